@@ -189,6 +189,6 @@ async fn nothing_about_a_memory_is_left() {
     let again = [Memory::new("The zeppelin is due on Friday.")];
     let retried = htm.remember_once(&operation(), &again, |_| json!(null)).await.unwrap_err();
     assert_eq!(retried.code(), "operation_erased");
-    let log = htm.audit_log(1).await.unwrap();
+    let log = htm.audit_log(None, 1).await.unwrap();
     assert_eq!((log[0].action.as_str(), log[0].subject.as_deref()), ("erase", Some(&*erased.id.to_string())));
 }

@@ -62,13 +62,13 @@ async fn what_has_expired_is_forgotten_with_a_receipt() {
     for node in [later, never] {
         htm.get(node).await.unwrap();
     }
-    let forgotten = htm.forgotten(Some("default"), 10).await.unwrap();
+    let forgotten = htm.forgotten(Some("default"), None, 10).await.unwrap();
     assert!(
         forgotten.len() == 2 && forgotten.iter().all(|node| node.reason == ForgetReason::Expired),
         "{forgotten:?}"
     );
     htm.forget(never, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
-    assert_eq!(htm.forgotten(Some("default"), 1).await.unwrap()[0].reason, ForgetReason::Asked);
+    assert_eq!(htm.forgotten(Some("default"), None, 1).await.unwrap()[0].reason, ForgetReason::Asked);
     // What is restored stays.
     htm.restore(soon, &Caller::AnyRobot).await.unwrap();
     assert!(htm.sweep().await.unwrap().namespaces.is_empty());
@@ -230,7 +230,7 @@ async fn a_policy_forgets_and_purges_its_own_namespace() {
     let swept = htm.sweep().await.unwrap();
     assert_eq!((swept.namespaces.len(), swept.namespaces[0].aged), (1, 1));
     assert_eq!(htm.get(old).await.unwrap_err().code(), "node_not_found");
-    assert_eq!(htm.forgotten(None, 1).await.unwrap()[0].reason, ForgetReason::Retention);
+    assert_eq!(htm.forgotten(None, None, 1).await.unwrap()[0].reason, ForgetReason::Retention);
     for node in [other, imported, new] {
         htm.get(node).await.unwrap();
     }

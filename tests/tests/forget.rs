@@ -386,12 +386,12 @@ async fn what_is_forgotten_is_listed_the_last_first() {
     for node in [first, second] {
         forget(&htm, node).await;
     }
-    let listed = htm.forgotten(None, 10).await.unwrap();
+    let listed = htm.forgotten(None, None, 10).await.unwrap();
     assert_eq!(listed.iter().map(|node| node.node).collect::<Vec<_>>(), [second, first]);
     assert_eq!((listed[1].key.as_deref(), listed[1].excerpt.len()), (Some("k"), 100));
-    assert_eq!(htm.forgotten(Some("atlas"), 10).await.unwrap().len(), 1);
-    assert_eq!(htm.forgotten(None, 1).await.unwrap().len(), 1);
-    assert_eq!(htm.forgotten(None, 0).await.unwrap_err().code(), "limit_out_of_range");
+    assert_eq!(htm.forgotten(Some("atlas"), None, 10).await.unwrap().len(), 1);
+    assert_eq!(htm.forgotten(None, None, 1).await.unwrap().len(), 1);
+    assert_eq!(htm.forgotten(None, None, 0).await.unwrap_err().code(), "limit_out_of_range");
 }
 
 /// Rows that refer to nodes, in every table that does.
@@ -448,7 +448,8 @@ async fn a_purge_leaves_nothing_of_what_was_forgotten_before() {
     assert!(purged.removed.tags > 1, "{purged:?}");
     assert_eq!((purged.completions, purged.repeats, purged.revisions, purged.working_memory), (2, 1, 1, 1));
     assert_eq!(htm.restore(node, &Caller::Handle).await.unwrap_err().code(), "node_not_found");
-    let forgotten: Vec<NodeId> = htm.forgotten(None, 10).await.unwrap().iter().map(|it| it.node).collect();
+    let forgotten: Vec<NodeId> =
+        htm.forgotten(None, None, 10).await.unwrap().iter().map(|it| it.node).collect();
     assert_eq!(forgotten, [later, elsewhere]);
 
     let purged = htm.purge(&all(&db).await, Confirmed).await.unwrap();

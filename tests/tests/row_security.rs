@@ -75,7 +75,7 @@ async fn without_its_filter_a_handle_sees_its_tenant_alone() {
     let robots = htm.robots(&Scope::All).await.unwrap();
     assert!(!robots.is_empty() && robots.iter().all(|it| it.robot.namespace == "atlas"), "{robots:?}");
     assert!(htm.ontology(Some("secret")).unwrap().list(None).await.unwrap().is_empty());
-    let jobs = htm.jobs().unwrap().list(&JobFilter::default(), 100).await.unwrap();
+    let jobs = htm.jobs().unwrap().list(&JobFilter::default(), None, 100).await.unwrap();
     assert!(!jobs.is_empty() && jobs.iter().all(|job| job.namespace.as_deref() == Some("atlas")), "{jobs:?}");
 
     // Nothing of the other is changed.

@@ -72,6 +72,11 @@ pub(crate) fn limit(asked: Option<u32>, default: u32, most: u32) -> Result<u32> 
     }
 }
 
+/// The cursor of the page after a full one: the place of its last entry.
+pub(crate) fn next<T, C>(entries: &[T], limit: usize, place: impl Fn(&T) -> C) -> Option<C> {
+    entries.last().filter(|_| entries.len() == limit).map(place)
+}
+
 /// The parts of the path.
 pub(crate) struct Named<T>(pub(crate) T);
 

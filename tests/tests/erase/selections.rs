@@ -95,7 +95,7 @@ async fn a_selection_of_nothing_or_of_everything_is_refused() {
     assert_eq!(db.count("select count(*) from htm.nodes").await, 1);
     assert_eq!(htm.resume_erasure(99, |_| {}).await.unwrap_err().code(), "erasure_unknown");
     assert_eq!(htm.verify_erasure(99, None).await.unwrap_err().code(), "erasure_unknown");
-    assert_eq!(htm.erasures(0).await.unwrap_err().code(), "limit_out_of_range");
+    assert_eq!(htm.erasures(None, 0).await.unwrap_err().code(), "limit_out_of_range");
 }
 
 #[tokio::test]
@@ -126,9 +126,9 @@ async fn a_handle_within_namespaces_erases_only_there() {
     }
     let erased = tenant.erase(&matching("zeppelin", None), None, Confirmed).await.unwrap();
     assert_eq!((erased.erased, erased.namespaces.as_slice()), (1, &["atlas".to_owned()][..]));
-    let seen: Vec<i64> = tenant.erasures(10).await.unwrap().iter().map(|erasure| erasure.id).collect();
+    let seen: Vec<i64> = tenant.erasures(None, 10).await.unwrap().iter().map(|erasure| erasure.id).collect();
     assert_eq!(seen, [erased.id]);
-    assert_eq!(htm.erasures(10).await.unwrap().len(), 2);
+    assert_eq!(htm.erasures(None, 10).await.unwrap().len(), 2);
     // A text is looked for in every namespace.
     let error = tenant.verify_erasure(erased.id, Some("zeppelin")).await.unwrap_err();
     assert_eq!(error.code(), "namespace_forbidden");

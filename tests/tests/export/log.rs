@@ -36,7 +36,7 @@ async fn changed(htm: &Htm) -> Vec<i64> {
 
 /// The log without its numbers, the oldest first.
 async fn log(htm: &Htm) -> Vec<Value> {
-    let entries = htm.ontology(None).unwrap().log(100).await.unwrap();
+    let entries = htm.ontology(None).unwrap().log(None, 100).await.unwrap();
     let place = |number: i64| entries.iter().rev().position(|it| it.change == number);
     let entry = |it: &LoggedChange| {
         let mut entry = serde_json::to_value(it).unwrap();
@@ -81,8 +81,8 @@ async fn every_change_is_reverted_after_an_import_as_before() {
     assert!(again.keys().all(|(_, outcome)| outcome == "Existing"), "{again:?}");
     assert_eq!(log(&from.htm()).await, log(&to.htm()).await);
 
-    let here = to.htm().ontology(None).unwrap().log(100).await.unwrap();
-    let there = from.htm().ontology(None).unwrap().log(100).await.unwrap();
+    let here = to.htm().ontology(None).unwrap().log(None, 100).await.unwrap();
+    let there = from.htm().ontology(None).unwrap().log(None, 100).await.unwrap();
     for change in changes.into_iter().rev() {
         let place = there.iter().position(|it| it.change == change).unwrap();
         let ontology = from.htm();
@@ -117,7 +117,7 @@ async fn a_cut_log_is_completed_and_an_ontology_that_is_there_is_changed_visibly
     let ontology = htm.ontology(None).unwrap();
     ontology.define(ChangeKind::Add, &[term("own")]).await.unwrap();
     import(&htm, &exported).await;
-    let log = ontology.log(100).await.unwrap();
+    let log = ontology.log(None, 100).await.unwrap();
     let laid: Vec<&LoggedChange> = log.iter().filter(|it| it.details["source"] == "an export").collect();
     assert!(!laid.is_empty() && laid.iter().all(|it| it.kind == ChangeKind::Import), "{log:?}");
     for change in laid {
@@ -146,7 +146,7 @@ async fn an_export_of_version_1_is_imported_as_before() {
     let results = counts(&import(&to.htm(), &lines).await);
     assert!(results.keys().all(|(_, outcome)| outcome == "Written"), "{results:?}");
     let htm = to.htm();
-    let log = htm.ontology(Some("n")).unwrap().log(10).await.unwrap();
+    let log = htm.ontology(Some("n")).unwrap().log(None, 10).await.unwrap();
     let kinds: Vec<ChangeKind> = log.iter().map(|it| it.kind).collect();
     assert_eq!(kinds, [ChangeKind::Remove, ChangeKind::Import]);
     let again = export(&htm, ALL, "").await;

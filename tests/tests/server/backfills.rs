@@ -28,7 +28,7 @@ async fn a_backfill_goes_on_in_the_background() {
     without_jobs(&served.db, 5).await;
     let tags = |dry_run: bool| json!({"stage": "tag", "dry_run": dry_run});
     assert_eq!(served.post("/v1/backfills", tags(true)).await.is(200), json!({"would_enqueue": 5}));
-    assert_eq!(served.get("/v1/backfills").await.is(200), json!({"backfills": []}));
+    assert_eq!(served.get("/v1/backfills").await.is(200), json!({"backfills": [], "next": null}));
     let reply = served.post("/v1/backfills", tags(false)).await;
     let location = reply.header("location").to_owned();
     let run = reply.is(202);

@@ -59,6 +59,7 @@ async fn a_memory_lives_over_http() {
     assert_eq!(served.delete(&format!("{of_ada}&confirm=true")).await.is(200)["forgotten"], json!([1]));
     assert_eq!(served.get("/v1/memories/1").await.problem(), (404, "node_not_found"));
     let forgotten = served.get("/v1/memories/forgotten?namespace=atlas").await.is(200);
+    let forgotten = &forgotten["memories"];
     assert_eq!((&forgotten[0]["node"], &forgotten[0]["reason"]), (&json!(1), &json!("asked")));
     let restore = json!({"any_robot": true});
     assert_eq!(served.post("/v1/memories/1/restore", restore.clone()).await.is(200)["node"], 1);

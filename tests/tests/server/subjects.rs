@@ -28,7 +28,8 @@ async fn robots_and_their_working_memories() {
     served.post("/v1/robots", json!({"name": "ada"})).await.is(200);
     let merge = json!({"from": ["ada"], "into": "lovelace"});
     assert_eq!(served.post("/v1/robots/merge", merge).await.is(200)["into"], "lovelace");
-    let names: Vec<Value> = served.get("/v1/robots?all=true").await.is(200).as_array().unwrap().clone();
+    let names: Vec<Value> =
+        served.get("/v1/robots?all=true").await.is(200)["robots"].as_array().unwrap().clone();
     assert_eq!(names.iter().map(|it| it["name"].as_str().unwrap()).collect::<Vec<_>>(), ["htm", "lovelace"]);
 }
 
@@ -57,13 +58,13 @@ async fn the_ontology_is_seen_changed_and_reverted() {
     let served = Served::new().await;
     served.post("/v1/memories", json!({"content": "one", "tags": ["postgres", "database"]})).await.is(201);
     let tags = served.get("/v1/tags").await.is(200);
-    assert_eq!(tags.as_array().unwrap().len(), 2);
+    assert_eq!(tags["tags"].as_array().unwrap().len(), 2);
     let rename = |dry_run: bool| json!({"tag": "postgres", "to": "database:postgresql", "dry_run": dry_run});
     assert_eq!(served.post("/v1/tags/rename", rename(true)).await.is(200)["change"], Value::Null);
     let change = served.post("/v1/tags/rename", rename(false)).await.is(200)["change"].clone();
     assert_eq!(served.get("/v1/tags/show/database:postgresql").await.is(200)["nodes"], 1);
     assert_eq!(served.get("/v1/tags/memories/database").await.is(200)["nodes"][0]["node"], 1);
-    assert_eq!(served.get("/v1/tags/log").await.is(200)[0]["change"], change);
+    assert_eq!(served.get("/v1/tags/log").await.is(200)["changes"][0]["change"], change);
     served.post("/v1/tags/revert", json!({"id": change})).await.is(200);
     assert_eq!(served.get("/v1/tags/show/postgres").await.is(200)["nodes"], 1);
     let synonym = json!({"name": "pg", "tag": "postgres"});
@@ -73,7 +74,7 @@ async fn the_ontology_is_seen_changed_and_reverted() {
     let document = served.get("/v1/tags/export").await.is(200);
     let import = json!({"namespace": "other", "document": document});
     served.post("/v1/tags/import", import).await.is(200);
-    assert_eq!(served.get("/v1/tags?namespace=other").await.is(200).as_array().unwrap().len(), 2);
+    assert_eq!(served.get("/v1/tags?namespace=other").await.is(200)["tags"].as_array().unwrap().len(), 2);
     let split = json!({"tag": "database", "into": [{"tag": "sql"}, {"tag": "graph"}], "dry_run": true});
     served.post("/v1/tags/split", split).await.is(200);
     assert_eq!(
@@ -92,13 +93,13 @@ async fn jobs_queues_and_models_are_seen_and_steered() {
     let served = Served::new().await;
     let node = served.remember("one").await;
     let jobs = served.get(&format!("/v1/jobs?node={node}")).await.is(200);
-    assert_eq!(jobs.as_array().unwrap().len(), 2);
-    let id = jobs[0]["id"].as_str().unwrap();
+    assert_eq!(jobs["jobs"].as_array().unwrap().len(), 2);
+    let id = jobs["jobs"][0]["id"].as_str().unwrap();
     assert_eq!(served.get(&format!("/v1/jobs/{id}")).await.is(200)["id"], id);
     assert_eq!(served.get("/v1/jobs/none").await.problem(), (404, "job_not_found"));
     assert_eq!(served.post("/v1/jobs/cancel", json!({})).await.problem(), (409, "not_confirmed"));
     assert_eq!(served.post("/v1/jobs/cancel", json!({"confirm": true})).await.is(200)["jobs"], 2);
-    assert_eq!(served.get("/v1/jobs?state=dead").await.is(200).as_array().unwrap().len(), 2);
+    assert_eq!(served.get("/v1/jobs?state=dead").await.is(200)["jobs"].as_array().unwrap().len(), 2);
     let both = json!({"ids": [id], "queue": "htm.embed"});
     assert_eq!(served.post("/v1/jobs/retry", both).await.problem(), (400, "body_invalid"));
     assert_eq!(served.post("/v1/jobs/retry", json!({})).await.is(200)["retried"], 2);
@@ -182,4 +183,67 @@ async fn requests_have_ids_and_traces() {
     assert_eq!(reply.header("x-request-id"), "mine");
     assert!(reply.header("traceparent").starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-"));
     assert!(!reply.header("traceparent").contains("00f067aa0ba902b7"), "its span is its own");
+}
+
+#[tokio::test]
+async fn every_list_that_grows_has_pages() {
+    let served = Served::new().await;
+    for number in 0..4 {
+        let memory = json!({"content": format!("memory {number}"), "robot": format!("robot-{number}"),
+            "tags": [format!("tag-{number}"), format!("tag-0:{number}")]});
+        served.post("/v1/memories", memory).await.is(201);
+        let synonym = json!({"name": format!("name-{number}"), "tag": "tag-0"});
+        served.post("/v1/tags/synonyms/add", synonym).await.is(200);
+        served.post("/v1/backfills", json!({"stage": "tag"})).await.is(202);
+    }
+    // Two of the jobs are dead letters.
+    served.post("/v1/jobs/cancel", json!({"ids": two_jobs(&served).await, "confirm": true})).await.is(200);
+    for node in 1..=2 {
+        served.delete(&format!("/v1/memories/{node}?erase=true&confirm=true&any_robot=true")).await.is(200);
+    }
+    for number in 0..4 {
+        let memory = served.remember(&format!("to be forgotten {number}")).await;
+        served.delete(&format!("/v1/memories/{memory}?confirm=true")).await.is(200);
+    }
+    for (path, list, id) in [
+        ("/v1/jobs", "jobs", "/id"),
+        ("/v1/audit", "entries", ""),
+        ("/v1/erasures", "erasures", "/id"),
+        ("/v1/backfills", "backfills", "/id"),
+        ("/v1/tags/log", "changes", "/change"),
+        ("/v1/tags", "tags", "/tag"),
+        ("/v1/robots", "robots", "/uuid"),
+        ("/v1/memories", "memories", "/id"),
+        ("/v1/memories/forgotten", "memories", "/node"),
+    ] {
+        let ids = |page: &Value| -> Vec<String> {
+            page[list].as_array().unwrap().iter().map(|it| it.pointer(id).unwrap().to_string()).collect()
+        };
+        let whole = served.get(&format!("{path}?limit=1000")).await.is(200);
+        assert_eq!(whole["next"], Value::Null, "{path}");
+        let whole = ids(&whole);
+        assert!(whole.len() > 1, "{path}: {whole:?}");
+        let (mut paged, mut cursor) = (Vec::new(), String::new());
+        while paged.len() <= whole.len() {
+            let page = served.get(&format!("{path}?limit=1{cursor}")).await.is(200);
+            paged.extend(ids(&page));
+            let Some(next) = page.get("next").filter(|it| !it.is_null()) else { break };
+            cursor = format!("&cursor={}", next.to_string().trim_matches('"'));
+        }
+        assert_eq!(paged, whole, "{path}");
+        let bad = served.get(&format!("{path}?cursor=nothing")).await;
+        match path {
+            // Every text has a place between tags.
+            "/v1/tags" => assert_eq!(bad.is(200)["next"], Value::Null),
+            _ => {
+                assert!([(422, "cursor_invalid"), (400, "query_invalid")].contains(&bad.problem()), "{path}")
+            }
+        }
+    }
+}
+
+/// The ids of two jobs.
+async fn two_jobs(served: &Served) -> Vec<Value> {
+    let jobs = served.get("/v1/jobs?limit=2").await.is(200);
+    jobs["jobs"].as_array().unwrap().iter().map(|job| job["id"].clone()).collect()
 }

@@ -61,7 +61,7 @@ impl Acme {
         let retention = Retention { forget_after_seconds: Some(86_400 * 365), purge_after_seconds: None };
         htm.set_retention(Some(ACME), retention, Confirmation::Confirmed).await.unwrap();
         let key = htm.create_api_key(&NewApiKey::new(Role::Reader).namespace(ACME)).await.unwrap().key.id;
-        let job = htm.jobs().unwrap().list(&Default::default(), 1).await.unwrap()[0].id.to_string();
+        let job = htm.jobs().unwrap().list(&Default::default(), None, 1).await.unwrap()[0].id.to_string();
         let files = htm.files(Some(ACME), htm_core::Caller::AnyRobot).unwrap();
         files.create("/memories/due.md", "A zeppelin is due on Friday.").await.unwrap();
         let words = |words: &[&str]| words.iter().map(|it| json!(it)).collect::<Vec<_>>();

@@ -144,7 +144,7 @@ async fn a_tagger_is_told_what_became_of_names() {
     let elsewhere = htm_core::worker::tags::former(&db.pool, "other").await.unwrap();
     assert_eq!(elsewhere, htm_core::tag::FormerNames::default());
     // And again, when the removal is done once more.
-    let undone = ontology.log(50).await.unwrap();
+    let undone = ontology.log(None, 50).await.unwrap();
     let change = undone.iter().find(|it| it.details["tag"] == "sport").unwrap().change;
     let reverted = ontology.revert(change).await.unwrap().change.unwrap();
     let removed = async || htm_core::worker::tags::former(&db.pool, "default").await.unwrap().removed;
@@ -181,7 +181,7 @@ async fn tags_are_added_described_given_other_names_and_removed() {
     assert_eq!((removed.nodes, removed.removed.len()), (1, 2));
     assert_eq!(ontology.remove("pg", Removal::Unused).await.unwrap().freed, ["pg"]);
     assert_eq!(names(&db).await, ["database"]);
-    let log = ontology.log(10).await.unwrap();
+    let log = ontology.log(None, 10).await.unwrap();
     let kinds: Vec<&str> = log.iter().map(|it| it.kind.as_ref()).collect();
     assert_eq!(kinds, ["remove", "remove", "remove_synonym", "add_synonym", "add", "import"]);
     assert_eq!((log[1].nodes, log[1].made_by.as_deref()), (1, Some("htm")));
@@ -286,7 +286,7 @@ async fn a_name_leads_to_the_tag_by_whatever_it_was_called_since_in_its_own_name
     assert_eq!(tags_of(&db, node).await, [format!("{long}:d manual")]);
     let other = htm.ontology(Some("other")).unwrap();
     assert_eq!(other.list(None).await.unwrap().len(), 2, "another namespace has its own names");
-    assert!(other.log(10).await.unwrap().is_empty());
+    assert!(other.log(None, 10).await.unwrap().is_empty());
     // Who asks by a name that would have too many levels asks for nothing else.
     let asked = ontology.resolve("a:x:k:l:m").await.unwrap_err();
     assert_eq!(asked.code(), "tag_unknown", "{asked}");

@@ -46,7 +46,7 @@ async fn what_was_changed_is_as_it_was_after_the_revert_and_again_after_the_reve
         assert_eq!((kept, assignments(&db).await), before, "step {step}");
         revert(&htm, back).await;
         assert_eq!((names(&db).await, assignments(&db).await), after, "step {step}");
-        let last = ontology.log(1).await.unwrap()[0].change;
+        let last = ontology.log(None, 1).await.unwrap()[0].change;
         ontology.revert(last).await.unwrap();
         assert_eq!((names(&db).await, assignments(&db).await), before, "step {step}");
         assert_eq!(db.count("select count(*) from apalis.jobs where priority < 0").await, 0);

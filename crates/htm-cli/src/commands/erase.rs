@@ -71,7 +71,7 @@ fn receipt(erasure: &Erasure, output: &Output) -> Result<ExitCode, CliError> {
 }
 
 async fn list(config: &Config, args: ListErasuresArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let erasures = with_htm(config, async |htm| htm.erasures(args.limit).await).await?;
+    let erasures = with_htm(config, async |htm| htm.erasures(None, args.limit).await).await?;
     output.value(&erasures, || match erasures.is_empty() {
         true => "nothing was erased".into(),
         false => describe_list(&erasures),

@@ -36,7 +36,8 @@ pub(crate) async fn forgotten(
     output: &Output,
 ) -> Result<ExitCode, CliError> {
     let nodes =
-        with_htm(config, async |htm| htm.forgotten(args.namespace.as_deref(), args.limit).await).await?;
+        with_htm(config, async |htm| htm.forgotten(args.namespace.as_deref(), None, args.limit).await)
+            .await?;
     output.value(&nodes, || match nodes.is_empty() {
         true => "nothing is forgotten".into(),
         false => describe_forgotten(&nodes),

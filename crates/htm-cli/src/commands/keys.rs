@@ -86,7 +86,7 @@ fn list(keys: &[ApiKey]) -> String {
 }
 
 pub(crate) async fn audit(config: &Config, args: AuditArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let entries = with_htm(config, async |htm| htm.audit_log(args.limit).await).await?;
+    let entries = with_htm(config, async |htm| htm.audit_log(None, args.limit).await).await?;
     output.value(&entries, || audited(&entries));
     Ok(ExitCode::SUCCESS)
 }

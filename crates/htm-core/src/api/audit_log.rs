@@ -7,16 +7,17 @@ use crate::api::htm::Htm;
 use crate::model::audit_log::AuditEntry;
 use crate::model::error::Result;
 use crate::model::filter::validate_limit;
+use crate::model::timeline::Place;
 use crate::store::audit_log::{self as store, Done};
 
 impl Htm {
-    /// The last entries of the audit log, the newest first. A restricted handle sees those of its namespaces.
+    /// The last entries of the audit log before a place, the newest first. A restricted handle sees those of its namespaces.
     ///
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), or a database error.
-    pub async fn audit_log(&self, limit: usize) -> Result<Vec<AuditEntry>> {
+    pub async fn audit_log(&self, before: Option<Place>, limit: usize) -> Result<Vec<AuditEntry>> {
         validate_limit(limit)?;
-        store::last(self.pool(), self.namespaces(), limit as i64).await
+        store::last(self.pool(), self.namespaces(), before, limit as i64).await
     }
 
     pub(crate) async fn record_in_tx(&self, tx: &mut PgConnection, done: Done<'_>) -> Result<()> {

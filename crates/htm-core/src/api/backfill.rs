@@ -188,12 +188,12 @@ impl Htm {
         Err(Error::contended())
     }
 
-    /// The last runs that the handle sees, the newest first. A handle within a wall sees those of its namespaces.
+    /// The last runs that the handle sees, before the run `before`, the newest first. A handle within a wall sees those of its namespaces.
     ///
     /// # Errors
     /// A database error.
-    pub async fn backfills(&self, limit: u32) -> Result<Vec<BackfillRun>> {
-        let runs = backfill::list(self.pool(), self.namespaces(), None, limit).await?;
+    pub async fn backfills(&self, before: Option<i64>, limit: u32) -> Result<Vec<BackfillRun>> {
+        let runs = backfill::list(self.pool(), self.namespaces(), None, before, limit).await?;
         Ok(runs.into_iter().map(BackfillRun::from).collect())
     }
 
@@ -202,7 +202,7 @@ impl Htm {
     /// # Errors
     /// `backfill_unknown`, or a database error.
     pub async fn backfill(&self, run: i64) -> Result<(BackfillRun, BackfillProgress)> {
-        let found = backfill::list(self.pool(), self.namespaces(), Some(run), 1).await?;
+        let found = backfill::list(self.pool(), self.namespaces(), Some(run), None, 1).await?;
         let unknown = || Error::new(codes::BACKFILL_UNKNOWN, format!("there is no backfill {run}"));
         let found = found.into_iter().next().ok_or_else(unknown)?;
         let of = found.namespace.as_deref();

@@ -175,13 +175,13 @@ impl Htm {
         store::get(self.shared_pool(), erasure, self.namespaces()).await
     }
 
-    /// The last receipts, the newest first. A restricted handle sees those of its namespaces.
+    /// The last receipts before that of the erasure `before`, the newest first. A restricted handle sees those of its namespaces.
     ///
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), or a database error.
-    pub async fn erasures(&self, limit: usize) -> Result<Vec<Erasure>> {
+    pub async fn erasures(&self, before: Option<i64>, limit: usize) -> Result<Vec<Erasure>> {
         validate_limit(limit)?;
-        store::list(self.shared_pool(), self.namespaces(), limit as i64).await
+        store::list(self.shared_pool(), self.namespaces(), before, limit as i64).await
     }
 
     /// Removes the next nodes; false if there are none. Tries again if a background save of another process waits for

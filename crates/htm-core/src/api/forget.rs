@@ -9,6 +9,7 @@ use crate::model::forget::{ForgetPlan, ForgetReason, Forgotten, ForgottenNode, M
 use crate::model::id::NodeId;
 use crate::model::memory::{content_empty, refuse_nul};
 use crate::model::nodes::{Node, not_found, revision_conflict};
+use crate::model::timeline::Place;
 use crate::store::forget as store;
 use crate::store::nodes;
 
@@ -117,17 +118,22 @@ impl Htm {
         }
     }
 
-    /// The forgotten nodes of a namespace (default: of all), the last forgotten first.
+    /// The forgotten nodes of a namespace (default: of all) before a place, the last forgotten first.
     ///
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), `namespace_invalid`, or a database error.
-    pub async fn forgotten(&self, namespace: Option<&str>, limit: usize) -> Result<Vec<ForgottenNode>> {
+    pub async fn forgotten(
+        &self,
+        namespace: Option<&str>,
+        before: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<ForgottenNode>> {
         validate_limit(limit)?;
         match namespace {
             Some(namespace) => drop(self.admit(namespace)?),
             None => self.admit_all()?,
         }
-        store::forgotten(self.pool(), namespace, limit as i64).await
+        store::forgotten(self.pool(), namespace, before, limit as i64).await
     }
 
     /// Restores a forgotten node with its embeddings and tags. Missing results are enqueued.

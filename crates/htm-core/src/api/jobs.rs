@@ -10,7 +10,7 @@ pub use crate::store::audit::{Audit, Stranded};
 use crate::store::embeddings::RegisteredModel;
 use crate::store::gauges::QueueGauges;
 pub use crate::store::job_control::Retried;
-pub use crate::store::job_list::{Job, JobFilter, Selection};
+pub use crate::store::job_list::{Job, JobFilter, JobPlace, Selection};
 pub use crate::store::queues::{QueueDepth, QueueStats};
 pub use crate::store::workers::Worker;
 use crate::store::{audit, embeddings, gauges, job_control, job_list, queues, workers};
@@ -44,13 +44,13 @@ impl Htm {
 }
 
 impl Jobs<'_> {
-    /// The jobs that pass a filter, at most `limit`: dead letters, then parked, then failed ones; the newest first.
-    /// Without a state, done jobs are left out.
+    /// The jobs that pass a filter after a place, at most `limit`: dead letters, then parked, then failed ones; the newest
+    /// first. Without a state, done jobs are left out.
     ///
     /// # Errors
     /// A database error.
-    pub async fn list(&self, filter: &JobFilter, limit: u32) -> Result<Vec<Job>> {
-        job_list::list(self.htm.pool(), filter, limit).await
+    pub async fn list(&self, filter: &JobFilter, after: Option<&JobPlace>, limit: u32) -> Result<Vec<Job>> {
+        job_list::list(self.htm.pool(), filter, after, limit).await
     }
 
     /// The jobs with these ids, in the given order.

@@ -3,10 +3,15 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
+use crate::model::timeline::Place;
+
 /// An entry of the audit log.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AuditEntry {
+    /// Its place in the list.
+    #[serde(skip)]
+    pub place: Place,
     /// When it was done.
     pub at: DateTime<Utc>,
     /// Who did it: a key of the API, or the robot of a program.

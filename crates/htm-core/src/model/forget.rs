@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::model::id::NodeId;
+use crate::model::timeline::Place;
 
 /// The most nodes that a [`ForgetPlan`] holds.
 pub const MAX_MATCHES: usize = 1_000;
@@ -129,4 +130,11 @@ pub struct ForgottenNode {
     pub reason: ForgetReason,
     /// The beginning of its text, about 100 characters.
     pub excerpt: String,
+}
+
+impl ForgottenNode {
+    /// Its place in the list.
+    pub fn place(&self) -> Place {
+        Place { time: self.deleted_at, number: self.node.0 }
+    }
 }

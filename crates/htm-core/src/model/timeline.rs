@@ -7,7 +7,6 @@ use chrono::{DateTime, Utc};
 
 use crate::model::error::{Error, codes};
 use crate::model::filter::{Filter, TagFilter};
-use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::model::recall::{Correction, Degraded, Strategy};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
@@ -15,25 +14,25 @@ use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 /// The most neighbours on either side.
 pub const MAX_NEIGHBOURS: usize = 1_000;
 
-/// The place of a memory in the order of time of its namespace.
+/// The place of an entry in a list by time. Its text is the cursor of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// When it happened.
     pub time: DateTime<Utc>,
-    /// The memory.
-    pub node: NodeId,
+    /// The number of the memory, or of another entry, among those of the same time.
+    pub number: i64,
 }
 
 impl Place {
     /// The place of a memory.
     pub fn of(node: &Node) -> Self {
-        Self { time: node.created_at, node: node.id }
+        Self { time: node.created_at, number: node.id.0 }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.time.timestamp_micros(), self.node)
+        write!(f, "{}.{}", self.time.timestamp_micros(), self.number)
     }
 }
 
@@ -42,9 +41,9 @@ impl FromStr for Place {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let place = || {
-            let (time, node) = text.split_once('.')?;
+            let (time, number) = text.split_once('.')?;
             let time = DateTime::from_timestamp_micros(time.parse().ok()?)?;
-            Some(Self { time, node: node.parse().ok()? })
+            Some(Self { time, number: number.parse().ok()? })
         };
         place().ok_or_else(|| Error::new(codes::CURSOR_INVALID, format!("`{text}` is not a cursor")))
     }

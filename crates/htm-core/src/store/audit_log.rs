@@ -8,6 +8,7 @@ use super::connections::Connections;
 use super::named::sql;
 use crate::model::audit_log::AuditEntry;
 use crate::model::error::Result;
+use crate::model::timeline::Place;
 
 /// What was done, by whom, to what.
 pub(crate) struct Done<'a> {
@@ -44,13 +45,15 @@ pub(crate) async fn complete(pool: &dyn Connections, entry: i64, outcome: Value)
         .map(drop)
 }
 
-/// The last entries of the namespaces `seen`, the newest first.
+/// The entries of the namespaces `seen` before a place, the newest first.
 pub(crate) async fn last(
     pool: &dyn Connections,
     seen: Option<&[String]>,
+    before: Option<Place>,
     limit: i64,
 ) -> Result<Vec<AuditEntry>> {
     type Row = (
+        i64,
         chrono::DateTime<chrono::Utc>,
         String,
         String,
@@ -60,10 +63,13 @@ pub(crate) async fn last(
     );
     let rows: Vec<Row> = sql!(include_str!("sql/audit_log.sql"))
         .bind("seen", seen)?
+        .bind("time", before.map(|place| place.time))?
+        .bind("number", before.map(|place| place.number))?
         .bind("limit", limit)?
         .fetch_all(pool)
         .await?;
-    let entry = |(at, actor, action, namespace, subject, Json(details)): Row| AuditEntry {
+    let entry = |(number, at, actor, action, namespace, subject, Json(details)): Row| AuditEntry {
+        place: Place { time: at, number },
         at,
         actor,
         action,

@@ -207,15 +207,18 @@ pub(crate) async fn list(
     pool: &dyn Connections,
     seen: Option<&[String]>,
     run: Option<i64>,
+    before: Option<i64>,
     limit: u32,
 ) -> Result<Vec<Run>> {
     sql!(
         "select * from htm.backfills
           where (:seen::text[] is null or htm.is_within(namespace, :seen)) and (:run::bigint is null or id = :run)
+            and (:before::bigint is null or id < :before)
           order by id desc limit :limit"
     )
     .bind("seen", seen)?
     .bind("run", run)?
+    .bind("before", before)?
     .bind("limit", i64::from(limit))?
     .planned_anew()
     .fetch_all(pool)

@@ -313,7 +313,7 @@ pub(crate) async fn end(pool: &dyn Connections, erasure: i64) -> Result<()> {
 
 /// A receipt, if all of its namespaces are among `seen`.
 pub(crate) async fn get(pool: &dyn Connections, erasure: i64, seen: Option<&[String]>) -> Result<Erasure> {
-    let found = list_of(pool, Some(erasure), seen, 1).await?;
+    let found = list_of(pool, Some(erasure), seen, None, 1).await?;
     found.into_iter().next().ok_or_else(|| unknown(erasure))
 }
 
@@ -321,20 +321,23 @@ pub(crate) async fn get(pool: &dyn Connections, erasure: i64, seen: Option<&[Str
 pub(crate) async fn list(
     pool: &dyn Connections,
     seen: Option<&[String]>,
+    before: Option<i64>,
     limit: i64,
 ) -> Result<Vec<Erasure>> {
-    list_of(pool, None, seen, limit).await
+    list_of(pool, None, seen, before, limit).await
 }
 
 async fn list_of(
     pool: &dyn Connections,
     erasure: Option<i64>,
     seen: Option<&[String]>,
+    before: Option<i64>,
     limit: i64,
 ) -> Result<Vec<Erasure>> {
     sql!(include_str!("sql/erasures.sql"))
         .bind("erasure", erasure)?
         .bind("seen", seen)?
+        .bind("before", before)?
         .bind("limit", limit)?
         .planned_anew()
         .fetch_all(pool)

@@ -16,6 +16,7 @@ use crate::model::caller::Owner;
 use crate::model::error::Result;
 use crate::model::forget::{ForgetPlan, ForgetReason, ForgottenNode, MAX_MATCHES, Match, Removed};
 use crate::model::id::NodeId;
+use crate::model::timeline::Place;
 
 /// A live node, locked until the transaction's end.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -149,6 +150,7 @@ pub(crate) async fn matching(
 pub(crate) async fn forgotten(
     pool: &dyn Connections,
     namespace: Option<&str>,
+    before: Option<Place>,
     limit: i64,
 ) -> Result<Vec<ForgottenNode>> {
     sql!(
@@ -156,11 +158,15 @@ pub(crate) async fn forgotten(
                 left(n.content, 100) as excerpt
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           where n.deleted_at is not null and (:namespace::text is null or n.namespace = :namespace)
+            and (:time::timestamptz is null or (n.deleted_at, n.id) < (:time, :node::bigint))
           order by n.deleted_at desc, n.id desc
           limit :limit"
     )
     .bind("namespace", namespace)?
+    .bind("time", before.map(|place| place.time))?
+    .bind("node", before.map(|place| place.number))?
     .bind("limit", limit)?
+    .planned_anew()
     .fetch_all(pool)
     .await
 }

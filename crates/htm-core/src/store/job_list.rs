@@ -1,11 +1,14 @@
 //! The list of jobs, for operators.
 
+use std::fmt;
+use std::str::FromStr;
+
 use chrono::{DateTime, Utc};
 use serde::{Serialize, Serializer};
 
 use super::connections::Connections;
 use super::named::Named;
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::{JobState, Payload, not_found};
 use crate::model::status::ParkedFor;
@@ -92,17 +95,63 @@ impl Job {
     }
 }
 
-/// The jobs that pass a filter, at most `limit`: dead letters first, then parked jobs, then failed ones, then the rest;
-/// the newest of each first. Without a state, done jobs are left out.
+/// The place of a job in the list, when it was read. Its text is the cursor of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobPlace {
+    /// 1 for dead letters to 5 for done jobs, as in list_jobs.sql.
+    rank: i32,
+    time: DateTime<Utc>,
+    id: String,
+}
+
+impl Job {
+    /// Its place in the list.
+    pub fn place(&self) -> JobPlace {
+        let rank = match self.state {
+            JobState::Dead => 1,
+            JobState::Done => 5,
+            _ if self.parked.is_some() => 2,
+            _ if self.last_error.is_some() => 3,
+            _ => 4,
+        };
+        let time = self.ended_at.or(self.held_since).unwrap_or(self.due_at);
+        JobPlace { rank, time, id: self.id.clone() }
+    }
+}
+
+impl fmt::Display for JobPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.rank, self.time.timestamp_micros(), self.id)
+    }
+}
+
+impl FromStr for JobPlace {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let place = || {
+            let (rank, rest) = text.split_once('.')?;
+            let (time, id) = rest.split_once('.')?;
+            let time = DateTime::from_timestamp_micros(time.parse().ok()?)?;
+            Some(Self { rank: rank.parse().ok()?, time, id: id.into() })
+        };
+        place().ok_or_else(|| Error::new(codes::CURSOR_INVALID, format!("`{text}` is not a cursor")))
+    }
+}
+
+/// The jobs that pass a filter after a place, at most `limit`: dead letters first, then parked jobs, then failed ones,
+/// then the rest; the newest of each first. Without a state, done jobs are left out.
 ///
 /// # Errors
 /// A database error.
-pub async fn list(pool: &dyn Connections, filter: &JobFilter, limit: u32) -> Result<Vec<Job>> {
+pub async fn list(
+    pool: &dyn Connections,
+    filter: &JobFilter,
+    after: Option<&JobPlace>,
+    limit: u32,
+) -> Result<Vec<Job>> {
     let selection = Selection::Filter(filter.clone());
-    chosen(include_str!("sql/list_jobs.sql"), &selection)?
-        .bind("limit", i64::from(limit))?
-        .fetch_all(pool)
-        .await
+    listed(&selection, after)?.bind("limit", i64::from(limit))?.fetch_all(pool).await
 }
 
 /// The jobs with these ids, in the given order.
@@ -110,10 +159,17 @@ pub async fn list(pool: &dyn Connections, filter: &JobFilter, limit: u32) -> Res
 /// # Errors
 /// `job_not_found`, or a database error.
 pub async fn show(pool: &dyn Connections, ids: &[String]) -> Result<Vec<Job>> {
-    let jobs = chosen(include_str!("sql/list_jobs.sql"), &Selection::Ids(ids.to_vec()))?;
+    let jobs = listed(&Selection::Ids(ids.to_vec()), None)?;
     let found: Vec<Job> = jobs.bind("limit", i64::MAX)?.fetch_all(pool).await?;
     let find = |id: &String| found.iter().find(|job| job.id == *id).cloned();
     ids.iter().map(|id| find(id).ok_or_else(|| not_found(id))).collect()
+}
+
+fn listed(selection: &Selection, after: Option<&JobPlace>) -> Result<Named> {
+    chosen(include_str!("sql/list_jobs.sql"), selection)?
+        .bind("after_rank", after.map(|place| place.rank))?
+        .bind("after_time", after.map(|place| place.time))?
+        .bind("after_id", after.map(|place| place.id.as_str()))
 }
 
 /// A statement over selected jobs: inserts the condition and binds its parameters.

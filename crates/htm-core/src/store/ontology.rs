@@ -233,13 +233,20 @@ pub(crate) async fn synonyms(
 }
 
 /// The last changes, the newest first.
-pub(crate) async fn log(pool: &dyn Connections, namespace: &str, limit: u32) -> Result<Vec<LoggedChange>> {
+pub(crate) async fn log(
+    pool: &dyn Connections,
+    namespace: &str,
+    before: Option<i64>,
+    limit: u32,
+) -> Result<Vec<LoggedChange>> {
     sql!(
         "select c.id as change, c.kind, c.details, c.made_by, c.made_at, c.nodes, c.reverted_by,
                 (select count(*) from htm.tag_change_names n where n.change_id = c.id) as names
-           from htm.tag_changes c where c.namespace = :namespace order by c.id desc limit :limit"
+           from htm.tag_changes c where c.namespace = :namespace and (:before::bigint is null or c.id < :before)
+          order by c.id desc limit :limit"
     )
     .bind("namespace", namespace)?
+    .bind("before", before)?
     .bind("limit", i64::from(limit))?
     .fetch_all(pool)
     .await

@@ -47,7 +47,7 @@ pub(crate) async fn page(
     let rows: Vec<NodeRow> = Named::new(&include_str!("sql/page.sql").replace("{{node}}", node_columns()))
         .bind("namespace", namespace)?
         .bind("time", after.map(|place| place.time))?
-        .bind("node", after.map(|place| place.node))?
+        .bind("node", after.map(|place| place.number))?
         .bind("limit", limit as i64)?
         .fetch_all(pool)
         .await?;

@@ -91,7 +91,7 @@ async fn list_jobs(server: McpServer, arguments: Arguments) -> Result<Answer, To
         node: arguments.whole("id").map(NodeId),
         ..JobFilter::default()
     };
-    let jobs = server.htm().jobs()?.list(&filter, arguments.size("limit") as u32).await?;
+    let jobs = server.htm().jobs()?.list(&filter, None, arguments.size("limit") as u32).await?;
     Ok(list(&server, "job", &jobs, arguments.size("max_tokens")))
 }
 

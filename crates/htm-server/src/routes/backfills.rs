@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Body, Named, limit};
+use crate::extract::{Asked, Body, Named, limit, next};
 use crate::problem::{Problem, Result};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -86,6 +86,8 @@ async fn start(app: App, Body(body): Body<NewBackfill>) -> Result<Response> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ListQuery {
+    /// `next` of the previous page.
+    cursor: Option<i64>,
     /// The most runs, 1 to 10,000. Default: 100.
     limit: Option<u32>,
 }
@@ -95,6 +97,8 @@ struct ListQuery {
 struct Backfills {
     /// The newest first.
     backfills: Vec<BackfillRun>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<i64>,
 }
 
 /// List backfills, those of the command `htm backfill` too.
@@ -102,7 +106,9 @@ struct Backfills {
     responses((status = 200, body = Backfills)))]
 async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Backfills>> {
     let limit = limit(asked.limit, 100, 10_000)?;
-    Ok(Json(Backfills { backfills: app.htm.backfills(limit).await? }))
+    let backfills = app.htm.backfills(asked.cursor, limit).await?;
+    let next = next(&backfills, limit as usize, |run| run.id);
+    Ok(Json(Backfills { backfills, next }))
 }
 
 /// A run and its progress.

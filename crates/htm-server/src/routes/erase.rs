@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Body, Named};
+use crate::extract::{Asked, Body, Named, next};
 use crate::problem::{Problem, Result};
 use crate::routes::forget::confirmation;
 
@@ -167,6 +167,8 @@ async fn apart<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ListQuery {
+    /// `next` of the previous page.
+    cursor: Option<i64>,
     /// The most receipts, 1 to 10,000. Default: 100.
     limit: Option<usize>,
 }
@@ -176,13 +178,18 @@ struct ListQuery {
 struct Erasures {
     /// The newest first.
     erasures: Vec<Erasure>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<i64>,
 }
 
 /// List the receipts of erasures.
 #[utoipa::path(get, path = "/v1/erasures", tag = "erasures", params(ListQuery),
     responses((status = 200, body = Erasures)))]
 async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Erasures>> {
-    Ok(Json(Erasures { erasures: app.htm.erasures(asked.limit.unwrap_or(100)).await? }))
+    let limit = asked.limit.unwrap_or(100);
+    let erasures = app.htm.erasures(asked.cursor, limit).await?;
+    let next = next(&erasures, limit, |it| it.id);
+    Ok(Json(Erasures { erasures, next }))
 }
 
 /// Read the receipt of an erasure.

@@ -9,7 +9,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Body, IfMatch, Named};
+use crate::extract::{Asked, Body, IfMatch, Named, next};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::caller;
 
@@ -170,16 +170,30 @@ async fn forget_matching(app: App, Body(body): Body<ForgetMatching>) -> Result<J
 struct ForgottenQuery {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
+    /// `next` of the previous page.
+    cursor: Option<String>,
     /// The most memories, 1 to 10,000. Default: 20.
     limit: Option<usize>,
 }
 
+/// A page of forgotten memories.
+#[derive(Debug, Serialize, ToSchema)]
+struct ForgottenPage {
+    memories: Vec<ForgottenNode>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<String>,
+}
+
 /// List forgotten memories, the latest first.
 #[utoipa::path(get, path = "/v1/memories/forgotten", tag = "memories", params(ForgottenQuery),
-    responses((status = 200, body = Vec<ForgottenNode>)))]
-async fn forgotten(app: App, Asked(asked): Asked<ForgottenQuery>) -> Result<Json<Vec<ForgottenNode>>> {
+    responses((status = 200, body = ForgottenPage)))]
+async fn forgotten(app: App, Asked(asked): Asked<ForgottenQuery>) -> Result<Json<ForgottenPage>> {
     let namespace = app.namespace(asked.namespace.as_deref());
-    Ok(Json(app.htm.forgotten(Some(namespace), asked.limit.unwrap_or(20)).await?))
+    let before = asked.cursor.as_deref().map(str::parse).transpose()?;
+    let limit = asked.limit.unwrap_or(20);
+    let memories = app.htm.forgotten(Some(namespace), before, limit).await?;
+    let next = next(&memories, limit, |it| it.place().to_string());
+    Ok(Json(ForgottenPage { memories, next }))
 }
 
 /// The robot that restores.

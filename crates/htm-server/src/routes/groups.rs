@@ -6,7 +6,7 @@ use axum::Json;
 use htm_core::groups::{AfterShutdown, Group, TransferReceipt, TransferTarget, Transferred};
 use htm_core::{GroupInfo, NodeId};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -16,7 +16,6 @@ use crate::extract::{Asked, Body, Named};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::InNamespace;
 use crate::routes::namespaces::scope;
-use crate::routes::robots::Whose;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -31,6 +30,18 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 
 pub(crate) fn group(app: &App, namespace: Option<&str>, name: String) -> Group {
     app.htm.group(name).namespace(app.namespace(namespace))
+}
+
+/// The namespaces of a list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Whose {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// Whether to list all namespaces.
+    #[serde(default)]
+    all: bool,
 }
 
 /// List groups with their members.

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Body, Named, limit};
+use crate::extract::{Asked, Body, Named, limit, next};
 use crate::problem::{Problem, Result};
 use crate::routes::forget::confirmation;
 
@@ -45,14 +45,24 @@ struct ListQuery {
     node: Option<NodeId>,
     /// A part of their last error, in upper or lower case.
     error: Option<String>,
+    /// `next` of the previous page.
+    cursor: Option<String>,
     /// The most jobs, 1 to 10,000. Default: 100.
     limit: Option<u32>,
 }
 
+/// A page of jobs.
+#[derive(Debug, Serialize, ToSchema)]
+struct JobPage {
+    jobs: Vec<Job>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<String>,
+}
+
 /// List jobs: dead letters, then parked, then failed ones; the newest first.
 #[utoipa::path(get, path = "/v1/jobs", tag = "jobs", params(ListQuery),
-    responses((status = 200, body = Vec<Job>)))]
-async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<Job>>> {
+    responses((status = 200, body = JobPage)))]
+async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<JobPage>> {
     let limit = limit(asked.limit, 100, 10_000)?;
     let filter = JobFilter {
         queue: asked.queue,
@@ -61,7 +71,10 @@ async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<Job>>
         node: asked.node,
         error: asked.error,
     };
-    Ok(Json(app.htm.jobs()?.list(&filter, limit).await?))
+    let after = asked.cursor.as_deref().map(str::parse).transpose()?;
+    let jobs = app.htm.jobs()?.list(&filter, after.as_ref(), limit).await?;
+    let next = next(&jobs, limit as usize, |job| job.place().to_string());
+    Ok(Json(JobPage { jobs, next }))
 }
 
 /// Read a job.

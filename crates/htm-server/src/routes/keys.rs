@@ -12,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::extract::{Asked, Body, Named};
+use crate::extract::{Asked, Body, Named, next};
 use crate::problem::{Problem, Result};
 
 /// The answer to a creation has a secret, so it is not kept for a retry.
@@ -94,6 +94,8 @@ async fn revoke(app: App, Named(id): Named<String>) -> Result<Json<ApiKey>> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct AuditQuery {
+    /// `next` of the previous page.
+    cursor: Option<String>,
     /// The most entries, 1 to 10,000. Default: 100.
     limit: Option<usize>,
 }
@@ -103,6 +105,8 @@ struct AuditQuery {
 struct AuditLog {
     /// The newest first.
     entries: Vec<AuditEntry>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<String>,
 }
 
 /// List who did what.
@@ -111,5 +115,9 @@ struct AuditLog {
 #[utoipa::path(get, path = "/v1/audit", tag = "keys", params(AuditQuery),
     responses((status = 200, body = AuditLog)))]
 async fn audit(app: App, Asked(asked): Asked<AuditQuery>) -> Result<Json<AuditLog>> {
-    Ok(Json(AuditLog { entries: app.htm.audit_log(asked.limit.unwrap_or(100)).await? }))
+    let before = asked.cursor.as_deref().map(str::parse).transpose()?;
+    let limit = asked.limit.unwrap_or(100);
+    let entries = app.htm.audit_log(before, limit).await?;
+    let next = next(&entries, limit, |entry| entry.place.to_string());
+    Ok(Json(AuditLog { entries, next }))
 }

@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Body, IfMatch, Named, etag};
+use crate::extract::{Asked, Body, IfMatch, Named, etag, next};
 use crate::problem::{Problem, Result};
 use crate::wait::{Wait, Waiting};
 
@@ -62,8 +62,7 @@ async fn list(app: App, Asked(asked): Asked<PageQuery>) -> Result<Json<Page>> {
     let after = asked.cursor.as_deref().map(str::parse).transpose()?;
     let limit = asked.limit.unwrap_or(100);
     let memories = app.htm.page(asked.namespace.as_deref(), after, limit).await?;
-    let last = memories.last().filter(|_| memories.len() == limit);
-    let next = last.map(|node| Place::of(node).to_string());
+    let next = next(&memories, limit, |node| Place::of(node).to_string());
     Ok(Json(Page { memories, next }))
 }
 

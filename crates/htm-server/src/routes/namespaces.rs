@@ -11,7 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::extract::{Asked, Body};
+use crate::extract::{Asked, Body, next};
 use crate::problem::Result;
 use crate::routes::forget::confirmation;
 use crate::routes::memories::{InNamespace, caller};
@@ -63,7 +63,7 @@ async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Namespace
         limit,
     };
     let namespaces = app.htm.list_namespaces(&query).await?;
-    let next = (namespaces.len() == limit).then(|| namespaces.last().cloned()).flatten();
+    let next = next(&namespaces, limit, String::clone);
     Ok(Json(Namespaces { namespaces, next }))
 }
 

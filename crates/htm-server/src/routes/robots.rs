@@ -1,6 +1,7 @@
 //! `/v1/robots` and their working memories.
 
 use axum::Json;
+use htm_core::error::codes::CURSOR_INVALID;
 use htm_core::working_memory::Entry;
 use htm_core::{Htm, Intake, MergeReceipt, NodeId, Robot, RobotInfo, RobotStatistics, WorkingMemoryStats};
 use serde::{Deserialize, Serialize};
@@ -8,10 +9,11 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::{Asked, Body, Named};
+use crate::extract::{Asked, Body, Named, limit, next};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::InNamespace;
 use crate::routes::namespaces::scope;
@@ -25,23 +27,45 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(remove))
 }
 
-/// The namespaces of a list.
+/// The robots to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Whose {
+struct ListQuery {
     /// The namespace. Default: the server's.
-    pub(crate) namespace: Option<String>,
+    namespace: Option<String>,
     /// Whether to list all namespaces.
     #[serde(default)]
-    pub(crate) all: bool,
+    all: bool,
+    /// `next` of the previous page.
+    cursor: Option<Uuid>,
+    /// The most robots, 1 to 10,000. Default: 100.
+    limit: Option<u32>,
+}
+
+/// A page of robots, by their namespaces and names.
+#[derive(Debug, Serialize, ToSchema)]
+struct RobotPage {
+    robots: Vec<RobotStatistics>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<Uuid>,
 }
 
 /// List robots with their statistics.
-#[utoipa::path(get, path = "/v1/robots", tag = "robots", params(Whose),
-    responses((status = 200, body = Vec<RobotStatistics>)))]
-async fn list(app: App, Asked(whose): Asked<Whose>) -> Result<Json<Vec<RobotStatistics>>> {
-    Ok(Json(app.htm.robots(&scope(whose.namespace, whose.all)).await?))
+#[utoipa::path(get, path = "/v1/robots", tag = "robots", params(ListQuery),
+    responses((status = 200, body = RobotPage)))]
+async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<RobotPage>> {
+    let limit = limit(asked.limit, 100, 10_000)? as usize;
+    // The memories of all robots are counted at once, for every page.
+    let mut robots = app.htm.robots(&scope(asked.namespace, asked.all)).await?;
+    if let Some(cursor) = asked.cursor {
+        let last = robots.iter().position(|it| it.robot.uuid == cursor);
+        let gone = || Problem::new(CURSOR_INVALID, format!("no robot of the list has the uuid `{cursor}`"));
+        robots.drain(..=last.ok_or_else(gone)?);
+    }
+    robots.truncate(limit);
+    let next = next(&robots, limit, |it| it.robot.uuid);
+    Ok(Json(RobotPage { robots, next }))
 }
 
 /// A new robot.

@@ -12,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::extract::{Asked, Named, limit};
+use crate::extract::{Asked, Named, limit, next};
 use crate::problem::Result;
 use crate::routes::memories::InNamespace;
 
@@ -39,13 +39,34 @@ struct ListQuery {
     namespace: Option<String>,
     /// Only this tag and those below it.
     below: Option<String>,
+    /// `next` of the previous page.
+    cursor: Option<String>,
+    /// The most tags, 1 to 10,000. Default: 1,000.
+    limit: Option<u32>,
+}
+
+/// A page of tags, by their paths.
+#[derive(Debug, Serialize, ToSchema)]
+struct TagPage {
+    tags: Vec<TagUse>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<String>,
 }
 
 /// List tags by their paths, with the number of their memories.
 #[utoipa::path(get, path = "/v1/tags", tag = "tags", params(ListQuery),
-    responses((status = 200, body = Vec<TagUse>)))]
-async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Vec<TagUse>>> {
-    Ok(Json(app.htm.ontology(asked.namespace.as_deref())?.list(asked.below.as_deref()).await?))
+    responses((status = 200, body = TagPage)))]
+async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<TagPage>> {
+    let limit = limit(asked.limit, 1_000, 10_000)? as usize;
+    // The counts of all tags are made at once, for every page.
+    let mut tags = app.htm.ontology(asked.namespace.as_deref())?.list(asked.below.as_deref()).await?;
+    if let Some(cursor) = asked.cursor {
+        let first = tags.partition_point(|tag| tag.tag.as_str().split(':').le(cursor.split(':')));
+        tags.drain(..first);
+    }
+    tags.truncate(limit);
+    let next = next(&tags, limit, |tag| tag.tag.to_string());
+    Ok(Json(TagPage { tags, next }))
 }
 
 /// Read a tag: its description, synonyms, children and newest memories.
@@ -92,7 +113,7 @@ async fn nodes(
     let limit = limit(asked.limit, 100, 1_000)?;
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
     let nodes = ontology.nodes(&tag, asked.cursor, limit).await?;
-    let next = (nodes.len() == limit as usize).then(|| nodes.last().map(|it| it.node)).flatten();
+    let next = next(&nodes, limit as usize, |it| it.node);
     Ok(Json(TaggedNodes { nodes, next }))
 }
 
@@ -194,10 +215,33 @@ async fn export(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<Ontol
     Ok(Json(app.htm.ontology(place.namespace.as_deref())?.export().await?))
 }
 
+/// The changes to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct LogQuery {
+    /// The namespace. Default: the server's.
+    namespace: Option<String>,
+    /// `next` of the previous page.
+    cursor: Option<i64>,
+    /// The most changes, 1 to 1,000. Default: 20.
+    limit: Option<u32>,
+}
+
+/// A page of changes.
+#[derive(Debug, Serialize, ToSchema)]
+struct Changes {
+    changes: Vec<LoggedChange>,
+    /// The cursor of the next page; null: this is the last.
+    next: Option<i64>,
+}
+
 /// List changes of the ontology, the latest first.
-#[utoipa::path(get, path = "/v1/tags/log", tag = "tags", params(Top),
-    responses((status = 200, body = Vec<LoggedChange>)))]
-async fn log(app: App, Asked(asked): Asked<Top>) -> Result<Json<Vec<LoggedChange>>> {
-    let ontology = app.htm.ontology(asked.namespace.as_deref())?;
-    Ok(Json(ontology.log(limit(asked.limit, 20, 1_000)?).await?))
+#[utoipa::path(get, path = "/v1/tags/log", tag = "tags", params(LogQuery),
+    responses((status = 200, body = Changes)))]
+async fn log(app: App, Asked(asked): Asked<LogQuery>) -> Result<Json<Changes>> {
+    let limit = limit(asked.limit, 20, 1_000)?;
+    let changes = app.htm.ontology(asked.namespace.as_deref())?.log(asked.cursor, limit).await?;
+    let next = next(&changes, limit as usize, |it| it.change);
+    Ok(Json(Changes { changes, next }))
 }

@@ -12,7 +12,7 @@ use crate::output::{Output, one_line, table};
 
 pub(super) async fn list(jobs: Jobs<'_>, args: ListArgs, output: &Output) -> Result<(), CliError> {
     let filter = args.filter.into();
-    let listed = jobs.list(&filter, args.limit).await?;
+    let listed = jobs.list(&filter, None, args.limit).await?;
     output.value(&listed, || if listed.is_empty() { none(&filter) } else { in_table(&listed) });
     Ok(())
 }

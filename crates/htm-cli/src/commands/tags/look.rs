@@ -154,7 +154,7 @@ pub(super) async fn synonyms(ontology: &Ontology<'_>, output: &Output) -> Result
 }
 
 pub(super) async fn log(ontology: &Ontology<'_>, limit: u32, output: &Output) -> Result<(), CliError> {
-    let changes = ontology.log(limit).await?;
+    let changes = ontology.log(None, limit).await?;
     output.value(&changes, || {
         if changes.is_empty() {
             return "no changes yet".into();

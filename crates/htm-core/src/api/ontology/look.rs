@@ -193,11 +193,11 @@ impl Ontology<'_> {
         }
     }
 
-    /// The last changes, the newest first.
+    /// The last changes before the change `before`, the newest first.
     ///
     /// # Errors
     /// A database error.
-    pub async fn log(&self, limit: u32) -> Result<Vec<LoggedChange>> {
-        store::log(self.htm.pool(), self.namespace, limit).await
+    pub async fn log(&self, before: Option<i64>, limit: u32) -> Result<Vec<LoggedChange>> {
+        store::log(self.htm.pool(), self.namespace, before, limit).await
     }
 }

@@ -1,7 +1,7 @@
 -- The receipts of erasures of which all namespaces are seen, the newest first.
 --
 -- :erasure bigint only this one, or null   :seen text[] namespaces, with `a/*` for those below `a`, or null for all
--- :limit bigint
+-- :before bigint only those before this one, or null   :limit bigint
 --
 -- Index: erasures_pk, erased_nodes_pk
 select e.id, e.asked_by, e.selection, e.robot, e.namespaces, e.memories,
@@ -10,6 +10,7 @@ select e.id, e.asked_by, e.selection, e.robot, e.namespaces, e.memories,
        e.removed, e.began_at, e.ended_at, e.wal_position::text as wal_position, e.vacuum
   from htm.erasures e
  where (:erasure::bigint is null or e.id = :erasure)
+   and (:before::bigint is null or e.id < :before)
    and (:seen::text[] is null
         or (select bool_and(htm.is_within(n.namespace, :seen)) from unnest(e.namespaces) n(namespace)))
  order by e.id desc

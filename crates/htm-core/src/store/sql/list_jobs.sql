@@ -3,6 +3,7 @@
 --
 -- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
 -- :error text a part of the error or null   :limit bigint
+-- :after_rank int, :after_time timestamptz, :after_id text: the place of the last job of the page before, or null
 --
 -- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, idx_apalis_jobs_fetch_partial
 select j.id, j.job_type as queue,
@@ -21,16 +22,18 @@ select j.id, j.job_type as queue,
        (j.metadata -> 'deferred_since')::timestamptz as deferred_since,
        j.job as payload, now() as read_at
   -- Which ones, before anything else is read of them: there may be millions.
-  from (select j.id as chosen_id,
-               case when j.status = 'Killed' then 1
-                    when j.status = 'Done' then 5
-                    when j.metadata ? 'parked' then 2
-                    when j.last_result ? 'Err' then 3
-                    else 4 end as place,
-               coalesce(j.done_at, j.lock_at, j.run_at) as at
+  from (select j.id as chosen_id, place.rank, place.at
           from htm.visible_jobs j
+         cross join lateral (select case when j.status = 'Killed' then 1
+                                         when j.status = 'Done' then 5
+                                         when j.metadata ? 'parked' then 2
+                                         when j.last_result ? 'Err' then 3
+                                         else 4 end as rank,
+                                    coalesce(j.done_at, j.lock_at, j.run_at) as at) place
          where {{chosen}}
-         order by place, at desc, chosen_id desc
+           and (:after_rank::int is null or place.rank > :after_rank
+                or (place.rank = :after_rank and (place.at, j.id) < (:after_time::timestamptz, :after_id::text)))
+         order by place.rank, place.at desc, j.id desc
          limit :limit) chosen
   join apalis.jobs j on j.id = chosen.chosen_id
- order by chosen.place, chosen.at desc, j.id desc
+ order by chosen.rank, chosen.at desc, j.id desc
