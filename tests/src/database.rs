@@ -30,6 +30,7 @@ impl TestDatabase {
     }
 
     async fn create(template: Option<String>) -> Self {
+        crate::logs::keep_own_log();
         let server = Server::get().await;
         let admin: PgConnectOptions = server.url().parse().expect("the server's URL");
         let mut connection = PgConnection::connect_with(&admin).await.expect("the test server answers");

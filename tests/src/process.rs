@@ -17,6 +17,9 @@ use crate::{TestDatabase, logs};
 /// The time limit of a program. A slower one is killed, and its test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The end of the name of a log of a program that somebody else started.
+const OTHERS_LOG: &str = ".others.log";
+
 /// A home, a current directory and an environment for programs, isolated from the user's.
 pub struct Sandbox {
     dir: TempDir,
@@ -122,6 +125,12 @@ impl Sandbox {
         // `ip` replaces itself by the program, so the process id is the program's.
         let arguments = [&["netns", "exec", netns, &path], arguments].concat();
         self.start_command(program, self.command(Path::new("ip"), &arguments))
+    }
+
+    /// A file for the log of a program that somebody else starts in this sandbox.
+    pub fn log_of(&self, program: &str) -> std::fs::File {
+        let log = tempfile::Builder::new().prefix(program).suffix(OTHERS_LOG).tempfile_in(self.dir.path());
+        log.and_then(|file| Ok(file.keep()?.0)).expect("a file for its log")
     }
 
     /// A program to be started by somebody else, in this sandbox.
@@ -261,6 +270,19 @@ impl Drop for Running {
         logs::keep_log(&self.program, &std::fs::read_to_string(&self.log).unwrap_or_default());
         if std::thread::panicking() {
             eprintln!("── {} {} ──\n{}", self.program, self.pid, self.log());
+        }
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let files = std::fs::read_dir(self.dir.path()).into_iter().flatten().flatten();
+        for file in files.filter(|it| it.file_name().to_string_lossy().ends_with(OTHERS_LOG)) {
+            let log = std::fs::read_to_string(file.path()).unwrap_or_default();
+            logs::keep_log("child", &log);
+            if std::thread::panicking() {
+                eprintln!("── {} ──\n{log}", file.path().display());
+            }
         }
     }
 }

@@ -37,14 +37,19 @@ struct Client {
     _sandbox: Sandbox,
 }
 
+/// Starts a server whose log is kept.
+fn started(sandbox: &Sandbox, command: tokio::process::Command) -> TokioChildProcess {
+    let log = sandbox.log_of("htm-mcp");
+    TokioChildProcess::builder(command).stderr(log).spawn().expect("it starts").0
+}
+
 impl Client {
     /// Starts `htm mcp` on a database of its own and connects to it.
     async fn start(arguments: &[&str]) -> Self {
         let db = TestDatabase::new().await;
         let sandbox = Sandbox::new(&db);
         let command = sandbox.command_of("htm", &[&["mcp"], arguments].concat());
-        let service =
-            ().serve(TokioChildProcess::new(command).expect("it starts")).await.expect("it answers");
+        let service = ().serve(started(&sandbox, command)).await.expect("it answers");
         Self { service, db, _sandbox: sandbox }
     }
 

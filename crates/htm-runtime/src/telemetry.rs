@@ -23,6 +23,9 @@ pub enum Role {
     Worker,
 }
 
+/// The filter of the libraries. apalis repeats the worker's messages, and rmcp logs each request of MCP three times.
+const LIBRARIES: &str = "info,apalis_core=warn,rmcp=warn";
+
 /// The exported spans: those of requests and of batches.
 const SPANS: &str = "off,htm_server=info,htm_worker=info";
 
@@ -97,11 +100,10 @@ fn directives(level: Level, role: Role) -> String {
         // A slow statement of a command, such as an audit, is no news to its user.
         Level::Warn if role == Role::Command => "warn,sqlx::query=error".to_owned(),
         Level::Error | Level::Warn => name.to_owned(),
-        // apalis repeats the worker's messages.
-        Level::Info => "info,apalis_core=warn".to_owned(),
-        Level::Debug | Level::Trace => OURS
-            .iter()
-            .fold("info,apalis_core=warn".to_owned(), |all, target| format!("{all},{target}={name}")),
+        Level::Info => LIBRARIES.to_owned(),
+        Level::Debug | Level::Trace => {
+            OURS.iter().fold(LIBRARIES.to_owned(), |all, target| format!("{all},{target}={name}"))
+        }
     }
 }
 

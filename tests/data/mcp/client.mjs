@@ -4,8 +4,8 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-const [, , , command, ...args] = process.argv;
-const client = new Client({ name: "test", version: "1" });
+const [, , mode, command, ...args] = process.argv;
+const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
 const transport = command.startsWith("http")
   ? new StreamableHTTPClientTransport(new URL(command))
   : new StdioClientTransport({ command, args, env: process.env });
@@ -18,8 +18,10 @@ const recalled = await call("recall", { query: "which database has the ledger?" 
 const refused = await call("recall", { qurey: "ledger" });
 const resource = await client.readResource({ uri: "htm://memories/recent" });
 const prompt = await client.getPrompt({ name: "what_do_we_know", arguments: { topic: "the ledger" } });
+const version = client.getNegotiatedProtocolVersion();
 await client.close();
 console.log(JSON.stringify({
+  version,
   tools: tools.tools.map((tool) => tool.name),
   remembered: remembered.structuredContent,
   recalled: recalled.content[0].text,

@@ -10,6 +10,10 @@ const client = new Client({ name: "test", version: "1" });
 const transport = command.startsWith("http")
   ? new StreamableHTTPClientTransport(new URL(command))
   : new StdioClientTransport({ command, args, env: process.env });
+// The client tells the transport which version was agreed upon.
+let version;
+const told = transport.setProtocolVersion?.bind(transport);
+transport.setProtocolVersion = (agreed) => { version = agreed; told?.(agreed); };
 await client.connect(transport);
 const tools = await client.listTools();
 const call = (name, given) => client.callTool({ name, arguments: given });
@@ -21,6 +25,7 @@ const resource = await client.readResource({ uri: "htm://memories/recent" });
 const prompt = await client.getPrompt({ name: "what_do_we_know", arguments: { topic: "the ledger" } });
 await client.close();
 console.log(JSON.stringify({
+  version,
   tools: tools.tools.map((tool) => tool.name),
   remembered: remembered.structuredContent,
   recalled: recalled.content[0].text,

@@ -61,7 +61,9 @@ async fn its_server_has_the_tools_and_serves_the_hooks() {
     let arguments: Vec<&str> =
         server["args"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
     let start = async || {
-        let process = TokioChildProcess::new(hooks.sandbox.command_of("htm", &arguments)).expect("it starts");
+        let command = hooks.sandbox.command_of("htm", &arguments);
+        let log = hooks.sandbox.log_of("htm-mcp");
+        let (process, _) = TokioChildProcess::builder(command).stderr(log).spawn().expect("it starts");
         ().serve(process).await.expect("it answers")
     };
     let (first, second) = (start().await, start().await);

@@ -3,8 +3,9 @@
 use htm_tests::{Sandbox, wait_until};
 use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
-use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
+
+use super::started;
 
 #[tokio::test]
 async fn it_remembers_and_recalls_by_meaning() {
@@ -18,7 +19,7 @@ async fn it_remembers_and_recalls_by_meaning() {
         .set("HTM_EMBEDDING__PROVIDER", "local")
         .set("HTM_TAG__PROVIDER", "local");
     let command = sandbox.command_of("htm", &["mcp"]);
-    let client = ().serve(TokioChildProcess::new(command).expect("it starts")).await.expect("it answers");
+    let client = ().serve(started(&sandbox, command)).await.expect("it answers");
     let call = async |tool: &'static str, arguments: Value| {
         let request =
             CallToolRequestParams::new(tool).with_arguments(arguments.as_object().cloned().unwrap());

@@ -2,8 +2,9 @@
 
 use htm_tests::Sandbox;
 use rmcp::ServiceExt;
-use rmcp::transport::TokioChildProcess;
 use serde_json::Value;
+
+use super::started;
 
 /// Each client with its files of the user and of a project, and with the section of the servers.
 const CLIENTS: [(&str, &str, Option<&str>, &str); 6] = [
@@ -54,8 +55,7 @@ async fn each_client_starts_the_server_that_was_installed() {
                 .map(|it| it.as_str().expect("a text"))
                 .collect();
             let process = sandbox.command_of(command, &arguments);
-            let service =
-                ().serve(TokioChildProcess::new(process).expect("it starts")).await.expect("it answers");
+            let service = ().serve(started(&sandbox, process)).await.expect("it answers");
             assert_eq!(service.list_all_tools().await.expect("tools").len(), 8);
             service.cancel().await.expect("it ends");
 

@@ -17,21 +17,12 @@ async fn of_the_default_tools() {
 
 #[tokio::test]
 async fn of_all_tools() {
-    let text: Vec<String> = tools("all")
-        .await
-        .iter()
-        .map(|tool| {
-            let properties = tool["inputSchema"]["properties"].as_object().unwrap();
-            let arguments: Vec<&str> = properties.keys().map(String::as_str).collect();
-            format!(
-                "{}({})\n    {}",
-                tool["name"].as_str().unwrap(),
-                arguments.join(", "),
-                tool["description"].as_str().unwrap()
-            )
-        })
-        .collect();
-    insta::assert_snapshot!("all_tools", text.join("\n"));
+    insta::assert_json_snapshot!("all_tools", tools("all").await);
+}
+
+#[tokio::test]
+async fn of_the_tools_of_chatgpt() {
+    insta::assert_json_snapshot!("chatgpt_tools", tools("chatgpt").await);
 }
 
 #[tokio::test]

@@ -12,6 +12,9 @@ fn program(name: &str) -> PathBuf {
 
 const TOOLS: [&str; 8] = ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats"];
 
+/// The modes of a client of both generations, with the versions that it agrees upon.
+const BOTH: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28")];
+
 /// A server of HTTP, and its URL for MCP.
 async fn serving(sandbox: &Sandbox) -> (Running, String) {
     let address = format!("127.0.0.1:{}", free_port());
@@ -21,7 +24,7 @@ async fn serving(sandbox: &Sandbox) -> (Running, String) {
 }
 
 /// Runs a client in each of its modes and over each transport, and checks what it saw.
-async fn check(interpreter: &str, client: &Path, modes: &[(&str, Option<&str>)]) {
+async fn check(interpreter: &str, client: &Path, modes: &[(&str, &str)]) {
     for (mode, version) in modes {
         for is_http in [false, true] {
             let db = TestDatabase::new().await;
@@ -37,9 +40,7 @@ async fn check(interpreter: &str, client: &Path, modes: &[(&str, Option<&str>)])
             };
             let line = format!("'{interpreter}' '{}' '{mode}' {server}", client.display());
             let seen: Value = sandbox.shell(&line).await.json();
-            if let Some(version) = version {
-                assert_eq!(seen["version"], *version, "{seen}");
-            }
+            assert_eq!(seen["version"], *version, "{seen}");
             assert_eq!(seen["tools"], json!(TOOLS), "{seen}");
             let id = seen["remembered"]["node"].as_i64().unwrap();
             let said = |name: &str| seen[name].as_str().unwrap().to_owned();
@@ -59,15 +60,14 @@ async fn check(interpreter: &str, client: &Path, modes: &[(&str, Option<&str>)])
 async fn of_python_in_both_generations_of_the_protocol() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "python") else { return };
     let python = place.join("bin/python");
-    let modes = [("legacy", Some("2025-11-25")), ("auto", Some("2026-07-28"))];
-    check(&python.display().to_string(), &program("client.py"), &modes).await;
+    check(&python.display().to_string(), &program("client.py"), &BOTH).await;
 }
 
 #[tokio::test]
 async fn of_python_before() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "python-1") else { return };
     let python = place.join("bin/python");
-    check(&python.display().to_string(), &program("client_1.py"), &[("", Some("2025-11-25"))]).await;
+    check(&python.display().to_string(), &program("client_1.py"), &[("", "2025-11-25")]).await;
 }
 
 /// A client beside its packages, where node looks for them.
@@ -78,15 +78,15 @@ fn beside(place: &Path, name: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn of_javascript() {
+async fn of_javascript_in_both_generations_of_the_protocol() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "javascript") else { return };
-    check("node", &beside(&place, "client.mjs"), &[("", None)]).await;
+    check("node", &beside(&place, "client.mjs"), &BOTH).await;
 }
 
 #[tokio::test]
 async fn of_javascript_before() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "javascript-1") else { return };
-    check("node", &beside(&place, "client_1.mjs"), &[("", None)]).await;
+    check("node", &beside(&place, "client_1.mjs"), &[("", "2025-11-25")]).await;
 }
 
 #[tokio::test]

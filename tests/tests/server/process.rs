@@ -96,7 +96,8 @@ fn heavy_bodies() -> Vec<(&'static str, String)> {
 #[tokio::test]
 async fn heavy_bodies_are_refused_within_bounded_memory() {
     let db = TestDatabase::new().await;
-    let (process, base) = start(&Sandbox::new(&db)).await;
+    let sandbox = Sandbox::new(&db);
+    let (process, base) = start(&sandbox).await;
     let bodies = heavy_bodies();
     let http = reqwest::Client::new();
     let sent = (0..40).map(|client| {
@@ -123,6 +124,7 @@ async fn heavy_bodies_are_refused_within_bounded_memory() {
         .lines()
         .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok())
         .unwrap();
+    println!("{most} KiB at most");
     assert!(most < 768 << 10, "{most} KiB");
     assert_eq!(db.count("select count(*) from htm.nodes").await, 0);
 }
@@ -144,6 +146,26 @@ async fn a_stop_lets_requests_in_hand_end() {
     blocker.rollback().await.unwrap();
     assert_eq!(in_hand.await.unwrap(), 200);
     served.serving.await.unwrap();
+}
+
+#[tokio::test]
+async fn the_log_has_the_ids_and_traces_of_requests() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db).set("HTM_LOG__LEVEL", "debug");
+    let (process, base) = start(&sandbox).await;
+    let request = reqwest::Client::new().get(format!("{base}/v1/memories/77"));
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let request = request.header("traceparent", format!("00-{trace}-00f067aa0ba902b7-01"));
+    assert_eq!(request.header("x-request-id", "mine").send().await.unwrap().status(), 404);
+    let answered = || {
+        let lines = process.log();
+        let of_request = |line: &Value| line["span"]["id"] == "mine" && line["message"] == "answered";
+        lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find(of_request)
+    };
+    wait_until(|| async { answered().is_some() }).await;
+    let line = answered().unwrap();
+    assert_eq!((&line["span"]["trace_id"], &line["status"]), (&json!(trace), &json!(404)));
+    assert_eq!(line["span"]["route"], "/v1/memories/{id}");
 }
 
 #[tokio::test]
