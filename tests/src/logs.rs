@@ -16,7 +16,8 @@ pub(crate) async fn keep_memories(database: &sqlx::postgres::PgConnectOptions) {
     }
     // A database without the schema has none.
     let Ok(mut connection) = PgConnection::connect_with(database).await else { return };
-    let contents = sqlx::query_scalar::<_, String>("select left(content, 100) from htm.nodes limit $1").bind(MOST);
+    let contents =
+        sqlx::query_scalar::<_, String>("select left(content, 100) from htm.nodes limit $1").bind(MOST);
     for content in contents.fetch_all(&mut connection).await.unwrap_or_default() {
         append("memories.jsonl", &serde_json::Value::from(content).to_string());
     }
@@ -57,7 +58,7 @@ pub(crate) fn keep_log(program: &str, output: &str) {
 }
 
 fn place() -> Option<PathBuf> {
-    std::env::var_os("HTM_TEST_LOGS").map(PathBuf::from)
+    std::env::var_os("HTM_TEST_LOGS").filter(|it| !it.is_empty()).map(PathBuf::from)
 }
 
 /// Adds a line to a file of this process.

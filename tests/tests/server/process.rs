@@ -157,15 +157,9 @@ async fn the_log_has_the_ids_and_traces_of_requests() {
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     let request = request.header("traceparent", format!("00-{trace}-00f067aa0ba902b7-01"));
     assert_eq!(request.header("x-request-id", "mine").send().await.unwrap().status(), 404);
-    let answered = || {
-        let lines = process.log();
-        let of_request = |line: &Value| line["span"]["id"] == "mine" && line["message"] == "answered";
-        lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find(of_request)
-    };
-    wait_until(|| async { answered().is_some() }).await;
-    let line = answered().unwrap();
-    assert_eq!((&line["span"]["trace_id"], &line["status"]), (&json!(trace), &json!(404)));
-    assert_eq!(line["span"]["route"], "/v1/memories/{id}");
+    let of_request = format!("request{{id=mine trace_id=\"{trace}\" method=\"GET\"");
+    let is_logged = |line: &str| line.contains(&of_request) && line.contains("answered status=404");
+    wait_until(|| async { process.log().lines().any(is_logged) }).await;
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 --
 -- :seen text[] the namespaces that are meant, with `a/*` for those below `a`, or null for all
 -- :time timestamptz, :number bigint: the place of the last entry of the page before, or null   :limit bigint
+--
+-- Index: none; both tables are read, which have a row for each act of an administrator
 select number, at, actor, action, namespace, subject, details
   from (select 2 * a.id, a.at, a.actor, a.action, a.namespace, a.subject, a.details
           from htm.audit_log a
