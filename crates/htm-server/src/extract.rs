@@ -11,7 +11,7 @@ use htm_core::error::codes::LIMIT_OUT_OF_RANGE;
 use serde::de::DeserializeOwned;
 
 use crate::codes;
-use crate::limits::{MAX_BODY_BYTES, MAX_BODY_WEIGHT};
+use crate::limits::MAX_BODY_BYTES;
 use crate::problem::{Problem, Result};
 use crate::request::Reserved;
 use crate::weight;
@@ -34,13 +34,8 @@ impl<S: Sync, T: DeserializeOwned + 'static> FromRequest<S> for Body<T> {
 
 /// Refuses JSON that takes too much memory when it is read. Reserves the memory.
 pub(crate) fn weigh(parts: &Parts, json: &[u8]) -> Result<()> {
-    let weight = weight::of(json);
-    if weight > MAX_BODY_WEIGHT {
-        let (mib, most) = (weight >> 20, MAX_BODY_WEIGHT >> 20);
-        let problem =
-            format!("the body has so many values that it takes {mib} MiB of memory; at most {most} MiB");
-        return Err(Problem::new(codes::BODY_TOO_LARGE, problem));
-    }
+    let weight =
+        weight::within_limit("body", json).map_err(|problem| Problem::new(codes::BODY_TOO_LARGE, problem))?;
     parts.extensions.get::<Reserved>().map_or(Ok(()), |reserved| reserved.grow(weight))
 }
 

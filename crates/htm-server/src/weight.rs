@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::limits::MAX_BODY_WEIGHT;
+
 /// A value of a list, in bytes.
 const VALUE: usize = 32;
 
@@ -17,9 +19,22 @@ const OBJECT: usize = 640;
 /// An entry of an object beside its name and its value, in bytes: the nodes of its tree may be half empty.
 const ENTRY: usize = 32;
 
+/// The weight of `what`, a JSON text, if it may be read. The error is for its sender.
+pub(crate) fn within_limit(what: &str, json: &[u8]) -> Result<usize, String> {
+    match of(json) {
+        weight if weight > MAX_BODY_WEIGHT => {
+            let (mib, most) = (weight >> 20, MAX_BODY_WEIGHT >> 20);
+            Err(format!(
+                "the {what} has so many values that it takes {mib} MiB of memory; at most {most} MiB"
+            ))
+        }
+        weight => Ok(weight),
+    }
+}
+
 /// The memory that a JSON text takes when it is read, in bytes. Of an invalid text: the part before the error, which is
 /// told when it is read.
-pub(crate) fn of(json: &[u8]) -> usize {
+fn of(json: &[u8]) -> usize {
     let mut total = 0;
     Adding(&mut total).deserialize(&mut serde_json::Deserializer::from_slice(json)).ok();
     total

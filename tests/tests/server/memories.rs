@@ -312,6 +312,23 @@ async fn a_stream_is_imported_with_a_result_a_line() {
 }
 
 #[tokio::test]
+async fn a_line_with_too_many_values_costs_itself_alone() {
+    let served = Served::new().await;
+    let line = |id: &str, metadata: &str| {
+        format!(r#"{{"id": "{id}", "ns": "n", "text": "memory {id}", "metadata": {metadata}}}"#)
+    };
+    let heavy = format!("{{\"a\": [{}]}}", vec![r#"{"a":1}"#; 200_000].join(","));
+    let body = [line("a", "{}"), line("b", &heavy), line("c", "{}")].join("\n");
+    let request = served.request(Method::POST, "/v1/import").header("content-type", "application/x-ndjson");
+    let reply = served.send(request.body(body)).await;
+    let results: Vec<Value> = reply.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(results.len(), 3, "{}", reply.text);
+    assert_eq!(results[1]["problem"]["code"], "line_too_long", "{}", reply.text);
+    assert!(results[1]["problem"]["detail"].as_str().unwrap().ends_with("at most 64 MiB"), "{}", reply.text);
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 2);
+}
+
+#[tokio::test]
 async fn an_import_that_is_cut_off_keeps_what_it_answered() {
     let served = Served::new().await;
     let line = |n: usize| format!("{{\"id\":\"k{n}\",\"ns\":\"n\",\"text\":\"text {n}\"}}\n");

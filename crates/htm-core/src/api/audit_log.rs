@@ -11,7 +11,8 @@ use crate::model::timeline::Place;
 use crate::store::audit_log::{self as store, Done};
 
 impl Htm {
-    /// The last entries of the audit log before a place, the newest first. A restricted handle sees those of its namespaces.
+    /// The last entries of the audit log before a place, the newest first. A restricted handle sees those of its
+    /// namespaces.
     ///
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), or a database error.

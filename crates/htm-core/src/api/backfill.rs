@@ -188,7 +188,7 @@ impl Htm {
         Err(Error::contended())
     }
 
-    /// The last runs that the handle sees, before the run `before`, the newest first. A handle within a wall sees those of its namespaces.
+    /// The last runs before the run `before`, the newest first. A handle within a wall sees those of its namespaces.
     ///
     /// # Errors
     /// A database error.

@@ -175,7 +175,8 @@ impl Htm {
         store::get(self.shared_pool(), erasure, self.namespaces()).await
     }
 
-    /// The last receipts before that of the erasure `before`, the newest first. A restricted handle sees those of its namespaces.
+    /// The last receipts before that of the erasure `before`, the newest first. A restricted handle sees those of its
+    /// namespaces.
     ///
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), or a database error.

@@ -22,7 +22,6 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::codes;
 use crate::extract::plain_only;
-use crate::limits::MAX_BODY_WEIGHT;
 use crate::problem::{Details, Problem, Result};
 use crate::weight;
 
@@ -166,14 +165,13 @@ async fn run(app: App, body: Body, _permit: SemaphorePermit<'static>, results: R
         if app.stop.is_cancelled() {
             break error(codes::STOPPING, "the server is stopping".into());
         }
-        let of_line = weight::of(&line);
-        if of_line > MAX_BODY_WEIGHT {
-            let (mib, most) = (of_line >> 20, MAX_BODY_WEIGHT >> 20);
-            let what =
-                format!("the line has so many values that it takes {mib} MiB of memory; at most {most} MiB");
-            import.unread(error(htm_core::error::codes::LINE_TOO_LONG, what));
-            continue;
-        }
+        let of_line = match weight::within_limit("line", &line) {
+            Ok(of_line) => of_line,
+            Err(problem) => {
+                import.unread(error(htm_core::error::codes::LINE_TOO_LONG, problem));
+                continue;
+            }
+        };
         weight += of_line;
         if weight > CHUNK_WEIGHT {
             let written = import.write().await;
