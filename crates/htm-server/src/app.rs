@@ -7,6 +7,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
+use crate::bodies::Bodies;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::problem::Result;
@@ -24,8 +25,8 @@ pub(crate) struct App {
     pub(crate) limits: Limits,
     /// A permit for each request in hand.
     pub(crate) permits: Arc<Semaphore>,
-    /// A permit for each KiB of the bodies of these.
-    pub(crate) bodies: Arc<Semaphore>,
+    /// The memory for the bodies of these.
+    pub(crate) bodies: Bodies,
     pub(crate) metrics: Arc<Metrics>,
     /// The hosts that requests may name; none: any.
     pub(crate) hosts: Option<Arc<[String]>>,

@@ -29,7 +29,7 @@ htm_core::error_codes! {
     BODY_INCOMPLETE "body_incomplete" User "The client did not send the whole body."
         => "send the request again";
     MEDIA_TYPE_UNFIT "media_type_unfit" User "The body has a content type or an encoding that the path does not read."
-        => "send `Content-Type: application/json`, without `Content-Encoding`";
+        => "send the content type of the path, `application/json` for most (see /openapi.json), without `Content-Encoding`";
     QUERY_INVALID "query_invalid" User "A parameter of the query is unknown, missing or not what it has to be."
         => "see the parameters at /openapi.json";
     PATH_INVALID "path_invalid" User "A part of the path is not what it has to be."

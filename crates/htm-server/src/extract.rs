@@ -10,10 +10,10 @@ use futures::StreamExt;
 use htm_core::error::codes::LIMIT_OUT_OF_RANGE;
 use serde::de::DeserializeOwned;
 
+use crate::bodies::Reserved;
 use crate::codes;
 use crate::limits::MAX_BODY_BYTES;
 use crate::problem::{Problem, Result};
-use crate::request::Reserved;
 use crate::weight;
 
 /// A JSON body.
@@ -36,7 +36,7 @@ impl<S: Sync, T: DeserializeOwned + 'static> FromRequest<S> for Body<T> {
 pub(crate) fn weigh(parts: &Parts, json: &[u8]) -> Result<()> {
     let weight =
         weight::within_limit("body", json).map_err(|problem| Problem::new(codes::BODY_TOO_LARGE, problem))?;
-    parts.extensions.get::<Reserved>().map_or(Ok(()), |reserved| reserved.grow(weight))
+    parts.extensions.get::<Reserved>().map_or(Ok(()), |reserved| reserved.reserve_values(weight))
 }
 
 /// The error of a body that is not the JSON it has to be.

@@ -1,8 +1,9 @@
 //! `Idempotency-Key`: a write with a key is done once, and a retry gets the first answer.
 //!
 //! Memories and the answer commit together: their handlers take the operation and pass it to
-//! [`remember_once`](htm_core::Htm::remember_once). Other writes are claimed before and answered after; after a crash
-//! between the two, a retry does the write again, which has no second effect.
+//! [`remember_once`](htm_core::Htm::remember_once). Other writes are claimed before and answered after. After a crash
+//! between the two, a retry does the write again. The handlers of writes for which this has a second effect take the
+//! operation and commit the answer too.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, Request};
@@ -12,6 +13,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use htm_core::Operation;
 use htm_core::error::chain;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tracing::Instrument;
 
@@ -51,8 +53,9 @@ pub(crate) async fn by_handler(app: App, request: Request, next: Next) -> Result
 
 /// Reads the key, and keeps the answer.
 pub(crate) async fn around(app: App, request: Request, next: Next) -> Result<Response> {
-    let (request, operation) = read(&app, request).await?;
+    let (mut request, operation) = read(&app, request).await?;
     let Some(operation) = operation else { return Ok(next.run(request).await) };
+    request.extensions_mut().insert(operation.clone());
     if let Some(answer) = app.htm.begin_operation(&operation, app.limits.request_time * 2).await? {
         return Ok(replayed(&answer));
     }
@@ -72,8 +75,7 @@ async fn keep(app: &App, operation: &Operation, response: Response) -> Response 
                 .iter()
                 .filter_map(|name| Some((name.as_str(), parts.headers.get(name)?.to_str().ok()?)))
                 .collect();
-            let text = String::from_utf8_lossy(&body);
-            let answer = json!({"status": parts.status.as_u16(), "headers": headers, "body": text});
+            let answer = answer(parts.status, &headers, &String::from_utf8_lossy(&body));
             app.htm.end_operation(operation, &answer).await
         }
         false => app.htm.abandon_operation(operation).await,
@@ -83,6 +85,16 @@ async fn keep(app: &App, operation: &Operation, response: Response) -> Response 
         tracing::warn!(code = error.code(), error = %chain(&error), "the answer to a retry is not kept");
     }
     Response::from_parts(parts, Body::from(body))
+}
+
+/// The form of an answer that is kept.
+fn answer(status: StatusCode, headers: &[(&str, &str)], body: &str) -> Value {
+    json!({"status": status.as_u16(), "headers": headers, "body": body})
+}
+
+/// The answer with a body of JSON, for a handler that commits it.
+pub(crate) fn answer_of(body: &impl Serialize) -> Value {
+    answer(StatusCode::OK, &[], &serde_json::to_string(body).unwrap_or_default())
 }
 
 /// Refuses a key on a path that cannot honour it.

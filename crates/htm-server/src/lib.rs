@@ -5,6 +5,7 @@
 mod access;
 mod app;
 mod backfills;
+mod bodies;
 pub mod codes;
 mod document;
 mod extract;

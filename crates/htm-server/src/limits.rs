@@ -8,11 +8,18 @@ pub(crate) const MAX_BODY_BYTES: usize = 16 << 20;
 /// The most bytes that a body of JSON takes in memory when it is read. Texts and vectors of the most bytes fit.
 pub(crate) const MAX_BODY_WEIGHT: usize = 64 << 20;
 
-/// The most bytes that the bodies of all requests in hand take in memory.
-pub(crate) const MAX_BODIES_BYTES: usize = 256 << 20;
+/// The most bytes of the bodies of all requests in hand.
+pub(crate) const MAX_BODIES_BYTES: usize = 128 << 20;
+
+/// The most bytes that the values of these bodies take in memory.
+pub(crate) const MAX_VALUES_BYTES: usize = 128 << 20;
 
 /// The most memories of a batch, and messages of a conversation.
 pub(crate) const MAX_BATCH: usize = 1_000;
+
+/// The most tokens of a context, and characters of its separator.
+pub(crate) const MAX_CONTEXT_TOKENS: u32 = 1_000_000;
+pub(crate) const MAX_SEPARATOR: usize = 1_024;
 
 /// The limits that a server is started with.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use htm_core::error::Code;
 use serde_json::Value;
 
 use crate::app::App;
-use crate::problem::of_code;
+use crate::problem::{of_code, of_precondition};
 use crate::{codes, document};
 
 /// The policy of a page: it may load its own styles alone.
@@ -203,7 +203,10 @@ fn errors() -> String {
          <table><tr><th>code</th><th>status</th><th>meaning</th></tr>",
     );
     let row = |body: &mut String, code: &Code| {
-        let status = of_code(code.name, code.fault).as_u16();
+        let mut status = of_code(code.name, code.fault).as_u16().to_string();
+        if let Some(other) = of_precondition(code.name) {
+            let _ = write!(status, ", with <code>If-Match</code> {}", other.as_u16());
+        }
         let _ = write!(
             body,
             "<tr id=\"{0}\"><td><code>{0}</code></td><td>{status}</td><td>{1}</td></tr>",

@@ -95,9 +95,9 @@ impl Problem {
 
     /// As the answer to a request with `If-Match`: a conflict is a failed precondition.
     pub(crate) fn of_precondition(self) -> Self {
-        match self.details.code {
-            "revision_conflict" => self.with_status(StatusCode::PRECONDITION_FAILED),
-            _ => self,
+        match of_precondition(self.details.code) {
+            Some(status) => self.with_status(status),
+            None => self,
         }
     }
 }
@@ -145,6 +145,11 @@ impl IntoResponse for Problem {
 /// The status of an error.
 pub(crate) fn status(error: &Error) -> StatusCode {
     of_code(error.code(), error.fault())
+}
+
+/// The status of a code in the answer to a request with `If-Match`, if it has another one there.
+pub(crate) fn of_precondition(code: &str) -> Option<StatusCode> {
+    (code == "revision_conflict").then_some(StatusCode::PRECONDITION_FAILED)
 }
 
 /// The status of a code with a fault.

@@ -1,26 +1,22 @@
 //! The layers around every request: its id, its trace, the check of its host, its limits, its log and its metrics.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{HOST, ORIGIN, TRANSFER_ENCODING};
+use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use prometheus_client::metrics::gauge::Gauge;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tracing::Instrument;
 use ulid::Ulid;
 
 use crate::app::App;
 use crate::codes;
-use crate::extract::length;
-use crate::limits::{MAX_BODIES_BYTES, MAX_BODY_BYTES};
 use crate::problem::{Problem, Result};
 use crate::trace::{TRACEPARENT, Trace, answered, follow};
 
@@ -117,43 +113,6 @@ pub(crate) async fn of_this_host(State(app): State<App>, request: Request, next:
     Ok(next.run(request).await)
 }
 
-/// The bytes of a request's body. A body without a length may have the most bytes.
-fn body_bytes(request: &Request) -> usize {
-    match length(request.headers()) {
-        Some(length) => length.min(MAX_BODY_BYTES),
-        None if request.headers().contains_key(TRANSFER_ENCODING) => MAX_BODY_BYTES,
-        None => 0,
-    }
-}
-
-/// The memory that a request takes of that for bodies. It is given back when the request is answered.
-#[derive(Clone)]
-pub(crate) struct Reserved(Arc<Mutex<OwnedSemaphorePermit>>);
-
-impl Reserved {
-    fn new(bodies: &Arc<Semaphore>, bytes: usize) -> Result<Self> {
-        Ok(Self(Arc::new(Mutex::new(acquire(bodies, bytes)?))))
-    }
-
-    /// Takes more of it, for a body that is read.
-    pub(crate) fn grow(&self, bytes: usize) -> Result<()> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = acquire(held.semaphore(), bytes)?;
-        held.merge(more);
-        Ok(())
-    }
-}
-
-fn acquire(bodies: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit> {
-    bodies.clone().try_acquire_many_owned(bytes.div_ceil(1_024) as u32).map_err(|_| {
-        let most = MAX_BODIES_BYTES >> 20;
-        Problem::new(
-            codes::TOO_BUSY,
-            format!("the bodies of the requests in hand take the {most} MiB for them"),
-        )
-    })
-}
-
 /// Refuses a request when too many are in hand, or when the server stops; ends one that takes too long.
 pub(crate) async fn limited(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
     if app.stop.is_cancelled() {
@@ -163,8 +122,8 @@ pub(crate) async fn limited(State(app): State<App>, mut request: Request, next: 
         let problem = format!("{} requests are in hand", app.limits.requests);
         return Err(Problem::new(codes::TOO_BUSY, problem));
     };
-    let reserved = Reserved::new(&app.bodies, body_bytes(&request))?;
-    request.extensions_mut().insert(reserved.clone());
+    let reserved = app.bodies.reserve(&request)?;
+    request.extensions_mut().insert(reserved);
     let limit = app.limits.request_time;
     timeout(limit, next.run(request)).await.map_err(|_elapsed| {
         let problem = format!("the request took longer than {} s", limit.as_secs());

@@ -18,9 +18,10 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::app::App;
 use crate::backfills;
+use crate::bodies::Bodies;
 use crate::codes;
 use crate::impatient::Impatient;
-use crate::limits::{Limits, MAX_BODIES_BYTES};
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::oauth::OAuth;
 use crate::routes;
@@ -114,7 +115,7 @@ impl Server {
             access: Arc::new(Access::new(self.listening.oauth.clone())),
             limits: self.limits,
             permits: Arc::new(Semaphore::new(self.limits.requests)),
-            bodies: Arc::new(Semaphore::new(MAX_BODIES_BYTES / 1_024)),
+            bodies: Bodies::new(),
             metrics: Arc::new(Metrics::new()),
             hosts: hosts(&self.listening).map(Into::into),
             backfills,

@@ -1,16 +1,17 @@
 -- Row-level security: the second wall between tenants. Connections of the role htm_tenant see and write the rows of
 -- the namespaces in their setting `htm.namespaces`, and nothing without it. Other roles are not restricted.
 
-create function htm.seen_namespaces() returns text[] language sql stable parallel safe as $$
-    select nullif(current_setting('htm.namespaces', true), '')::text[]
-$$;
+-- The names in these two functions are resolved here, not by the search path of a caller.
+create function htm.seen_namespaces() returns text[] language sql stable parallel safe
+    return nullif(current_setting('htm.namespaces', true), '')::text[];
 
 -- For `like`: `tenant-7/_%` of `tenant-7/*`.
-create function htm.seen_patterns() returns text[] language sql stable parallel safe as $$
+create function htm.seen_patterns() returns text[] language sql stable parallel safe
+begin atomic
     select coalesce(array_agg(replace(replace(replace(left(s.namespace, -1), '\', '\\'), '_', '\_'), '%', '\%') || '_%'), '{}')
       from unnest(htm.seen_namespaces()) s(namespace)
-     where s.namespace like '_%/*'
-$$;
+     where s.namespace like '_%/*';
+end;
 
 -- The condition that a row is seen, for a column with its namespace. The subselects are evaluated once a statement. The
 -- planner takes `is not null` for true of nearly all rows, and so estimates by the statement's own conditions.

@@ -35,6 +35,8 @@ async fn memories_are_erased_with_a_receipt_that_can_be_verified() {
     let found = sandbox.htm(&["erase", "verify", &receipt, "--text", "hunter2"]).await;
     assert!(found.exits(1).stdout.contains("traces are left"), "{found:?}");
     sandbox.htm(&["erase", "verify", "99"]).await.fails(2, "erasure_unknown");
+    let mistyped = sandbox.htm(&["erase", "--namespace", "defualt", "--yes"]).await;
+    assert!(mistyped.succeeds().contains("namespace `defualt`; the nearest: default"), "{mistyped:?}");
     sandbox.htm(&["erase", "--yes"]).await.fails(2, "nothing_to_erase");
     let both = sandbox.htm(&["erase", &kept, "--namespace", "default", "--yes"]).await;
     both.exits(2);

@@ -76,6 +76,10 @@ async fn events_are_streamed_and_a_client_that_comes_back_misses_nothing() {
     let mut all = Events::open(&served, Some(&first[0].1)).await;
     assert_eq!(all.next("memory.embedded").await.1, embedded);
 
+    // A place of another database, such as this one before it was restored, would otherwise wait for ever.
+    let ahead = served.get("/v1/events?after=999999999999-0-").await;
+    assert_eq!(ahead.problem(), (422, "cursor_invalid"));
+
     served.stop.cancel();
     while all.block().await.is_some() {}
 }

@@ -119,3 +119,56 @@ async fn a_client_that_goes_away_finds_its_write_done() {
     assert_eq!(again.header("idempotency-replayed"), "true");
     assert_eq!(again.is(200)["forgotten"], json!([node]));
 }
+
+/// An insertion that is done again would be there twice.
+#[tokio::test]
+async fn a_crash_after_a_file_was_written_does_not_write_it_twice() {
+    let served = Served::new().await;
+    // Nothing is kept after the commit of a command, as if the server had been killed there.
+    sqlx::raw_sql(
+        "create function died() returns trigger language plpgsql as $$ begin
+             if exists (select from pg_locks where pid = pg_backend_pid() and mode = 'RowExclusiveLock'
+                                               and relation = 'htm.nodes'::regclass) then
+                 return new;
+             end if;
+             raise 'the server died';
+         end $$;
+         create trigger died before update on htm.operations for each row execute function died()",
+    )
+    .execute(&served.db.pool)
+    .await
+    .unwrap();
+    for (key, command, body) in [
+        ("c", "create", json!({"path": "/memories/a.md", "file_text": "one\n"})),
+        ("i", "insert", json!({"path": "/memories/a.md", "insert_line": 1, "insert_text": "two\n"})),
+        ("s", "str_replace", json!({"path": "/memories/a.md", "old_str": "two", "new_str": "two two"})),
+        ("r", "rename", json!({"old_path": "/memories/a.md", "new_path": "/memories/b.md"})),
+        ("d", "delete", json!({"path": "/memories/b.md"})),
+    ] {
+        let path = format!("/v1/files/{command}");
+        let first = post(&served, key, &path, &body).await;
+        let again = post(&served, key, &path, &body).await;
+        assert_eq!(again.header("idempotency-replayed"), "true", "{command}");
+        assert_eq!(again.is(200), first.is(200));
+    }
+    assert_eq!(served.db.count("select count(*) from htm.node_revisions").await, 2);
+}
+
+/// Of other writes, a second attempt says that there is nothing left to do.
+#[tokio::test]
+async fn a_crash_after_a_deletion_leaves_a_retry_nothing_to_do() {
+    let served = Served::new().await;
+    let node = served.remember("one").await;
+    let path = format!("/v1/memories/{node}?confirm=true");
+    let forget = || served.request(Method::DELETE, &path).header("idempotency-key", "f");
+    served.send(forget()).await.is(200);
+    // As if the server had been killed before it kept the answer.
+    sqlx::raw_sql("update htm.operations set answer = null, claimed_until = now() + interval '1 minute'")
+        .execute(&served.db.pool)
+        .await
+        .unwrap();
+    assert_eq!(served.send(forget()).await.problem(), (409, "operation_open"));
+    sqlx::raw_sql("update htm.operations set claimed_until = now()").execute(&served.db.pool).await.unwrap();
+    assert_eq!(served.send(forget()).await.problem(), (404, "node_not_found"));
+    assert_eq!(served.db.count("select count(*) from htm.nodes where deleted_at is not null").await, 1);
+}

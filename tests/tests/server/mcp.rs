@@ -1,5 +1,6 @@
 //! MCP over HTTP: both generations of the protocol, without sessions.
 
+use htm_core::{NewApiKey, Role};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -59,6 +60,30 @@ async fn a_path_with_a_namespace_is_a_wall() {
     assert_eq!(refused["isError"], true);
     assert!(refused.to_string().contains("namespace_forbidden"), "{refused}");
     assert_eq!(served.db.count("select count(*) from htm.nodes where namespace = 'tenant/a'").await, 1);
+}
+
+#[tokio::test]
+async fn a_key_of_a_robot_acts_for_it_alone() {
+    let mut served = Served::new().await;
+    let of_bea = json!({"content": "Bea counts trains.", "robot": "bea"});
+    let of_bea = served.post("/v1/memories", of_bea).await.is(201)["node"].as_i64().unwrap();
+    served.use_key(&NewApiKey::new(Role::Admin).robot("ada")).await;
+    let written = tool(&served, "/mcp", "remember", json!({"text": "Ada counts ships."})).await;
+    let own = written["structuredContent"]["node"].as_i64().unwrap();
+    assert_eq!(served.get(&format!("/v1/memories/{own}")).await.is(200)["robot"], "ada");
+    for (name, arguments, code) in [
+        ("remember", json!({"text": "x", "robot": "bea"}), "robot_forbidden"),
+        ("forget", json!({"id": of_bea, "confirm": true}), "not_owner"),
+    ] {
+        let refused = tool(&served, "/mcp", name, arguments).await;
+        assert_eq!(refused["isError"], true, "{name}: {refused}");
+        assert!(refused.to_string().contains(code), "{name}: {refused}");
+    }
+    let found = tool(&served, "/mcp", "recall", json!({"query": "trains"})).await;
+    assert!(found["content"][0]["text"].as_str().unwrap().contains("Bea counts trains."), "{found}");
+    let forgotten = tool(&served, "/mcp", "forget", json!({"id": own, "confirm": true})).await;
+    assert_eq!(forgotten["isError"], false, "{forgotten}");
+    assert_eq!(served.db.count("select count(*) from htm.nodes where deleted_at is null").await, 1);
 }
 
 #[tokio::test]

@@ -87,6 +87,8 @@ async fn a_lost_member_is_replaced_and_its_late_writes_are_refused() {
         crew["members"].as_array().unwrap().iter().any(|it| it["robot"] == "ada" && it["alive"] == false)
     };
     wait_until(is_lost).await;
+    let promoted = served.post("/v1/groups/crew/promote", json!({"robot": "ada"})).await;
+    assert_eq!(promoted.problem(), (409, "group_member_lost"));
     let news = served.as_member("ben", &ben["session"], "heartbeat", json!({})).await.is(200);
     assert_eq!(news["role"], "active");
     let late = served.as_member("ada", &ada["session"], "add", json!({"nodes": [node]})).await;

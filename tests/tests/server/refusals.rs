@@ -42,6 +42,13 @@ async fn bad_requests_say_what_is_wrong() {
     assert_eq!(served.get("/v1/memories/99").await.problem(), (404, "node_not_found"));
     assert_eq!(served.get("/v1/recall").await.problem(), (400, "query_invalid"));
     assert_eq!(served.get("/v1/recall?q=x&lmit=3").await.problem(), (400, "query_invalid"));
+    for (field, value) in
+        [("max_tokens", json!(0)), ("max_tokens", json!(1_000_001)), ("separator", json!("-".repeat(1_025)))]
+    {
+        let refused = served.post("/v1/context", json!({"robot": "ada", field: value})).await;
+        assert_eq!(refused.problem(), (400, "body_invalid"));
+        assert!(refused.body["detail"].as_str().unwrap().starts_with(field), "{}", refused.text);
+    }
     assert_eq!(served.get("/v1/jobs?limit=0").await.problem(), (422, "limit_out_of_range"));
     assert_eq!(served.get("/v2/recall").await.problem(), (404, "route_unknown"));
     let wrong = served.put("/v1/recall", json!({})).await;

@@ -10,6 +10,7 @@ use crate::args::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
 use crate::codes;
 use crate::commands::forget::confirmation;
 use crate::commands::node::with_htm;
+use crate::commands::notes;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
@@ -34,8 +35,9 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
         (None, None, None) => Erase::Memories(nodes),
     };
     if dry_run {
-        let plan = with_htm(config, async |htm| htm.plan_erase(&what).await).await?;
-        output.value(&plan, || describe_plan(&plan));
+        let work = async |htm: &Htm| Ok((htm.plan_erase(&what).await?, unknown(htm, &what).await?));
+        let (plan, notes) = with_htm(config, work).await?;
+        output.value(&plan, || describe_plan(&plan) + &notes::describe(&notes));
         return Ok(ExitCode::SUCCESS);
     }
     if yes && plan.is_none() && matches!(what, Erase::Matching { .. }) {
@@ -43,10 +45,22 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
     }
     let confirmation: Confirmation = confirmation(yes);
     let work = async |htm: &Htm| {
+        // Before: the namespace has nothing afterwards.
+        let notes = unknown(htm, &what).await?;
         let begun = htm.begin_erasure(&what, plan.as_deref(), confirmation).await?;
-        finish(htm, begun, output).await
+        Ok((finish(htm, begun, output).await?, notes))
     };
-    receipt(&with_htm(config, work).await?, output)
+    let (erasure, notes) = with_htm(config, work).await?;
+    output.value(&erasure, || describe(&erasure) + &notes::describe(&notes));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A note if the namespace is one to which nothing was ever written: its name may be mistyped.
+async fn unknown(htm: &Htm, what: &Erase) -> htm_core::Result<Vec<String>> {
+    match what {
+        Erase::Namespace(namespace) => notes::unknown_namespaces(htm, &[namespace], true).await,
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Removes what is left of an erasure, and frees the space.

@@ -61,7 +61,7 @@ pub(crate) async fn unknown_namespaces(
     htm: &Htm,
     namespaces: &[&str],
     are_named: bool,
-) -> Result<Vec<String>, CliError> {
+) -> htm_core::Result<Vec<String>> {
     let unknown = htm.unknown_namespaces(namespaces).await?;
     let told = unknown.iter().filter(|it| are_named || !it.nearest.is_empty());
     Ok(told

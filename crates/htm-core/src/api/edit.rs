@@ -161,6 +161,16 @@ impl Htm {
     /// `content_taken` (it would duplicate another node), `namespace_full` (no room for a new tag), or a database
     /// error. Nothing has changed then.
     pub async fn edit(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
+        self.edit_and(node, edit, async |_, _| Ok(())).await
+    }
+
+    /// As [`edit`](Self::edit), with something else that commits with it. Nothing else is done if nothing has changed.
+    pub(crate) async fn edit_and(
+        &self,
+        node: NodeId,
+        edit: &Edit,
+        and: impl AsyncFnOnce(&mut PgConnection, &Edited) -> Result<()>,
+    ) -> Result<Edited> {
         edit.validate()?;
         self.admit_caller(&edit.caller)?;
         self.admit_nodes(&[node]).await?;
@@ -211,15 +221,17 @@ impl Htm {
             enqueued = self.enqueue_lacking_in_tx(&mut tx, node).await?;
             statistics::note_changed_in_tx(&mut tx, &after.namespace, 1).await?;
         }
-        if changed.is_empty() {
+        let edited = Edited { node, revision: after.revision, changed, jobs: enqueued, superseded };
+        if edited.changed.is_empty() {
             tx.rollback().await?;
         } else {
+            and(&mut tx, &edited).await?;
             tx.commit().await?;
         }
         if enqueued > 0 {
             self.pinger().ping();
         }
-        Ok(Edited { node, revision: after.revision, changed, jobs: enqueued, superseded })
+        Ok(edited)
     }
 
     /// Registers tags before the node is locked, in the order of the taggers. The other order would deadlock.

@@ -1,7 +1,7 @@
 //! Events: what has happened since a place.
 
 use crate::api::htm::Htm;
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
 use crate::model::events::{EventPage, EventPlace};
 use crate::store::events;
 
@@ -22,13 +22,24 @@ impl Htm {
     /// Jobs that are done are events as long as their rows are kept (`jobs.keep_done_ms`).
     ///
     /// # Errors
-    /// `namespace_invalid`, `namespace_forbidden`, or a database error.
+    /// `namespace_invalid`, `namespace_forbidden`, `cursor_invalid` for a place that is ahead of this database (it is
+    /// that of another one), or a database error.
     pub async fn events(&self, after: &EventPlace, namespaces: &[String]) -> Result<EventPage> {
         for namespace in namespaces {
             self.admit(namespace)?;
         }
         let asked = (!namespaces.is_empty()).then_some(namespaces).or_else(|| self.namespaces());
-        let horizon = self.events_from_now().await?;
+        let seen = events::horizon(self.shared_pool()).await?;
+        if after.transaction > seen.next {
+            let problem = format!(
+                "the place is at transaction {}, and this database is at {}",
+                after.transaction, seen.next
+            );
+            return Err(Error::new(codes::CURSOR_INVALID, problem).with_hint(
+                "the id is of another database, or of this one before it was restored: begin anew without one",
+            ));
+        }
+        let horizon = self.event_marks().place(seen);
         let found = events::after(self.pool(), after, horizon.transaction, asked, PAGE).await?;
         let more = found.len() as i64 == PAGE;
         let next = match found.last().filter(|_| more) {

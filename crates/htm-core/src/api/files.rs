@@ -1,9 +1,10 @@
 //! Files below `/memories`, with the commands of Anthropic's memory tool. A file is the memory whose key is its path: it
 //! has revisions, it is embedded, and recall finds it.
 
-use sqlx::PgTransaction;
+use serde_json::Value;
+use sqlx::{PgConnection, PgTransaction};
 
-use crate::api::edit::Edit;
+use crate::api::edit::{Edit, Edited};
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, refuse_others};
 use crate::model::error::{Error, Result, codes};
@@ -17,9 +18,10 @@ use crate::model::files::{
 use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
 use crate::model::memory::Memory;
+use crate::model::operation::Operation;
 use crate::model::remember::Outcome;
 use crate::store::files::{self as store, File};
-use crate::store::forget;
+use crate::store::{forget, operations};
 
 /// The attempts of an edit whose file others edit at the same time. Of the edits of a file at one moment, one succeeds in
 /// each round.
@@ -43,6 +45,14 @@ pub struct Files<'a> {
     htm: &'a Htm,
     namespace: &'a str,
     caller: Caller,
+    kept: Option<Kept<'a>>,
+}
+
+/// The operation that a command is, and the answer to keep of its reply.
+#[derive(Clone, Copy, Debug)]
+struct Kept<'a> {
+    operation: &'a Operation,
+    answer: fn(&FileReply) -> Value,
 }
 
 impl Htm {
@@ -52,11 +62,17 @@ impl Htm {
     /// `namespace_invalid`, `namespace_forbidden`, `robot_forbidden`.
     pub fn files<'a>(&'a self, namespace: Option<&'a str>, caller: Caller) -> Result<Files<'a>> {
         self.admit_caller(&caller)?;
-        Ok(Files { htm: self, namespace: self.namespace_or_own(namespace)?, caller })
+        Ok(Files { htm: self, namespace: self.namespace_or_own(namespace)?, caller, kept: None })
     }
 }
 
-impl Files<'_> {
+impl<'a> Files<'a> {
+    /// Lets a command commit with its answer to a retry, for an operation that was
+    /// [begun](Htm::begin_operation). After a crash between the two, a retry would otherwise insert a text twice.
+    pub fn keeping(self, operation: &'a Operation, answer: fn(&FileReply) -> Value) -> Self {
+        Self { kept: Some(Kept { operation, answer }), ..self }
+    }
+
     /// Reads a file with its line numbers, or lists a directory to two levels. `range` has the first and the last line
     /// of a file, from 1; -1 is the end of the file.
     ///
@@ -106,10 +122,11 @@ impl Files<'_> {
             Err(error) if error.is(codes::KEY_TAKEN) => return Err(exists(&path)),
             Err(error) => return Err(error),
         };
-        tx.commit().await?;
-        let node = pending.notify().node;
         let content = format!("File created successfully at: {path}");
-        Ok(FileReply { content, nodes: vec![node], revision: Some(1) })
+        let reply = FileReply { content, nodes: vec![pending.receipt().node], revision: Some(1) };
+        self.commit(tx, &reply).await?;
+        pending.notify();
+        Ok(reply)
     }
 
     /// Replaces a text that occurs exactly once in a file. The edits of several callers at the same time are all kept.
@@ -142,8 +159,9 @@ impl Files<'_> {
         let nodes: Vec<NodeId> = files.into_iter().map(|(node, _)| node).collect();
         let locked = self.lock(&mut tx, &nodes).await?;
         forget::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
-        tx.commit().await?;
-        Ok(FileReply { content: format!("Successfully deleted {path}"), nodes, revision: None })
+        let reply = FileReply { content: format!("Successfully deleted {path}"), nodes, revision: None };
+        self.commit(tx, &reply).await?;
+        Ok(reply)
     }
 
     /// Renames a file, or a directory with all files below it.
@@ -173,8 +191,21 @@ impl Files<'_> {
             Err(error) if error.violates("nodes_namespace_key_key") => return Err(destination_exists(&new)),
             result => result?,
         }
-        tx.commit().await?;
-        Ok(FileReply { content: format!("Successfully renamed {old} to {new}"), nodes, revision: None })
+        let content = format!("Successfully renamed {old} to {new}");
+        let reply = FileReply { content, nodes, revision: None };
+        self.commit(tx, &reply).await?;
+        Ok(reply)
+    }
+
+    /// Commits a command with its answer.
+    async fn commit(&self, mut tx: PgTransaction<'_>, reply: &FileReply) -> Result<()> {
+        self.keep_in_tx(&mut tx, reply).await?;
+        Ok(tx.commit().await?)
+    }
+
+    async fn keep_in_tx(&self, connection: &mut PgConnection, reply: &FileReply) -> Result<()> {
+        let Some(Kept { operation, answer }) = self.kept else { return Ok(()) };
+        operations::answer(connection, operation, &answer(reply)).await
     }
 
     /// Begins a transaction that no other command that creates, renames or deletes runs beside.
@@ -233,11 +264,16 @@ impl Files<'_> {
                 .metadata(BLANK_TEXT, blank)
                 .expected_revision(file.revision)
                 .caller(self.caller.clone());
-            match self.htm.edit(file.node, &edit).await {
-                Ok(edited) => {
-                    let (nodes, revision) = (vec![file.node], Some(edited.revision));
-                    return Ok(FileReply { content: reply, nodes, revision });
-                }
+            let reply = |edited: &Edited| FileReply {
+                content: reply.clone(),
+                nodes: vec![file.node],
+                revision: Some(edited.revision),
+            };
+            let keep = async |connection: &mut PgConnection, edited: &Edited| {
+                self.keep_in_tx(connection, &reply(edited)).await
+            };
+            match self.htm.edit_and(file.node, &edit, keep).await {
+                Ok(edited) => return Ok(reply(&edited)),
                 // It is read again: it has another text, or it is deleted.
                 Err(error) if error.is(codes::REVISION_CONFLICT) || error.is(codes::NODE_NOT_FOUND) => {}
                 Err(error) => return Err(error),

@@ -11,6 +11,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::codes;
 use crate::extract::{Asked, Body};
+use crate::idempotency::{Once, answer_of};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::{InNamespace, caller};
 
@@ -43,9 +44,13 @@ struct Writing {
 }
 
 impl Writing {
-    fn files<'a>(&'a self, app: &'a App) -> Result<Files<'a>> {
+    fn files<'a>(&'a self, app: &'a App, once: &'a Once) -> Result<Files<'a>> {
         let caller = caller(app, self.namespace.clone(), self.robot.clone(), self.any_robot);
-        Ok(app.htm.files(self.namespace.as_deref(), caller)?)
+        let files = app.htm.files(self.namespace.as_deref(), caller)?;
+        Ok(match &once.0 {
+            Some(operation) => files.keeping(operation, answer_of),
+            None => files,
+        })
     }
 }
 
@@ -103,10 +108,11 @@ struct FileCreation {
 async fn create(
     app: App,
     Asked(who): Asked<Writing>,
+    once: Once,
     Body(body): Body<FileCreation>,
 ) -> Result<Json<FileReply>> {
     check_command(body.command.as_deref(), "create")?;
-    Ok(Json(who.files(&app)?.create(&body.path, &body.file_text).await?))
+    Ok(Json(who.files(&app, &once)?.create(&body.path, &body.file_text).await?))
 }
 
 /// A text of a file to replace.
@@ -129,10 +135,11 @@ struct FileReplacement {
 async fn str_replace(
     app: App,
     Asked(who): Asked<Writing>,
+    once: Once,
     Body(body): Body<FileReplacement>,
 ) -> Result<Json<FileReply>> {
     check_command(body.command.as_deref(), "str_replace")?;
-    Ok(Json(who.files(&app)?.str_replace(&body.path, &body.old_str, &body.new_str).await?))
+    Ok(Json(who.files(&app, &once)?.str_replace(&body.path, &body.old_str, &body.new_str).await?))
 }
 
 /// Lines to insert into a file.
@@ -155,10 +162,11 @@ struct FileInsertion {
 async fn insert(
     app: App,
     Asked(who): Asked<Writing>,
+    once: Once,
     Body(body): Body<FileInsertion>,
 ) -> Result<Json<FileReply>> {
     check_command(body.command.as_deref(), "insert")?;
-    Ok(Json(who.files(&app)?.insert(&body.path, body.insert_line, &body.insert_text).await?))
+    Ok(Json(who.files(&app, &once)?.insert(&body.path, body.insert_line, &body.insert_text).await?))
 }
 
 /// A file or a directory to delete.
@@ -179,10 +187,11 @@ struct FileDeletion {
 async fn delete(
     app: App,
     Asked(who): Asked<Writing>,
+    once: Once,
     Body(body): Body<FileDeletion>,
 ) -> Result<Json<FileReply>> {
     check_command(body.command.as_deref(), "delete")?;
-    Ok(Json(who.files(&app)?.delete(&body.path).await?))
+    Ok(Json(who.files(&app, &once)?.delete(&body.path).await?))
 }
 
 /// A file or a directory to rename.
@@ -203,8 +212,9 @@ struct FileRenaming {
 async fn rename(
     app: App,
     Asked(who): Asked<Writing>,
+    once: Once,
     Body(body): Body<FileRenaming>,
 ) -> Result<Json<FileReply>> {
     check_command(body.command.as_deref(), "rename")?;
-    Ok(Json(who.files(&app)?.rename(&body.old_path, &body.new_path).await?))
+    Ok(Json(who.files(&app, &once)?.rename(&body.old_path, &body.new_path).await?))
 }

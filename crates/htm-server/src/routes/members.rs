@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use axum::Json;
 use htm_core::groups::{TransferReceipt, Transferred};
-use htm_core::{
-    Context, ContextHeader, ContextOptions, GroupNews, GroupRole, GroupSession, JoinOptions, NodeId,
-    SessionId,
-};
+use htm_core::{Context, GroupNews, GroupRole, GroupSession, JoinOptions, NodeId, SessionId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::groups::{group, target};
+use super::recall::options;
 use crate::app::App;
 use crate::extract::{Asked, Body, Named};
 use crate::filter::FilterBody;
@@ -254,9 +252,11 @@ struct GroupContext {
     filter: FilterBody,
     /// The order: recent, important, frequent, balanced. Default: balanced.
     strategy: Option<String>,
-    /// The most tokens of the text. Default: 4,000.
-    max_tokens: Option<usize>,
-    /// The separator between two memories. Default: an empty line.
+    /// The most tokens of the text, 1 to 1,000,000. Default: 4,000.
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    max_tokens: Option<u32>,
+    /// The separator between two memories, up to 1,024 characters. Default: an empty line.
+    #[schema(max_length = 1_024)]
     separator: Option<String>,
     /// Whether each memory has a line with its age and its source.
     #[serde(default)]
@@ -273,12 +273,6 @@ async fn context(
     Body(body): Body<GroupContext>,
 ) -> Result<Json<Context>> {
     let session = continued(&app, body.namespace.as_deref(), member, body.session).await?;
-    let plain = ContextOptions::new(body.max_tokens.unwrap_or(4_000));
-    let options = ContextOptions {
-        strategy: body.strategy.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
-        separator: body.separator.unwrap_or(plain.separator),
-        header: if body.header { ContextHeader::AgeAndSource } else { ContextHeader::None },
-        ..plain
-    };
+    let options = options(body.strategy.as_deref(), body.max_tokens, body.separator, body.header)?;
     Ok(Json(session.context_of(&body.filter.read(&app)?, &options).await?))
 }

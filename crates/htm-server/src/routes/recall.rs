@@ -11,9 +11,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::codes;
 use crate::extract::{Asked, Body};
 use crate::filter::{FilterBody, prefixes};
-use crate::problem::Result;
+use crate::limits::{MAX_CONTEXT_TOKENS, MAX_SEPARATOR};
+use crate::problem::{Problem, Result};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -187,9 +189,11 @@ struct ContextBody {
     limit: Option<usize>,
     /// The order: recent, important, frequent, balanced. Default: balanced.
     strategy: Option<String>,
-    /// The most tokens of the text. Default: 4,000.
-    max_tokens: Option<usize>,
-    /// The separator between two memories. Default: an empty line.
+    /// The most tokens of the text, 1 to 1,000,000. Default: 4,000.
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    max_tokens: Option<u32>,
+    /// The separator between two memories, up to 1,024 characters. Default: an empty line.
+    #[schema(max_length = 1_024)]
     separator: Option<String>,
     /// Whether each memory has a line with its age and its source.
     #[serde(default)]
@@ -209,17 +213,38 @@ struct ContextAnswer {
     working_memory: WorkingMemoryStats,
 }
 
+/// The options of a context.
+pub(super) fn options(
+    strategy: Option<&str>,
+    max_tokens: Option<u32>,
+    separator: Option<String>,
+    header: bool,
+) -> Result<ContextOptions> {
+    let max_tokens = max_tokens.unwrap_or(4_000);
+    if !(1..=MAX_CONTEXT_TOKENS).contains(&max_tokens) {
+        let problem = format!("max_tokens {max_tokens} is outside 1 to {MAX_CONTEXT_TOKENS}");
+        return Err(Problem::new(codes::BODY_INVALID, problem));
+    }
+    let plain = ContextOptions::new(max_tokens as usize);
+    let separator = separator.unwrap_or(plain.separator);
+    let characters = separator.chars().count();
+    if characters > MAX_SEPARATOR {
+        let problem = format!("separator has {characters} characters; at most {MAX_SEPARATOR}");
+        return Err(Problem::new(codes::BODY_INVALID, problem));
+    }
+    Ok(ContextOptions {
+        strategy: strategy.map(str::parse).transpose()?.unwrap_or_default(),
+        separator,
+        header: if header { ContextHeader::AgeAndSource } else { ContextHeader::None },
+        ..plain
+    })
+}
+
 /// Make the text for a prompt from a robot's working memory.
 #[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody,
     responses((status = 200, body = ContextAnswer)))]
 async fn context(app: App, Body(body): Body<ContextBody>) -> Result<Json<ContextAnswer>> {
-    let plain = ContextOptions::new(body.max_tokens.unwrap_or(4_000));
-    let options = ContextOptions {
-        strategy: body.strategy.as_deref().map(str::parse).transpose()?.unwrap_or_default(),
-        separator: body.separator.unwrap_or(plain.separator),
-        header: if body.header { ContextHeader::AgeAndSource } else { ContextHeader::None },
-        ..plain
-    };
+    let options = options(body.strategy.as_deref(), body.max_tokens, body.separator, body.header)?;
     let filter = body.filter.read(&app)?;
     let namespace = app.namespace(filter.namespaces.first().map(String::as_str)).to_owned();
     if body.query.is_none() {

@@ -1,0 +1,110 @@
+//! The memory for the bodies of all requests in hand: for their bytes, and for the values that are read from them. The two
+//! are apart, so that requests whose bytes take all of the first can still be read, one after the other.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::Request;
+use axum::http::header::TRANSFER_ENCODING;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::codes;
+use crate::extract::length;
+use crate::limits::{MAX_BODIES_BYTES, MAX_BODY_BYTES, MAX_VALUES_BYTES};
+use crate::problem::{Problem, Result};
+
+/// A permit stands for this many bytes.
+const UNIT: usize = 1_024;
+
+/// The memory for bodies.
+#[derive(Clone)]
+pub(crate) struct Bodies {
+    bytes: Arc<Semaphore>,
+    values: Arc<Semaphore>,
+}
+
+/// What a request has of this memory. It is given back when the request is answered.
+#[derive(Clone)]
+pub(crate) struct Reserved {
+    values: Arc<Semaphore>,
+    held: Arc<Mutex<Vec<OwnedSemaphorePermit>>>,
+}
+
+impl Bodies {
+    pub(crate) fn new() -> Self {
+        let of = |bytes: usize| Arc::new(Semaphore::new(bytes / UNIT));
+        Self { bytes: of(MAX_BODIES_BYTES), values: of(MAX_VALUES_BYTES) }
+    }
+
+    /// Reserves the memory for the bytes of a request's body.
+    pub(crate) fn reserve(&self, request: &Request) -> Result<Reserved> {
+        let permit = acquire(&self.bytes, body_bytes(request)).ok_or_else(|| {
+            busy(format!(
+                "the bodies of the requests in hand take the {} MiB for them",
+                MAX_BODIES_BYTES >> 20
+            ))
+        })?;
+        Ok(Reserved { values: self.values.clone(), held: Arc::new(Mutex::new(vec![permit])) })
+    }
+}
+
+impl Reserved {
+    /// Reserves the memory for the values of the body.
+    pub(crate) fn reserve_values(&self, bytes: usize) -> Result<()> {
+        let permit = acquire(&self.values, bytes).ok_or_else(|| {
+            let most = MAX_VALUES_BYTES >> 20;
+            busy(format!("the values in the bodies of the requests in hand take the {most} MiB for them"))
+        })?;
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).push(permit);
+        Ok(())
+    }
+}
+
+/// The bytes of a request's body. A body without a length may have the most bytes.
+fn body_bytes(request: &Request) -> usize {
+    match length(request.headers()) {
+        Some(length) => length.min(MAX_BODY_BYTES),
+        None if request.headers().contains_key(TRANSFER_ENCODING) => MAX_BODY_BYTES,
+        None => 0,
+    }
+}
+
+fn acquire(memory: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    memory.clone().try_acquire_many_owned(bytes.div_ceil(UNIT) as u32).ok()
+}
+
+fn busy(problem: String) -> Problem {
+    Problem::new(codes::TOO_BUSY, problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::header::CONTENT_LENGTH;
+
+    use super::*;
+    use crate::limits::MAX_BODY_WEIGHT;
+
+    fn request(bytes: usize) -> Request {
+        Request::builder().header(CONTENT_LENGTH, bytes).body(Body::empty()).unwrap()
+    }
+
+    #[test]
+    fn bodies_that_take_all_the_memory_for_bytes_can_be_read() {
+        let bodies = Bodies::new();
+        let admitted: Vec<Reserved> =
+            std::iter::from_fn(|| bodies.reserve(&request(MAX_BODY_BYTES)).ok()).collect();
+        assert_eq!(admitted.len(), MAX_BODIES_BYTES / MAX_BODY_BYTES);
+        let read = admitted.iter().filter(|it| it.reserve_values(MAX_BODY_WEIGHT).is_ok()).count();
+        assert_eq!(read, MAX_VALUES_BYTES / MAX_BODY_WEIGHT);
+        drop(admitted);
+        bodies.reserve(&request(MAX_BODY_BYTES)).unwrap().reserve_values(MAX_BODY_WEIGHT).unwrap();
+    }
+
+    #[test]
+    fn a_body_without_a_length_may_have_the_most_bytes() {
+        let streamed = Request::builder().header(TRANSFER_ENCODING, "chunked").body(Body::empty()).unwrap();
+        assert_eq!(body_bytes(&streamed), MAX_BODY_BYTES);
+        assert_eq!(body_bytes(&Request::new(Body::empty())), 0);
+        assert_eq!(body_bytes(&request(usize::MAX)), MAX_BODY_BYTES);
+    }
+}
