@@ -51,6 +51,12 @@ fuzz-api seconds="600": setup
     cargo build --workspace --bins
     python3 scripts/fuzz_api.py "{{bin}}/../tmp/schemathesis" {{seconds}}
 
+# Make the clients of other languages from the description of the server
+clients: setup
+    HTM_WRITE_DOCS=1 cargo test -q -p htm-tests --test clients they_are_made
+    python3 scripts/sdk_clients.py client-python target/tmp/sdk-client-python
+    cd clients && ../target/tmp/sdk-client-python/bin/python -B -W ignore -m generate python python/htm_memory/_generated
+
 # Format the code
 fmt:
     cargo fmt --all

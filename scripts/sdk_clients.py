@@ -7,6 +7,7 @@
   sdk_clients.py javascript-1 DIR npm's @modelcontextprotocol/sdk, the former generation
   sdk_clients.py inspector DIR    npm's @modelcontextprotocol/inspector
   sdk_clients.py anthropic DIR    PyPI's anthropic, in a virtual environment at DIR
+  sdk_clients.py client-python DIR  what our own client of Python needs, to be made, checked and tested
 
 What is there already stays as it is. The settings of pip and npm hold. Exit status: 0 when it is in place, 1 with a line
 that says what is not and why.
@@ -25,6 +26,8 @@ PACKAGES = {
     "javascript-1": "@modelcontextprotocol/sdk@1.32.2",
     "inspector": "@modelcontextprotocol/inspector@2.12.0",
     "anthropic": "anthropic==2.12.0",
+    "client-python": "httpx==0.28.1 httpx-sse==0.4.3 pydantic==2.14.3 pytest==9.2.0 pytest-asyncio==1.5.0"
+    " mypy==2.4.1 ruff==0.17.6 datamodel-code-generator==0.89.0",
 }
 
 
@@ -42,7 +45,7 @@ def run(*command):
 def python(place, package):
     # Not built elsewhere and moved: its scripts have its path in them.
     venv.create(place, with_pip=True)
-    run(str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package)
+    run(str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *package.split())
 
 
 def javascript(place, package):

@@ -13,7 +13,7 @@ mod slow_provider;
 pub use certificate::Certificate;
 pub use database::TestDatabase;
 pub use own_server::OwnServer;
-pub use process::{Answer, Running, Sandbox};
+pub use process::{Answer, Running, Sandbox, binary};
 pub use proxy::Proxy;
 pub use server::cluster_dir;
 pub use slow_provider::SlowProvider;

@@ -287,7 +287,8 @@ impl Drop for Sandbox {
     }
 }
 
-fn binary(program: &str) -> PathBuf {
+/// Where a program of the workspace is.
+pub fn binary(program: &str) -> PathBuf {
     let path = programs().join(program);
     assert!(path.is_file(), "{} is missing: run `cargo build --bins`", path.display());
     path

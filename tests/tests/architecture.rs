@@ -136,6 +136,28 @@ fn no_source_file_is_too_long_to_hold_in_the_head() {
     assert!(too_long.is_empty(), "{too_long:?}");
 }
 
+/// Types of one name would overwrite each other in the OpenAPI document.
+#[test]
+fn no_two_types_of_the_api_have_one_name() {
+    let mut found = BTreeMap::<String, Vec<PathBuf>>::new();
+    for path in files("crates", "rs") {
+        let text = fs::read_to_string(&path).unwrap();
+        let mut of_api = false;
+        for line in text.lines() {
+            of_api |= line.contains("ToSchema") && (line.starts_with("#[") || line.starts_with("    #["));
+            let declared = line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+            let name = ["struct ", "enum "].iter().find_map(|kind| declared.strip_prefix(kind));
+            if let Some(name) = name.filter(|_| std::mem::take(&mut of_api)) {
+                let end = name.find(|c: char| !c.is_alphanumeric()).unwrap_or(name.len());
+                found.entry(name[..end].into()).or_default().push(path.clone());
+            }
+        }
+    }
+    assert!(found.len() > 200, "types are not recognised: {}", found.len());
+    found.retain(|_, paths| paths.len() > 1);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }

@@ -49,7 +49,7 @@ pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayA
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs, StatsArgs};
-pub(crate) use self::server::{ServeArgs, UpArgs};
+pub(crate) use self::server::{ListeningArgs, ServeArgs, UpArgs};
 pub(crate) use self::tags::{Consent, InNamespace, SplitTagArgs, SynonymsCommand, TagsCommand};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 pub(crate) use self::way::WayArgs;

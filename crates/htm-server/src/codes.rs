@@ -57,3 +57,8 @@ htm_core::error_codes! {
     LISTEN_UNUSABLE "listen_unusable" Permanent "The server cannot listen on the address."
         => "set `server.listen` to a free port of this machine";
 }
+
+/// Every code that an answer may have, those of the library too.
+pub(crate) fn every() -> impl Iterator<Item = &'static Code> {
+    ALL.iter().chain(htm_core::error::codes::ALL).copied()
+}

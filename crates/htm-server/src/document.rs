@@ -3,9 +3,9 @@
 use htm_core::Role;
 use serde_json::{Value, json};
 
-use crate::access;
-use crate::problem::MEDIA_TYPE;
+use crate::problem::{MEDIA_TYPE, of_code};
 use crate::routes;
+use crate::{access, codes};
 
 /// The methods that write.
 const WRITES: [&str; 4] = ["post", "put", "patch", "delete"];
@@ -86,7 +86,15 @@ fn problem_schema() -> Value {
             "title": {"type": "string", "description": "What the code means."},
             "status": {"type": "integer", "description": "The HTTP status."},
             "detail": {"type": "string", "description": "What was wrong, with its value."},
-            "code": {"type": "string", "description": "A stable code for programs, such as `key_taken`."},
+            "code": {
+                "type": "string",
+                "description": "A stable code for programs, such as `key_taken`. `x-codes` lists those of this version.",
+                "x-codes": codes::every().map(|code| json!({
+                    "code": code.name,
+                    "status": of_code(code.name, code.fault).as_u16(),
+                    "meaning": code.meaning,
+                })).collect::<Vec<_>>(),
+            },
             "hint": {"type": "string", "description": "The next step."},
             "values": {
                 "type": "object",

@@ -214,7 +214,7 @@ fn errors() -> String {
             html(code.meaning)
         );
     };
-    codes::ALL.iter().chain(htm_core::error::codes::ALL).for_each(|code| row(&mut body, code));
+    codes::every().for_each(|code| row(&mut body, code));
     page("HTM: errors", &(body + "</table>"))
 }
 

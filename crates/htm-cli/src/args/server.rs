@@ -12,14 +12,17 @@ use htm_worker::service::ServiceArgs;
   curl -s http://127.0.0.1:7480/v1/recall -H 'Content-Type: application/json' -d '{\"query\": \"tabs or spaces?\"}'")]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
-    pub(crate) listening: Listening,
+    pub(crate) listening: ListeningArgs,
 }
 
 #[derive(Args)]
-pub(crate) struct Listening {
+pub(crate) struct ListeningArgs {
     /// Serve HTTP at this address; port 0 picks a free port. Default: `server.listen`
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) listen: Option<SocketAddr>,
+    /// Stop when standard input is closed too: with a program that started it, also if that is killed
+    #[arg(long)]
+    pub(crate) until_stdin_closes: bool,
 }
 
 #[derive(Args)]
@@ -29,7 +32,7 @@ embed-worker and tag-worker. With --drain, or if server.listen is empty, it serv
 )]
 pub(crate) struct UpArgs {
     #[command(flatten)]
-    pub(crate) listening: Listening,
+    pub(crate) listening: ListeningArgs,
     #[command(flatten)]
     pub(crate) service: ServiceArgs,
 }

@@ -1,15 +1,17 @@
 //! `htm serve`: the HTTP server.
 
+use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use htm_runtime::config::{Config, Loaded};
 use htm_runtime::{Session, shutdown};
 use htm_server::{Limits, Listening, OAuth, OAuthSettings, Server, Tls};
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::asked;
-use crate::args::ServeArgs;
+use crate::args::{ListeningArgs, ServeArgs};
 use crate::codes;
 use crate::error::CliError;
 use crate::output::Output;
@@ -20,17 +22,44 @@ pub(crate) async fn run(loaded: &Loaded, args: ServeArgs, output: &Output) -> Re
     let listening = listening(config, args.listening.listen)?.ok_or_else(|| {
         CliError::new(codes::LISTEN_MISSING, "server.listen is empty, and no --listen is given")
     })?;
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    let stop = stop(&args.listening)?;
     let session = Session::open(config).await?;
     let result = async {
         let server = Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?;
-        output.say(format!("{}\nCtrl-C stops it", announce(&server)));
+        output.value(&Serving::of(Some(&server)), || format!("{}\nCtrl-C stops it", announce(&server)));
         tokio::join!(server.serve(stop.clone()), serve_shell(loaded, &session, &stop));
         Ok(ExitCode::SUCCESS)
     }
     .await;
     session.close().await;
     result
+}
+
+/// Where the server listens, for the program that started it.
+#[derive(Serialize)]
+pub(crate) struct Serving {
+    /// Null: it serves no HTTP.
+    url: Option<String>,
+}
+
+impl Serving {
+    pub(crate) fn of(server: Option<&Server>) -> Self {
+        Self { url: server.map(Server::url) }
+    }
+}
+
+/// A token that is cancelled by a signal and, if asked for, by the end of standard input.
+pub(crate) fn stop(args: &ListeningArgs) -> Result<CancellationToken, CliError> {
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    if args.until_stdin_closes {
+        let stop = stop.clone();
+        // A thread: a read of standard input cannot be cancelled, and would hold up the end of the runtime.
+        std::thread::spawn(move || {
+            io::copy(&mut io::stdin(), &mut io::sink()).ok();
+            stop.cancel();
+        });
+    }
+    Ok(stop)
 }
 
 /// Carries out commands of the shell until `stop` is cancelled.

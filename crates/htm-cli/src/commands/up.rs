@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
+use htm_runtime::Session;
 use htm_runtime::config::Loaded;
-use htm_runtime::{Session, shutdown};
 use htm_server::{Limits, Server};
 
 use super::in_process::Workers;
-use super::serve::{self, announce};
+use super::serve::{self, Serving, announce};
 use crate::args::UpArgs;
 use crate::error::CliError;
 use crate::output::Output;
@@ -15,8 +15,8 @@ use crate::output::Output;
 pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Result<ExitCode, CliError> {
     let config = &loaded.config;
     let UpArgs { listening, service: args } = args;
+    let stop = serve::stop(&listening)?;
     let listening = serve::listening(config, listening.listen)?;
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let session = Session::open(config).await?;
     let result = async {
         let workers = Workers::start(&session).await?;
@@ -29,7 +29,9 @@ pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Resul
         // A configured URL is not shown, because it may contain a password.
         let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
         let serves = server.as_ref().map(|server| format!("\n{}", announce(server))).unwrap_or_default();
-        output.say(format!("HTM is up at {place}{serves}\nCtrl-C stops it"));
+        output.value(&Serving::of(server.as_ref()), || {
+            format!("HTM is up at {place}{serves}\nCtrl-C stops it")
+        });
         let serving = async {
             if let Some(server) = server {
                 server.serve(stop.clone()).await;

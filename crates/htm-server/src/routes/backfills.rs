@@ -17,7 +17,7 @@ use crate::extract::{Asked, Body, Named, limit, next};
 use crate::problem::{Problem, Result};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, start)).routes(routes!(show)).routes(routes!(cancel))
+    OpenApiRouter::new().routes(routes!(list, start)).routes(routes!(get)).routes(routes!(cancel))
 }
 
 /// The jobs to enqueue.
@@ -129,7 +129,7 @@ impl From<(BackfillRun, BackfillProgress)> for Shown {
 /// Read a backfill with its progress.
 #[utoipa::path(get, path = "/v1/backfills/{id}", tag = "backfills", params(("id" = i64, Path)),
     responses((status = 200, body = Shown)))]
-async fn show(app: App, Named(id): Named<i64>) -> Result<Json<Shown>> {
+async fn get(app: App, Named(id): Named<i64>) -> Result<Json<Shown>> {
     Ok(Json(app.htm.backfill(id).await?.into()))
 }
 

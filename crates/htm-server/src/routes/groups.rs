@@ -20,7 +20,7 @@ use crate::routes::namespaces::scope;
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list))
-        .routes(routes!(show))
+        .routes(routes!(get))
         .routes(routes!(promote))
         .routes(routes!(demote))
         .routes(routes!(remove))
@@ -54,7 +54,7 @@ async fn list(app: App, Asked(whose): Asked<Whose>) -> Result<Json<Vec<GroupInfo
 /// Read a group.
 #[utoipa::path(get, path = "/v1/groups/{name}", tag = "groups", params(("name" = String, Path), InNamespace),
     responses((status = 200, body = GroupInfo)))]
-async fn show(
+async fn get(
     app: App,
     Named(name): Named<String>,
     Asked(place): Asked<InNamespace>,

@@ -46,18 +46,18 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 
 /// The result of a line.
 #[derive(Debug, Serialize, ToSchema)]
-struct Imported {
+struct LineImported {
     /// The number of the line, from 1.
     line: u64,
     /// Its receipt or its problem.
     #[serde(flatten)]
-    result: Outcome,
+    result: LineOutcome,
 }
 
 /// The receipt or the problem of a line.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-enum Outcome {
+enum LineOutcome {
     /// It is committed.
     Imported(ImportedLine),
     /// It was not written.
@@ -77,7 +77,7 @@ enum Outcome {
 /// are. A request has at most 100,000 lines. Four imports run at a time.
 #[utoipa::path(post, path = "/v1/import", tag = "memories",
     request_body(content = String, content_type = "application/x-ndjson"),
-    responses((status = 200, body = Imported, content_type = "application/x-ndjson")))]
+    responses((status = 200, body = LineImported, content_type = "application/x-ndjson")))]
 async fn import(app: App, request: Request) -> Result<Response> {
     plain_only(request.headers())?;
     let given = request.headers().get(CONTENT_TYPE).map_or("none", |value| value.to_str().unwrap_or("?"));
@@ -103,10 +103,10 @@ impl Results {
     /// Sends a result; false if the client has gone.
     fn send(&self, line: u64, result: htm_core::Result<ImportedLine>) -> bool {
         let result = match result {
-            Ok(imported) => Outcome::Imported(imported),
-            Err(error) => Outcome::Problem { problem: Problem::from(error).details() },
+            Ok(imported) => LineOutcome::Imported(imported),
+            Err(error) => LineOutcome::Problem { problem: Problem::from(error).details() },
         };
-        let mut text = serde_json::to_vec(&Imported { line, result }).unwrap_or_default();
+        let mut text = serde_json::to_vec(&LineImported { line, result }).unwrap_or_default();
         text.push(b'\n');
         self.0.send(text.into()).is_ok()
     }

@@ -22,10 +22,10 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(cancel))
         .routes(routes!(audit))
         .routes(routes!(repair))
-        .routes(routes!(show))
+        .routes(routes!(get))
         .routes(routes!(queues))
-        .routes(routes!(pause))
-        .routes(routes!(resume))
+        .routes(routes!(pause_queue))
+        .routes(routes!(resume_queue))
         .routes(routes!(workers))
 }
 
@@ -80,7 +80,7 @@ async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<JobPage>>
 /// Read a job.
 #[utoipa::path(get, path = "/v1/jobs/{id}", tag = "jobs", params(("id" = String, Path)),
     responses((status = 200, body = Job)))]
-async fn show(app: App, Named(id): Named<String>) -> Result<Json<Job>> {
+async fn get(app: App, Named(id): Named<String>) -> Result<Json<Job>> {
     let mut found = app.htm.jobs()?.show(&[id]).await?;
     Ok(Json(found.remove(0)))
 }
@@ -189,7 +189,7 @@ struct Paused {
 /// Pause a queue: no job is claimed until it is resumed; running jobs finish.
 #[utoipa::path(post, path = "/v1/queues/{queue}/pause", tag = "jobs", params(("queue" = String, Path)),
     request_body = Pause, responses((status = 200, body = Paused)))]
-async fn pause(app: App, Named(queue): Named<String>, Body(body): Body<Pause>) -> Result<Json<Paused>> {
+async fn pause_queue(app: App, Named(queue): Named<String>, Body(body): Body<Pause>) -> Result<Json<Paused>> {
     app.htm.jobs()?.pause(&queue, &body.reason).await?;
     Ok(Json(Paused { queue, paused: true, changed: true }))
 }
@@ -197,7 +197,7 @@ async fn pause(app: App, Named(queue): Named<String>, Body(body): Body<Pause>) -
 /// Resume a queue.
 #[utoipa::path(post, path = "/v1/queues/{queue}/resume", tag = "jobs", params(("queue" = String, Path)),
     responses((status = 200, body = Paused)))]
-async fn resume(app: App, Named(queue): Named<String>) -> Result<Json<Paused>> {
+async fn resume_queue(app: App, Named(queue): Named<String>) -> Result<Json<Paused>> {
     let changed = app.htm.jobs()?.resume(&queue).await?;
     Ok(Json(Paused { queue, paused: false, changed }))
 }

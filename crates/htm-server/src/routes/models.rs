@@ -19,8 +19,8 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(list))
         .routes(routes!(activate))
         .routes(routes!(retire))
-        .routes(routes!(providers, limit))
-        .routes(routes!(reset))
+        .routes(routes!(providers, set_limits))
+        .routes(routes!(reset_provider))
         .routes(routes!(budgets, set_budget))
 }
 
@@ -122,7 +122,7 @@ struct Limits {
 /// Limit the calls to a provider's model.
 #[utoipa::path(patch, path = "/v1/providers", tag = "models", request_body = Limits,
     responses((status = 200, body = Vec<Provider>)))]
-async fn limit(app: App, Body(body): Body<Limits>) -> Result<Json<Vec<Provider>>> {
+async fn set_limits(app: App, Body(body): Body<Limits>) -> Result<Json<Vec<Provider>>> {
     let changes = LimitChanges {
         requests_per_minute: body.requests_per_minute,
         tokens_per_minute: body.tokens_per_minute,
@@ -151,7 +151,7 @@ struct Reset {
 /// Forget the failures of a provider's model: its breaker closes, and its jobs are due.
 #[utoipa::path(post, path = "/v1/providers/reset", tag = "models", request_body = OfProvider,
     responses((status = 200, body = Reset)))]
-async fn reset(app: App, Body(body): Body<OfProvider>) -> Result<Json<Reset>> {
+async fn reset_provider(app: App, Body(body): Body<OfProvider>) -> Result<Json<Reset>> {
     Ok(Json(Reset { jobs: app.htm.providers()?.reset(&body.model).await? }))
 }
 

@@ -13,7 +13,7 @@ use crate::problem::Result;
 use crate::routes::memories::InNamespace;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(quota, set))
+    OpenApiRouter::new().routes(routes!(quota, set_quota))
 }
 
 /// A quota and its use.
@@ -48,7 +48,7 @@ struct NewQuota {
 /// Set the quota of a namespace.
 #[utoipa::path(put, path = "/v1/quotas", tag = "namespaces", request_body = NewQuota,
     responses((status = 200, body = QuotaAndUse)))]
-async fn set(app: App, Body(body): Body<NewQuota>) -> Result<Json<QuotaAndUse>> {
+async fn set_quota(app: App, Body(body): Body<NewQuota>) -> Result<Json<QuotaAndUse>> {
     let quota = Quota {
         max_memories: body.max_memories,
         max_bytes: body.max_bytes,

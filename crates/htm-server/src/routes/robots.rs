@@ -22,8 +22,8 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list, register))
         .routes(routes!(merge))
-        .routes(routes!(show, change))
-        .routes(routes!(working_memory, add, clear))
+        .routes(routes!(get, edit))
+        .routes(routes!(get_working_memory, add, clear))
         .routes(routes!(remove))
 }
 
@@ -92,7 +92,7 @@ async fn register(app: App, Body(body): Body<NewRobot>) -> Result<Json<RobotInfo
 /// Read a robot with its statistics.
 #[utoipa::path(get, path = "/v1/robots/{name}", tag = "robots", params(("name" = String, Path), InNamespace),
     responses((status = 200, body = RobotStatistics)))]
-async fn show(
+async fn get(
     app: App,
     Named(name): Named<String>,
     Asked(place): Asked<InNamespace>,
@@ -118,7 +118,7 @@ struct RobotChange {
 /// Change a robot.
 #[utoipa::path(patch, path = "/v1/robots/{name}", tag = "robots", params(("name" = String, Path)),
     request_body = RobotChange, responses((status = 200, body = RobotStatistics)))]
-async fn change(
+async fn edit(
     app: App,
     Named(name): Named<String>,
     Body(body): Body<RobotChange>,
@@ -173,8 +173,8 @@ struct Working {
 
 /// Read a robot's working memory.
 #[utoipa::path(get, path = "/v1/robots/{name}/working-memory", tag = "working memory",
-    params(("name" = String, Path), InNamespace), responses((status = 200, body = Working)))]
-async fn working_memory(
+    operation_id = "get", params(("name" = String, Path), InNamespace), responses((status = 200, body = Working)))]
+async fn get_working_memory(
     app: App,
     Named(name): Named<String>,
     Asked(place): Asked<InNamespace>,

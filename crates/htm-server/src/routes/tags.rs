@@ -19,8 +19,8 @@ use crate::routes::memories::InNamespace;
 pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list))
-        .routes(routes!(show))
-        .routes(routes!(nodes))
+        .routes(routes!(get))
+        .routes(routes!(memories))
         .routes(routes!(similar))
         .routes(routes!(cooccurring))
         .routes(routes!(orphans))
@@ -72,7 +72,7 @@ async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<TagPage>>
 /// Read a tag: its description, synonyms, children and newest memories.
 #[utoipa::path(get, path = "/v1/tags/show/{tag}", tag = "tags", params(("tag" = String, Path), InNamespace),
     responses((status = 200, body = TagDetails)))]
-async fn show(
+async fn get(
     app: App,
     Named(tag): Named<String>,
     Asked(place): Asked<InNamespace>,
@@ -105,7 +105,7 @@ struct TaggedNodes {
 /// List the memories with a tag or one below it.
 #[utoipa::path(get, path = "/v1/tags/memories/{tag}", tag = "tags", params(("tag" = String, Path), NodesQuery),
     responses((status = 200, body = TaggedNodes)))]
-async fn nodes(
+async fn memories(
     app: App,
     Named(tag): Named<String>,
     Asked(asked): Asked<NodesQuery>,

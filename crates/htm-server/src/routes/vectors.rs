@@ -16,7 +16,7 @@ use crate::problem::{Problem, Result};
 use crate::routes::memories::caller;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(set)).routes(routes!(add))
+    OpenApiRouter::new().routes(routes!(set_vector)).routes(routes!(add))
 }
 
 /// The vector of a memory's text.
@@ -43,7 +43,11 @@ struct BroughtVector {
 /// If the text has another revision by now, it is refused (409).
 #[utoipa::path(put, path = "/v1/memories/{id}/vector", tag = "memories", params(("id" = i64, Path)),
     request_body = BroughtVector, responses((status = 200, body = VectorSet)))]
-async fn set(app: App, Named(id): Named<NodeId>, Body(body): Body<BroughtVector>) -> Result<Json<VectorSet>> {
+async fn set_vector(
+    app: App,
+    Named(id): Named<NodeId>,
+    Body(body): Body<BroughtVector>,
+) -> Result<Json<VectorSet>> {
     let caller = caller(&app, body.namespace, body.robot, body.any_robot);
     Ok(Json(app.htm.set_vector(id, body.revision, &body.model, &body.vector, &caller).await?))
 }

@@ -1,0 +1,1 @@
+"""Makes the clients from the server's description, `clients/openapi.json`."""

@@ -1,0 +1,1 @@
+"""Made from the description of the server. Do not edit."""

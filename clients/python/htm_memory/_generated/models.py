@@ -1,0 +1,5749 @@
+"""The bodies of answers and requests. Made by `clients/generate`; do not edit."""
+from __future__ import annotations
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, RootModel
+from typing_extensions import TypeAliasType
+
+
+class Activate(BaseModel):
+    """
+    The model to activate.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    force: bool | None = None
+    """
+    Whether memories that vectors find now may be lost to them.
+    """
+    label: str
+    """
+    Its label.
+    """
+
+
+class Activation(BaseModel):
+    """
+    The result of an activation.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    active: str
+    """
+    The label of the model that recall uses now.
+    """
+    enqueued: int
+    """
+    The number of jobs enqueued for nodes that the new model lacks. Unless forced, the old one lacked them as well.
+    """
+    lost: int
+    """
+    The number of nodes that vectors found before and do not find now; 0 unless forced.
+    """
+    standby: str | None = None
+    """
+    The label of the formerly active model, which is on standby now; none if there was no other.
+    """
+
+
+class Ages(BaseModel):
+    """
+    Live nodes by age; each is counted once.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    day: int
+    """
+    Within the last 24 hours, or in the future.
+    """
+    month: int
+    """
+    Within the last 30 days, otherwise.
+    """
+    older: int
+    """
+    Older.
+    """
+    week: int
+    """
+    Within the last 7 days, otherwise.
+    """
+
+
+class AuditEntry(BaseModel):
+    """
+    An entry of the audit log.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    action: str
+    """
+    What was done, such as `key.revoke`, `quota.set`, `purge`, `tags.rename`.
+    """
+    actor: str
+    """
+    Who did it: a key of the API, or the robot of a program.
+    """
+    at: AwareDatetime
+    """
+    When it was done.
+    """
+    details: dict[str, Any]
+    """
+    Numbers and names. No text of a memory.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Null: all.
+    """
+    subject: str | None = None
+    """
+    What it was done to, such as a key's id.
+    """
+
+
+class AuditLog(BaseModel):
+    """
+    The audit log.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    entries: list[AuditEntry]
+    """
+    The newest first.
+    """
+    next: str | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
+class BackfillProgress(BaseModel):
+    """
+    The states of the backfill jobs of a run's queue (and namespace).
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    dead: int
+    """
+    Dead letters.
+    """
+    open: int
+    """
+    Open jobs.
+    """
+    parked: int
+    """
+    Parked jobs: they wait for a budget or an operator.
+    """
+
+
+class BroughtVector(BaseModel):
+    """
+    The vector of a memory's text.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    any_robot: bool | None = None
+    """
+    Whether a memory of any robot may be changed.
+    """
+    model: str
+    """
+    The label of the model, such as `caller/mine`.
+    """
+    namespace: str | None = None
+    """
+    The namespace of the robot that brings it. Default: the server's.
+    """
+    revision: int
+    """
+    The revision of the text that it was made of.
+    """
+    robot: str | None = None
+    """
+    The robot that brings it: it may change what it remembered. Default: the server's.
+    """
+    vector: list[float]
+    """
+    Its numbers, as many as the model has dimensions.
+    """
+
+
+class Budget(BaseModel):
+    """
+    The daily token budget of a namespace, and its use.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str
+    """
+    The namespace.
+    """
+    parked: int
+    """
+    Jobs that wait for tomorrow's budget.
+    """
+    tokens_per_day: int
+    """
+    Tokens a day (UTC), at all providers together.
+    """
+    tokens_used: int
+    """
+    Tokens spent today.
+    """
+
+
+class CallersModel(BaseModel):
+    """
+    A model whose vectors callers bring.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    dimensions: Annotated[int, Field(ge=0)]
+    """
+    The length of its vectors, 1 to 4,000.
+    """
+    name: str
+    """
+    Its name. The label is `caller/` and the name.
+    """
+
+
+class Change(BaseModel):
+    """
+    The namespace and the author of a change, and whether it is a dry run.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    by: str | None = None
+    """
+    The author in the log. Default: the server's robot.
+    """
+    dry_run: bool | None = False
+    """
+    Answers with the plan, and changes nothing.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+
+
+class ChangedJobs(BaseModel):
+    """
+    The number of changed jobs.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    jobs: Annotated[int, Field(ge=0)]
+
+
+class CoOccurrence(BaseModel):
+    """
+    Two tags with common nodes.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    jaccard: float
+    """
+    The share of common nodes, 0 to 1.
+    """
+    nodes: int
+    """
+    Live nodes with both.
+    """
+    other: str
+    """
+    The other.
+    """
+    other_nodes: int
+    """
+    Live nodes with the other.
+    """
+    tag: str
+    """
+    One tag.
+    """
+    tag_nodes: int
+    """
+    Live nodes with the one.
+    """
+
+
+class Correction(BaseModel):
+    """
+    A spell-corrected word.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    asked: str
+    """
+    The word of the query.
+    """
+    used: str
+    """
+    The replacement: the word with two letters swapped, or the most similar stem.
+    """
+
+
+class EraseNamespace(BaseModel):
+    """
+    The confirmation of an act on a namespace.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    confirm: bool | None = None
+    """
+    The act is refused without it.
+    """
+    dry_run: bool | None = None
+    """
+    Answers with the plan, and erases nothing.
+    """
+
+
+RemovedAdditionalProperty = TypeAliasType("RemovedAdditionalProperty", Annotated[int, Field(ge=0)])
+
+
+class FileCreation(BaseModel):
+    """
+    A file to create.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    command: str | None = None
+    """
+    `create`, or not given.
+    """
+    file_text: str
+    """
+    Its text, at most 1 MiB.
+    """
+    path: str
+    """
+    Its path, below `/memories`.
+    """
+
+
+class FileDeletion(BaseModel):
+    """
+    A file or a directory to delete.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    command: str | None = None
+    """
+    `delete`, or not given.
+    """
+    path: str
+    """
+    Its path, below `/memories`.
+    """
+
+
+class FileInsertion(BaseModel):
+    """
+    Lines to insert into a file.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    command: str | None = None
+    """
+    `insert`, or not given.
+    """
+    insert_line: int
+    """
+    The number of the line that they follow; 0 is the beginning.
+    """
+    insert_text: str
+    """
+    The lines.
+    """
+    path: str
+    """
+    The path of the file.
+    """
+
+
+class FileRenaming(BaseModel):
+    """
+    A file or a directory to rename.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    command: str | None = None
+    """
+    `rename`, or not given.
+    """
+    new_path: str
+    """
+    Its new path, where nothing is.
+    """
+    old_path: str
+    """
+    Its path, below `/memories`.
+    """
+
+
+class FileReplacement(BaseModel):
+    """
+    A text of a file to replace.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    command: str | None = None
+    """
+    `str_replace`, or not given.
+    """
+    new_str: str
+    """
+    The text in its place.
+    """
+    old_str: str
+    """
+    The text to replace, which occurs exactly once.
+    """
+    path: str
+    """
+    The path of the file.
+    """
+
+
+class FileView(BaseModel):
+    """
+    A file or a directory to read.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    command: str | None = None
+    """
+    `view`, or not given.
+    """
+    path: str
+    """
+    Its path, `/memories` or below.
+    """
+    view_range: list[int] | None = None
+    """
+    The first and the last line of a file, from 1. -1 is the end of the file.
+    """
+
+
+class FilterBody(BaseModel):
+    """
+    The conditions on the memories of a request. A memory passes if it meets every condition.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    any_tag: bool | None = False
+    """
+    Whether any of the tags is enough.
+    """
+    exact_tags: list[str] | None = []
+    """
+    Required tags, exactly these.
+    """
+    metadata: dict[str, Any] | None = None
+    """
+    Required metadata: a memory's metadata contains these values under these names, at any depth.
+    """
+    min_importance: float | None = None
+    """
+    The least importance, 1 to 10.
+    """
+    namespaces: list[str] | None = []
+    """
+    The namespaces. Default: the server's.
+    """
+    robots: list[str] | None = []
+    """
+    Only memories of any of these robots.
+    """
+    session: str | None = None
+    """
+    Only memories of this conversation.
+    """
+    sources: list[str] | None = []
+    """
+    Only memories from any of these sources.
+    """
+    tags: list[str] | None = []
+    """
+    Required tags, each with the tags below it.
+    """
+    timeframe: str | None = None
+    """
+    The time: `last week`, `2026-03-01..2026-04-01`, `auto` (taken from the query). Default: any.
+    """
+    types: list[str] | None = []
+    """
+    Only memories of any of these kinds: `fact`, `decision`, …
+    """
+
+
+class ForgetMatching(BaseModel):
+    """
+    The memories to forget: those that match a text.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    any_robot: bool | None = None
+    """
+    Whether memories of any robot may be forgotten.
+    """
+    confirm: bool | None = None
+    """
+    The act is refused without it.
+    """
+    dry_run: bool | None = None
+    """
+    Answers with the plan, and forgets nothing.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    robot: str | None = None
+    """
+    The robot that forgets: it may forget what it remembered. Default: the server's.
+    """
+    text: str
+    """
+    The words that they contain.
+    """
+
+
+class GroupCount(BaseModel):
+    """
+    A group of nodes.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    name: str | None = None
+    """
+    Its name; none for nodes without one.
+    """
+    namespace: str | None = None
+    """
+    Its namespace; none for a type, which spans them.
+    """
+    nodes: int
+    """
+    Its live nodes.
+    """
+    tokens: int | None = None
+    """
+    Their tokens; none for a tag.
+    """
+
+
+class GroupUse(BaseModel):
+    """
+    The utilisation of a group's working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    active: int
+    """
+    Active members within their lease.
+    """
+    group: str
+    """
+    Its name.
+    """
+    max_tokens: int
+    """
+    Its token budget.
+    """
+    members: int
+    """
+    Its members.
+    """
+    namespace: str
+    """
+    Its namespace.
+    """
+    nodes: int
+    """
+    Live nodes in its working memory.
+    """
+    tokens: int
+    """
+    Their tokens.
+    """
+    utilisation: float
+    """
+    The used share of the budget, 0 to 1; more if a node in it grew.
+    """
+
+
+class IndexSize(BaseModel):
+    """
+    The disk space of an index.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    bytes: int
+    """
+    Bytes.
+    """
+    name: str
+    """
+    Its name.
+    """
+    table: str
+    """
+    Its table.
+    """
+
+
+class Join(BaseModel):
+    """
+    A new member.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    lease_ms: Annotated[int | None, Field(ge=0)] = None
+    """
+    The time between two heartbeats after which it is lost, in milliseconds, 100 to 86,400,000. Default: 30,000.
+    """
+    max_tokens: Annotated[int | None, Field(ge=0)] = None
+    """
+    The token budget of the group, if this is its first member. Default: 128,000.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    robot: str
+    """
+    The robot.
+    """
+    role: Literal['active', 'passive'] | None = None
+
+
+class KeptBy(BaseModel):
+    """
+    A robot that keeps a memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    first_repeat: AwareDatetime | None = None
+    """
+    Its first repeat; none without repeats.
+    """
+    in_working_memory: bool
+    """
+    Whether its saved working memory holds it.
+    """
+    last_repeat: AwareDatetime | None = None
+    """
+    Its last repeat.
+    """
+    made: bool
+    """
+    Whether it remembered the memory first.
+    """
+    namespace: str
+    """
+    Its namespace; a working memory may hold nodes of other namespaces.
+    """
+    remember_count: int
+    """
+    The number of times that it remembered the memory, including the first.
+    """
+    robot: str
+    """
+    Its name.
+    """
+
+
+class Left(BaseModel):
+    """
+    A membership that has ended.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    robot: str
+    """
+    The robot.
+    """
+
+
+class Limits(BaseModel):
+    """
+    Limits of a provider's model. Null removes one; one that is not given stays.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    concurrent_calls: int | None = None
+    """
+    Concurrent calls, at least 1.
+    """
+    model: str
+    """
+    The model, such as `openai/text-embedding-3-small`.
+    """
+    requests_per_minute: int | None = None
+    """
+    Requests a minute, at least 1.
+    """
+    tokens_per_minute: int | None = None
+    """
+    Tokens a minute, at least 1.
+    """
+
+
+class LineImported2(BaseModel):
+    """
+    The result of a line.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    line: Annotated[int, Field(ge=0)]
+    """
+    The number of the line, from 1.
+    """
+
+
+class LoggedChange(BaseModel):
+    """
+    A change in the log.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    change: int
+    """
+    Its number.
+    """
+    details: Any
+    """
+    The request.
+    """
+    kind: Literal['add', 'import', 'template', 'remove', 'rename', 'merge', 'split', 'add_synonym', 'remove_synonym', 'revert']
+    """
+    Its kind.
+    """
+    made_at: AwareDatetime
+    """
+    When it was made.
+    """
+    made_by: str | None = None
+    """
+    The author.
+    """
+    names: int
+    """
+    The number of its names.
+    """
+    nodes: int
+    """
+    The number of nodes with changed or renamed tags.
+    """
+    reverted_by: int | None = None
+    """
+    The change that reverted it.
+    """
+
+
+class MemoryEdit(BaseModel):
+    """
+    Changes of a memory. Fields that are not given stay.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    add_tags: list[str] | None = None
+    """
+    Tags to add.
+    """
+    any_robot: bool | None = None
+    """
+    Whether a memory of any robot may be changed.
+    """
+    content: str | None = None
+    """
+    The new text.
+    """
+    expires_at: AwareDatetime | None = None
+    """
+    When it expires; null: never.
+    """
+    importance: float | None = None
+    """
+    1 to 10.
+    """
+    key: str | None = None
+    """
+    Its key; null removes it.
+    """
+    metadata: dict[str, Any] | None = None
+    """
+    Entries to set; null removes one.
+    """
+    namespace: str | None = None
+    """
+    The namespace of the robot that edits. Default: the server's.
+    """
+    remove_tags: list[str] | None = None
+    """
+    Tags to remove.
+    """
+    robot: str | None = None
+    """
+    The robot that edits: it may change what it remembered. Default: the server's.
+    """
+    source: str | None = None
+    """
+    Its source; null removes it.
+    """
+    ttl_seconds: Annotated[int | None, Field(ge=0)] = None
+    """
+    Instead of `expires_at`: the seconds from now to its expiry.
+    """
+    type: str | None = None
+    """
+    Its kind; null removes it.
+    """
+
+
+class MergeReceipt(BaseModel):
+    """
+    The receipt of a merge.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    from_: Annotated[list[str], Field(alias='from')]
+    """
+    The deleted robots.
+    """
+    into: str
+    """
+    The remaining robot.
+    """
+    memberships: int
+    """
+    Ended group memberships.
+    """
+    namespace: str
+    """
+    The namespace.
+    """
+    nodes: int
+    """
+    Moved nodes, including forgotten ones.
+    """
+    repeats: int
+    """
+    Moved records of repeats.
+    """
+    working_memory: int
+    """
+    Nodes added to its working memory.
+    """
+
+
+class MergeRobots(BaseModel):
+    """
+    A merge of robots.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    dry_run: bool | None = None
+    """
+    Answers with the plan, and changes nothing.
+    """
+    from_: Annotated[list[str], Field(alias='from')]
+    """
+    The robots that go.
+    """
+    into: str
+    """
+    The robot that stays.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+
+
+class MergeTags(Change):
+    """
+    A merge of tags.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    from_: Annotated[list[str], Field(alias='from')]
+    """
+    The tags that go. Their names become synonyms.
+    """
+    into: str
+    """
+    The tag that stays.
+    """
+
+
+class Message(BaseModel):
+    """
+    A message.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    content: str
+    """
+    The text.
+    """
+    created_at: AwareDatetime | None = None
+    """
+    When it was said. Default: now.
+    """
+    name: str | None = None
+    """
+    The speaker's name, if it says more than the role.
+    """
+    role: str
+    """
+    The role of the speaker: `user`, `assistant`, …
+    """
+
+
+class ModelName(BaseModel):
+    """
+    A model by provider and name, as in `local/all-MiniLM-L6-v2`.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    name: str
+    """
+    The provider's own name of the model.
+    """
+    provider: str
+    """
+    `local`, `ollama`, `openai`, `fake`.
+    """
+
+
+class ModelOverview(BaseModel):
+    """
+    The progress of a model.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    bytes: int
+    """
+    The size of its store and indexes, in bytes.
+    """
+    dead: int
+    """
+    The number of dead letters in its queue.
+    """
+    embedded: int
+    """
+    The number of nodes with an embedding of their current text.
+    """
+    indexed: bool
+    """
+    Whether its vector index is complete.
+    """
+    nodes: int
+    """
+    The number of live nodes.
+    """
+    open: int
+    """
+    The number of open jobs in its queue.
+    """
+
+
+class Moved(BaseModel):
+    """
+    A renamed or merged tag.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    from_: Annotated[str, Field(alias='from')]
+    """
+    Its former name.
+    """
+    merged: bool
+    """
+    Whether that tag existed before.
+    """
+    to: str
+    """
+    Its new name, or the tag that it was merged into.
+    """
+
+
+class Namespaces(BaseModel):
+    """
+    A page of namespaces.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespaces: list[str]
+    next: str | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
+class NewBudget(BaseModel):
+    """
+    A budget of a namespace.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str
+    """
+    The namespace.
+    """
+    tokens_per_day: int | None = None
+    """
+    The tokens that it may spend a day. Null: any number.
+    """
+
+
+class NewMemory(BaseModel):
+    """
+    A memory to remember. Only the text is required.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    content: str
+    """
+    The text: 1 byte to 1 MiB, not only white space.
+    """
+    created_at: AwareDatetime | None = None
+    """
+    When it happened. Default: now.
+    """
+    expires_at: AwareDatetime | None = None
+    """
+    When it expires. Default: never.
+    """
+    importance: float | None = None
+    """
+    Its importance, 1 to 10: 1–3 for transient facts, 7–10 for decisions and preferences. Default: 1.
+    """
+    key: str | None = None
+    """
+    Its key, unique in its namespace.
+    """
+    language: str | None = None
+    """
+    The PostgreSQL text search configuration that stems it. Default: the server's.
+    """
+    metadata: dict[str, Any] | None = None
+    """
+    Its metadata: an object of at most 64 KiB, 64 levels deep.
+    """
+    namespace: str | None = None
+    """
+    Its namespace. Default: the server's.
+    """
+    robot: str | None = None
+    """
+    The robot that remembers. Default: the server's.
+    """
+    seq: int | None = None
+    """
+    Its position in the conversation.
+    """
+    session: str | None = None
+    """
+    Its conversation.
+    """
+    source: str | None = None
+    """
+    Its source: a file, a chat, a URL.
+    """
+    speaker: str | None = None
+    """
+    Its speaker.
+    """
+    tags: list[str] | None = None
+    """
+    Tags; the tag-worker adds its own.
+    """
+    ttl_seconds: Annotated[int | None, Field(ge=0)] = None
+    """
+    Instead of `expires_at`: the seconds from now to its expiry. A refresh starts them again.
+    """
+    type: str | None = None
+    """
+    Its kind: `fact`, `decision`, `question`, …
+    """
+    vectors: dict[str, list[float]] | None = None
+    """
+    Its vectors, by the labels of models whose vectors callers bring.
+    """
+
+
+class NewQuota(BaseModel):
+    """
+    A new quota. Null: no limit.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    max_bytes: int | None = None
+    """
+    The most bytes of their texts.
+    """
+    max_memories: int | None = None
+    """
+    The most live memories.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    requests_per_minute: int | None = None
+    """
+    The most requests a minute, of keys and tokens that see the namespace and no other. `tenant-7/*` counts those of all
+    namespaces below `tenant-7`.
+    """
+
+
+class NewRetention(BaseModel):
+    """
+    A retention policy. Null keeps everything.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    confirm: bool | None = None
+    """
+    A policy by which the next sweep removes something is refused without it.
+    """
+    dry_run: bool | None = None
+    """
+    Answers with the plan, and sets nothing.
+    """
+    forget_after_seconds: int | None = None
+    """
+    The age in seconds at which a memory is forgotten.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    purge_after_seconds: int | None = None
+    """
+    The time in seconds from forgetting to deletion.
+    """
+
+
+class NewRobot(BaseModel):
+    """
+    A new robot.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    metadata: dict[str, Any] | None = None
+    """
+    Its metadata.
+    """
+    name: str | None = None
+    """
+    Its name. Default: a new one, such as `quiet-heron-7`.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+
+
+class OfMember(BaseModel):
+    """
+    A member of a group.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    robot: str
+    """
+    The member.
+    """
+
+
+class OfProvider(BaseModel):
+    """
+    A provider's model.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    model: str
+    """
+    The model, such as `openai/text-embedding-3-small`.
+    """
+
+
+class Oversized(BaseModel):
+    """
+    A node that exceeds the budget of a working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    node: int
+    """
+    The node.
+    """
+    tokens: Annotated[int, Field(ge=0)]
+    """
+    Its tokens.
+    """
+
+
+class Pause(BaseModel):
+    """
+    Why a queue is paused.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    reason: str
+    """
+    The reason, for people.
+    """
+
+
+class Paused(BaseModel):
+    """
+    Whether a queue is paused.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    changed: bool
+    """
+    Whether this call changed it.
+    """
+    paused: bool
+    queue: str
+
+
+class PlaceFound(BaseModel):
+    """
+    What was found in a table.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    holds: str
+    """
+    What it holds of memories.
+    """
+    mentions: Annotated[int | None, Field(ge=0)] = None
+    """
+    The number of rows that contain the text that was looked for. Null: none was given.
+    """
+    table: str
+    """
+    The table.
+    """
+    traces: Annotated[int, Field(ge=0)]
+    """
+    The number of rows about what was erased.
+    """
+    vacuumed_at: AwareDatetime | None = None
+    """
+    When the table was vacuumed last, if that was after the erasure.
+    """
+
+
+class Problem(BaseModel):
+    """
+    Problem details (RFC 9457).
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    type: str
+    """
+    A URI reference of the kind of problem.
+    """
+    title: str
+    """
+    What the code means.
+    """
+    status: int
+    """
+    The HTTP status.
+    """
+    detail: str
+    """
+    What was wrong, with its value.
+    """
+    code: str
+    """
+    A stable code for programs, such as `key_taken`. `x-codes` lists those of this version.
+    """
+    hint: str
+    """
+    The next step.
+    """
+    values: dict[str, str] | None = None
+    """
+    Values of the detail for programs, such as the node that has a key.
+    """
+
+
+class Provider(BaseModel):
+    """
+    A model of a provider, as an operator sees it. A model without limits that never failed has no row.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    breaker: Literal['closed', 'open', 'half_open']
+    """
+    The state of its breaker.
+    """
+    calls: int
+    """
+    Calls in progress; counted only if `concurrent_calls` is set.
+    """
+    concurrent_calls: int | None = None
+    """
+    The most concurrent calls; none: no limit.
+    """
+    failures: int
+    """
+    Consecutive failed calls.
+    """
+    held_ms: int | None = None
+    """
+    The time for which nothing is claimed yet, in milliseconds; none if the model may be called.
+    """
+    model: str
+    """
+    The model's label.
+    """
+    reason: str | None = None
+    """
+    The reason of the last failure.
+    """
+    requests_per_minute: int | None = None
+    """
+    The most requests that the fleet may send in a minute; none: no limit.
+    """
+    resume_at: AwareDatetime | None = None
+    """
+    The provider's Retry-After: no call before. It may have passed.
+    """
+    retry_at: AwareDatetime | None = None
+    """
+    Open: the time of the next trial call. Half open: the time when that trial is given up.
+    """
+    tokens_per_minute: int | None = None
+    """
+    The most tokens that it may send in a minute; none: no limit.
+    """
+    waiting: int
+    """
+    Calls that wait in line for a limit.
+    """
+
+
+class PurgeBody(BaseModel):
+    """
+    The memories to purge.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    all: bool | None = None
+    """
+    Whether to purge all namespaces.
+    """
+    any_robot: bool | None = None
+    """
+    Whether memories of any robot may be purged.
+    """
+    before: AwareDatetime
+    """
+    Memories that were forgotten before this time.
+    """
+    confirm: bool | None = None
+    """
+    The act is refused without it.
+    """
+    dry_run: bool | None = None
+    """
+    Answers with the counts, and deletes nothing.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    robot: str | None = None
+    """
+    The robot that purges what it remembered. Default: the server's.
+    """
+
+
+class QueueStats(BaseModel):
+    """
+    A queue as an operator sees it.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    backfill: int
+    """
+    Backfill jobs among those that are not ended.
+    """
+    dead: int
+    """
+    Dead letters.
+    """
+    done: int
+    """
+    Jobs that are done, and not pruned yet.
+    """
+    due: int
+    """
+    Jobs that can be claimed.
+    """
+    held: str | None = None
+    """
+    The reason why nothing is claimed at the moment although it is not paused: the database refuses the results, or
+    calls to the model's provider are held.
+    """
+    held_until: AwareDatetime | None = None
+    """
+    The end of that hold.
+    """
+    model: str | None = None
+    """
+    The label of the model that its jobs are for; none before one is registered.
+    """
+    oldest_due_ms: int | None = None
+    """
+    The time for which the longest due job has been due, in milliseconds; none if none is due.
+    """
+    parked: int
+    """
+    Jobs that wait for a budget or for an operator.
+    """
+    paused: str | None = None
+    """
+    The reason of its pause; none if it is not paused.
+    """
+    paused_at: AwareDatetime | None = None
+    """
+    The time of its pause.
+    """
+    queue: str
+    """
+    Its name.
+    """
+    refused: str | None = None
+    """
+    The database's error, if it refuses the results at the moment.
+    """
+    running: int
+    """
+    Jobs that are held by a worker.
+    """
+    waiting: int
+    """
+    Jobs that wait for their next attempt.
+    """
+    workers: int
+    """
+    Live workers.
+    """
+
+
+class Quota(BaseModel):
+    """
+    The quota of a namespace.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    max_bytes: int | None = None
+    """
+    The most bytes of their texts. None: no limit.
+    """
+    max_memories: int | None = None
+    """
+    The most live memories. None: no limit.
+    """
+    requests_per_minute: int | None = None
+    """
+    The most requests a minute to servers, of all callers that are bound to the namespace. None: no limit.
+    """
+
+
+class QuotaUse(BaseModel):
+    """
+    What a namespace uses of its quota.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    bytes: int
+    """
+    The bytes of their texts.
+    """
+    memories: int
+    """
+    The live memories.
+    """
+
+
+class Receipt(BaseModel):
+    """
+    The receipt of a write.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    node: int
+    """
+    The node.
+    """
+    outcome: Literal['written', 'existing', 'repeated']
+    """
+    The outcome.
+    """
+
+
+class Refreshed(BaseModel):
+    """
+    The number of memories whose time to live was started again.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    refreshed: Annotated[int, Field(ge=0)]
+    """
+    0 for a memory without a time to live.
+    """
+
+
+class RegisteredModel(BaseModel):
+    """
+    A registered embedding model.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    dimensions: Annotated[int, Field(ge=0)]
+    """
+    The length of its vectors.
+    """
+    id: int
+    """
+    Its number; its vectors are in `htm.embeddings_<id>`.
+    """
+    label: str
+    """
+    Its unique label: `provider/name`, with `@dimensions` if another model has that name.
+    """
+    name: ModelName
+    """
+    Provider and name.
+    """
+    queue: str | None = None
+    """
+    The queue of its jobs; none: its callers bring the vectors.
+    """
+    state: Literal['building', 'active', 'standby', 'retired']
+    """
+    Its state.
+    """
+
+
+class RemoveSynonym(Change):
+    """
+    A synonym to remove.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    name: str
+    """
+    The other name.
+    """
+
+
+class RemoveTag(Change):
+    """
+    A tag to remove.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    assigned: bool | None = None
+    """
+    Whether the memories that have it lose it. Otherwise such a tag is kept.
+    """
+    tag: str
+    """
+    The tag.
+    """
+
+
+class Removed(BaseModel):
+    """
+    The numbers of removed rows.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    embeddings: Annotated[int, Field(ge=0)]
+    """
+    Their embeddings, of all models.
+    """
+    jobs: Annotated[int, Field(ge=0)]
+    """
+    Their jobs.
+    """
+    nodes: Annotated[int, Field(ge=0)]
+    """
+    Nodes.
+    """
+    tags: Annotated[int, Field(ge=0)]
+    """
+    Assignments of tags to them.
+    """
+
+
+class RemovedFromGroup(BaseModel):
+    """
+    The number of removed memories.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    removed: Annotated[int, Field(ge=0)]
+    """
+    Memories that left the working memory. Long-term memory is unchanged.
+    """
+
+
+class RemovedNodes(BaseModel):
+    """
+    The number of removed memories.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    removed: Annotated[int, Field(ge=0)]
+    """
+    Memories that left the working memory. Long-term memory is unchanged.
+    """
+
+
+class RenameTag(Change):
+    """
+    A new name of a tag.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    tag: str
+    """
+    The tag.
+    """
+    to: str
+    """
+    Its new name.
+    """
+
+
+class Reset(BaseModel):
+    """
+    The effect of a reset.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    jobs: Annotated[int, Field(ge=0)]
+    """
+    Jobs that are due again.
+    """
+
+
+class Restored(BaseModel):
+    """
+    The receipt of a restore.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    jobs: Annotated[int, Field(ge=0)]
+    """
+    Jobs enqueued for missing results.
+    """
+    node: int
+    """
+    The node.
+    """
+
+
+class Restoring(BaseModel):
+    """
+    The robot that restores.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    any_robot: bool | None = False
+    """
+    Whether a memory of any robot may be restored.
+    """
+    namespace: str | None = None
+    """
+    The namespace of the robot that restores. Default: the server's.
+    """
+    robot: str | None = None
+    """
+    The robot that restores: it may restore what it remembered. Default: the server's.
+    """
+
+
+class Retention(BaseModel):
+    """
+    The retention policy of a namespace.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    forget_after_seconds: int | None = None
+    """
+    The age in seconds at which a memory is forgotten, counted from when it happened or was remembered, whichever is
+    later. None: never.
+    """
+    purge_after_seconds: int | None = None
+    """
+    The time in seconds from forgetting to deletion. None: never.
+    """
+
+
+class RetentionPlan(BaseModel):
+    """
+    The effect of a new policy at the next sweep.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    to_forget: int
+    """
+    Live memories that are too old.
+    """
+    to_purge: int
+    """
+    Memories that were forgotten too long ago.
+    """
+
+
+class Retire(BaseModel):
+    """
+    The model to retire.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    drop: bool | None = None
+    """
+    Whether its vectors are deleted too.
+    """
+    label: str
+    """
+    Its label.
+    """
+
+
+class RetiredModel(BaseModel):
+    """
+    The effect of a retirement.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    deleted_jobs: Annotated[int, Field(ge=0)]
+    """
+    Deleted jobs of the model.
+    """
+
+
+class Retried(BaseModel):
+    """
+    The result of a retry.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    outdated: int
+    """
+    Jobs left as they are, because their node was forgotten or edited since.
+    """
+    retried: int
+    """
+    Jobs that are due again.
+    """
+
+
+class RevertChange(Change):
+    """
+    A change to revert.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    id: int
+    """
+    Its number in the log.
+    """
+
+
+class Revision(BaseModel):
+    """
+    A version of a node's text.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    author: str
+    """
+    The robot that wrote it, by its name at that time.
+    """
+    content: str
+    """
+    The text.
+    """
+    revision: int
+    """
+    Its number, from 1.
+    """
+    written_at: AwareDatetime
+    """
+    When it was written.
+    """
+
+
+class RobotChange(BaseModel):
+    """
+    A change of a robot: its name, its metadata or its budget.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    max_tokens: Annotated[int | None, Field(ge=0)] = None
+    """
+    The token budget of its working memory.
+    """
+    metadata: dict[str, Any] | None = None
+    """
+    Entries of its metadata to set; null removes one.
+    """
+    name: str | None = None
+    """
+    Its new name.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+
+
+class RobotInfo(BaseModel):
+    """
+    A registered robot.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    created_at: AwareDatetime
+    """
+    When it was registered.
+    """
+    id: int
+    """
+    Its number, which rows refer to.
+    """
+    last_active: AwareDatetime | None = None
+    """
+    When it remembered or recalled last, to the minute. Saved in the background.
+    """
+    max_tokens: Annotated[int | None, Field(ge=0)] = None
+    """
+    The token budget of its working memory; none: the default of the program that opens it
+    (`Settings::working_memory_tokens`).
+    """
+    metadata: Any
+    """
+    The metadata, a JSON object.
+    """
+    name: str
+    """
+    Its name, unique in its namespace.
+    """
+    namespace: str
+    """
+    Its namespace.
+    """
+    uuid: UUID
+    """
+    Its identity, independent of its name.
+    """
+
+
+class RobotStatistics(RobotInfo):
+    """
+    A robot with its statistics.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    first_memory: AwareDatetime | None = None
+    """
+    When its first live memory happened.
+    """
+    forgotten: int
+    """
+    Its forgotten nodes.
+    """
+    groups: list[str]
+    """
+    Its groups.
+    """
+    in_working_memory: int
+    """
+    Live nodes in its saved working memory.
+    """
+    last_memory: AwareDatetime | None = None
+    """
+    When its last live memory happened.
+    """
+    nodes: int
+    """
+    Its live nodes.
+    """
+    repeats: int
+    """
+    Its repeats of existing memories.
+    """
+    tokens: int
+    """
+    Their tokens.
+    """
+    working_memory_tokens: int
+    """
+    Their tokens.
+    """
+
+
+class ScorePart(BaseModel):
+    """
+    A part of the value that orders a hit.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    name: str
+    """
+    `vector` (the similarity, normalised and weighted), `words` (BM25, normalised and weighted, corrected for
+    length), `together` (adjacent words, as in the query), `exact` (exact terms as written), `neighbours` (negative
+    if they are below average), `speaker`, `time`.
+    """
+    score: float
+    """
+    Its contribution.
+    """
+
+
+class Scores(BaseModel):
+    """
+    The scores of a hit. Larger is better; ranks count from 1. A query that is only a time has none.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    relevance: float | None = None
+    """
+    Its relevance, 0 to 10, which orders the hits with boosted tags or requested weights; otherwise none.
+    """
+    reranked: float | None = None
+    """
+    The re-ranker's score, on its own scale, which orders the re-ranked hits.
+    """
+    score: float
+    """
+    The score, 0 to 1. The best hit has its similarity, its `text_share`, or both by the
+    vectors' weight. The scores of the other hits are in proportion to the values that order them, whose parts are
+    in `Explanation`.
+    """
+    similarity: float | None = None
+    """
+    Cosine similarity, -1 to 1; none while the node's embedding is pending.
+    """
+    stale: bool
+    """
+    Whether the similarity is that of a former text, because the node was edited and its new embedding is pending.
+    """
+    tags: float | None = None
+    """
+    Its share of the boosted tags, 0 to 1; none without boosted tags.
+    """
+    text: float | None = None
+    """
+    BM25, from 0, including adjacent words and exact terms.
+    """
+    text_rank: int | None = None
+    """
+    Its rank among the text candidates.
+    """
+    text_share: float | None = None
+    """
+    `text` as a share of the highest possible score for this query, 0 to 1: comparable between
+    queries.
+    """
+    vector_rank: int | None = None
+    """
+    Its rank among the vector candidates.
+    """
+
+
+class SelectionBody(BaseModel):
+    """
+    Jobs, by their ids or by conditions.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    confirm: bool | None = False
+    """
+    More than one job is cancelled only with it.
+    """
+    error: str | None = None
+    """
+    A part of their last error, in upper or lower case.
+    """
+    ids: list[str] | None = []
+    """
+    The jobs with these ids; the conditions must be empty then.
+    """
+    namespace: str | None = None
+    """
+    The namespace of their memories.
+    """
+    node: int | None = None
+    queue: str | None = None
+    """
+    The queue.
+    """
+    state: Literal['due', 'waiting', 'parked', 'running', 'done', 'dead'] | None = None
+
+
+class ShutDown(BaseModel):
+    """
+    The effect of a shutdown.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    cleared: Annotated[int, Field(ge=0)]
+    """
+    Memories that left the working memory.
+    """
+
+
+class Shutdown(BaseModel):
+    """
+    The fate of the working memory of a group that is shut down.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    clear: bool | None = False
+    """
+    Whether its working memory is emptied. Long-term memory is unchanged.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+
+
+class SimilarTag(BaseModel):
+    """
+    A tag with a similar name.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    similarity: float
+    """
+    The trigram similarity, 0.3 to 1, of its name, its last level or a synonym.
+    """
+    tag: str
+    """
+    The tag.
+    """
+
+
+class StageState1(BaseModel):
+    """
+    Its job waits.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    attempts: int
+    """
+    Attempts made.
+    """
+    due_at: AwareDatetime | None = None
+    """
+    When it is due.
+    """
+    last_error: str | None = None
+    """
+    The error of the last attempt.
+    """
+    max_attempts: int
+    """
+    Attempts allowed.
+    """
+    state: Literal['pending']
+
+
+class StageState2(BaseModel):
+    """
+    Its job is parked.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    last_error: str | None = None
+    """
+    The error of the last attempt.
+    """
+    state: Literal['parked']
+    until: AwareDatetime | None = None
+    """
+    When it becomes due by itself; far in the future for `age`.
+    """
+    why: Literal['budget', 'age']
+    """
+    The reason.
+    """
+
+
+class StageState3(BaseModel):
+    """
+    A worker holds it.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    attempt: int
+    """
+    The number of the attempt, from 1.
+    """
+    state: Literal['running']
+    worker: str
+    """
+    The worker's identity.
+    """
+
+
+class StageState4(BaseModel):
+    """
+    It is done.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    after_ms: float
+    """
+    Milliseconds from the write of the text.
+    """
+    at: AwareDatetime
+    """
+    When it was done.
+    """
+    attempt: int
+    """
+    The number of the attempt.
+    """
+    model: str
+    """
+    The model.
+    """
+    outcome: str
+    """
+    The outcome, such as `embedded`, `embedded in 3 parts` or `3 tags`.
+    """
+    state: Literal['done']
+    worker: str
+    """
+    The worker.
+    """
+
+
+class StageState5(BaseModel):
+    """
+    A dead letter.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    attempts: int
+    """
+    Attempts made.
+    """
+    error: str
+    """
+    The error of the last attempt.
+    """
+    state: Literal['dead']
+
+
+class StageState6(BaseModel):
+    """
+    The vectors of the active model come from callers, and none was given for the current text.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    state: Literal['awaited']
+
+
+class StageState7(BaseModel):
+    """
+    No completion and no job: the pipeline lost it. `htm doctor` counts these; there should be none.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    state: Literal['stranded']
+
+
+class StageState(
+    RootModel[StageState1 | StageState2 | StageState3 | StageState4 | StageState5 | StageState6 | StageState7]
+):
+    root: StageState1 | StageState2 | StageState3 | StageState4 | StageState5 | StageState6 | StageState7
+    """
+    The state of a stage.
+    """
+
+
+class StageStatus1(BaseModel):
+    """
+    Its job waits.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    attempts: int
+    """
+    Attempts made.
+    """
+    due_at: AwareDatetime | None = None
+    """
+    When it is due.
+    """
+    last_error: str | None = None
+    """
+    The error of the last attempt.
+    """
+    max_attempts: int
+    """
+    Attempts allowed.
+    """
+    state: Literal['pending']
+
+
+class StageStatus2(BaseModel):
+    """
+    Its job is parked.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    last_error: str | None = None
+    """
+    The error of the last attempt.
+    """
+    state: Literal['parked']
+    until: AwareDatetime | None = None
+    """
+    When it becomes due by itself; far in the future for `age`.
+    """
+    why: Literal['budget', 'age']
+    """
+    The reason.
+    """
+
+
+class StageStatus3(BaseModel):
+    """
+    A worker holds it.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    attempt: int
+    """
+    The number of the attempt, from 1.
+    """
+    state: Literal['running']
+    worker: str
+    """
+    The worker's identity.
+    """
+
+
+class StageStatus4(BaseModel):
+    """
+    It is done.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    after_ms: float
+    """
+    Milliseconds from the write of the text.
+    """
+    at: AwareDatetime
+    """
+    When it was done.
+    """
+    attempt: int
+    """
+    The number of the attempt.
+    """
+    model: str
+    """
+    The model.
+    """
+    outcome: str
+    """
+    The outcome, such as `embedded`, `embedded in 3 parts` or `3 tags`.
+    """
+    state: Literal['done']
+    worker: str
+    """
+    The worker.
+    """
+
+
+class StageStatus5(BaseModel):
+    """
+    A dead letter.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    attempts: int
+    """
+    Attempts made.
+    """
+    error: str
+    """
+    The error of the last attempt.
+    """
+    state: Literal['dead']
+
+
+class StageStatus6(BaseModel):
+    """
+    The vectors of the active model come from callers, and none was given for the current text.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    state: Literal['awaited']
+
+
+class StageStatus7(BaseModel):
+    """
+    No completion and no job: the pipeline lost it. `htm doctor` counts these; there should be none.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    state: Literal['stranded']
+
+
+class StageStatus8(BaseModel):
+    """
+    A stage of a node.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    stage: Literal['embed', 'tag']
+    """
+    The stage.
+    """
+    stale: int | None = None
+    """
+    The revision whose result is used until the edited text has its own.
+    """
+
+
+class StageStatus9(StageStatus1, StageStatus8):
+    """
+    A stage of a node.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+
+
+class StageStatus10(StageStatus2, StageStatus8):
+    """
+    A stage of a node.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+
+
+class StageStatus11(StageStatus3, StageStatus8):
+    """
+    A stage of a node.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+
+
+class StageStatus12(StageStatus4, StageStatus8):
+    """
+    A stage of a node.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+
+
+class StageStatus13(StageStatus5, StageStatus8):
+    """
+    A stage of a node.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+
+
+class StageStatus14(StageStatus6, StageStatus8):
+    """
+    A stage of a node.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+
+
+class StageStatus15(StageStatus7, StageStatus8):
+    """
+    A stage of a node.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+
+
+class Stranded(BaseModel):
+    """
+    A stage of a live node without a result, a job or a dead letter.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str
+    """
+    Its namespace.
+    """
+    node: int
+    """
+    The node.
+    """
+    revision: int
+    """
+    Its revision.
+    """
+    stage: Literal['embed', 'tag']
+    """
+    The stage without a result.
+    """
+    why: str
+    """
+    The missing things, for people.
+    """
+
+
+class Synonym(BaseModel):
+    """
+    A synonym.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    name: str
+    """
+    The synonym.
+    """
+    tag: str
+    """
+    The tag.
+    """
+
+
+class TableSize(BaseModel):
+    """
+    The disk space of a table.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    index_bytes: int
+    """
+    Bytes of its indexes.
+    """
+    name: str
+    """
+    Its name, with its schema.
+    """
+    rows: int | None = None
+    """
+    The approximate number of rows, by the last ANALYZE; none before the first.
+    """
+    table_bytes: int
+    """
+    Bytes of the rows, including long values.
+    """
+
+
+class TagUse(BaseModel):
+    """
+    A tag with its counts.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    created_at: AwareDatetime
+    """
+    When it was registered.
+    """
+    description: str | None = None
+    """
+    Its description.
+    """
+    last_used: AwareDatetime | None = None
+    """
+    When it was assigned last.
+    """
+    nodes: int
+    """
+    Live nodes that have it.
+    """
+    split_into: list[str]
+    """
+    The tags that replace it after a split.
+    """
+    tag: str
+    """
+    The tag.
+    """
+    total: int
+    """
+    Live nodes that have it or one below it, each counted once.
+    """
+
+
+class TaggedNode(BaseModel):
+    """
+    A node that has a tag.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    content: str
+    """
+    Its text.
+    """
+    node: int
+    """
+    The node.
+    """
+
+
+class TaggedNodes(BaseModel):
+    """
+    A page of a tag's memories, the newest first.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    next: int | None = None
+    nodes: list[TaggedNode]
+
+
+class TermBody(BaseModel):
+    """
+    A tag.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    description: str | None = None
+    """
+    Its description. Not given: it stays; empty: it is removed.
+    """
+    synonyms: list[str] | None = None
+    """
+    Its synonyms.
+    """
+    tag: str
+    """
+    The tag, in any spelling.
+    """
+
+
+class TimePhrase(BaseModel):
+    """
+    A time phrase that was taken from a query's text.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    phrase: str
+    """
+    The phrase.
+    """
+    query: str
+    """
+    The query without it; empty if the query was only a time.
+    """
+
+
+class TimeRange(BaseModel):
+    """
+    A range from an instant (inclusive) until another one (exclusive). A side that is none is open. Never empty.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    from_: Annotated[AwareDatetime | None, Field(alias='from')] = None
+    until: AwareDatetime | None = None
+
+
+class TimelineBody(BaseModel):
+    """
+    The query of a timeline.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    filter: FilterBody | None = None
+    """
+    The memories of the timeline.
+    """
+    limit: Annotated[int | None, Field(ge=0)] = None
+    """
+    The most memories, 1 to 10,000: the most relevant to the topic, or the latest without one. Default: 20.
+    """
+    strategy: Literal['vector', 'fulltext', 'hybrid', 'auto'] | None = None
+    topic: str | None = None
+    """
+    The topic. Default: everything.
+    """
+
+
+class Totals(BaseModel):
+    """
+    Sums over the nodes.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    forgotten: int
+    """
+    Forgotten nodes.
+    """
+    newest: AwareDatetime | None = None
+    """
+    When the last live memory happened.
+    """
+    nodes: int
+    """
+    Live nodes.
+    """
+    oldest: AwareDatetime | None = None
+    """
+    When the first live memory happened.
+    """
+    tokens: int
+    """
+    Their tokens.
+    """
+
+
+class Transfer(BaseModel):
+    """
+    The target of memories of a group's working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    nodes: list[int] | None = None
+    """
+    These memories. Default: all.
+    """
+    to_group: str | None = None
+    """
+    To the working memory of this group,
+    """
+    to_robot: str | None = None
+    """
+    or to that of this robot.
+    """
+
+
+class TransferByMember(BaseModel):
+    """
+    The target of memories of a member's group.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    nodes: list[int] | None = None
+    """
+    These memories. Default: all.
+    """
+    session: UUID
+    """
+    The session.
+    """
+    to_group: str | None = None
+    """
+    To the working memory of this group,
+    """
+    to_robot: str | None = None
+    """
+    or to that of this robot.
+    """
+
+
+class TransferReceipt(BaseModel):
+    """
+    The receipt of a transfer.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    evicted: list[int]
+    """
+    Nodes evicted from the target.
+    """
+    transferred: list[int]
+    """
+    The moved nodes.
+    """
+
+
+class Unverified(BaseModel):
+    """
+    The reason why a context could not be compared with long-term memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    code: str
+    """
+    The stable code of the reason.
+    """
+    reason: str
+    """
+    The reason, for people.
+    """
+
+
+class Vacuumed(BaseModel):
+    """
+    How the space of removed rows was freed.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    at: AwareDatetime
+    """
+    When.
+    """
+    not_permitted: list[str]
+    """
+    The tables that the program's role may not vacuum. Autovacuum does it later.
+    """
+    older_transactions: int | None = None
+    """
+    The older transactions that were open: vacuum frees nothing that one of them may still read. Null: the program's
+    role cannot see those of other roles.
+    """
+    tables: list[str]
+    """
+    The vacuumed tables.
+    """
+
+
+class VectorSet(BaseModel):
+    """
+    The receipt of a vector that was brought later.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    model: str
+    """
+    The label of the model.
+    """
+    node: int
+    """
+    The node.
+    """
+    revision: int
+    """
+    The revision of its text.
+    """
+
+
+class Verifying(BaseModel):
+    """
+    What to look for besides the numbers of the erased memories.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    text: str | None = None
+    """
+    A text, looked for in every column of every table. It is kept nowhere. Only with a key for all namespaces.
+    """
+
+
+class Worker(BaseModel):
+    """
+    A worker process of a queue.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    alive: bool
+    """
+    Whether that is within its lease.
+    """
+    detail: str
+    """
+    Its program, version and model.
+    """
+    id: str
+    """
+    Its identity.
+    """
+    jobs: int
+    """
+    The number of jobs that it holds.
+    """
+    last_seen: AwareDatetime
+    """
+    Its last heartbeat.
+    """
+    queue: str
+    """
+    The queue it serves.
+    """
+    started_at: AwareDatetime | None = None
+    """
+    The time of its registration.
+    """
+    unseen_ms: int
+    """
+    The time since then, in milliseconds.
+    """
+
+
+class WorkingMemoryStats(BaseModel):
+    """
+    The utilisation of a working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    max_tokens: Annotated[int, Field(ge=0)]
+    """
+    The token budget.
+    """
+    nodes: Annotated[int, Field(ge=0)]
+    """
+    Nodes in it.
+    """
+    tokens: Annotated[int, Field(ge=0)]
+    """
+    Their tokens.
+    """
+    utilisation: float
+    """
+    The used share of the budget, 0 to 1.
+    """
+
+
+class WorkingMemoryUse(BaseModel):
+    """
+    The utilisation of a robot's working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    max_tokens: int
+    """
+    Its token budget: the robot's own, otherwise the handle's.
+    """
+    namespace: str
+    """
+    The robot's namespace.
+    """
+    nodes: int
+    """
+    Live nodes in it.
+    """
+    robot: str
+    """
+    Its name.
+    """
+    tokens: int
+    """
+    Their tokens.
+    """
+    utilisation: float
+    """
+    The used share of the budget, 0 to 1; more if the budget was lowered.
+    """
+
+
+class WouldEnqueue(BaseModel):
+    """
+    The result of a dry run.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    would_enqueue: Annotated[int, Field(ge=0)]
+    """
+    Jobs that would be enqueued now.
+    """
+
+
+class AddNodes(BaseModel):
+    """
+    Memories to add to a working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    nodes: list[int]
+    """
+    The ids of the memories.
+    """
+
+
+class AddSynonym(Change):
+    """
+    A synonym of a tag.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    name: str
+    """
+    The other name.
+    """
+    tag: str
+    """
+    The tag.
+    """
+
+
+class AddTags(Change):
+    """
+    Tags to add or to describe.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    tags: list[TermBody]
+    """
+    The tags.
+    """
+
+
+class AddToGroup(BaseModel):
+    """
+    Memories to add to a group's working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    nodes: list[int]
+    """
+    The ids of the memories.
+    """
+    session: UUID
+    """
+    The session.
+    """
+
+
+class ApiKey(BaseModel):
+    """
+    A key, without its secret part.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    created_at: AwareDatetime
+    """
+    When it was created.
+    """
+    expires_at: AwareDatetime | None = None
+    """
+    When it expires. Null: never.
+    """
+    id: str
+    """
+    Its visible part, which names it.
+    """
+    last_used_at: AwareDatetime | None = None
+    """
+    When it was used last, to the minute. Null: never.
+    """
+    name: str | None = None
+    """
+    A name for people.
+    """
+    namespaces: list[str] | None = None
+    """
+    The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all.
+    """
+    requests_per_minute: int | None = None
+    """
+    The most requests a minute, over all servers. Null: no limit.
+    """
+    revoked_at: AwareDatetime | None = None
+    """
+    When it was revoked. Null: it was not.
+    """
+    robot: str | None = None
+    """
+    The robot that its requests act as. Null: the one that a request names.
+    """
+    role: Literal['reader', 'writer', 'admin']
+    """
+    What its holder may do.
+    """
+
+
+class Audit(BaseModel):
+    """
+    The result of an audit.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    awaiting_rescue: int
+    """
+    Running jobs of workers that have not been seen for their lease; any worker takes them back.
+    """
+    dead_letters: int
+    """
+    Dead letters. A dead letter says why a node lacks its result, so the node is not stranded.
+    """
+    states_guarded: bool
+    """
+    Whether the jobs table refuses jobs in an impossible state.
+    """
+    stranded: list[Stranded]
+    """
+    Nodes that lack a result and have no job for it. If there are any, the pipeline has lost something.
+    """
+    unheld: int
+    """
+    Running jobs that are assigned to a live worker which does not hold them; the worker gives them back. There are
+    none, except for a moment after a database error.
+    """
+
+
+class BackfillRun(BaseModel):
+    """
+    A run of a backfill.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    cancelled: bool
+    """
+    Whether it was cancelled, or its model retired.
+    """
+    enqueued: int
+    """
+    Jobs enqueued so far.
+    """
+    examined: int
+    """
+    The last examined node.
+    """
+    finished_at: AwareDatetime | None = None
+    """
+    When all of its jobs were enqueued, or it was cancelled.
+    """
+    forced: bool
+    """
+    Also nodes whose stage is done.
+    """
+    id: int
+    """
+    Its number.
+    """
+    last: int
+    """
+    The last node to examine.
+    """
+    max_queued: int | None = None
+    """
+    The most backfill jobs that wait in the queue; none: a program goes on with the run, and no server.
+    """
+    model: str
+    """
+    The model of its jobs.
+    """
+    namespace: str | None = None
+    """
+    Only this namespace; none: all.
+    """
+    prompt_version: str | None = None
+    """
+    Only nodes that another version of the prompt or the rules, or another model, has tagged.
+    """
+    queue: str
+    """
+    Their queue.
+    """
+    since: AwareDatetime | None = None
+    """
+    Only nodes since this time.
+    """
+    stage: Literal['embed', 'tag']
+    """
+    The stage of its jobs.
+    """
+    started_at: AwareDatetime
+    """
+    When it was started.
+    """
+
+
+class Backfills(BaseModel):
+    """
+    Runs of backfills.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    backfills: list[BackfillRun]
+    """
+    The newest first.
+    """
+    next: int | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
+class Changed(BaseModel):
+    """
+    The receipt of a change, or of its dry run.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    added: list[str]
+    """
+    New tags.
+    """
+    change: int | None = None
+    """
+    Its number in the log; none for a dry run or if nothing changed.
+    """
+    described: list[str]
+    """
+    Tags with a new description or split.
+    """
+    dry_run: bool
+    """
+    Whether it was a dry run.
+    """
+    freed: list[str]
+    """
+    Removed synonyms.
+    """
+    jobs: int
+    """
+    Jobs that will tag nodes again.
+    """
+    kept: list[str]
+    """
+    Tags of the reverted change that stay because they are in use.
+    """
+    kind: Literal['add', 'import', 'template', 'remove', 'rename', 'merge', 'split', 'add_synonym', 'remove_synonym', 'revert']
+    """
+    Its kind.
+    """
+    moved: list[Moved]
+    """
+    Renamed or merged tags.
+    """
+    namespace: str
+    """
+    The namespace.
+    """
+    nodes: int
+    """
+    Nodes with changed or renamed tags, including forgotten ones.
+    """
+    removed: list[str]
+    """
+    Removed tags.
+    """
+    synonyms: list[Synonym]
+    """
+    New synonyms.
+    """
+
+
+class Changes(BaseModel):
+    """
+    A page of changes.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    changes: list[LoggedChange]
+    next: int | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
+class Chosen(BaseModel):
+    """
+    A strategy that was chosen by the query.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    reason: Literal['phrase', 'question', 'prefix', 'exact_terms', 'words']
+    """
+    The reason.
+    """
+    strategy: Literal['vector', 'fulltext', 'hybrid', 'auto']
+    """
+    The strategy.
+    """
+
+
+class ContextBody(BaseModel):
+    """
+    The text for a prompt.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    filter: FilterBody | None = None
+    """
+    The memories of the context, and of the query.
+    """
+    header: bool | None = None
+    """
+    Whether each memory has a line with its age and its source.
+    """
+    limit: Annotated[int | None, Field(ge=0)] = None
+    """
+    The most hits of the query. Default: 20.
+    """
+    max_tokens: Annotated[int | None, Field(ge=1, le=1000000)] = None
+    """
+    The most tokens of the text, 1 to 1,000,000. Default: 4,000.
+    """
+    query: str | None = None
+    """
+    Recalls this first: the hits enter the working memory.
+    """
+    robot: str
+    """
+    The robot whose working memory it is. A query registers a new one.
+    """
+    separator: Annotated[str | None, Field(max_length=1024)] = None
+    """
+    The separator between two memories, up to 1,024 characters. Default: an empty line.
+    """
+    strategy: str | None = None
+    """
+    The order: recent, important, frequent, balanced. Default: balanced.
+    """
+
+
+class Conversation(BaseModel):
+    """
+    A conversation: messages in their order.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    expires_at: AwareDatetime | None = None
+    """
+    When the memories expire. Default: never.
+    """
+    first_seq: int | None = None
+    """
+    The position of the first message. Default: 0.
+    """
+    messages: list[Message]
+    """
+    The messages, at most 1,000.
+    """
+    metadata: dict[str, Any] | None = None
+    """
+    Metadata of every message: at most 1 MiB for all messages together.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    robot: str | None = None
+    """
+    The robot that remembers. Default: the server's.
+    """
+    session: str | None = None
+    """
+    The conversation's name. Default: a new one.
+    """
+    source: str | None = None
+    """
+    Its source: a file, a chat, a URL.
+    """
+    tags: list[str] | None = None
+    """
+    Tags of every message.
+    """
+    ttl_seconds: Annotated[int | None, Field(ge=0)] = None
+    """
+    Instead of `expires_at`: the seconds from now to their expiry.
+    """
+
+
+class Counts(BaseModel):
+    """
+    A list of groups of nodes.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    distinct: int
+    """
+    The number of groups.
+    """
+    top: list[GroupCount]
+    """
+    The groups with the most nodes.
+    """
+
+
+class CreatedApiKey(ApiKey):
+    """
+    A new key. Its text cannot be read again.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    secret: str
+    """
+    The whole key, for the header `Authorization: Bearer …`.
+    """
+
+
+class Degraded(BaseModel):
+    """
+    A step that did not run.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    code: str
+    """
+    The stable code of the reason.
+    """
+    hint: str
+    """
+    The next step: the error's hint. Programs may name their own command instead.
+    """
+    reason: str
+    """
+    The reason, for people.
+    """
+    step: Literal['vector', 'rerank', 'expansion']
+    """
+    The step.
+    """
+
+
+class DocumentTag(BaseModel):
+    """
+    A tag of a document.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    description: str | None = None
+    """
+    Its description.
+    """
+    leftover: Literal['keep', 'first'] | None = None
+    """
+    The tag of a text that fits none of them.
+    """
+    split_into: list[str] | None = None
+    """
+    The tags that replace it after a split.
+    """
+    synonyms: list[str] | None = None
+    """
+    Its synonyms, sorted.
+    """
+    tag: str
+    """
+    The tag.
+    """
+
+
+class Edited(BaseModel):
+    """
+    The receipt of an edit.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    changed: list[str]
+    """
+    The changed fields: `content`, `importance`, `key`, `source`, `type`, `metadata`, `expires`, `tags`. Empty: nothing was
+    written.
+    """
+    jobs: Annotated[int, Field(ge=0)]
+    """
+    Jobs enqueued for the new text.
+    """
+    node: int
+    """
+    The node.
+    """
+    revision: int
+    """
+    Its revision now.
+    """
+    superseded: Annotated[int, Field(ge=0)]
+    """
+    Jobs of the old text that were ended.
+    """
+
+
+class Enrichment(BaseModel):
+    """
+    The progress of a stage.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    dead: int
+    """
+    Dead letters.
+    """
+    done: int
+    """
+    Nodes that are done, at their current revision.
+    """
+    model: str | None = None
+    """
+    The embedding model; none for tags.
+    """
+    parked: int
+    """
+    Parked jobs.
+    """
+    pending: int
+    """
+    Due and waiting jobs.
+    """
+    running: int
+    """
+    Running jobs.
+    """
+    stage: Literal['embed', 'tag']
+    """
+    The stage.
+    """
+
+
+class Entry(BaseModel):
+    """
+    A node in a working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    accessed_at: AwareDatetime
+    """
+    When it was last added or touched.
+    """
+    accesses: Annotated[int, Field(ge=0)]
+    """
+    The number of times that it was touched or added again.
+    """
+    added_at: AwareDatetime
+    """
+    When it was added to this working memory.
+    """
+    content: str
+    """
+    Its text.
+    """
+    happened_at: AwareDatetime
+    """
+    When it happened.
+    """
+    importance: float
+    """
+    The importance, 1 to 10.
+    """
+    node: int
+    """
+    The node.
+    """
+    revision: int
+    """
+    The revision of the text, from 1.
+    """
+    source: str | None = None
+    """
+    The source: a file, a chat, a URL.
+    """
+    tokens: Annotated[int, Field(ge=0)]
+    """
+    The number of tokens of the text, by the encoding of contexts.
+    """
+
+
+class EraseMemories(BaseModel):
+    """
+    The memories to erase: by ids, by a text, or those of a robot.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    confirm: bool | None = None
+    """
+    The act is refused without it.
+    """
+    dry_run: bool | None = None
+    """
+    Answers with the plan, and erases nothing.
+    """
+    ids: list[int] | None = None
+    """
+    These memories.
+    """
+    namespace: str | None = None
+    """
+    The namespace of the text or the robot. Default: the server's.
+    """
+    plan: str | None = None
+    """
+    The plan of a dry run. The act is refused if the memories have changed since.
+    """
+    robot: str | None = None
+    """
+    Those that this robot remembered.
+    """
+    text: str | None = None
+    """
+    Those whose text, or a former text, contains this.
+    """
+
+
+class Erasure(BaseModel):
+    """
+    The receipt of an erasure. It has no text of a memory, and no hash of one: whoever can read a hash can test a guess.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    asked_by: str
+    """
+    Who erased: a key of the API, or the robot of a program.
+    """
+    began_at: AwareDatetime
+    """
+    When it began.
+    """
+    ended_at: AwareDatetime | None = None
+    """
+    When the last row was removed. Null: it was interrupted, and can be resumed.
+    """
+    erased: Annotated[int, Field(ge=0)]
+    """
+    The number of those that are erased.
+    """
+    id: int
+    """
+    Its number.
+    """
+    kind: Literal['memories', 'matching', 'robot', 'namespace']
+    """
+    What was asked for.
+    """
+    memories: Annotated[int, Field(ge=0)]
+    """
+    The number of memories to erase.
+    """
+    namespaces: list[str]
+    """
+    The namespaces of the memories.
+    """
+    removed: dict[str, RemovedAdditionalProperty]
+    """
+    The number of removed rows by table.
+    """
+    robot: str | None = None
+    """
+    The robot whose memories were erased. Null for another kind.
+    """
+    vacuum: Vacuumed | None = None
+    wal_position: str | None = None
+    """
+    The end of the write-ahead log after that.
+    """
+
+
+class Erasures(BaseModel):
+    """
+    Receipts of erasures.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    erasures: list[Erasure]
+    """
+    The newest first.
+    """
+    next: int | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
+class Event(BaseModel):
+    """
+    An event. Fields that do not concern its kind are left out of the JSON.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    action: str | None = None
+    """
+    What was changed: `rename`, `merge` and so on.
+    """
+    at: AwareDatetime
+    """
+    When it happened, or for a group when it was seen.
+    """
+    change: int | None = None
+    """
+    The number of the change in the log of the ontology.
+    """
+    error: str | None = None
+    """
+    Why the job is not retried.
+    """
+    group: str | None = None
+    """
+    The group.
+    """
+    job: str | None = None
+    """
+    The job.
+    """
+    kind: Literal['memory.embedded', 'memory.tagged', 'job.dead', 'ontology.changed', 'group.changed']
+    """
+    What kind of event it is.
+    """
+    model: str | None = None
+    """
+    The label of the embedding model.
+    """
+    namespace: str
+    """
+    Where it happened.
+    """
+    node: int | None = None
+    queue: str | None = None
+    """
+    The queue of the job.
+    """
+    revision: int | None = None
+    """
+    The revision of its text.
+    """
+    version: int | None = None
+    """
+    The version of its working memory.
+    """
+
+
+class Evicted(BaseModel):
+    """
+    What left a working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    evicted: list[int]
+    """
+    Memories that no longer fit.
+    """
+
+
+class Explanation(BaseModel):
+    """
+    The parts of the value that orders a hit. `Scores::score` is in proportion to their sum.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    parts: list[ScorePart]
+    """
+    The parts that are not 0.
+    """
+
+
+class Facet(BaseModel):
+    """
+    A tag of hits.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    hits: Annotated[int, Field(ge=0)]
+    """
+    The number of hits with it.
+    """
+    tag: str
+    """
+    The tag.
+    """
+
+
+class FileReply(BaseModel):
+    """
+    The reply to a command on files.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    content: str
+    """
+    The text for the language model.
+    """
+    nodes: list[int]
+    """
+    The memories of the files that were read or changed. Empty for a listing.
+    """
+    revision: int | None = None
+    """
+    The revision of the file's text. Null for a command on a directory, and for deletions and renames.
+    """
+
+
+class Forgotten(Removed):
+    """
+    The receipt of a forget.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    forgotten: list[int]
+    """
+    The forgotten nodes; `htm.restore` brings each back.
+    """
+    left: list[int]
+    """
+    Nodes of the plan that were edited or forgotten meanwhile and are left as they are.
+    """
+
+
+class ForgottenNode(BaseModel):
+    """
+    A node that can be restored.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    deleted_at: AwareDatetime
+    """
+    When it was forgotten.
+    """
+    excerpt: str
+    """
+    The beginning of its text, about 100 characters.
+    """
+    key: str | None = None
+    """
+    Its former key.
+    """
+    namespace: str
+    """
+    Its namespace.
+    """
+    node: int
+    """
+    The node.
+    """
+    reason: Literal['asked', 'expired', 'retention']
+    """
+    Why it was forgotten.
+    """
+    robot: str
+    """
+    The robot that remembered it.
+    """
+
+
+class ForgottenPage(BaseModel):
+    """
+    A page of forgotten memories.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    memories: list[ForgottenNode]
+    next: str | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
+class GroupContext(BaseModel):
+    """
+    The context of a group.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    filter: FilterBody | None = None
+    """
+    The memories of the context. Default: the whole working memory.
+    """
+    header: bool | None = None
+    """
+    Whether each memory has a line with its age and its source.
+    """
+    max_tokens: Annotated[int | None, Field(ge=1, le=1000000)] = None
+    """
+    The most tokens of the text, 1 to 1,000,000. Default: 4,000.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    separator: Annotated[str | None, Field(max_length=1024)] = None
+    """
+    The separator between two memories, up to 1,024 characters. Default: an empty line.
+    """
+    session: UUID
+    """
+    The session.
+    """
+    strategy: str | None = None
+    """
+    The order: recent, important, frequent, balanced. Default: balanced.
+    """
+
+
+class GroupMemberInfo(BaseModel):
+    """
+    A member of a group, by the database's clock.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    alive: bool
+    """
+    Whether it was seen within its lease.
+    """
+    joined_at: AwareDatetime
+    """
+    When its current process joined.
+    """
+    lease_ms: int
+    """
+    Its lease, in milliseconds.
+    """
+    robot: str
+    """
+    The robot's name.
+    """
+    role: Literal['active', 'passive']
+    """
+    Its role.
+    """
+    seen_version: int
+    """
+    The version of the working memory that it last reported.
+    """
+    unseen_ms: int
+    """
+    Milliseconds since it was seen.
+    """
+
+
+class GroupNews(BaseModel):
+    """
+    The news for a member, by a heartbeat.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    max_tokens: Annotated[int, Field(ge=0)]
+    """
+    The token budget of the working memory.
+    """
+    nodes: list[Entry]
+    """
+    Added and used nodes, in the order in which they were added.
+    """
+    removed: list[int]
+    """
+    Removed nodes.
+    """
+    role: Literal['active', 'passive']
+    """
+    Its role.
+    """
+    version: int
+    """
+    The version of the working memory. An edit of a node is no new version; a context has it.
+    """
+    whole: bool
+    """
+    Whether `nodes` are the whole working memory, and not what has changed.
+    """
+
+
+class Heartbeat(BaseModel):
+    """
+    A heartbeat.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    session: UUID
+    """
+    The session.
+    """
+    version: int | None = None
+    """
+    The version of the working memory that the member has. Default: none; the answer has the whole working memory.
+    """
+
+
+class Imported(Changed):
+    """
+    The receipt of an import, or of its dry run.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    called: list[Synonym]
+    """
+    Tags of the document that are synonyms here and were replaced by their tags.
+    """
+    descriptions_kept: list[str]
+    """
+    Tags that kept a description other than the document's.
+    """
+
+
+class ImportedLine(BaseModel):
+    """
+    The result of an imported line.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'quota', 'end']
+    """
+    What the line is.
+    """
+    node: int | None = None
+    outcome: Literal['written', 'existing', 'repeated']
+    """
+    The outcome.
+    """
+
+
+class Intake(BaseModel):
+    """
+    The effect of adding nodes to a working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    evicted: list[int]
+    """
+    Evicted nodes, in the order of their eviction.
+    """
+    oversized: list[Oversized]
+    """
+    Nodes that were not added: each alone exceeds the budget.
+    """
+
+
+class Job(BaseModel):
+    """
+    All data of a job.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    attempts: int
+    """
+    The number of attempts, including the one in progress.
+    """
+    deferred_since: AwareDatetime | None = None
+    """
+    The time since which it has been deferred without charge.
+    """
+    due_at: AwareDatetime
+    """
+    The time from which it may be claimed, or might have been.
+    """
+    ended_at: AwareDatetime | None = None
+    """
+    The time when it was done or died.
+    """
+    held_by: str | None = None
+    """
+    The worker that holds it.
+    """
+    held_since: AwareDatetime | None = None
+    """
+    The time of the claim.
+    """
+    id: str
+    """
+    Its id, a ULID.
+    """
+    key: str | None = None
+    """
+    The key that refuses a second job like it: node/revision/generation/model.
+    """
+    last_error: str | None = None
+    """
+    The error of its last attempt.
+    """
+    max_attempts: int
+    """
+    The maximum number of attempts.
+    """
+    namespace: str | None = None
+    """
+    The namespace of its node.
+    """
+    node: int | None = None
+    outcome: str | None = None
+    """
+    Its outcome, if it is done.
+    """
+    parked: Literal['budget', 'age'] | None = None
+    payload: Any
+    """
+    The payload, as stored. JSON shows it decoded, or escaped if it cannot be decoded.
+    """
+    priority: int
+    """
+    The priority; the largest is claimed first. Backfill is below 0.
+    """
+    queue: str
+    """
+    Its queue.
+    """
+    read_at: AwareDatetime
+    """
+    The time of reading, by the database's clock.
+    """
+    revision: int | None = None
+    """
+    The revision of the node that it is for.
+    """
+    state: Literal['due', 'waiting', 'parked', 'running', 'done', 'dead']
+    """
+    Its state.
+    """
+
+
+class JobPage(BaseModel):
+    """
+    A page of jobs.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    jobs: list[Job]
+    next: str | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
+class Joined(GroupNews):
+    """
+    A membership.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    lease_ms: Annotated[int, Field(ge=0)]
+    """
+    The time after a heartbeat for which the member is alive. Send one each third of it.
+    """
+    session: UUID
+    """
+    The session: whoever has it acts for the robot.
+    """
+
+
+class Keepers(BaseModel):
+    """
+    The keepers of a memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    groups: list[str]
+    """
+    The groups with it in their working memory, by name.
+    """
+    robots: list[KeptBy]
+    """
+    The robots, by name.
+    """
+
+
+class Keys(BaseModel):
+    """
+    Keys.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    keys: list[ApiKey]
+    """
+    The newest first.
+    """
+
+
+class LeftOut(BaseModel):
+    """
+    A node of the working memory that is not in the context.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    node: int
+    """
+    The node.
+    """
+    reason: Literal['oversized', 'no_room', 'forgotten', 'evicted']
+    """
+    The reason.
+    """
+    tokens: Annotated[int, Field(ge=0)]
+    """
+    The number of tokens of its text.
+    """
+
+
+class LineImported1(BaseModel):
+    """
+    It was not written.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    problem: Problem
+    """
+    Why.
+    """
+
+
+class LineImported3(ImportedLine, LineImported2):
+    """
+    The result of a line.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+
+
+class LineImported4(LineImported1, LineImported2):
+    """
+    The result of a line.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+
+
+class LineImported(RootModel[LineImported3 | LineImported4]):
+    """
+    The result of a line.
+    """
+
+    root: LineImported3 | LineImported4
+    """
+    The result of a line.
+    """
+
+
+class LineOutcome1(BaseModel):
+    """
+    It was not written.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    problem: Problem
+    """
+    Why.
+    """
+
+
+class LineOutcome(RootModel[ImportedLine | LineOutcome1]):
+    root: ImportedLine | LineOutcome1
+    """
+    The receipt or the problem of a line.
+    """
+
+
+class Match(BaseModel):
+    """
+    A node that contains the text.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    created_at: AwareDatetime
+    """
+    When it happened.
+    """
+    excerpt: str
+    """
+    The text around the first match, about 100 characters.
+    """
+    node: int
+    """
+    The node.
+    """
+    revision: int
+    """
+    Its revision.
+    """
+    robot: str
+    """
+    The robot that remembered it.
+    """
+
+
+class Model(ModelOverview):
+    """
+    An embedding model with its progress.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    dimensions: Annotated[int, Field(ge=0)]
+    label: str
+    """
+    Its label, such as `local/all-MiniLM-L6-v2`.
+    """
+    queue: str | None = None
+    """
+    Null: callers bring its vectors.
+    """
+    state: Literal['building', 'active', 'standby', 'retired']
+    """
+    The use of a model by writes and by recall.
+    """
+
+
+class NewBackfill(BaseModel):
+    """
+    The jobs to enqueue.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    dry_run: bool | None = None
+    """
+    Answers with the number of jobs, and enqueues none.
+    """
+    force: bool | None = None
+    """
+    Also memories whose stage is done.
+    """
+    max_queued: Annotated[int | None, Field(ge=0)] = None
+    """
+    The most backfill jobs that wait in the queue, at least 1. Default: 100,000.
+    """
+    model: str | None = None
+    """
+    The label of the embedding model. Default: the active one.
+    """
+    namespace: str | None = None
+    """
+    Only memories of this namespace. Default: all.
+    """
+    prompt_version: str | None = None
+    """
+    Only memories that another version of the prompt or the rules, or another model, has tagged.
+    """
+    since: AwareDatetime | None = None
+    """
+    Only memories since this time.
+    """
+    stage: Literal['embed', 'tag']
+    """
+    The stage: `embed` or `tag`.
+    """
+
+
+class NewKey(BaseModel):
+    """
+    A new key.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    expires_in_seconds: Annotated[int | None, Field(ge=0)] = None
+    """
+    The seconds until it expires. Null: never.
+    """
+    name: str | None = None
+    """
+    A name for people.
+    """
+    namespaces: list[str] | None = None
+    """
+    The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all. An empty list is
+    refused.
+    """
+    requests_per_minute: int | None = None
+    """
+    The most requests a minute, over all servers. Null: no limit.
+    """
+    robot: str | None = None
+    """
+    The robot that its requests act as. Null: the one that a request names.
+    """
+    role: Literal['reader', 'writer', 'admin']
+    """
+    What its holder may do.
+    """
+
+
+class NewMemories(BaseModel):
+    """
+    Many memories.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    memories: list[NewMemory]
+    """
+    The memories, at most 1,000.
+    """
+
+
+class Node(BaseModel):
+    """
+    A memory with its attributes.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    content: str
+    """
+    The text.
+    """
+    created_at: AwareDatetime
+    """
+    When it happened.
+    """
+    expires_at: AwareDatetime | None = None
+    """
+    When it expires; none: never.
+    """
+    first_remembered: AwareDatetime
+    """
+    When it was first remembered. `created_at` is when it happened.
+    """
+    id: int
+    """
+    Its id.
+    """
+    importance: float
+    """
+    The importance, 1 to 10.
+    """
+    key: str | None = None
+    """
+    Its key, if any.
+    """
+    last_remembered: AwareDatetime
+    """
+    When it was last remembered.
+    """
+    metadata: Any
+    """
+    The metadata, a JSON object.
+    """
+    namespace: str
+    """
+    Its namespace.
+    """
+    remember_count: int
+    """
+    The number of times that it was remembered: 1, and 1 more for each repeat.
+    """
+    revision: int
+    """
+    The number of times that its text was written, from 1.
+    """
+    robot: str
+    """
+    The name of the robot that remembered it.
+    """
+    seq: int | None = None
+    """
+    Its position in the conversation.
+    """
+    session: str | None = None
+    """
+    The conversation.
+    """
+    source: str | None = None
+    """
+    The source: a file, a chat, a URL.
+    """
+    speaker: str | None = None
+    """
+    The speaker.
+    """
+    tags: list[str]
+    """
+    Tags, of every origin, in order of their paths.
+    """
+    token_count: int
+    """
+    The number of tokens of the text.
+    """
+    token_encoding: str
+    """
+    The encoding that counted the tokens: the one configured when the text was written.
+    """
+    ttl_seconds: int | None = None
+    """
+    The time in seconds from a refresh to the expiry; none: a refresh does not move the expiry.
+    """
+    type: str | None = None
+    """
+    The kind: `fact`, `decision`, …
+    """
+    updated_at: AwareDatetime
+    """
+    When its text was last written.
+    """
+
+
+class NodeStatus(BaseModel):
+    """
+    A node's progress through the stages.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    node: int
+    """
+    The node.
+    """
+    stages: list[StageStatus9 | StageStatus10 | StageStatus11 | StageStatus12 | StageStatus13 | StageStatus14 | StageStatus15]
+    """
+    Embed and tag, in this order.
+    """
+    written_at: AwareDatetime
+    """
+    When its text was written, by the database's clock.
+    """
+
+
+class OntologyDocument(BaseModel):
+    """
+    The tags of a namespace with descriptions and synonyms, without nodes, counts and namespace: the same ontology is
+    always the same document.
+
+    Its tags are normalised, each before the tags below it. Parents may be left out; they are added anyway.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    tags: list[DocumentTag]
+    """
+    The tags.
+    """
+    version: Annotated[int, Field(ge=0)]
+    """
+    `DOCUMENT_VERSION`.
+    """
+
+
+class OriginCount(BaseModel):
+    """
+    The assignments of one origin.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    mean_confidence: float | None = None
+    """
+    Their mean confidence, if known.
+    """
+    model: str | None = None
+    """
+    The model; none for manual assignments.
+    """
+    nodes: int
+    """
+    The number of live nodes.
+    """
+    origin: Literal['manual', 'llm', 'local', 'rule']
+    """
+    The origin.
+    """
+    prompt_version: str | None = None
+    """
+    The version of its prompt or rules.
+    """
+
+
+class Orphan(TagUse):
+    """
+    A tag of few nodes.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    merge_into: str | None = None
+
+
+class Page(BaseModel):
+    """
+    A page of memories, the earliest first.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    memories: list[Node]
+    next: str | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
+class Purged(Removed):
+    """
+    The receipt of a purge.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    completions: Annotated[int, Field(ge=0)]
+    """
+    Completions.
+    """
+    repeats: Annotated[int, Field(ge=0)]
+    """
+    Records of repeated memories.
+    """
+    revisions: Annotated[int, Field(ge=0)]
+    """
+    Former texts.
+    """
+    working_memory: Annotated[int, Field(ge=0)]
+    """
+    Entries of working memories, of robots and groups.
+    """
+
+
+class QuotaAndUse(BaseModel):
+    """
+    A quota and its use.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    quota: Quota
+    used: QuotaUse
+
+
+class RecallBody(BaseModel):
+    """
+    A query. Only the text is required.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    boost_tags: list[str] | None = None
+    """
+    Preferred tags: hits are then ordered by relevance.
+    """
+    correct: bool | None = None
+    """
+    Whether unknown words are spell-corrected. Default: true.
+    """
+    count_accesses: bool | None = None
+    """
+    Whether hits count as accessed. Default: true.
+    """
+    diversity: float | None = None
+    """
+    Prefers hits that differ: 0 (relevance only) to 1 (novelty only).
+    """
+    expand: bool | None = None
+    """
+    Whether a language model rephrases the query.
+    """
+    explain: bool | None = None
+    """
+    Whether to return the parts of each score.
+    """
+    filter: FilterBody | None = None
+    """
+    The searched memories.
+    """
+    fold: bool | None = None
+    """
+    Whether near-duplicates become one hit.
+    """
+    limit: Annotated[int | None, Field(ge=0)] = None
+    """
+    The most hits, 1 to 10,000. Default: 20.
+    """
+    min_similarity: float | None = None
+    """
+    The least cosine similarity of hits by vectors, 0 to 1.
+    """
+    models: list[str] | None = None
+    """
+    The labels of the embedding models to search. Default: the active one.
+    """
+    order_by: str | None = None
+    """
+    Weights of relevance: `similarity=0.7,recency=0.3`, or `relevance`.
+    """
+    query: str | None = None
+    """
+    The question or the words. `"a phrase"` is preferred, `-word` is excluded, `word*` is a prefix.
+    With `vector` and strategy `vector` it may be left out.
+    """
+    refresh: bool | None = None
+    """
+    Whether the hits' times to live start again.
+    """
+    rerank: bool | None = None
+    """
+    Whether a re-ranker orders the first candidates.
+    """
+    robot: str | None = None
+    """
+    The robot that asks: the hits enter its working memory. Default: nobody.
+    """
+    snippets: bool | None = None
+    """
+    Whether to return the best passage of each hit.
+    """
+    strategy: Literal['vector', 'fulltext', 'hybrid', 'auto'] | None = None
+    vector: list[float] | None = None
+    """
+    Its vector by the searched model, in place of an embedding by the model's provider.
+    """
+
+
+class RemoveFromGroup(BaseModel):
+    """
+    A memory to remove from a group's working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    node: int
+    """
+    The id of the memory.
+    """
+    session: UUID
+    """
+    The session.
+    """
+
+
+class RobotPage(BaseModel):
+    """
+    A page of robots, by their namespaces and names.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    next: UUID | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+    robots: list[RobotStatistics]
+
+
+class Shown(BackfillRun):
+    """
+    A run and its progress.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    jobs: BackfillProgress
+    """
+    The jobs of the queue and the namespace, with those of earlier runs.
+    """
+
+
+class SplitTag(Change):
+    """
+    A split of a tag.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    into: list[TermBody]
+    """
+    The tags in its place. A worker chooses for each memory.
+    """
+    leftover: Literal['keep', 'first'] | None = None
+    """
+    The tag of memories that fit none of them. Default: they keep the tag.
+    """
+    tag: str
+    """
+    The tag.
+    """
+
+
+class Storage(BaseModel):
+    """
+    The disk space of the database.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    database_bytes: int
+    """
+    The whole database, in bytes.
+    """
+    indexes: list[IndexSize]
+    """
+    Their indexes, the largest first.
+    """
+    tables: list[TableSize]
+    """
+    The tables of HTM and of its jobs, the largest first.
+    """
+
+
+class Suggestion(BaseModel):
+    """
+    Two tags that may mean the same, with the evidence.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    from_: Annotated[str, Field(alias='from')]
+    """
+    The tag with fewer nodes.
+    """
+    from_nodes: int
+    """
+    Nodes of `from` and those below it.
+    """
+    into: str
+    """
+    The tag to keep.
+    """
+    into_nodes: int
+    """
+    Nodes of `into` and those below it.
+    """
+    meaning: float | None = None
+    """
+    The cosine of their embeddings, from 0.85.
+    """
+    name: float | None = None
+    """
+    The trigram similarity of their last levels, from 0.5.
+    """
+    nodes: float | None = None
+    """
+    The share of common nodes, from 0.5.
+    """
+
+
+class SweptNamespace(BaseModel):
+    """
+    The receipt of a sweep for a namespace.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    aged: Annotated[int, Field(ge=0)]
+    """
+    Memories that the retention policy has forgotten.
+    """
+    expired: Annotated[int, Field(ge=0)]
+    """
+    Memories that had expired and are forgotten now.
+    """
+    forgotten: Removed
+    """
+    Embeddings and assignments of tags that are hidden with them, and deleted jobs.
+    """
+    namespace: str
+    """
+    The namespace.
+    """
+    purged: Purged
+    """
+    Rows that the retention policy has purged.
+    """
+
+
+class TagDetails(TagUse):
+    """
+    The details of a tag.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    children: list[TagUse]
+    """
+    The tags directly below it.
+    """
+    newest: list[TaggedNode]
+    """
+    The newest nodes that have it or one below it.
+    """
+    origins: list[OriginCount]
+    """
+    Its assignments by origin.
+    """
+    parents: list[str]
+    """
+    The tags above it, the root first.
+    """
+    siblings: list[str]
+    """
+    The tags beside it, below the same parent.
+    """
+    synonyms: list[str]
+    """
+    Its synonyms.
+    """
+
+
+class TagPage(BaseModel):
+    """
+    A page of tags, by their paths.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    next: str | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+    tags: list[TagUse]
+
+
+class TimelineEntry(Node):
+    """
+    A memory of a timeline.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    score: float | None = None
+    """
+    Its score for the topic. Larger is better; none without a topic.
+    """
+
+
+class Verification(BaseModel):
+    """
+    What a look for traces of an erasure found.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    erasure: Erasure
+    """
+    The receipt.
+    """
+    is_behind_checkpoint: bool
+    """
+    Whether that is after the erasure: a crash of the server would not read the erased rows again.
+    """
+    is_clean: bool
+    """
+    Whether nothing was found.
+    """
+    places: list[PlaceFound]
+    """
+    Every table of the database's schemas `htm` and `apalis`.
+    """
+    redo_position: str
+    """
+    Where recovery after a crash would begin to read the write-ahead log.
+    """
+
+
+class Working(BaseModel):
+    """
+    A working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    nodes: list[Entry]
+    """
+    Its memories, the first to be evicted first.
+    """
+    stats: WorkingMemoryStats
+    """
+    Its use.
+    """
+
+
+class Written(Receipt):
+    """
+    The receipt of a write.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    status: NodeStatus | None = None
+
+
+class Context(BaseModel):
+    """
+    A text for a prompt, its nodes, and the omitted ones.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    included: list[int]
+    """
+    The nodes in it, in their order.
+    """
+    left_out: list[LeftOut]
+    """
+    The omitted nodes, in the order of the strategy.
+    """
+    max_tokens: Annotated[int, Field(ge=0)]
+    """
+    The budget.
+    """
+    strategy: Literal['recent', 'important', 'frequent', 'balanced']
+    """
+    The order of the nodes.
+    """
+    text: str
+    """
+    The text.
+    """
+    tokens: Annotated[int, Field(ge=0)]
+    """
+    The tokens of the whole text, never more than the budget.
+    """
+
+
+class Deleted(RootModel[Forgotten | Erasure]):
+    root: Forgotten | Erasure
+    """
+    What happened to a memory.
+    """
+
+
+class EditedNow(Edited):
+    """
+    The answer to an edit.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    status: NodeStatus | None = None
+
+
+class ErasePlan(BaseModel):
+    """
+    What an erasure would remove.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    matches: list[Match]
+    """
+    The first memories by id, `MAX_MATCHES` at most, with the beginning of each text.
+    """
+    memories: Annotated[int, Field(ge=0)]
+    """
+    The number of memories.
+    """
+    plan: str
+    """
+    A digest of the memories and their revisions. An erasure with this plan is refused if they have changed.
+    """
+    removed: dict[str, RemovedAdditionalProperty]
+    """
+    The number of rows by table, of tables with any.
+    """
+
+
+class Erased(BaseModel):
+    """
+    The plan, or the receipt.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    erasure: Erasure | None = None
+    plan: ErasePlan | None = None
+
+
+class ForgetPlan(BaseModel):
+    """
+    The plan of a forget by content. Confirming it forgets exactly these nodes.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    matches: list[Match]
+    """
+    The nodes, oldest first; `MAX_MATCHES` at most.
+    """
+    more: bool
+    """
+    Whether more nodes match.
+    """
+    of_others: int
+    """
+    The number of matching nodes that the caller may not forget, because other robots remembered them.
+    """
+
+
+class GroupInfo(BaseModel):
+    """
+    A group.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    closed_at: AwareDatetime | None = None
+    """
+    When it was shut down; none while it is open.
+    """
+    created_at: AwareDatetime
+    """
+    When it was created.
+    """
+    id: int
+    """
+    Its number.
+    """
+    max_tokens: int
+    """
+    The token budget of its working memory.
+    """
+    members: list[GroupMemberInfo]
+    """
+    Its members: the active ones first, each in the order of joining.
+    """
+    name: str
+    """
+    Its name, unique in its namespace.
+    """
+    namespace: str
+    """
+    Its namespace.
+    """
+    nodes: int
+    """
+    The nodes in it.
+    """
+    tokens: int
+    """
+    The tokens in it, as counted when the nodes were written.
+    """
+    version: int
+    """
+    The version of its working memory.
+    """
+
+
+class Hit(Node):
+    """
+    A hit.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    access_count: Annotated[int, Field(ge=0)]
+    """
+    The number of times that it was a hit before. Saved in the background, so the last seconds may be missing.
+    """
+    explanation: Explanation | None = None
+    folded: list[int]
+    """
+    Its folded near-duplicates, the best first.
+    """
+    last_accessed: AwareDatetime | None = None
+    """
+    When it was last a hit.
+    """
+    matched_by: Literal['vector', 'text', 'both', 'time', 'tag', 'neighbour']
+    """
+    The kind of match that found it.
+    """
+    scores: Scores
+    """
+    The scores that decide its place.
+    """
+    snippet: str | None = None
+    """
+    Its best passage, if requested.
+    """
+
+
+class ImportOntology(Change):
+    """
+    An ontology to import.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    document: OntologyDocument
+    """
+    The document, as the export makes it.
+    """
+    overwrite_descriptions: bool | None = None
+    """
+    Whether its descriptions replace existing ones.
+    """
+    source: str | None = None
+    """
+    Its source, for the log. Default: `http`.
+    """
+
+
+class ManyWritten(BaseModel):
+    """
+    The results of many writes.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    results: list[Written | Problem]
+    """
+    A result for each memory, in their order: a receipt or a problem.
+    """
+
+
+class MatchingForgotten(BaseModel):
+    """
+    The plan, and what was forgotten.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    forgotten: Forgotten | None = None
+    plan: ForgetPlan
+    """
+    The matches.
+    """
+
+
+class MemoryStats(BaseModel):
+    """
+    The statistics, all of one instant.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    ages: Ages
+    """
+    The ages of the live memories.
+    """
+    enrichment: list[Enrichment]
+    """
+    The progress of the live nodes, by stage and model.
+    """
+    groups: list[GroupUse]
+    """
+    The open groups, the fullest first.
+    """
+    namespace: str | None = None
+    """
+    The namespace; none for all.
+    """
+    namespaces: Counts
+    """
+    Live nodes by namespace.
+    """
+    robots: Counts
+    """
+    Live nodes by robot.
+    """
+    storage: Storage | None = None
+    tags: Counts
+    """
+    Live nodes by tag.
+    """
+    totals: Totals
+    """
+    The totals.
+    """
+    types: Counts
+    """
+    Live nodes by type; no name for those without one.
+    """
+    working_memory: list[WorkingMemoryUse]
+    """
+    The saved working memories, the fullest first.
+    """
+    working_memory_tokens: Annotated[int, Field(ge=0)]
+    """
+    The handle's token budget of a working memory; a robot may have its own.
+    """
+
+
+class Neighbours(BaseModel):
+    """
+    A memory and its neighbours.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    after: list[Node]
+    """
+    The memories after it, the earliest first.
+    """
+    before: list[Node]
+    """
+    The memories before it, the earliest first.
+    """
+    node: Node
+    """
+    The memory.
+    """
+
+
+class Recalled(BaseModel):
+    """
+    The answer of a recall: the hits, and the limits of the search.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    chosen: Chosen | None = None
+    corrected: list[Correction]
+    """
+    Spell-corrections: unknown words and their replacements.
+    """
+    degraded: list[Degraded]
+    """
+    The steps that did not run, and why.
+    """
+    embed_ms: float
+    """
+    Milliseconds for the query's embedding (0 if cached or not needed).
+    """
+    expand_ms: float
+    """
+    Milliseconds for the expansion.
+    """
+    expansions: list[str]
+    """
+    Other phrasings that were searched.
+    """
+    facets: list[Facet]
+    """
+    The tags of the hits, the most frequent first.
+    """
+    hits: list[Hit]
+    """
+    The hits, best first.
+    """
+    instead_of: str | None = None
+    """
+    The active model, if one on standby answered because this program has no embedder of the active one.
+    """
+    legs: list[Literal['exact', 'narrow', 'hnsw', 'text']]
+    """
+    The searches that ran.
+    """
+    models: list[str]
+    """
+    The labels of the searched models; empty without vectors.
+    """
+    relaxed: bool
+    """
+    Whether the words of the required phrases were searched, because no memory has the phrases.
+    """
+    rerank_ms: float
+    """
+    Milliseconds for the re-ranker.
+    """
+    search_ms: float
+    """
+    Milliseconds for the search, including network time.
+    """
+    strategy: Literal['vector', 'fulltext', 'hybrid', 'auto']
+    """
+    The requested strategy.
+    """
+    time_phrase: TimePhrase | None = None
+    timeframe: list[TimeRange]
+    """
+    The resolved timeframe.
+    """
+    unembedded: int
+    """
+    Nodes in namespace and timeframe whose embedding is pending: vectors do not find them, or only by a former text;
+    full text does. At most 1,001 are counted. 0 for full text, which needs no embedding.
+    """
+    vector_search: Literal['exact', 'approximate'] | None = None
+
+
+class RobotContext(Context):
+    """
+    A context made from a robot's working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    unverified: Unverified | None = None
+
+
+class Swept(BaseModel):
+    """
+    The receipt of a sweep.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespaces: list[SweptNamespace]
+    """
+    A row for each namespace with a change, in order.
+    """
+
+
+class Timeline(BaseModel):
+    """
+    Memories in chronological order.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    corrected: list[Correction]
+    """
+    As `Recalled::corrected`; empty without a topic.
+    """
+    degraded: list[Degraded]
+    """
+    As `Recalled::degraded`; empty without a topic.
+    """
+    entries: list[TimelineEntry]
+    """
+    The memories, the earliest first; those of one instant by session and position.
+    """
+    instead_of: str | None = None
+    """
+    As `Recalled::instead_of`.
+    """
+    models: list[str]
+    """
+    As `Recalled::models`; empty without a topic.
+    """
+    relaxed: bool
+    """
+    As `Recalled::relaxed`.
+    """
+    time_phrase: TimePhrase | None = None
+    timeframe: list[TimeRange]
+    """
+    The resolved timeframe.
+    """
+
+
+class Answer(Recalled):
+    """
+    The hits, and what they did to the working memory of the robot that asked.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    working_memory: Intake | None = None
+
+
+class ContextAnswer(RobotContext):
+    """
+    The context, and the query's hits.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    left_behind: list[int]
+    """
+    Memories that no longer fit, because the token budget is smaller than it was.
+    """
+    recalled: Recalled | None = None
+    working_memory: WorkingMemoryStats
+    """
+    The use of the working memory.
+    """

@@ -1,0 +1,160 @@
+"""A call of the server: its request, its retries, and what is made of its answer."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from typing import Any, Final, Generic, Protocol, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, TypeAdapter
+from pydantic_core import to_jsonable_python
+
+from .errors import HtmError, NoProblem, of_problem
+
+Answer = TypeVar("Answer")
+
+# The server could not take the request, or the connection failed: nothing is done, or a key makes a repetition safe.
+REPEATED_STATUSES: Final = frozenset({429, 502, 503, 504})
+
+# The first request with the same key is still in hand.
+REPEATED_CODES: Final = frozenset({"operation_open"})
+
+MAX_PAUSE: Final = 30.0
+
+
+class Unset(Enum):
+    """Marks a field that is not given, where None says that a value is removed."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+
+
+@dataclass(frozen=True)
+class Call(Generic[Answer]):
+    """A request, and the type of its answer."""
+
+    method: str
+    template: str
+    answer: Any
+    path: Mapping[str, Any] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    if_revision: int | None = None
+    takes_key: bool = False
+    idempotency_key: str | None = None
+    keeps_null: bool = False
+    may_be_repeated: bool = True
+
+    def request(self, client: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+        """The request. Its retries are the same request, with the same key."""
+        headers = {}
+        if self.takes_key:
+            headers["Idempotency-Key"] = self.idempotency_key or str(uuid.uuid4())
+        if self.if_revision is not None:
+            headers["If-Match"] = f'"{self.if_revision}"'
+        path = self.template.format(**{name: quote(_text(value), safe="") for name, value in self.path.items()})
+        query: list[tuple[str, str | int | float | bool | None]]
+        query = [(name, _text(it)) for name, value in self.query.items() if value is not None for it in _each(value)]
+        return client.build_request(self.method, path, params=query, json=self._json(), headers=headers)
+
+    def _json(self) -> Any:
+        if self.body is None:
+            return None
+        given = {
+            name: value
+            for name, value in self.body.items()
+            if value is not UNSET and (value is not None or self.keeps_null)
+        }
+        return to_jsonable_python(_dumped(given))
+
+    def read(self, response: httpx.Response) -> Answer:
+        """The answer, or the exception of its problem."""
+        check(response)
+        made: Answer = adapter(self.answer).validate_json(response.content)
+        return made
+
+
+class Sender(Protocol):
+    """Sends calls."""
+
+    def send(self, call: Call[Answer]) -> Answer: ...
+
+
+class AsyncSender(Protocol):
+    """Sends calls."""
+
+    async def send(self, call: Call[Answer]) -> Answer: ...
+
+
+@cache
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def check(response: httpx.Response) -> None:
+    """Raises the exception of a problem."""
+    if response.is_success:
+        return
+    try:
+        problem = response.json()
+    except ValueError:
+        problem = None
+    if not (isinstance(problem, dict) and "code" in problem):
+        raise NoProblem(response.status_code)
+    raise of_problem(problem, response.status_code, response.headers.get("x-request-id"))
+
+
+def pause(attempt: int, failure: httpx.Response | None) -> float:
+    """The seconds before the next attempt: what the server asks for, or twice as long each time, partly at random."""
+    if failure is not None and (asked := failure.headers.get("retry-after", "")).isdigit():
+        return min(float(asked), MAX_PAUSE)
+    return min(0.1 * float(2**attempt), MAX_PAUSE) * random.uniform(0.5, 1.0)
+
+
+def is_repeated(response: httpx.Response) -> bool:
+    """Whether the same request may succeed in a moment."""
+    if response.status_code in REPEATED_STATUSES:
+        return True
+    if response.status_code != 409:
+        return False
+    try:
+        check(response)
+    except HtmError as error:
+        return error.code in REPEATED_CODES
+    return False
+
+
+def _each(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
+
+
+def _text(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case datetime():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+def _dumped(value: Any) -> Any:
+    """A value whose models have only what was given: null is not the same as nothing."""
+    match value:
+        case BaseModel():
+            return value.model_dump(mode="json", exclude_unset=True, by_alias=True)
+        case Mapping():
+            return {name: _dumped(part) for name, part in value.items()}
+        case list() | tuple():
+            return [_dumped(part) for part in value]
+        case _:
+            return value

@@ -1,0 +1,222 @@
+"""The clients of a server: `Htm`, and `AsyncHtm` for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from types import TracebackType
+from typing import Any, Final
+
+import httpx
+
+from ._generated.asynchronous import AsyncSubjects
+from ._generated.synchronous import Subjects
+from .calls import Answer, Call, is_repeated, pause
+from .errors import HtmError
+from .streams import (
+    EVENTS,
+    AsyncStream,
+    Event,
+    ImportedLine,
+    Line,
+    Stream,
+    each,
+    exported,
+    headers_of,
+    in_ndjson,
+    is_passing,
+    line_of,
+    told,
+    unreachable,
+)
+
+DEFAULT_URL: Final = "http://127.0.0.1:7480"
+
+# Waits of up to 30 s are part of a request.
+TIMEOUT: Final = 70.0
+
+
+class Htm(Subjects):
+    """A client of a server.
+
+    Every operation of the server is a method of its subject: `htm.memories.create("…")`, `htm.tags.merge(…)`. A call
+    that fails on the way is repeated with the same `Idempotency-Key`, so that nothing is done twice.
+
+    Args:
+        url: Where the server listens. Default: `http://127.0.0.1:7480`.
+        key: The key of `htm keys create`, or an access token. A server without keys needs none.
+        retries: The most repetitions of a call that fails on the way.
+        timeout: The seconds for an answer.
+        http: The client to send with, for proxies, certificates and tests. It is not closed.
+    """
+
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        *,
+        key: str | None = None,
+        retries: int = 4,
+        timeout: float = TIMEOUT,
+        http: httpx.Client | None = None,
+    ) -> None:
+        super().__init__(self)
+        self._own = http is None
+        self._http = http or httpx.Client(timeout=timeout)
+        self._http.base_url = url
+        self._http.headers.update(headers_of(key))
+        self._retries = retries
+
+    def close(self) -> None:
+        """Closes the connections."""
+        if self._own:
+            self._http.close()
+
+    def __enter__(self) -> Htm:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def send(self, call: Call[Answer]) -> Answer:
+        """Sends a call, and again if it fails on the way."""
+        request = call.request(self._http)
+        for attempt in range(self._retries if call.may_be_repeated else 0):
+            response = None
+            try:
+                response = self._http.send(request)
+                if not is_repeated(response):
+                    return call.read(response)
+            except httpx.TransportError:
+                pass
+            time.sleep(pause(attempt, response))
+        try:
+            return call.read(self._http.send(request))
+        except httpx.TransportError as error:
+            raise unreachable(request, error) from error
+
+    def import_lines(self, lines: Iterable[Line]) -> Iterator[ImportedLine]:
+        """Imports memories, or an export: a result for each line, as they are written.
+
+        It can be sent again after an interruption: what is there already is `existing`. At most 100,000 lines.
+        """
+        content = (line_of(line) for line in lines)
+        with self._stream("POST", "/v1/import", content=content, headers=in_ndjson()) as stream:
+            for line in stream.lines():
+                yield ImportedLine.model_validate_json(line)
+
+    def export_lines(
+        self, *namespaces: str, forgotten: bool = False, vectors: bool = False
+    ) -> Iterator[dict[str, Any]]:
+        """Exports these namespaces, or all that the key sees, line by line. The last line says that it is whole."""
+        with self._stream("GET", "/v1/export", params=exported(namespaces, forgotten, vectors)) as stream:
+            for line in stream.lines():
+                yield json.loads(line)
+
+    def events(self, *namespaces: str, after: str | None = None) -> Iterator[Event]:
+        """What happens, from now on or from after an event, without an end. It reconnects, and misses nothing."""
+        attempt = 0
+        while True:
+            try:
+                with self._stream("GET", "/v1/events", params=told(namespaces, after), timeout=EVENTS) as stream:
+                    for event in stream.events():
+                        attempt, after = 0, event.id or after
+                        if event.kind:
+                            yield event
+            except HtmError as error:
+                if not is_passing(error) or attempt >= self._retries:
+                    raise
+            time.sleep(pause(attempt, None))
+            attempt += 1
+
+    def _stream(self, method: str, path: str, **options: Any) -> Stream:
+        return Stream(self._http, self._http.build_request(method, path, **options))
+
+
+class AsyncHtm(AsyncSubjects):
+    """As `Htm`, for asyncio: `await htm.memories.create("…")`."""
+
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        *,
+        key: str | None = None,
+        retries: int = 4,
+        timeout: float = TIMEOUT,
+        http: httpx.AsyncClient | None = None,
+    ) -> None:
+        super().__init__(self)
+        self._own = http is None
+        self._http = http or httpx.AsyncClient(timeout=timeout)
+        self._http.base_url = url
+        self._http.headers.update(headers_of(key))
+        self._retries = retries
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._own:
+            await self._http.aclose()
+
+    async def __aenter__(self) -> AsyncHtm:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def send(self, call: Call[Answer]) -> Answer:
+        """Sends a call, and again if it fails on the way."""
+        request = call.request(self._http)
+        for attempt in range(self._retries if call.may_be_repeated else 0):
+            response = None
+            try:
+                response = await self._http.send(request)
+                if not is_repeated(response):
+                    return call.read(response)
+            except httpx.TransportError:
+                pass
+            await asyncio.sleep(pause(attempt, response))
+        try:
+            return call.read(await self._http.send(request))
+        except httpx.TransportError as error:
+            raise unreachable(request, error) from error
+
+    async def import_lines(
+        self, lines: Iterable[Line] | AsyncIterable[Line]
+    ) -> AsyncIterator[ImportedLine]:
+        """As `Htm.import_lines`."""
+        async with self._stream("POST", "/v1/import", content=each(lines), headers=in_ndjson()) as stream:
+            async for line in stream.lines():
+                yield ImportedLine.model_validate_json(line)
+
+    async def export_lines(
+        self, *namespaces: str, forgotten: bool = False, vectors: bool = False
+    ) -> AsyncIterator[dict[str, Any]]:
+        """As `Htm.export_lines`."""
+        async with self._stream("GET", "/v1/export", params=exported(namespaces, forgotten, vectors)) as stream:
+            async for line in stream.lines():
+                yield json.loads(line)
+
+    async def events(self, *namespaces: str, after: str | None = None) -> AsyncIterator[Event]:
+        """As `Htm.events`."""
+        attempt = 0
+        while True:
+            try:
+                params = told(namespaces, after)
+                async with self._stream("GET", "/v1/events", params=params, timeout=EVENTS) as stream:
+                    async for event in stream.events():
+                        attempt, after = 0, event.id or after
+                        if event.kind:
+                            yield event
+            except HtmError as error:
+                if not is_passing(error) or attempt >= self._retries:
+                    raise
+            await asyncio.sleep(pause(attempt, None))
+            attempt += 1
+
+    def _stream(self, method: str, path: str, **options: Any) -> AsyncStream:
+        return AsyncStream(self._http, self._http.build_request(method, path, **options))

@@ -1,0 +1,64 @@
+"""`Memory`: remember and recall in two lines."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Any
+
+from ._generated import models
+from .client import Htm
+from .private import private_url
+
+
+class Memory:
+    """The memory of an agent.
+
+    Without a URL it is that of `HTM_URL`, or else a private server, which is started: nothing has to be set up.
+
+    Args:
+        url: Where the server listens.
+        key: The key, if the server has keys. Default: `HTM_KEY`.
+        namespace: The namespace of what is remembered and recalled. Default: the server's.
+        robot: The robot that remembers. Default: the server's.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        key: str | None = None,
+        namespace: str | None = None,
+        robot: str | None = None,
+    ) -> None:
+        url = url or os.environ.get("HTM_URL") or private_url()
+        self.htm = Htm(url, key=key or os.environ.get("HTM_KEY"))
+        self._namespace = namespace
+        self._robot = robot
+
+    def remember(self, text: str, **fields: Any) -> models.Written:
+        """Remembers a text; it is committed when this returns. The fields are those of `Htm.memories.create`."""
+        return self.htm.memories.create(text, **{"namespace": self._namespace, "robot": self._robot, **fields})
+
+    def recall(self, query: str, *, limit: int = 10, **fields: Any) -> list[models.Hit]:
+        """The memories that fit a question best, the best first. The fields are those of `Htm.recall.recall`."""
+        fields.setdefault("filter", {"namespaces": [self._namespace]} if self._namespace else None)
+        return self.htm.recall.recall(query=query, limit=limit, **fields).hits
+
+    def forget(self, node: int) -> models.Forgotten:
+        """Forgets a memory; `Htm.memories.restore` brings it back."""
+        forgotten = self.htm.memories.forget(node, namespace=self._namespace, robot=self._robot, confirm=True)
+        assert isinstance(forgotten, models.Forgotten)
+        return forgotten
+
+    def close(self) -> None:
+        """Closes the connections. A private server ends with the process."""
+        self.htm.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

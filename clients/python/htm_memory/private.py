@@ -1,0 +1,89 @@
+"""A server of this process: `htm up` with the private PostgreSQL and both workers, until the process ends."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import threading
+from pathlib import Path
+from typing import IO
+
+from .errors import HtmError
+
+# The first start lays out a database and reads the model.
+PATIENCE = 180.0
+
+
+class StartFailed(HtmError):
+    """The private server did not start."""
+
+    def __init__(self, detail: str, hint: str) -> None:
+        super().__init__("start_failed", detail, hint=hint)
+
+
+def program(name: str = "htm") -> Path:
+    """The program of this name: that of `HTM_PROGRAMS`, of this environment, or of the search path."""
+    folders = [os.environ.get("HTM_PROGRAMS"), sysconfig.get_path("scripts")]
+    for folder in filter(None, folders):
+        if (found := Path(folder) / name).is_file():
+            return found
+    if on_path := shutil.which(name):
+        return Path(on_path)
+    hint = "install the wheel `htm-memory`, or set HTM_PROGRAMS to the folder of the programs"
+    raise StartFailed(f"there is no program `{name}`", hint)
+
+
+class PrivateServer:
+    """A server that ends with this process, also if it is killed.
+
+    Two processes may have one each: they share the database below `HTM_DATA_DIR`, and nothing is done twice.
+    """
+
+    def __init__(self) -> None:
+        self._log: IO[bytes] = tempfile.TemporaryFile()
+        command = [str(program()), "up", "--json", "--listen", "127.0.0.1:0", "--until-stdin-closes"]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
+        )
+        self.url: str = self._first_line()["url"]
+
+    def _first_line(self) -> dict[str, str]:
+        late = threading.Timer(PATIENCE, self._process.kill)
+        late.start()
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        late.cancel()
+        if not line:
+            self._process.wait()
+            self._log.seek(0)
+            told = self._log.read().decode(errors="replace").strip()
+            raise StartFailed(f"`htm up` did not start: {told[-2000:]}", "see what it says, or run `htm doctor`")
+        first: dict[str, str] = json.loads(line)
+        return first
+
+    def close(self) -> None:
+        """Ends the server; requests in hand may end first."""
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+        self._log.close()
+
+
+_lock = threading.Lock()
+_servers: dict[int, PrivateServer] = {}
+
+
+def private_url() -> str:
+    """The URL of the private server of this process, which is started if there is none."""
+    with _lock:
+        # A forked process has none: that of its parent ends with the parent.
+        if not (server := _servers.get(os.getpid())):
+            server = _servers[os.getpid()] = PrivateServer()
+            atexit.register(server.close)
+        return server.url

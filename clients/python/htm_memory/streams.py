@@ -1,0 +1,191 @@
+"""Answers that are read as they come: imports, exports and events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final
+
+import httpx
+from httpx_sse import EventSource, ServerSentEvent
+from pydantic import BaseModel, ConfigDict
+
+from ._generated import models
+from .calls import check
+from .errors import HtmError, Unreachable
+
+Line = Mapping[str, Any] | str | bytes
+"""A line of an import: an object, or its JSON."""
+
+# The server sends something every 15 s.
+EVENTS: Final = httpx.Timeout(10.0, read=60.0)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened.
+
+    Attributes:
+        kind: What kind of event it is, such as `memory.embedded`.
+        id: Its place; `events(after=…)` goes on there.
+        data: What the kind of event says.
+    """
+
+    kind: str
+    id: str
+    data: dict[str, Any]
+
+
+class ImportedLine(BaseModel):
+    """The result of a line of an import.
+
+    Attributes:
+        line: The number of the line, from 1.
+        kind: What the line was: `memory`, or a kind of line of an export.
+        outcome: `written`, or `existing`: it was there already.
+        node: The memory.
+        problem: Why nothing was written; None if something was.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    line: int
+    kind: str | None = None
+    outcome: str | None = None
+    node: int | None = None
+    problem: models.Problem | None = None
+
+
+class Stream:
+    """An answer that is read as it comes."""
+
+    def __init__(self, http: httpx.Client, request: httpx.Request) -> None:
+        self._http, self._request = http, request
+
+    def __enter__(self) -> Stream:
+        try:
+            self._response = self._http.send(self._request, stream=True)
+        except httpx.TransportError as error:
+            raise unreachable(self._request, error) from error
+        try:
+            if not self._response.is_success:
+                self._response.read()
+                check(self._response)
+        except BaseException:
+            self._response.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._response.close()
+
+    def lines(self) -> Iterator[str]:
+        try:
+            yield from self._response.iter_lines()
+        except httpx.TransportError as error:
+            raise unreachable(self._request, error) from error
+
+    def events(self) -> Iterator[Event]:
+        try:
+            yield from map(_event, EventSource(self._response).iter_sse())
+        except httpx.TransportError as error:
+            raise unreachable(self._request, error) from error
+
+
+class AsyncStream:
+    """An answer that is read as it comes."""
+
+    def __init__(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
+        self._http, self._request = http, request
+
+    async def __aenter__(self) -> AsyncStream:
+        try:
+            self._response = await self._http.send(self._request, stream=True)
+        except httpx.TransportError as error:
+            raise unreachable(self._request, error) from error
+        try:
+            if not self._response.is_success:
+                await self._response.aread()
+                check(self._response)
+        except BaseException:
+            await self._response.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._response.aclose()
+
+    async def lines(self) -> AsyncIterator[str]:
+        try:
+            async for line in self._response.aiter_lines():
+                yield line
+        except httpx.TransportError as error:
+            raise unreachable(self._request, error) from error
+
+    async def events(self) -> AsyncIterator[Event]:
+        try:
+            async for sent in EventSource(self._response).aiter_sse():
+                yield _event(sent)
+        except httpx.TransportError as error:
+            raise unreachable(self._request, error) from error
+
+
+def headers_of(key: str | None) -> dict[str, str]:
+    """The headers of every request."""
+    try:
+        agent = f"htm-memory/{version('htm-memory')}"
+    except PackageNotFoundError:
+        agent = "htm-memory"
+    return {"User-Agent": agent, **({"Authorization": f"Bearer {key}"} if key else {})}
+
+
+def in_ndjson() -> dict[str, str]:
+    return {"Content-Type": "application/x-ndjson"}
+
+
+def line_of(line: Line) -> bytes:
+    """A line of an import as it is sent."""
+    match line:
+        case bytes():
+            return line.rstrip(b"\n") + b"\n"
+        case str():
+            return line.rstrip("\n").encode() + b"\n"
+        case _:
+            return json.dumps(line, default=str).encode() + b"\n"
+
+
+async def each(lines: Iterable[Line] | AsyncIterable[Line]) -> AsyncIterator[bytes]:
+    """The lines of an import as they are sent."""
+    if isinstance(lines, AsyncIterable):
+        async for line in lines:
+            yield line_of(line)
+    else:
+        for line in lines:
+            yield line_of(line)
+
+
+def exported(namespaces: Sequence[str], forgotten: bool, vectors: bool) -> dict[str, Any]:
+    """The query of an export."""
+    return {"namespace": list(namespaces), "forgotten": forgotten, "vectors": vectors}
+
+
+def told(namespaces: Sequence[str], after: str | None) -> dict[str, Any]:
+    """The query of a stream of events."""
+    return {"namespace": list(namespaces), **({"after": after} if after else {})}
+
+
+def is_passing(error: HtmError) -> bool:
+    """Whether a stream may go on in a moment."""
+    return isinstance(error, Unreachable) or error.status in (429, 502, 503, 504)
+
+
+def unreachable(request: httpx.Request, error: httpx.TransportError) -> Unreachable:
+    what = str(error) or type(error).__name__
+    return Unreachable(f"no whole answer from {request.url.copy_with(query=None)}: {what}")
+
+
+def _event(sent: ServerSentEvent) -> Event:
+    # Without data it only tells the place.
+    return Event(sent.event if sent.data else "", sent.id, json.loads(sent.data) if sent.data else {})

@@ -1,0 +1,152 @@
+"""The client against a server: calls, errors, retries, streams."""
+
+import json
+
+import httpx
+import pytest
+
+from htm_memory import Htm, HtmError, errors, models
+
+
+def test_a_memory_is_remembered_found_edited_and_forgotten(htm, namespace):
+    written = htm.memories.create("Mara prefers tabs.", namespace=namespace, tags=["editor"], wait="embed")
+    assert isinstance(written, models.Written)
+    found = htm.recall.recall(query="tabs or spaces?", filter={"namespaces": [namespace]})
+    assert [hit.content for hit in found.hits] == ["Mara prefers tabs."]
+    again = htm.recall.recall(query="tabs", filter=models.FilterBody(namespaces=[namespace]))
+    assert again.hits[0].id == written.node
+    edited = htm.memories.edit(written.node, if_revision=1, content="Mara prefers spaces.", namespace=namespace)
+    assert (edited.revision, edited.changed) == (2, ["content"])
+    with pytest.raises(errors.RevisionConflict) as lost:
+        htm.memories.edit(written.node, if_revision=1, content="Mara prefers both.", namespace=namespace)
+    assert (lost.value.status, lost.value.code) == (412, "revision_conflict")
+    assert lost.value.values["node"] == str(written.node)
+    assert lost.value.request_id
+    htm.memories.forget(written.node, namespace=namespace, confirm=True)
+    with pytest.raises(errors.NodeNotFound):
+        htm.memories.get(written.node)
+    assert htm.memories.forgotten(namespace=namespace).memories[0].node == written.node
+
+
+def test_null_removes_and_what_is_not_given_stays(htm, namespace):
+    node = htm.memories.create("one", namespace=namespace, key="k", source="chat").node
+    htm.memories.edit(node, namespace=namespace, source=None, importance=5)
+    read = htm.memories.get(node)
+    assert (read.key, read.source, read.importance) == ("k", None, 5)
+    htm.memories.edit(node, namespace=namespace, metadata={"a": 1, "b": [2]})
+    htm.memories.edit(node, namespace=namespace, metadata={"a": None})
+    assert htm.memories.get(node).metadata == {"b": [2]}
+
+
+async def test_the_asynchronous_client_does_the_same(async_htm, namespace):
+    written = await async_htm.memories.create("Mara prefers tabs.", namespace=namespace)
+    page = await async_htm.memories.list(namespace=namespace)
+    assert [it.id for it in page.memories] == [written.node]
+    with pytest.raises(errors.NodeNotFound):
+        await async_htm.memories.get(10**12)
+
+
+def test_every_page_is_read(htm, namespace):
+    htm.memories.create_many([{"content": f"memory {n}", "namespace": namespace} for n in range(25)])
+    seen, cursor = [], None
+    while True:
+        page = htm.memories.list(namespace=namespace, limit=10, cursor=cursor)
+        seen += [it.content for it in page.memories]
+        if not (cursor := page.next):
+            break
+    assert sorted(seen) == sorted(f"memory {n}" for n in range(25))
+
+
+class LosesAnswers(httpx.BaseTransport):
+    """Passes requests on, and loses the first answers to them."""
+
+    def __init__(self, lost: int) -> None:
+        self.passed, self.lost, self.keys = httpx.HTTPTransport(), lost, []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.keys.append(request.headers.get("idempotency-key"))
+        answer = self.passed.handle_request(request)
+        if self.lost:
+            self.lost -= 1
+            answer.close()
+            raise httpx.ReadError("the answer is lost", request=request)
+        return answer
+
+
+def test_a_lost_answer_does_not_write_twice(url, htm, namespace):
+    wire = LosesAnswers(2)
+    with httpx.Client(transport=wire) as http:
+        written = Htm(url, http=http).memories.create("once", namespace=namespace)
+    assert len(wire.keys) == 3 and len(set(wire.keys)) == 1 and wire.keys[0]
+    assert [it.id for it in htm.memories.list(namespace=namespace).memories] == [written.node]
+    wire = LosesAnswers(9)
+    with httpx.Client(transport=wire) as http, pytest.raises(errors.Unreachable):
+        Htm(url, http=http, retries=2).memories.create("never told", namespace=namespace)
+    assert len(wire.keys) == 3
+
+
+def test_a_busy_server_is_asked_again():
+    attempts = []
+
+    def busy(request: httpx.Request) -> httpx.Response:
+        attempts.append(request)
+        if len(attempts) < 3:
+            problem = {"code": "too_busy", "detail": "256 requests are in hand", "hint": "", "title": "", "type": ""}
+            return httpx.Response(503, json=problem, headers={"Retry-After": "0"})
+        return httpx.Response(200, json=[])
+
+    with httpx.Client(transport=httpx.MockTransport(busy)) as http:
+        assert Htm("http://here", http=http).jobs.queues() == []
+    assert len(attempts) == 3
+
+
+def test_what_is_no_server_of_htm_is_told():
+    other = httpx.MockTransport(lambda request: httpx.Response(404, text="<html>"))
+    with httpx.Client(transport=other) as http, pytest.raises(errors.NoProblem) as told:
+        Htm("http://here", http=http).models.list()
+    assert told.value.status == 404
+    with pytest.raises(errors.Unreachable), Htm("http://127.0.0.1:9", retries=0) as htm:
+        htm.models.list()
+
+
+def test_an_export_is_imported_line_by_line(htm, namespace):
+    lines = [{"id": f"m{n}", "ns": namespace, "text": f"memory {n}"} for n in range(5)]
+    results = list(htm.import_lines(lines))
+    assert [(it.line, it.problem) for it in results] == [(n + 1, None) for n in range(5)]
+    again = list(htm.import_lines(json.dumps(line) for line in lines))
+    assert {it.outcome for it in again} == {"existing"}
+    bad = list(htm.import_lines([*lines[:1], {"id": "x", "ns": namespace}]))
+    assert bad[1].problem and bad[1].problem.code
+    exported = list(htm.export_lines(namespace))
+    assert sum(it["kind"] == "memory" for it in exported) == 5, exported
+    with pytest.raises(HtmError):
+        list(htm.export_lines("not a namespace//"))
+
+
+async def test_streams_of_the_asynchronous_client(async_htm, namespace):
+    lines = [{"id": f"m{n}", "ns": namespace, "text": f"memory {n}"} for n in range(3)]
+    assert len([it async for it in async_htm.import_lines(lines)]) == 3
+    assert [it async for it in async_htm.export_lines(namespace)]
+    node = None
+    # It begins with the depth of each queue, so it is open then.
+    async for event in async_htm.events(namespace):
+        node = node or (await async_htm.memories.create("Mara prefers tabs.", namespace=namespace)).node
+        if event.kind == "memory.embedded" and event.data["node"] == node:
+            break
+
+
+def test_events_go_on_where_they_were(htm, namespace):
+    first = htm.events(namespace)
+    node = htm.memories.create("Mara prefers tabs.", namespace=namespace).node
+    embedded = next(it for it in first if it.kind == "memory.embedded")
+    assert embedded.data["node"] == node
+    first.close()
+    other = htm.memories.create("Ben prefers spaces.", namespace=namespace).node
+    later = next(it for it in htm.events(namespace, after=embedded.id) if it.kind == "memory.embedded")
+    assert later.data["node"] == other
+
+
+def test_each_operation_has_a_method(htm, namespace):
+    for subject in ("backfills", "erasures", "files", "groups", "jobs", "keys", "members", "namespaces", "robots"):
+        assert hasattr(htm, subject)
+    assert htm.files.create(path="/memories/a.md", file_text="text", namespace=namespace).content.startswith("File")

@@ -1,0 +1,87 @@
+//! The clients of other languages: made from the description of this server, and tried against it. Without their packages'
+//! registry a test is skipped.
+
+use std::path::{Path, PathBuf};
+
+use htm_tests::{Running, Sandbox, TestDatabase, binary, fetched_sdk, wait_until};
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+fn clients() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients").canonicalize().expect("the clients")
+}
+
+/// Starts a server with both workers. Returns its URL.
+async fn serving(sandbox: &Sandbox) -> (Running, String) {
+    let up = sandbox.start("htm", &["--json", "up", "--listen", "127.0.0.1:0"]);
+    let told = || {
+        up.log()
+            .lines()
+            .find_map(|line| serde_json::from_str::<Value>(line).ok()?["url"].as_str().map(str::to_owned))
+    };
+    wait_until(async || told().is_some()).await;
+    let url = told().expect("it is told");
+    (up, url)
+}
+
+#[test]
+fn they_are_made_from_the_description_of_this_server() {
+    let path = clients().join("openapi.json");
+    let mut document = serde_json::to_string_pretty(&htm_server::openapi()).unwrap();
+    document.push('\n');
+    if std::env::var_os("HTM_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &document).unwrap();
+    }
+    let is_same = std::fs::read_to_string(&path).unwrap() == document;
+    assert!(
+        is_same,
+        "clients/openapi.json is old: HTM_WRITE_DOCS=1 ./justw test clients, then `./justw clients`"
+    );
+}
+
+#[tokio::test]
+async fn of_python() {
+    let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "client-python") else { return };
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let (_up, url) = serving(&sandbox).await;
+    let (clients, python) = (clients(), place.join("bin/python"));
+    let (clients, python) = (clients.display(), python.display());
+    let programs = binary("htm");
+    let programs = programs.parent().expect("a folder").display();
+    let tests = format!(
+        "cd '{clients}/python' &&
+         HTM_URL={url} HTM_PROGRAMS='{programs}' '{python}' -B -m pytest -q -p no:cacheprovider"
+    );
+    sandbox.shell(&tests).await.succeeds();
+    let types = format!(
+        "cd '{clients}/python' && '{python}' -m mypy --cache-dir=/dev/null &&
+         '{python}' -m ruff check --no-cache . ../generate"
+    );
+    sandbox.shell(&types).await.succeeds();
+    let made = format!(
+        "PYTHONPATH='{clients}' '{python}' -B -W ignore -m generate python made &&
+         diff -r -x __pycache__ made '{clients}/python/htm_memory/_generated'"
+    );
+    sandbox.shell(&made).await.succeeds();
+}
+
+/// A program that started it may be killed.
+#[tokio::test]
+async fn a_server_ends_with_the_program_that_started_it() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    for command in ["up", "serve"] {
+        let mut server =
+            sandbox.start("htm", &["--json", command, "--listen", "127.0.0.1:0", "--until-stdin-closes"]);
+        wait_until(async || server.log().contains("{\"url\":\"http://127.0.0.1:")).await;
+        drop(server.stdin());
+        assert_eq!(server.end().await.code(), Some(0), "{}", server.log());
+    }
+    // Otherwise it goes on without one.
+    let mut server = sandbox.start("htm", &["serve", "--listen", "127.0.0.1:0"]);
+    drop(server.stdin());
+    wait_until(async || server.log().contains("HTM serves http")).await;
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.end().await.code(), Some(0));
+}
