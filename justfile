@@ -20,6 +20,10 @@ demo *args: setup
 test *args: setup
     scripts/test.sh {{args}}
 
+# Test the Python client beside the frameworks whose memory it is; their packages are large, and kept
+test-frameworks *args: setup
+    scripts/test.sh --frameworks {{args}}
+
 # Score recall on the sets below HTM_EVAL_DIR (../shared/eval), a table a set
 eval *args: setup
     scripts/eval.sh {{args}}
@@ -56,6 +60,7 @@ clients: setup
     HTM_WRITE_DOCS=1 cargo test -q -p htm-tests --test clients they_are_made
     python3 scripts/sdk_clients.py client-python target/tmp/sdk-client-python
     cd clients && ../target/tmp/sdk-client-python/bin/python -B -W ignore -m generate python python/htm_memory/_generated
+    cd clients && ../target/tmp/sdk-client-python/bin/python -B -m generate typescript typescript/src/generated
 
 # Format the code
 fmt:

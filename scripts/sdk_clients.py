@@ -8,6 +8,8 @@
   sdk_clients.py inspector DIR    npm's @modelcontextprotocol/inspector
   sdk_clients.py anthropic DIR    PyPI's anthropic, in a virtual environment at DIR
   sdk_clients.py client-python DIR  what our own client of Python needs, to be made, checked and tested
+  sdk_clients.py client-typescript DIR  the same of TypeScript, in DIR/node_modules
+  sdk_clients.py framework-NAME DIR the same, with a framework whose memory the client is: anthropic, openai-agents
 
 What is there already stays as it is. The settings of pip and npm hold. Exit status: 0 when it is in place, 1 with a line
 that says what is not and why.
@@ -19,6 +21,7 @@ import sys
 import venv
 from pathlib import Path
 
+CLIENT = "httpx==0.28.1 httpx-sse==0.4.3 pydantic==2.14.3 pytest==9.2.0 pytest-asyncio==1.5.0 mypy==2.4.1"
 PACKAGES = {
     "python": "mcp==2.3.0",
     "python-1": "mcp==1.30.0",
@@ -26,8 +29,10 @@ PACKAGES = {
     "javascript-1": "@modelcontextprotocol/sdk@1.32.2",
     "inspector": "@modelcontextprotocol/inspector@2.12.0",
     "anthropic": "anthropic==2.12.0",
-    "client-python": "httpx==0.28.1 httpx-sse==0.4.3 pydantic==2.14.3 pytest==9.2.0 pytest-asyncio==1.5.0"
-    " mypy==2.4.1 ruff==0.17.6 datamodel-code-generator==0.89.0",
+    "client-typescript": "typescript@7.0.2 @types/node@20.19.43",
+    "client-python": f"{CLIENT} ruff==0.17.6 datamodel-code-generator==0.89.0",
+    "framework-anthropic": f"{CLIENT} anthropic==2.12.0",
+    "framework-openai-agents": f"{CLIENT} openai-agents==0.24.0",
 }
 
 
@@ -53,7 +58,7 @@ def javascript(place, package):
     if not npm or not shutil.which("node"):
         sys.exit("node or npm is not installed")
     place.mkdir()
-    run(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(place), package)
+    run(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(place), *package.split())
 
 
 def main():
@@ -67,7 +72,7 @@ def main():
     # What an interrupted run left behind.
     shutil.rmtree(place, ignore_errors=True)
     place.parent.mkdir(parents=True, exist_ok=True)
-    (javascript if wanted.startswith("@") else python)(place, wanted)
+    (python if "==" in wanted else javascript)(place, wanted)
     done.write_text(wanted)
 
 

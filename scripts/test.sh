@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every test of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
-# `--soak` first: the fault tests alone, and those that are ignored because they take long.
+# `--soak` first: the fault tests alone, and those that are ignored because they take long. `--frameworks` first: those
+# alone that need the packages of agents' frameworks, which are large.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PATH:$PWD/.tools/bin"
@@ -14,6 +15,13 @@ if [ "${1:-}" = --soak ]; then
     # As a part of the workspace: by itself it would be built with other features, and its dependencies again.
     with_nextest=(--workspace --test faults --profile soak --run-ignored all)
     without=(--workspace --test faults --no-fail-fast)
+fi
+
+if [ "${1:-}" = --frameworks ]; then
+    shift
+    kind=frameworks
+    with_nextest=(--workspace --test clients --run-ignored only --no-fail-fast)
+    without=(--workspace --test clients --no-fail-fast)
 fi
 
 cargo build --workspace --bins --examples # some tests start the programs themselves
@@ -43,7 +51,7 @@ mkdir -p "$HTM_TEST_LOGS"
 if command -v cargo-nextest >/dev/null && cargo nextest --version >/dev/null 2>&1; then
     cargo nextest run "${with_nextest[@]}" "$@"
     if [ $kind = all ]; then cargo test --workspace --doc; fi
-elif [ $kind = soak ]; then
+elif [ $kind != all ]; then
     cargo test "${without[@]}" "$@" -- --include-ignored
 else
     cargo test "${without[@]}" "$@"

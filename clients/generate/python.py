@@ -46,6 +46,7 @@ def _write_models(document: Document, path: Path) -> None:
         allow_extra_fields=False,
         extra_fields="ignore",
         formatters=[Formatter.BUILTIN],
+        settings_path=Path(__file__).parent.parent / "python" / "pyproject.toml",
         custom_file_header=HEAD.format(about="The bodies of answers and requests.").rstrip(),
     )
 

@@ -54,16 +54,60 @@ async fn of_python() {
          HTM_URL={url} HTM_PROGRAMS='{programs}' '{python}' -B -m pytest -q -p no:cacheprovider"
     );
     sandbox.shell(&tests).await.succeeds();
-    let types = format!(
-        "cd '{clients}/python' && '{python}' -m mypy --cache-dir=/dev/null &&
-         '{python}' -m ruff check --no-cache . ../generate"
-    );
-    sandbox.shell(&types).await.succeeds();
-    let made = format!(
-        "PYTHONPATH='{clients}' '{python}' -B -W ignore -m generate python made &&
-         diff -r -x __pycache__ made '{clients}/python/htm_memory/_generated'"
-    );
-    sandbox.shell(&made).await.succeeds();
+    for check in ["mypy --cache-dir=/dev/null", "ruff check --no-cache . ../generate"] {
+        sandbox.shell(&format!("cd '{clients}/python' && '{python}' -B -m {check}")).await.succeeds();
+    }
+    for (language, place) in
+        [("python", "python/htm_memory/_generated"), ("typescript", "typescript/src/generated")]
+    {
+        let made = format!(
+            "PYTHONPATH='{clients}' '{python}' -B -W ignore -m generate {language} {language} &&
+             diff -r -x __pycache__ {language} '{clients}/{place}'"
+        );
+        sandbox.shell(&made).await.succeeds();
+    }
+}
+
+#[tokio::test]
+async fn of_typescript() {
+    let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "client-typescript") else { return };
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let (_up, url) = serving(&sandbox).await;
+    let (clients, packages) = (clients(), place.join("node_modules"));
+    let (client, packages) = (clients.join("typescript"), packages.display());
+    let copy = format!("cp -r '{}'/* . && ln -s '{packages}' node_modules", client.display());
+    sandbox.shell(&copy).await.succeeds();
+    sandbox.shell("npm run --silent check").await.succeeds();
+    sandbox.shell(&format!("HTM_URL={url} npm test --silent")).await.succeeds();
+}
+
+/// Tests a module of the client beside the framework whose memory it is, in an environment of its own.
+async fn beside(framework: &str) {
+    let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), &format!("framework-{framework}")) else {
+        return;
+    };
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let (_up, url) = serving(&sandbox).await;
+    let (clients, python, module) = (clients(), place.join("bin/python"), framework.replace('-', "_"));
+    let (clients, python) = (clients.display(), python.display());
+    let types = format!("'{python}' -B -m mypy --cache-dir=/dev/null htm_memory/{module}.py");
+    sandbox.shell(&format!("cd '{clients}/python' && {types}")).await.succeeds();
+    let tests = format!("'{python}' -B -m pytest -q -p no:cacheprovider tests/frameworks/test_{module}.py");
+    sandbox.shell(&format!("cd '{clients}/python' && HTM_URL={url} {tests}")).await.succeeds();
+}
+
+#[tokio::test]
+#[ignore = "a large package; `./justw test-frameworks`"]
+async fn framework_anthropic() {
+    beside("anthropic").await;
+}
+
+#[tokio::test]
+#[ignore = "a large package; `./justw test-frameworks`"]
+async fn framework_openai_agents() {
+    beside("openai-agents").await;
 }
 
 /// A program that started it may be killed.

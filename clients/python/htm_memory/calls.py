@@ -61,7 +61,7 @@ class Call(Generic[Answer]):
             headers["Idempotency-Key"] = self.idempotency_key or str(uuid.uuid4())
         if self.if_revision is not None:
             headers["If-Match"] = f'"{self.if_revision}"'
-        path = self.template.format(**{name: quote(_text(value), safe="") for name, value in self.path.items()})
+        path = self.template.format(**{name: _part(value) for name, value in self.path.items()})
         query: list[tuple[str, str | int | float | bool | None]]
         query = [(name, _text(it)) for name, value in self.query.items() if value is not None for it in _each(value)]
         return client.build_request(self.method, path, params=query, json=self._json(), headers=headers)
@@ -117,7 +117,7 @@ def pause(attempt: int, failure: httpx.Response | None) -> float:
     """The seconds before the next attempt: what the server asks for, or twice as long each time, partly at random."""
     if failure is not None and (asked := failure.headers.get("retry-after", "")).isdigit():
         return min(float(asked), MAX_PAUSE)
-    return min(0.1 * float(2**attempt), MAX_PAUSE) * random.uniform(0.5, 1.0)
+    return min(0.1 * float(2 ** min(attempt, 10)), MAX_PAUSE) * random.uniform(0.5, 1.0)
 
 
 def is_repeated(response: httpx.Response) -> bool:
@@ -131,6 +131,14 @@ def is_repeated(response: httpx.Response) -> bool:
     except HtmError as error:
         return error.code in REPEATED_CODES
     return False
+
+
+def _part(value: Any) -> str:
+    """A part of a path. A URL resolves dots, even encoded ones: the request would go to another path."""
+    text = _text(value)
+    if text in ("", ".", ".."):
+        raise ValueError(f"a path cannot have the part `{text}`")
+    return quote(text, safe="")
 
 
 def _each(value: Any) -> list[Any]:

@@ -117,17 +117,20 @@ class Htm(Subjects):
                 yield json.loads(line)
 
     def events(self, *namespaces: str, after: str | None = None) -> Iterator[Event]:
-        """What happens, from now on or from after an event, without an end. It reconnects, and misses nothing."""
-        attempt = 0
+        """What happens, from now on or from after an event, without an end.
+
+        Once it was connected, it reconnects as often as it has to, and misses nothing.
+        """
+        attempt, was_connected = 0, False
         while True:
             try:
                 with self._stream("GET", "/v1/events", params=told(namespaces, after), timeout=EVENTS) as stream:
                     for event in stream.events():
-                        attempt, after = 0, event.id or after
+                        attempt, was_connected, after = 0, True, event.id or after
                         if event.kind:
                             yield event
             except HtmError as error:
-                if not is_passing(error) or attempt >= self._retries:
+                if not is_passing(error) or (attempt >= self._retries and not was_connected):
                     raise
             time.sleep(pause(attempt, None))
             attempt += 1
@@ -203,17 +206,17 @@ class AsyncHtm(AsyncSubjects):
 
     async def events(self, *namespaces: str, after: str | None = None) -> AsyncIterator[Event]:
         """As `Htm.events`."""
-        attempt = 0
+        attempt, was_connected = 0, False
         while True:
             try:
                 params = told(namespaces, after)
                 async with self._stream("GET", "/v1/events", params=params, timeout=EVENTS) as stream:
                     async for event in stream.events():
-                        attempt, after = 0, event.id or after
+                        attempt, was_connected, after = 0, True, event.id or after
                         if event.kind:
                             yield event
             except HtmError as error:
-                if not is_passing(error) or attempt >= self._retries:
+                if not is_passing(error) or (attempt >= self._retries and not was_connected):
                     raise
             await asyncio.sleep(pause(attempt, None))
             attempt += 1

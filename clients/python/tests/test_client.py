@@ -146,6 +146,34 @@ def test_events_go_on_where_they_were(htm, namespace):
     assert later.data["node"] == other
 
 
+def test_events_outlive_a_server_that_is_away():
+    answers = [
+        httpx.Response(200, headers={"content-type": "text/event-stream"}, text="id: 1-0-\n\n"),
+        *[httpx.Response(503, headers={"Retry-After": "0"}, json={"code": "stopping"})] * 3,
+        httpx.Response(
+            200, headers={"content-type": "text/event-stream"}, text='id: 2-0-\nevent: job.dead\ndata: {"job": "x"}\n\n'
+        ),
+    ]
+    asked = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.params.get("after"))
+        return answers[len(asked) - 1]
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        event = next(Htm("http://here", http=http, retries=1).events())
+    assert (event.kind, event.id, event.data) == ("job.dead", "2-0-", {"job": "x"})
+    assert asked == [None] + ["1-0-"] * 4
+
+
+def test_a_part_of_a_path_stays_one(htm, namespace):
+    htm.memories.create("one", namespace=namespace, key="a/b ?#%")
+    assert htm.memories.get_by_key("a/b ?#%", namespace=namespace).content == "one"
+    for part in ("", ".", ".."):
+        with pytest.raises(ValueError, match="cannot have the part"):
+            htm.memories.get_by_key(part)
+
+
 def test_each_operation_has_a_method(htm, namespace):
     for subject in ("backfills", "erasures", "files", "groups", "jobs", "keys", "members", "namespaces", "robots"):
         assert hasattr(htm, subject)

@@ -311,6 +311,27 @@ async fn a_stream_is_imported_with_a_result_a_line() {
     assert_eq!(served.send(keyed.body("")).await.problem(), (400, "idempotency_unfit"));
 }
 
+/// A source of lines may be slow, and its program waits for what became of them.
+#[tokio::test]
+async fn an_import_that_pauses_has_the_results_so_far() {
+    let served = Served::new().await;
+    let (lines, body) = futures::channel::mpsc::unbounded();
+    let send = |id: &str| {
+        let line = format!("{{\"id\": \"{id}\", \"ns\": \"atlas\", \"text\": \"memory {id}\"}}\n");
+        lines.unbounded_send(Ok::<_, std::io::Error>(line)).unwrap();
+    };
+    let request = served.request(Method::POST, "/v1/import").header("content-type", "application/x-ndjson");
+    send("a");
+    let mut response = request.body(reqwest::Body::wrap_stream(body)).send().await.unwrap();
+    for (number, id) in [(1, "a"), (2, "b")] {
+        let result: Value = serde_json::from_slice(&response.chunk().await.unwrap().unwrap()).unwrap();
+        assert_eq!((&result["line"], &result["outcome"]), (&number.into(), &"written".into()), "{id}");
+        send("b");
+    }
+    drop(lines);
+    assert!(response.text().await.unwrap().contains("\"existing\""));
+}
+
 #[tokio::test]
 async fn a_line_with_too_many_values_costs_itself_alone() {
     let served = Served::new().await;

@@ -1,6 +1,7 @@
 //! `/v1/import`: memories or an export as a stream of JSON Lines, with a result for each line.
 
 use std::io;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -36,6 +37,9 @@ const CHUNK: (usize, usize) = (500, 4 << 20);
 
 /// The most bytes that these lines take in memory.
 const CHUNK_WEIGHT: usize = 32 << 20;
+
+/// A client that sends nothing for this time has the results of what it has sent.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A permit for each import of the process: each has a chunk in memory.
 static IMPORTS: Semaphore = Semaphore::const_new(4);
@@ -137,7 +141,17 @@ async fn run(app: App, body: Body, _permit: SemaphorePermit<'static>, results: R
     let (mut number, mut weight) = (0, 0);
     let error = |code, what: String| htm_core::Error::new(code, what);
     let end = loop {
-        let next = timeout(stall_time, lines.next()).await;
+        let next = match timeout(PAUSE, lines.next()).await {
+            Ok(next) => Ok(next),
+            Err(_elapsed) => {
+                let first = import.first_unwritten();
+                if !results.send_all(first, import.write().await) {
+                    return;
+                }
+                weight = 0;
+                timeout(stall_time, lines.next()).await
+            }
+        };
         number += 1;
         let line = match next {
             Err(_elapsed) => {

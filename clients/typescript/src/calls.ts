@@ -1,0 +1,102 @@
+// A call of the server: its request, and whether and when it is repeated.
+
+import { HtmError, Unreachable, type Code } from "./errors.js";
+
+/** What concerns a request and not its subject. */
+export interface Options {
+  /** Ends the request. Its promise is rejected with the reason of the signal. */
+  signal?: AbortSignal;
+}
+
+/** The options of a write. */
+export interface WriteOptions extends Options {
+  /** The key under which the server does this once. Default: a key for each call. */
+  idempotencyKey?: string;
+}
+
+/** The options of a write to a text that others may edit. */
+export interface EditOptions extends WriteOptions {
+  /** The revision that was read. If the text has another one by now, the code is `revision_conflict`. */
+  ifRevision?: number;
+}
+
+/** A request. */
+export interface Call {
+  method: string;
+  path: string;
+  /** The parameters of the query. Null and undefined are not sent, and each item of an array is. */
+  query?: object;
+  body?: object;
+  takesKey?: boolean;
+  mayBeRepeated?: boolean;
+}
+
+/** Sends calls. */
+export interface Sender {
+  send<Answer>(call: Call, options?: EditOptions): Promise<Answer>;
+}
+
+const MAX_PAUSE_MS = 30_000;
+
+// The server could not take the request: nothing is done, or a key makes a repetition safe.
+const REPEATED_STATUSES: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
+
+// The first request with the same key is still in hand.
+const REPEATED_CODES: ReadonlySet<Code> = new Set(["operation_open"]);
+
+/** The path of a template, with its parts encoded. */
+export function path(texts: TemplateStringsArray, ...parts: (string | number)[]): string {
+  return String.raw(texts, ...parts.map(encoded));
+}
+
+function encoded(part: string | number): string {
+  // The URL standard resolves dots, even encoded ones: the request would go to another path.
+  if (/^\.{0,2}$/.test(`${part}`)) throw new TypeError(`a path cannot have the part \`${part}\``);
+  return encodeURIComponent(part);
+}
+
+/** The query of a URL, with its question mark. */
+export function queryOf(fields: object = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const item of [value].flat()) {
+      if (item !== null && item !== undefined) query.append(name, String(item));
+    }
+  }
+  const text = query.toString();
+  return text && `?${text}`;
+}
+
+/** The headers of a call, for all of its attempts. */
+export function headersOf(call: Call, options: EditOptions): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (call.body) headers["Content-Type"] = "application/json";
+  if (call.takesKey) headers["Idempotency-Key"] = options.idempotencyKey ?? crypto.randomUUID();
+  if (options.ifRevision !== undefined) headers["If-Match"] = `"${options.ifRevision}"`;
+  return headers;
+}
+
+/** Whether the same request may succeed in a moment. */
+export function isPassing(error: unknown): error is HtmError {
+  return (
+    error instanceof Unreachable ||
+    (error instanceof HtmError && (REPEATED_STATUSES.has(error.status) || REPEATED_CODES.has(error.code)))
+  );
+}
+
+/** Waits before the next attempt: as long as the server asks for, or twice as long each time, partly at random. */
+export async function pause(attempt: number, failure?: HtmError, signal?: AbortSignal): Promise<void> {
+  const asked = failure?.retryAfter;
+  const time = asked === undefined ? 100 * 2 ** attempt * (0.5 + Math.random() / 2) : asked * 1000;
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(done, Math.min(time, MAX_PAUSE_MS));
+    signal?.addEventListener("abort", done);
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      if (signal?.aborted) reject(signal.reason);
+      else resolve();
+    }
+  });
+}
