@@ -9,7 +9,7 @@
   sdk_clients.py anthropic DIR    PyPI's anthropic, in a virtual environment at DIR
   sdk_clients.py client-python DIR  what our own client of Python needs, to be made, checked and tested
   sdk_clients.py client-typescript DIR  the same of TypeScript, in DIR/node_modules
-  sdk_clients.py framework-NAME DIR the same, with a framework whose memory the client is: anthropic, openai-agents
+  sdk_clients.py framework-NAME DIR the same, with a framework whose memory the client is: anthropic, openai-agents, …
 
 What is there already stays as it is. The settings of pip and npm hold. Exit status: 0 when it is in place, 1 with a line
 that says what is not and why.
@@ -33,13 +33,14 @@ PACKAGES = {
     "client-python": f"{CLIENT} ruff==0.17.6 datamodel-code-generator==0.89.0",
     "framework-anthropic": f"{CLIENT} anthropic==2.12.0",
     "framework-openai-agents": f"{CLIENT} openai-agents==0.24.0",
+    "framework-google-adk": f"{CLIENT} google-adk==2.13.0",
 }
 
 
 def run(*command):
     """Runs a command. Its last line is the reason if it fails."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
     except (OSError, subprocess.TimeoutExpired) as error:
         sys.exit(f"{command[0]}: {error}")
     if done.returncode != 0:

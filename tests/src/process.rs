@@ -86,24 +86,33 @@ impl Sandbox {
 
     /// Runs a line of bash to its end. The programs are on its PATH, and a pipe fails if any of its parts does.
     pub async fn shell(&self, line: &str) -> Answer {
-        self.end_of(self.command(Path::new("bash"), &["-o", "pipefail", "-c", line]), line.into(), b"").await
+        self.end_of(self.in_bash(line), line.into(), b"", PATIENCE).await
+    }
+
+    /// As [`shell`](Self::shell), for the tests of another language, which take as long as many of ours.
+    pub async fn suite(&self, line: &str) -> Answer {
+        self.end_of(self.in_bash(line), line.into(), b"", 8 * PATIENCE).await
+    }
+
+    fn in_bash(&self, line: &str) -> Command {
+        self.command(Path::new("bash"), &["-o", "pipefail", "-c", line])
     }
 
     /// Runs a program to its end.
     pub async fn run(&self, program: &str, arguments: &[&str], input: &[u8]) -> Answer {
         let line = format!("{program} {}", arguments.join(" "));
-        self.end_of(self.command(&binary(program), arguments), line, input).await
+        self.end_of(self.command(&binary(program), arguments), line, input, PATIENCE).await
     }
 
-    async fn end_of(&self, mut command: Command, line: String, input: &[u8]) -> Answer {
+    async fn end_of(&self, mut command: Command, line: String, input: &[u8], limit: Duration) -> Answer {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let mut stdin = child.stdin.take().expect("a pipe");
         let feed = async move {
             // A program that rejects its arguments does not read its input, so the pipe may break.
             let _ = stdin.write_all(input).await;
         };
-        let ended = tokio::time::timeout(PATIENCE, async { tokio::join!(feed, child.wait_with_output()).1 });
-        let output = ended.await.expect("it ends within a minute").expect("its output is read");
+        let ended = tokio::time::timeout(limit, async { tokio::join!(feed, child.wait_with_output()).1 });
+        let output = ended.await.expect("it ends in time").expect("its output is read");
         let stderr = String::from_utf8(output.stderr).expect("standard error is UTF-8");
         logs::keep_log(line.split(' ').next().unwrap_or_default(), &stderr);
         Answer {

@@ -53,9 +53,9 @@ async fn of_python() {
         "cd '{clients}/python' &&
          HTM_URL={url} HTM_PROGRAMS='{programs}' '{python}' -B -m pytest -q -p no:cacheprovider"
     );
-    sandbox.shell(&tests).await.succeeds();
+    sandbox.suite(&tests).await.succeeds();
     for check in ["mypy --cache-dir=/dev/null", "ruff check --no-cache . ../generate"] {
-        sandbox.shell(&format!("cd '{clients}/python' && '{python}' -B -m {check}")).await.succeeds();
+        sandbox.suite(&format!("cd '{clients}/python' && '{python}' -B -m {check}")).await.succeeds();
     }
     for (language, place) in
         [("python", "python/htm_memory/_generated"), ("typescript", "typescript/src/generated")]
@@ -64,7 +64,7 @@ async fn of_python() {
             "PYTHONPATH='{clients}' '{python}' -B -W ignore -m generate {language} {language} &&
              diff -r -x __pycache__ {language} '{clients}/{place}'"
         );
-        sandbox.shell(&made).await.succeeds();
+        sandbox.suite(&made).await.succeeds();
     }
 }
 
@@ -78,8 +78,8 @@ async fn of_typescript() {
     let (client, packages) = (clients.join("typescript"), packages.display());
     let copy = format!("cp -r '{}'/* . && ln -s '{packages}' node_modules", client.display());
     sandbox.shell(&copy).await.succeeds();
-    sandbox.shell("npm run --silent check").await.succeeds();
-    sandbox.shell(&format!("HTM_URL={url} npm test --silent")).await.succeeds();
+    sandbox.suite("npm run --silent check").await.succeeds();
+    sandbox.suite(&format!("HTM_URL={url} npm test --silent")).await.succeeds();
 }
 
 /// Tests a module of the client beside the framework whose memory it is, in an environment of its own.
@@ -93,9 +93,9 @@ async fn beside(framework: &str) {
     let (clients, python, module) = (clients(), place.join("bin/python"), framework.replace('-', "_"));
     let (clients, python) = (clients.display(), python.display());
     let types = format!("'{python}' -B -m mypy --cache-dir=/dev/null htm_memory/{module}.py");
-    sandbox.shell(&format!("cd '{clients}/python' && {types}")).await.succeeds();
+    sandbox.suite(&format!("cd '{clients}/python' && {types}")).await.succeeds();
     let tests = format!("'{python}' -B -m pytest -q -p no:cacheprovider tests/frameworks/test_{module}.py");
-    sandbox.shell(&format!("cd '{clients}/python' && HTM_URL={url} {tests}")).await.succeeds();
+    sandbox.suite(&format!("cd '{clients}/python' && HTM_URL={url} {tests}")).await.succeeds();
 }
 
 #[tokio::test]
@@ -108,6 +108,12 @@ async fn framework_anthropic() {
 #[ignore = "a large package; `./justw test-frameworks`"]
 async fn framework_openai_agents() {
     beside("openai-agents").await;
+}
+
+#[tokio::test]
+#[ignore = "a large package; `./justw test-frameworks`"]
+async fn framework_google_adk() {
+    beside("google-adk").await;
 }
 
 /// A program that started it may be killed.

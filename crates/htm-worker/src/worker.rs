@@ -256,8 +256,7 @@ async fn run_on<H: Handler>(
             Err(Some(failure))
         }
     };
-    // A claim in flight is abandoned too. It may still be committed. Other workers then rescue its jobs when the lease
-    // expires.
+    // A claim in flight is abandoned too. It may still be committed: before the worker is removed, which releases its jobs.
     abort.cancel();
     claimer.abort();
     let (result, mut failure) = match ended {
@@ -280,9 +279,8 @@ async fn run_on<H: Handler>(
     if let Some(failure) = failure {
         return Err(failure);
     }
-    let released = released?;
+    let released = released? + farewell.of(leave(&pool, &worker)).await?;
     monitor.metrics.ended(Outcome::Released, released);
-    farewell.of(workers::deregister(&pool, &worker)).await?;
     result?;
     if options.drain {
         // There may be no worker left to do it later.
@@ -295,4 +293,14 @@ async fn run_on<H: Handler>(
     };
     tracing::info!(worker, done = report.done, failed = report.failed, released, "worker stopped");
     Ok(report)
+}
+
+/// Removes a worker that has released its jobs. The claim that was in flight may have been committed since: its jobs are
+/// released too. Returns how many.
+async fn leave(pool: &PgPool, worker: &str) -> htm_core::Result<usize> {
+    let mut released = 0;
+    while !workers::deregister(pool, worker).await? {
+        released += jobs::release_unheld(pool, worker, &[]).await?;
+    }
+    Ok(released)
 }

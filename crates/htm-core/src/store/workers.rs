@@ -119,21 +119,24 @@ pub async fn count_alive(pool: &dyn Connections, queue: &str) -> Result<usize> {
     Ok(alive as usize)
 }
 
-/// Removes a worker that has stopped cleanly.
+/// Removes a worker that has stopped cleanly, unless jobs are still assigned to it. Returns whether it is removed.
 ///
 /// # Errors
-/// A database error, also if jobs are still assigned to it.
-pub async fn deregister(pool: &dyn Connections, worker: &str) -> Result<()> {
+/// A database error.
+pub async fn deregister(pool: &dyn Connections, worker: &str) -> Result<bool> {
     // Nobody else reports the end of a call that was cut short.
-    sql!(
+    let removed = sql!(
         "with calls as (delete from htm.provider_calls where worker = :worker),
               waiting as (delete from htm.waiting_calls where worker = :worker)
          delete from apalis.workers where id = :worker"
     )
     .bind("worker", worker)?
     .execute(pool)
-    .await?;
-    Ok(())
+    .await;
+    match removed {
+        Err(error) if error.violates("fk_worker_lock_by") => Ok(false),
+        removed => removed.map(|_| true),
+    }
 }
 
 /// A worker process of a queue.

@@ -1,0 +1,94 @@
+"""The memory of Google's Agent Development Kit."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("google.adk")
+
+from google.adk.events import Event
+from google.adk.memory.memory_entry import MemoryEntry
+from google.adk.sessions import InMemorySessionService
+from google.genai import types
+
+from htm_memory import errors
+from htm_memory.google_adk import HtmMemoryService
+
+MARA = {"app_name": "atlas/1", "user_id": "mara %2F"}
+
+
+def event(text: str | None, author: str = "user", **more) -> Event:
+    parts = [types.Part(text=text)] if text is not None else []
+    return Event(author=author, content=types.Content(role="user", parts=parts), **more)
+
+
+def texts(found) -> list[str]:
+    return [entry.content.parts[0].text for entry in found.memories]
+
+
+async def test_what_was_said_in_a_session_is_found_by_its_user_alone(async_htm, namespace):
+    memory, sessions = HtmMemoryService(async_htm, namespace=namespace), InMemorySessionService()
+    session = await sessions.create_session(**MARA)
+    for it in (event("Staging moved to port 5434."), event(" "), event(None), event("Mara prefers tabs.", "ada")):
+        await sessions.append_event(session, it)
+    for _ in range(2):  # A session may be added several times.
+        await memory.add_session_to_memory(session)
+    found = await memory.search_memory(**MARA, query="which port is staging on?")
+    assert texts(found)[0] == "Staging moved to port 5434."
+    assert (found.memories[0].author, len(found.memories)) == ("user", 2)
+    assert found.memories[0].timestamp.startswith("20")
+    for other in ({**MARA, "user_id": "ben"}, {**MARA, "app_name": "atlas"}):
+        assert texts(await memory.search_memory(**other, query="port of staging")) == []
+    assert texts(await memory.search_memory(**MARA, query="  ")) == []
+    # Later events are added, and the session is not repeated.
+    await sessions.append_event(session, event("Ben is on call."))
+    await memory.add_session_to_memory(session)
+    listed = (await async_htm.namespaces.list(prefix=namespace)).namespaces
+    assert len(listed) == 1
+    assert len((await async_htm.memories.list(namespace=listed[0])).memories) == 3
+
+
+async def test_what_is_deleted_stays_so(async_htm, namespace):
+    memory = HtmMemoryService(async_htm, namespace=namespace)
+    events = [event("Staging moved to port 5434."), event("Mara prefers tabs.")]
+    await memory.add_events_to_memory(**MARA, events=events, session_id="s")
+    found = await memory.search_memory(**MARA, query="port of staging")
+    entry = found.memories[0]
+    await memory.delete_memory(app_name="atlas/1", user_id="ben", memory_id=entry.id)
+    assert entry.content.parts[0].text in texts(await memory.search_memory(**MARA, query="port of staging"))
+    for gone in (entry.id, entry.id, "none", str(10**12)):
+        await memory.delete_memory(**MARA, memory_id=gone)
+    await memory.add_events_to_memory(**MARA, events=events, session_id="s")
+    assert texts(await memory.search_memory(**MARA, query="port of staging")) == ["Mara prefers tabs."]
+
+
+async def test_memories_come_back_with_all_that_they_had(async_htm, namespace):
+    memory = HtmMemoryService(async_htm, namespace=namespace)
+    parts = [types.Part(text="A chart:"), types.Part(inline_data=types.Blob(mime_type="image/png", data=b"\0\1"))]
+    entry = MemoryEntry(
+        content=types.Content(role="model", parts=parts),
+        custom_metadata={"source": {"page": 3}},
+        id="chart",
+        author="ada",
+        timestamp="2026-03-01T12:00:00+00:00",
+    )
+    for _ in range(2):
+        await memory.add_memory(**MARA, memories=[entry], custom_metadata={"lang": "en"})
+    (found,) = (await memory.search_memory(**MARA, query="chart")).memories
+    assert found.content == entry.content
+    assert found.custom_metadata == {"source": {"page": 3}, "lang": "en"}
+    assert (found.author, found.timestamp) == ("ada", "2026-03-01T12:00:00+00:00")
+    large = MemoryEntry(content=types.Content(parts=[types.Part(text="x" * (2 << 20))]))
+    with pytest.raises(errors.ContentTooLarge):
+        await memory.add_memory(**MARA, memories=[large])
+
+
+def test_the_example_runs(url):
+    root = Path(__file__).parent.parent.parent
+    example = root / "examples" / "google_adk_memory.py"
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run([sys.executable, example], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "user: Staging moved to port 5434.\n", done.stderr
