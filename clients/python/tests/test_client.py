@@ -92,7 +92,7 @@ def test_a_busy_server_is_asked_again():
         attempts.append(request)
         if len(attempts) < 3:
             problem = {"code": "too_busy", "detail": "256 requests are in hand", "hint": "", "title": "", "type": ""}
-            return httpx.Response(503, json=problem, headers={"Retry-After": "0"})
+            return httpx.Response(429, json=problem, headers={"Retry-After": "0"})
         return httpx.Response(200, json=[])
 
     with httpx.Client(transport=httpx.MockTransport(busy)) as http:

@@ -33,7 +33,7 @@ test("the attempts end", async () => {
 
 test("a busy server is asked again", async () => {
   for (const busy of [
-    () => problem(503, "too_busy", { "Retry-After": "0" }),
+    () => problem(429, "too_busy", { "Retry-After": "0" }),
     () => problem(409, "operation_open", { "Retry-After": "0" }),
     () => new Response("", { status: 502 }),
   ]) {
@@ -59,7 +59,7 @@ test("what was refused is not sent again", async () => {
 });
 
 test("the creation of a key is not repeated", async () => {
-  const { fetch, requests } = gives(() => problem(503, "too_busy", { "Retry-After": "0" }));
+  const { fetch, requests } = gives(() => problem(429, "too_busy", { "Retry-After": "0" }));
   await assert.rejects(new Htm({ fetch }).keys.create({ role: "reader" }), { code: "too_busy" });
   assert.equal(requests.length, 1);
   assert.equal(new Headers(requests[0]!.headers).get("Idempotency-Key"), null);
@@ -83,6 +83,6 @@ test("a caller ends a call, also between its attempts", async () => {
   await assert.rejects(new Htm({ fetch: silent }).jobs.queues({ signal: later.signal }), reason);
   const pausing = new AbortController();
   setTimeout(() => pausing.abort(reason), 20);
-  const { fetch } = gives(() => problem(503, "too_busy", { "Retry-After": "30" }));
+  const { fetch } = gives(() => problem(429, "too_busy", { "Retry-After": "30" }));
   await assert.rejects(new Htm({ fetch }).jobs.queues({ signal: pausing.signal }), reason);
 });

@@ -145,7 +145,7 @@ test("events go on after a broken connection, from the last place that was told"
       'id: 1\n\n: nothing\n\nid: 2\nevent: job.dead\ndata: {"job":\ndata: "a\u2028"}\n\n' +
         "id: 3\r\n\r\nevent: job.dead\ndata: {}",
     ),
-    () => problem(503, "too_busy", { "Retry-After": "0" }),
+    () => problem(429, "too_busy", { "Retry-After": "0" }),
     () => {
       throw new TypeError("the connection is refused");
     },

@@ -54,7 +54,7 @@ pub use model::line::MAX_LINE_BYTES;
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
 pub use model::namespaces::{NamespaceQuery, UnknownNamespace, labels_of, namespace_of};
 pub use model::nodes::{Node, Revision};
-pub use model::operation::{MAX_OPERATION_BYTES, Operation};
+pub use model::operation::{Kept, MAX_OPERATION_BYTES, Operation};
 pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
 pub use model::quota::{Quota, QuotaUse};

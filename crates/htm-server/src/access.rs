@@ -46,11 +46,18 @@ pub(crate) enum Sender {
 impl Caller {
     /// The caller, if its role is enough.
     fn with(self, needed: Role) -> Result<Self> {
-        if self.role < needed {
-            let problem = format!("the key has the role {}, and this needs {needed}", self.role);
-            return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
+        enough(self.role, needed, "this").map(|()| self)
+    }
+}
+
+/// Refuses a role that is lower than what is asked needs.
+pub(crate) fn enough(role: Role, needed: Role, what: &str) -> Result<()> {
+    match role < needed {
+        true => {
+            let problem = format!("the key has the role {role}, and {what} needs {needed}");
+            Err(Problem::new(codes::ROLE_INSUFFICIENT, problem))
         }
-        Ok(self)
+        false => Ok(()),
     }
 }
 

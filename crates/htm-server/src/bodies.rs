@@ -1,6 +1,7 @@
 //! The memory for the bodies of all requests in hand: for their bytes, and for the values that are read from them. The two
 //! are apart, so that requests whose bytes take all of the first can still be read, one after the other.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::Request;
@@ -27,6 +28,7 @@ pub(crate) struct Bodies {
 pub(crate) struct Reserved {
     values: Arc<Semaphore>,
     held: Arc<Mutex<Vec<OwnedSemaphorePermit>>>,
+    is_read: Arc<AtomicBool>,
 }
 
 impl Bodies {
@@ -43,11 +45,25 @@ impl Bodies {
                 MAX_BODIES_BYTES >> 20
             ))
         })?;
-        Ok(Reserved { values: self.values.clone(), held: Arc::new(Mutex::new(vec![permit])) })
+        Ok(Reserved {
+            values: self.values.clone(),
+            held: Arc::new(Mutex::new(vec![permit])),
+            is_read: Arc::default(),
+        })
     }
 }
 
 impl Reserved {
+    /// Whether the body is being read.
+    pub(crate) fn is_read(&self) -> bool {
+        self.is_read.load(Ordering::Relaxed)
+    }
+
+    /// Says that the body is being read, or that it is whole.
+    pub(crate) fn set_read(&self, is_read: bool) {
+        self.is_read.store(is_read, Ordering::Relaxed);
+    }
+
     /// Reserves the memory for the values of the body.
     pub(crate) fn reserve_values(&self, bytes: usize) -> Result<()> {
         let permit = acquire(&self.values, bytes).ok_or_else(|| {

@@ -25,7 +25,7 @@ impl<S: Sync, T: DeserializeOwned + 'static> FromRequest<S> for Body<T> {
     async fn from_request(request: Request, _: &S) -> Result<Self> {
         json_only(request.headers())?;
         let (parts, body) = request.into_parts();
-        let bytes = bytes(&parts.headers, body).await?;
+        let bytes = bytes(&parts, body).await?;
         weigh(&parts, &bytes)?;
         let read = || serde_json::from_slice(&bytes).map_err(|error| unreadable(&error, bytes.is_empty()));
         read().map(Self)
@@ -141,7 +141,15 @@ pub(crate) fn length(headers: &HeaderMap) -> Option<usize> {
 }
 
 /// The whole body, up to the limit.
-pub(crate) async fn bytes(headers: &HeaderMap, body: axum::body::Body) -> Result<Bytes> {
+pub(crate) async fn bytes(parts: &Parts, body: axum::body::Body) -> Result<Bytes> {
+    let set_read = |is_read| parts.extensions.get::<Reserved>().map(|reserved| reserved.set_read(is_read));
+    set_read(true);
+    let bytes = whole(&parts.headers, body).await;
+    set_read(false);
+    bytes
+}
+
+async fn whole(headers: &HeaderMap, body: axum::body::Body) -> Result<Bytes> {
     let too_large =
         || Problem::new(codes::BODY_TOO_LARGE, format!("the body has more than {MAX_BODY_BYTES} bytes"));
     let length = length(headers);

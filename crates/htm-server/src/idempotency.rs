@@ -1,9 +1,8 @@
 //! `Idempotency-Key`: a write with a key is done once, and a retry gets the first answer.
 //!
 //! Memories and the answer commit together: their handlers take the operation and pass it to
-//! [`remember_once`](htm_core::Htm::remember_once). Other writes are claimed before and answered after. After a crash
-//! between the two, a retry does the write again. The handlers of writes for which this has a second effect take the
-//! operation and commit the answer too.
+//! [`remember_once`](htm_core::Htm::remember_once). Other writes are claimed before and answered after. Those that change a
+//! memory or a file commit their answer too. After a crash, a retry does the rest again, which has no second effect.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, Request};
@@ -11,8 +10,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use htm_core::Operation;
 use htm_core::error::chain;
+use htm_core::{Kept, Operation};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tracing::Instrument;
@@ -33,6 +32,13 @@ const KEPT: [HeaderName; 2] = [header::ETAG, header::LOCATION];
 
 /// The operation of a write whose handler keeps the answer.
 pub(crate) struct Once(pub(crate) Option<Operation>);
+
+impl Once {
+    /// The operation, with how to make its answer.
+    pub(crate) fn keeps<T>(&self, answer: fn(&T) -> Value) -> Option<Kept<'_, T>> {
+        self.0.as_ref().map(|operation| Kept::new(operation, answer))
+    }
+}
 
 impl<S: Sync> FromRequestParts<S> for Once {
     type Rejection = Problem;
@@ -69,18 +75,18 @@ pub(crate) async fn around(app: App, request: Request, next: Next) -> Result<Res
 async fn keep(app: &App, operation: &Operation, response: Response) -> Response {
     let (parts, body) = response.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let kept = match parts.status.is_success() {
+    let ended = match parts.status.is_success() {
         true => {
             let headers: Vec<(&str, &str)> = KEPT
                 .iter()
                 .filter_map(|name| Some((name.as_str(), parts.headers.get(name)?.to_str().ok()?)))
                 .collect();
-            let answer = answer(parts.status, &headers, &String::from_utf8_lossy(&body));
+            let answer = kept(parts.status, &headers, &String::from_utf8_lossy(&body));
             app.htm.end_operation(operation, &answer).await
         }
         false => app.htm.abandon_operation(operation).await,
     };
-    if let Err(error) = kept {
+    if let Err(error) = ended {
         // It is done, or refused, all the same. A retry does it again when the claim has run out.
         tracing::warn!(code = error.code(), error = %chain(&error), "the answer to a retry is not kept");
     }
@@ -88,13 +94,18 @@ async fn keep(app: &App, operation: &Operation, response: Response) -> Response 
 }
 
 /// The form of an answer that is kept.
-fn answer(status: StatusCode, headers: &[(&str, &str)], body: &str) -> Value {
+fn kept(status: StatusCode, headers: &[(&str, &str)], body: &str) -> Value {
     json!({"status": status.as_u16(), "headers": headers, "body": body})
 }
 
 /// The answer with a body of JSON, for a handler that commits it.
-pub(crate) fn answer_of(body: &impl Serialize) -> Value {
-    answer(StatusCode::OK, &[], &serde_json::to_string(body).unwrap_or_default())
+pub(crate) fn answer(status: StatusCode, headers: &[(&str, &str)], body: &impl Serialize) -> Value {
+    kept(status, headers, &serde_json::to_string(body).unwrap_or_default())
+}
+
+/// As [`answer`], with the status 200 and no headers.
+pub(crate) fn answer_of<T: Serialize>(body: &T) -> Value {
+    answer(StatusCode::OK, &[], body)
 }
 
 /// Refuses a key on a path that cannot honour it.
@@ -124,7 +135,7 @@ async fn read(app: &App, request: Request) -> Result<(Request, Option<Operation>
         request.headers().get(header::IF_MATCH)
     );
     let (parts, body) = request.into_parts();
-    let body = extract::bytes(&parts.headers, body).await?;
+    let body = extract::bytes(&parts, body).await?;
     let operation = Operation::new(&app.key, &key, &[head.as_bytes(), &body].concat())?;
     Ok((Request::from_parts(parts, Body::from(body)), Some(operation)))
 }

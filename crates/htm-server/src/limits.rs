@@ -24,7 +24,7 @@ pub(crate) const MAX_SEPARATOR: usize = 1_024;
 /// The limits that a server is started with.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most requests that are worked on at the same time. Further ones get 503.
+    /// The most requests that are worked on at the same time. Further ones get 429.
     pub requests: usize,
     /// The most connections. Further clients wait.
     pub connections: usize,

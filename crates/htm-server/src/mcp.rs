@@ -85,7 +85,7 @@ async fn read(request: Request) -> Result<Request> {
     }
     json_only(request.headers())?;
     let (parts, body) = request.into_parts();
-    let body = bytes(&parts.headers, body).await?;
+    let body = bytes(&parts, body).await?;
     weigh(&parts, &body)?;
     serde_json::from_slice::<IgnoredAny>(&body).map_err(|error| unreadable(&error, body.is_empty()))?;
     Ok(Request::from_parts(parts, Body::from(body)))

@@ -147,6 +147,14 @@ pub(crate) fn status(error: &Error) -> StatusCode {
     of_code(error.code(), error.fault())
 }
 
+/// The result of a write, for a request with `If-Match` if it names a revision.
+pub(crate) fn of_request<T>(result: htm_core::Result<T>, revision: Option<i32>) -> Result<T> {
+    result.map_err(|error| match revision {
+        Some(_) => Problem::from(error).of_precondition(),
+        None => error.into(),
+    })
+}
+
 /// The status of a code in the answer to a request with `If-Match`, if it has another one there.
 pub(crate) fn of_precondition(code: &str) -> Option<StatusCode> {
     (code == "revision_conflict").then_some(StatusCode::PRECONDITION_FAILED)
@@ -212,7 +220,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "group_member_passive"
         | "group_member_replaced"
         | "operation_open" => StatusCode::CONFLICT,
-        "too_many_requests" => StatusCode::TOO_MANY_REQUESTS,
+        "too_many_requests" | "too_busy" => StatusCode::TOO_MANY_REQUESTS,
         "request_timeout" | "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,
         // The server has no such thing: another request can do without.
         "embedder_missing" | "reranker_missing" | "expander_missing" => StatusCode::UNPROCESSABLE_ENTITY,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
-use axum::http::{HeaderName, HeaderValue, Uri};
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
@@ -123,10 +123,16 @@ pub(crate) async fn limited(State(app): State<App>, mut request: Request, next: 
         return Err(Problem::new(codes::TOO_BUSY, problem));
     };
     let reserved = app.bodies.reserve(&request)?;
-    request.extensions_mut().insert(reserved);
+    request.extensions_mut().insert(reserved.clone());
     let limit = app.limits.request_time;
-    timeout(limit, next.run(request)).await.map_err(|_elapsed| {
-        let problem = format!("the request took longer than {} s", limit.as_secs());
-        Problem::new(codes::REQUEST_TIMEOUT, problem)
+    timeout(limit, next.run(request)).await.map_err(|_elapsed| match reserved.is_read() {
+        true => {
+            let problem = format!("the body did not come within {} s", limit.as_secs_f64());
+            Problem::new(codes::BODY_INCOMPLETE, problem).with_status(StatusCode::REQUEST_TIMEOUT)
+        }
+        false => {
+            let problem = format!("the request took longer than {} s", limit.as_secs_f64());
+            Problem::new(codes::REQUEST_TIMEOUT, problem)
+        }
     })
 }

@@ -141,6 +141,8 @@ impl Server {
                     tokio::spawn(async move {
                         let mut http = http1::Builder::new();
                         http.timer(TokioTimer::new()).header_read_timeout(header_time);
+                        // A client may end its side after its request. Its write would be cancelled otherwise.
+                        http.half_close(true);
                         // Errors of the connection are the client's.
                         match tls {
                             None => {
@@ -191,12 +193,13 @@ fn hosts(listening: &Listening) -> Option<Vec<String>> {
     Some(hosts)
 }
 
-/// Loads what the first requests would wait for: the tokens' vocabulary, and the local model. Another provider would be
-/// paid for the call.
+/// Loads what the first requests would wait for: the local model, and the tokens' vocabulary, which takes half as much
+/// memory again as a server without a model, so that there the first write loads it. Another provider would be paid for
+/// the call.
 async fn warm_up(htm: Htm) {
-    let encoding = htm.settings().token_encoding;
-    tokio::task::spawn_blocking(move || encoding.count("warm")).await.ok();
     if htm.settings().embedding_model.provider == "local" {
+        let encoding = htm.settings().token_encoding;
+        tokio::task::spawn_blocking(move || encoding.count("warm")).await.ok();
         let query = RecallQuery { count_accesses: false, ..RecallQuery::new("warm").limit(1) };
         // While the database is away, the first recall says so.
         htm.recall(&query).await.ok();

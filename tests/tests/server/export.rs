@@ -82,7 +82,7 @@ async fn a_client_that_leaves_ends_its_export() {
     remember_much(&served).await;
     let clients = [reads_a_little(&served).await, reads_a_little(&served).await];
     assert_eq!(served.db.count(SNAPSHOTS).await, 2);
-    assert_eq!(served.get("/v1/export").await.problem(), (503, "too_busy"));
+    assert_eq!(served.get("/v1/export").await.problem(), (429, "too_busy"));
     drop(clients);
     wait_until(|| async { served.db.count(SNAPSHOTS).await == 0 }).await;
     let reply = served.get("/v1/export").await;

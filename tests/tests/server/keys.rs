@@ -66,6 +66,28 @@ async fn a_role_does_what_it_may_and_no_more() {
     assert!(refused.text.contains("reader") && refused.text.contains("writer"), "{}", refused.text);
     assert_eq!(served.delete(&format!("/v1/memories/{node}")).await.problem(), (403, "role_insufficient"));
     assert_eq!(served.get("/v1/keys").await.problem(), (403, "role_insufficient"));
+    // Nor by a path that reads.
+    for (path, body) in [
+        ("/v1/recall", json!({"query": "tabs", "robot": "new"})),
+        ("/v1/recall", json!({"query": "tabs", "refresh": true})),
+        ("/v1/context", json!({"query": "tabs", "robot": "new"})),
+    ] {
+        assert_eq!(served.post(path, body).await.problem(), (403, "role_insufficient"));
+    }
+    assert_eq!(served.post("/v1/context", json!({"robot": "new"})).await.problem(), (404, "robot_unknown"));
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "recall", "arguments": {"query": "tabs"}}});
+    let recalled = served
+        .send(
+            served
+                .request(Method::POST, "/mcp")
+                .header("accept", "application/json, text/event-stream")
+                .json(&call),
+        )
+        .await;
+    assert!(recalled.text.contains("Mara prefers tabs."), "{}", recalled.text);
+    assert_eq!(served.db.count("select count(*) from htm.robots").await, 1, "the robot that remembered");
+    assert_eq!(served.db.count("select count(*) from htm.working_memory").await, 0);
 
     served.use_key(&NewApiKey::new(Role::Writer)).await;
     served.remember("Mara uses a split keyboard.").await;

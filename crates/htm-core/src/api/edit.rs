@@ -14,9 +14,10 @@ use crate::model::memory::{
     validate_expiry, validate_importance, validate_metadata, validate_name, validate_text,
 };
 use crate::model::nodes::{not_found, revision_conflict};
+use crate::model::operation::Kept;
 use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
-use crate::store::{expiry, jobs, nodes, statistics, tags};
+use crate::store::{expiry, jobs, nodes, operations, statistics, tags};
 
 /// An edit of a node. Fields that are not set stay.
 ///
@@ -161,7 +162,23 @@ impl Htm {
     /// `content_taken` (it would duplicate another node), `namespace_full` (no room for a new tag), or a database
     /// error. Nothing has changed then.
     pub async fn edit(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
-        self.edit_and(node, edit, async |_, _| Ok(())).await
+        self.edit_once(node, edit, None).await
+    }
+
+    /// As [`edit`](Self::edit), and keeps the answer to an operation. Nothing is kept of an edit that changes nothing.
+    ///
+    /// # Errors
+    /// As [`edit`](Self::edit).
+    pub async fn edit_once(
+        &self,
+        node: NodeId,
+        edit: &Edit,
+        kept: Option<Kept<'_, Edited>>,
+    ) -> Result<Edited> {
+        let keep = async |connection: &mut PgConnection, edited: &Edited| {
+            operations::keep_in_tx(connection, kept, edited).await
+        };
+        self.edit_and(node, edit, keep).await
     }
 
     /// As [`edit`](Self::edit), with something else that commits with it. Nothing else is done if nothing has changed.

@@ -1,7 +1,6 @@
 //! Files below `/memories`, with the commands of Anthropic's memory tool. A file is the memory whose key is its path: it
 //! has revisions, it is embedded, and recall finds it.
 
-use serde_json::Value;
 use sqlx::{PgConnection, PgTransaction};
 
 use crate::api::edit::{Edit, Edited};
@@ -18,7 +17,7 @@ use crate::model::files::{
 use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
 use crate::model::memory::Memory;
-use crate::model::operation::Operation;
+use crate::model::operation::Kept;
 use crate::model::remember::Outcome;
 use crate::store::files::{self as store, File};
 use crate::store::{forget, operations};
@@ -45,14 +44,7 @@ pub struct Files<'a> {
     htm: &'a Htm,
     namespace: &'a str,
     caller: Caller,
-    kept: Option<Kept<'a>>,
-}
-
-/// The operation that a command is, and the answer to keep of its reply.
-#[derive(Clone, Copy, Debug)]
-struct Kept<'a> {
-    operation: &'a Operation,
-    answer: fn(&FileReply) -> Value,
+    kept: Option<Kept<'a, FileReply>>,
 }
 
 impl Htm {
@@ -69,8 +61,8 @@ impl Htm {
 impl<'a> Files<'a> {
     /// Lets a command commit with its answer to a retry, for an operation that was
     /// [begun](Htm::begin_operation). After a crash between the two, a retry would otherwise insert a text twice.
-    pub fn keeping(self, operation: &'a Operation, answer: fn(&FileReply) -> Value) -> Self {
-        Self { kept: Some(Kept { operation, answer }), ..self }
+    pub fn keeping(self, kept: Option<Kept<'a, FileReply>>) -> Self {
+        Self { kept, ..self }
     }
 
     /// Reads a file with its line numbers, or lists a directory to two levels. `range` has the first and the last line
@@ -204,8 +196,7 @@ impl<'a> Files<'a> {
     }
 
     async fn keep_in_tx(&self, connection: &mut PgConnection, reply: &FileReply) -> Result<()> {
-        let Some(Kept { operation, answer }) = self.kept else { return Ok(()) };
-        operations::answer(connection, operation, &answer(reply)).await
+        operations::keep_in_tx(connection, self.kept, reply).await
     }
 
     /// Begins a transaction that no other command that creates, renames or deletes runs beside.

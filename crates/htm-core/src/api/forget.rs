@@ -9,9 +9,10 @@ use crate::model::forget::{ForgetPlan, ForgetReason, Forgotten, ForgottenNode, M
 use crate::model::id::NodeId;
 use crate::model::memory::{content_empty, refuse_nul};
 use crate::model::nodes::{Node, not_found, revision_conflict};
+use crate::model::operation::Kept;
 use crate::model::timeline::Place;
 use crate::store::forget as store;
-use crate::store::nodes;
+use crate::store::{nodes, operations};
 
 impl Htm {
     /// Forgets a node. After the commit no search finds it, its key is free and its waiting jobs are deleted. A running
@@ -26,6 +27,22 @@ impl Htm {
         caller: &Caller,
         confirmation: Confirmation,
     ) -> Result<Forgotten> {
+        self.forget_once(node, None, caller, confirmation, None).await
+    }
+
+    /// As [`forget`](Self::forget), if the text has the revision that the caller knows, and keeps the answer to an
+    /// operation.
+    ///
+    /// # Errors
+    /// As [`forget`](Self::forget), and `revision_conflict`: the text was edited meanwhile.
+    pub async fn forget_once(
+        &self,
+        node: NodeId,
+        expected: Option<i32>,
+        caller: &Caller,
+        confirmation: Confirmation,
+        kept: Option<Kept<'_, Forgotten>>,
+    ) -> Result<Forgotten> {
         let unconfirmed = |error: Error| error.with_value("node", node);
         confirmation.require(|| format!("forgetting node {node}")).map_err(unconfirmed)?;
         self.admit_caller(caller)?;
@@ -34,9 +51,14 @@ impl Htm {
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
         let found = locked.first().ok_or_else(|| not_found(node))?;
         self.refuse_forgetting(caller, found)?;
+        if let Some(expected) = expected.filter(|expected| *expected != found.revision) {
+            return Err(revision_conflict(node, found.revision, expected));
+        }
         let removed = store::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
+        let forgotten = Forgotten { forgotten: vec![node], left: Vec::new(), removed };
+        operations::keep_in_tx(&mut tx, kept, &forgotten).await?;
         tx.commit().await?;
-        Ok(Forgotten { forgotten: vec![node], left: Vec::new(), removed })
+        Ok(forgotten)
     }
 
     /// Plans [`forget`](Self::forget) of a node; changes nothing.
@@ -142,18 +164,20 @@ impl Htm {
     /// `node_not_found` (never there, or purged), `not_forgotten`, `not_owner`, `key_taken` or `content_taken` (another
     /// node has its key, or it would be a duplicate), or a database error.
     pub async fn restore(&self, node: NodeId, caller: &Caller) -> Result<Restored> {
-        self.restore_revision(node, None, caller).await
+        self.restore_once(node, None, caller, None).await
     }
 
-    /// As [`restore`](Self::restore), if the text has the revision that the caller knows.
+    /// As [`restore`](Self::restore), if the text has the revision that the caller knows, and keeps the answer to an
+    /// operation.
     ///
     /// # Errors
     /// As [`restore`](Self::restore), and `revision_conflict`: the node was restored, edited and forgotten meanwhile.
-    pub async fn restore_revision(
+    pub async fn restore_once(
         &self,
         node: NodeId,
         expected: Option<i32>,
         caller: &Caller,
+        kept: Option<Kept<'_, Restored>>,
     ) -> Result<Restored> {
         self.admit_caller(caller)?;
         self.admit_nodes(&[node]).await?;
@@ -173,8 +197,10 @@ impl Htm {
         }
         let jobs = self.enqueue_lacking_in_tx(&mut tx, node).await?;
         crate::store::statistics::note_changed_in_tx(&mut tx, &found.unique_keys.namespace, 1).await?;
+        let restored = Restored { node, jobs };
+        operations::keep_in_tx(&mut tx, kept, &restored).await?;
         tx.commit().await?;
         self.pinger().ping();
-        Ok(Restored { node, jobs })
+        Ok(restored)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::model::error::{Error, Result, codes};
@@ -22,6 +23,28 @@ pub struct Operation {
     /// The time for which the answer is kept.
     pub(crate) keep: Duration,
 }
+
+/// The operation that a write is, and the answer that is made of its result and commits with it.
+#[derive(Debug)]
+pub struct Kept<'a, T> {
+    pub(crate) operation: &'a Operation,
+    pub(crate) answer: fn(&T) -> Value,
+}
+
+impl<'a, T> Kept<'a, T> {
+    /// An operation that was [begun](crate::Htm::begin_operation), and how to make its answer.
+    pub fn new(operation: &'a Operation, answer: fn(&T) -> Value) -> Self {
+        Self { operation, answer }
+    }
+}
+
+impl<T> Clone for Kept<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Kept<'_, T> {}
 
 impl Operation {
     /// The time for which an answer is kept by default.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
-use crate::model::operation::Operation;
+use crate::model::operation::{Kept, Operation};
 
 /// The most operations that one statement deletes.
 const SWEEP: i64 = 10_000;
@@ -82,6 +82,19 @@ pub(crate) async fn answer(
     .execute(connection)
     .await
     .map(drop)
+}
+
+/// Keeps the answer to a write, if it is an operation.
+///
+/// # Errors
+/// A database error.
+pub(crate) async fn keep_in_tx<T>(
+    connection: &mut PgConnection,
+    kept: Option<Kept<'_, T>>,
+    result: &T,
+) -> Result<()> {
+    let Some(Kept { operation, answer: made }) = kept else { return Ok(()) };
+    answer(connection, operation, &made(result)).await
 }
 
 /// Deletes an operation without an answer.

@@ -1,7 +1,7 @@
 //! `recall`.
 
 use htm_core::error::codes::CONTENT_EMPTY;
-use htm_core::{Filter, RecallQuery, Strategy, TagFilter};
+use htm_core::{Filter, RecallQuery, Role, Strategy, TagFilter};
 
 use super::{Answer, Effect, ToolSpec, Who, answer_hits};
 use crate::McpServer;
@@ -54,9 +54,15 @@ async fn recall(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     if arguments.text("robot").is_some() {
         server.htm().find_robot(Some(&who.namespace), &who.robot).await?;
     }
-    let robot = server.robot(&who).await?;
-    let recalled = robot.recall(&query).await?.recalled;
-    server.save(robot).await;
+    let recalled = match server.options().role < Role::Writer {
+        true => server.htm().recall(&query).await?,
+        false => {
+            let robot = server.robot(&who).await?;
+            let recalled = robot.recall(&query).await?.recalled;
+            server.save(robot).await;
+            recalled
+        }
+    };
     answer_hits(server.htm(), &recalled, &query.filter, arguments.size("max_tokens")).await
 }
 

@@ -47,10 +47,7 @@ impl Writing {
     fn files<'a>(&'a self, app: &'a App, once: &'a Once) -> Result<Files<'a>> {
         let caller = caller(app, self.namespace.clone(), self.robot.clone(), self.any_robot);
         let files = app.htm.files(self.namespace.as_deref(), caller)?;
-        Ok(match &once.0 {
-            Some(operation) => files.keeping(operation, answer_of),
-            None => files,
-        })
+        Ok(files.keeping(once.keeps(answer_of)))
     }
 }
 

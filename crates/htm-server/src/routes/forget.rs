@@ -10,7 +10,8 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::codes;
 use crate::extract::{Asked, Body, IfMatch, Named, next};
-use crate::problem::{Problem, Result};
+use crate::idempotency::{Once, answer_of};
+use crate::problem::{Problem, Result, of_request};
 use crate::routes::memories::caller;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -68,6 +69,7 @@ async fn forget(
     app: App,
     Named(id): Named<NodeId>,
     IfMatch(revision): IfMatch,
+    once: Once,
     Asked(asked): Asked<Forgetting>,
 ) -> Result<Json<Deleted>> {
     if asked.erase {
@@ -75,20 +77,8 @@ async fn forget(
     }
     let caller = caller(&app, asked.namespace, asked.robot, asked.any_robot);
     let confirmation = confirmation(asked.confirm);
-    let Some(revision) = revision else {
-        return Ok(Json(Deleted::Forgotten(app.htm.forget(id, &caller, confirmation).await?)));
-    };
-    // The plan has the revision, and what was edited since is left.
-    let plan = app.htm.plan_forget_node(id, &caller).await?;
-    let current = plan.matches.first().map_or(0, |found| found.revision);
-    if current != revision {
-        return Err(conflict(id, current, revision));
-    }
-    let forgotten = app.htm.forget_planned(&plan, &caller, confirmation).await?;
-    match forgotten.forgotten.is_empty() {
-        true => Err(conflict(id, current, revision)),
-        false => Ok(Json(Deleted::Forgotten(forgotten))),
-    }
+    let forgotten = app.htm.forget_once(id, revision, &caller, confirmation, once.keeps(answer_of)).await;
+    Ok(Json(Deleted::Forgotten(of_request(forgotten, revision)?)))
 }
 
 fn conflict(id: NodeId, current: i32, revision: i32) -> Problem {
@@ -218,12 +208,10 @@ async fn restore(
     app: App,
     Named(id): Named<NodeId>,
     IfMatch(revision): IfMatch,
+    once: Once,
     Body(body): Body<Restoring>,
 ) -> Result<Json<Restored>> {
     let caller = caller(&app, body.namespace, body.robot, body.any_robot);
-    let restored = app.htm.restore_revision(id, revision, &caller).await;
-    Ok(Json(restored.map_err(|error| match revision {
-        Some(_) => Problem::from(error).of_precondition(),
-        None => error.into(),
-    })?))
+    let restored = app.htm.restore_once(id, revision, &caller, once.keeps(answer_of)).await;
+    Ok(Json(of_request(restored, revision)?))
 }

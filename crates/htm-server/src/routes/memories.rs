@@ -19,7 +19,8 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::codes;
 use crate::extract::{Asked, Body, IfMatch, Named, etag, next};
-use crate::problem::{Problem, Result};
+use crate::idempotency::{Once, answer};
+use crate::problem::{Problem, Result, of_request};
 use crate::wait::{Wait, Waiting};
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -187,6 +188,11 @@ struct EditedNow {
     status: Option<NodeStatus>,
 }
 
+fn answer_of_edit(edited: &Edited) -> Value {
+    let revision = etag(edited.revision);
+    answer(StatusCode::OK, &[("etag", revision.to_str().unwrap_or_default())], edited)
+}
+
 /// Edit a memory.
 ///
 /// With `If-Match`, it fails if the text has another revision by now (412).
@@ -198,6 +204,7 @@ async fn edit(
     Named(id): Named<NodeId>,
     waiting: Wait,
     IfMatch(revision): IfMatch,
+    once: Once,
     Body(body): Body<MemoryEdit>,
 ) -> Result<Response> {
     let expires = match (body.expires_at, body.ttl_seconds) {
@@ -225,11 +232,8 @@ async fn edit(
         expected_revision: revision,
         caller: caller(&app, body.namespace, body.robot, body.any_robot),
     };
-    let edited = app.htm.edit(id, &edit).await;
-    let edited = match revision {
-        Some(_) => edited.map_err(|error| Problem::from(error).of_precondition())?,
-        None => edited?,
-    };
+    let edited = app.htm.edit_once(id, &edit, once.keeps(answer_of_edit)).await;
+    let edited = of_request(edited, revision)?;
     let status = waiting.wait(&app.htm, &[id]).await?.pop().flatten();
     Ok(([(ETAG, etag(edited.revision))], Json(EditedNow { edited, status })).into_response())
 }

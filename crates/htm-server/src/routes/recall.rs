@@ -2,14 +2,15 @@
 
 use axum::Json;
 use htm_core::{
-    ContextHeader, ContextOptions, Filter, Intake, NodeId, RecallQuery, Recalled, RobotContext, Strategy,
-    Timeline, TimelineQuery, WorkingMemoryStats,
+    ContextHeader, ContextOptions, Filter, Intake, NodeId, RecallQuery, Recalled, RobotContext, Role,
+    Strategy, Timeline, TimelineQuery, WorkingMemoryStats,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::access::enough;
 use crate::app::App;
 use crate::codes;
 use crate::extract::{Asked, Body};
@@ -70,12 +71,12 @@ struct RecallBody {
     /// Whether a language model rephrases the query.
     #[serde(default)]
     expand: bool,
-    /// Whether the hits' times to live start again.
+    /// Whether the hits' times to live start again. Needs a writer's key.
     #[serde(default)]
     refresh: bool,
     /// Whether hits count as accessed. Default: true.
     count_accesses: Option<bool>,
-    /// The robot that asks: the hits enter its working memory. Default: nobody.
+    /// The robot that asks: the hits enter its working memory, which needs a writer's key. Default: nobody.
     robot: Option<String>,
 }
 
@@ -118,6 +119,9 @@ struct Answer {
 #[utoipa::path(post, path = "/v1/recall", tag = "recall", request_body = RecallBody,
     responses((status = 200, body = Answer)))]
 async fn recall(app: App, Body(body): Body<RecallBody>) -> Result<Json<Answer>> {
+    if body.refresh || body.robot.is_some() {
+        enough(app.role, Role::Writer, "a change of times to live or working memories")?;
+    }
     let robot = body.robot.clone();
     let query = body.read(&app)?;
     let (recalled, working_memory) = match robot {
@@ -180,7 +184,7 @@ async fn recall_simply(app: App, Asked(asked): Asked<SimpleQuery>) -> Result<Jso
 struct ContextBody {
     /// The robot whose working memory it is. A query registers a new one.
     robot: String,
-    /// Recalls this first: the hits enter the working memory.
+    /// Recalls this first: the hits enter the working memory. Needs a writer's key.
     query: Option<String>,
     /// The memories of the context, and of the query.
     #[serde(default)]
@@ -244,6 +248,9 @@ pub(super) fn options(
 #[utoipa::path(post, path = "/v1/context", tag = "recall", request_body = ContextBody,
     responses((status = 200, body = ContextAnswer)))]
 async fn context(app: App, Body(body): Body<ContextBody>) -> Result<Json<ContextAnswer>> {
+    if body.query.is_some() {
+        enough(app.role, Role::Writer, "a change of a working memory")?;
+    }
     let options = options(body.strategy.as_deref(), body.max_tokens, body.separator, body.header)?;
     let filter = body.filter.read(&app)?;
     let namespace = app.namespace(filter.namespaces.first().map(String::as_str)).to_owned();
