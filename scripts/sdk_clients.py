@@ -9,7 +9,8 @@
   sdk_clients.py anthropic DIR    PyPI's anthropic, in a virtual environment at DIR
   sdk_clients.py client-python DIR  what our own client of Python needs, to be made, checked and tested
   sdk_clients.py client-typescript DIR  the same of TypeScript, in DIR/node_modules
-  sdk_clients.py framework-NAME DIR the same, with a framework whose memory the client is: anthropic, openai-agents
+  sdk_clients.py framework-NAME DIR the same, with a framework whose memory the client is: anthropic,
+                                    langgraph, openai-agents
 
 What is there already stays as it is. The settings of pip and npm hold. Exit status: 0 when it is in place, 1 with a line
 that says what is not and why.
@@ -32,6 +33,8 @@ PACKAGES = {
     "client-typescript": "typescript@7.0.2 @types/node@20.19.43",
     "client-python": f"{CLIENT} ruff==0.17.6 datamodel-code-generator==0.89.0",
     "framework-anthropic": f"{CLIENT} anthropic==2.12.0",
+    "framework-langgraph": f"{CLIENT} langgraph==1.2.22 langgraph-checkpoint==4.3.2 "
+    "langgraph-checkpoint-postgres==3.2.0 psycopg[binary]==3.3.9",
     "framework-openai-agents": f"{CLIENT} openai-agents==0.24.0",
 }
 

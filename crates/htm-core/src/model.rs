@@ -35,6 +35,7 @@ pub(crate) mod refine;
 pub(crate) mod relevance;
 pub(crate) mod remember;
 pub(crate) mod retention;
+pub(crate) mod replace;
 pub(crate) mod robots;
 pub(crate) mod scope;
 pub(crate) mod settings;
