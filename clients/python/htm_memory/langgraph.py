@@ -285,7 +285,9 @@ class HtmStore(BaseStore):
         limit = min(len(known) + wanted + 1, MOST)
         while True:
             [answer] = yield [_call(self._calls.recall.timeline(filter=filter, limit=limit))]
-            new = [entry for entry in reversed(answer.entries) if entry.id not in seen]
+            new = [entry for entry in answer.entries if entry.id not in seen]
+            # Those of one time by their number, as the server chooses the latest.
+            new.sort(key=lambda entry: (entry.created_at, entry.id), reverse=True)
             for entry in new:
                 seen.add(entry.id)
                 item = self._item(entry)
