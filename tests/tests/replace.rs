@@ -1,7 +1,7 @@
 //! Conversations that are replaced as a whole.
 
 use htm_core::{
-    Caller, Conversation, Error, Htm, Memory, NodeId, Operation, Receipt, RecallQuery, Replacement, Result,
+    Caller, Conversation, Error, Htm, Memory, NodeId, Operation, RecallQuery, Receipt, Replacement, Result,
     Settings,
 };
 use htm_tests::TestDatabase;
@@ -43,7 +43,9 @@ async fn what_was_there_is_forgotten_with_the_write() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
     let first = htm.replace(&document(), &parts(&["manual one", "manual two"])).await.unwrap();
-    htm.remember(Memory { session: Some("other.md".into()), ..Memory::new("manual of another") }).await.unwrap();
+    htm.remember(Memory { session: Some("other.md".into()), ..Memory::new("manual of another") })
+        .await
+        .unwrap();
     let second = htm.replace(&document(), &parts(&["manual three"])).await.unwrap();
     assert_eq!(found(&htm).await, ["manual of another", "manual three"]);
     let (was, is) = (htm.get(nodes(&first)[0]).await, htm.get(nodes(&second)[0]).await.unwrap());
@@ -73,7 +75,10 @@ async fn a_refusal_changes_nothing() {
     htm.remember(Memory::new("manual of another").key("taken")).await.unwrap();
     assert_eq!(code(htm.replace(&document(), &parts(&["manual two", " "])).await), "content_empty");
     let taken = part("manual three").key("taken");
-    assert_eq!(code(htm.replace(&document(), &[parts(&["manual two"]), vec![taken]].concat()).await), "key_taken");
+    assert_eq!(
+        code(htm.replace(&document(), &[parts(&["manual two"]), vec![taken]].concat()).await),
+        "key_taken"
+    );
     let stranger = Replacement { caller: Caller::Robot("ben".into()), ..document() };
     assert_eq!(code(htm.replace(&stranger, &parts(&["manual two"])).await), "not_owner");
     assert_eq!(found(&htm).await, ["manual of another", "manual one"]);
@@ -87,7 +92,8 @@ async fn of_replacements_at_the_same_time_one_is_there() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
     for _ in 0..3 {
-        let texts: Vec<[String; 3]> = (0..8).map(|n| [0, 1, 2].map(|part| format!("manual {n} {part}"))).collect();
+        let texts: Vec<[String; 3]> =
+            (0..8).map(|n| [0, 1, 2].map(|part| format!("manual {n} {part}"))).collect();
         let writes = texts.iter().map(async |texts| {
             let memories = texts.iter().map(|text| part(text)).collect::<Vec<_>>();
             htm.replace(&document(), &memories).await.unwrap()

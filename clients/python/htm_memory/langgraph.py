@@ -34,7 +34,7 @@ from ._generated import models
 from ._generated.synchronous import Subjects
 from .calls import Answer, Call
 from .client import AsyncHtm, Htm
-from .errors import NodeNotFound, of_problem
+from .errors import HtmError, ModelUnknown, NodeNotFound
 from .langgraph_filters import fields_of, passes, required_fields
 from .langgraph_places import Place, is_listed, key_of, labels_of, namespace_of
 
@@ -82,8 +82,9 @@ class HtmStore(BaseStore):
         index: How items are embedded. Without it, a search with a query finds nothing by meaning.
         ttl: The defaults of times to live. Expired items are not found; HTM's workers forget them.
         root: The first labels of the namespaces in HTM.
-        model: The name of the model of the vectors. Stores with different embedders need different names.
-        robot: The robot that remembers. Default: the server's.
+        model: The name of the model of the vectors. Stores with different embedders need different names. The first
+            vector adds the model, which needs an administrator's key.
+        robot: The robot that remembers, and replaces and deletes what it put. Default: the server's, for items of any.
     """
 
     supports_ttl = True
@@ -106,36 +107,41 @@ class HtmStore(BaseStore):
         self.embeddings = ensure_embeddings(index["embed"]) if index else None
         self._model = model or f"langgraph-{index['dims'] if index else 0}"
         self._fields = list((index or {}).get("fields") or ["$"])
-        self._is_model_known = index is None
         self._calls = Subjects(_Calls())
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         steps = self._batch(list(ops))
-        given: list[Any] = []
         try:
             step = next(steps)
             while True:
-                if isinstance(step, Embed):
-                    given = self._embedded(step)
+                try:
+                    if isinstance(step, Embed):
+                        given: list[Any] = self._embedded(step)
+                    else:
+                        given = [_found(self._htm, call) for call in step]
+                except HtmError as error:
+                    step = steps.throw(error)
                 else:
-                    given = [_found(self._htm, call) for call in step]
-                step = steps.send(given)
+                    step = steps.send(given)
         except StopIteration as end:
             return cast("list[Result]", end.value)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         steps = self._batch(list(ops))
-        given: list[Any] = []
         try:
             step = next(steps)
             while True:
-                if isinstance(step, Embed):
-                    given = await self._aembedded(step)
-                elif self._async_htm is None:
-                    given = [await asyncio.to_thread(_found, self._htm, call) for call in step]
+                try:
+                    if isinstance(step, Embed):
+                        given: list[Any] = await self._aembedded(step)
+                    elif self._async_htm is None:
+                        given = [await asyncio.to_thread(_found, self._htm, call) for call in step]
+                    else:
+                        given = list(await asyncio.gather(*(_afound(self._async_htm, call) for call in step)))
+                except HtmError as error:
+                    step = steps.throw(error)
                 else:
-                    given = list(await asyncio.gather(*(_afound(self._async_htm, call) for call in step)))
-                step = steps.send(given)
+                    step = steps.send(given)
         except StopIteration as end:
             return cast("list[Result]", end.value)
 
@@ -207,7 +213,6 @@ class HtmStore(BaseStore):
         if not texts or not self.embeddings:
             return {}
         vectors = yield Embed(texts, is_query=True)
-        yield from self._know_model()
         return dict(zip(texts, vectors, strict=True))
 
     def _search(self, op: SearchOp, vector: Sequence[float] | None) -> Steps:
@@ -261,7 +266,10 @@ class HtmStore(BaseStore):
                 limit=limit,
                 count_accesses=False,
             )
-            [answer] = yield [_call(recalled)]
+            try:
+                [answer] = yield [_call(recalled)]
+            except ModelUnknown:
+                return []  # No item has a vector yet.
             hits = [hit for hit in answer.hits if hit.scores.similarity is not None and _is_live(hit)]
             hits.sort(key=lambda hit: hit.scores.similarity, reverse=True)
             best: dict[Place, models.Hit] = {}
@@ -369,15 +377,16 @@ class HtmStore(BaseStore):
         for first in range(0, len(distinct), TEXTS):
             chunk = distinct[first : first + TEXTS]
             vectors.update(zip(chunk, (yield Embed(chunk)), strict=True))
-        if vectors:
-            yield from self._know_model()
         batch: list[tuple[dict[str, Any], list[Memory]]] = []
         memories, size = 0, 0
         for place, op in puts.items():
             replaced = {"namespace": namespace_of(self._root, op.namespace), "session": key_of(op.key)}
             written = [] if op.value is None else self._memories(op, replaced, texts[place], vectors)
             weight = sum(len(json.dumps(it)) for it in written)
-            if batch and (memories + len(written) > BATCH or len(batch) == BATCH or size + weight > BODY):
+            is_full = memories + len(written) > BATCH or len(batch) == BATCH or size + weight > BODY
+            # A robot is one of a namespace.
+            is_of_another = self._robot and batch and batch[0][0]["namespace"] != replaced["namespace"]
+            if batch and (is_full or is_of_another):
                 yield from self._write(batch)
                 batch, memories, size = [], 0, 0
             batch.append((replaced, written))
@@ -386,19 +395,21 @@ class HtmStore(BaseStore):
             yield from self._write(batch)
 
     def _write(self, batch: list[tuple[dict[str, Any], list[Memory]]]) -> Steps:
-        """Writes items in the place of what they were, in one transaction."""
-        [written] = yield [
-            _call(
-                self._calls.memories.create_many(
-                    [memory for _, memories in batch for memory in memories],
-                    replaces=[replaced for replaced, _ in batch],
-                    any_robot=True,
-                )
+        """Writes items in the place of what they were, in one transaction. The first vector adds its model."""
+        write = _call(
+            self._calls.memories.create_many(
+                [memory for _, memories in batch for memory in memories],
+                replaces=[replaced for replaced, _ in batch],
+                robot=self._robot,
+                any_robot=self._robot is None,
             )
-        ]
-        problem = next((it for it in written.results if isinstance(it, models.Problem)), None)
-        if problem:
-            raise of_problem(problem.model_dump(), problem.status, None)
+        )
+        try:
+            yield [write]
+        except ModelUnknown:
+            assert self.index_config
+            yield [_call(self._calls.models.add(name=self._model, dimensions=self.index_config["dims"]))]
+            yield [write]
 
     def _texts(self, op: PutOp) -> list[str]:
         """The texts to embed, each once."""
@@ -438,13 +449,6 @@ class HtmStore(BaseStore):
                 }
             )
         return made
-
-    def _know_model(self) -> Steps:
-        """Adds the model of the vectors, if it is not there yet."""
-        if not self._is_model_known:
-            assert self.index_config
-            yield [_call(self._calls.models.add(name=self._model, dimensions=self.index_config["dims"]))]
-            self._is_model_known = True
 
 
 class _Calls:

@@ -421,6 +421,16 @@ def test_a_search_of_few_among_many_is_whole(made):
 # More.
 
 
+def test_a_robot_changes_what_it_put(made):
+    ours, theirs = made("text", robot="ada", model="of-ada"), made("text", robot="ben", model="of-ada")
+    assert ours.search(("a",), query="tabs") == []
+    ours.batch([PutOp((label,), "k", {"text": "tabs"}) for label in "abc"])
+    ours.put(("a",), "k", {"text": "port"})
+    with pytest.raises(errors.NotOwner):
+        theirs.put(("a",), "k", {"text": "night"})
+    assert [item.value["text"] for item in theirs.search(("a",), query="port")] == ["port"]
+
+
 def test_namespaces_are_whole_labels(store):
     for namespace in (("acme",), ("acme-corp",), ("acme", "a"), ("acmes", "a")):
         store.put(namespace, "k", {"text": "tabs"})
