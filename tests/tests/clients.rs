@@ -95,7 +95,8 @@ async fn beside(framework: &str) {
     let types = format!("'{python}' -B -m mypy --cache-dir=/dev/null htm_memory/{module}.py");
     sandbox.suite(&format!("cd '{clients}/python' && {types}")).await.succeeds();
     let tests = format!("'{python}' -B -m pytest -q -p no:cacheprovider tests/frameworks/test_{module}.py");
-    sandbox.suite(&format!("cd '{clients}/python' && HTM_URL={url} {tests}")).await.succeeds();
+    let servers = format!("HTM_URL={url} HTM_POSTGRES_URL='{}'", db.url());
+    sandbox.suite(&format!("cd '{clients}/python' && {servers} {tests}")).await.succeeds();
 }
 
 #[tokio::test]
@@ -114,6 +115,12 @@ async fn framework_openai_agents() {
 #[ignore = "a large package; `./justw test-frameworks`"]
 async fn framework_google_adk() {
     beside("google-adk").await;
+}
+
+#[tokio::test]
+#[ignore = "a large package; `./justw test-frameworks`"]
+async fn framework_langgraph() {
+    beside("langgraph").await;
 }
 
 /// A program that started it may be killed.

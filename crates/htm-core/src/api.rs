@@ -35,6 +35,7 @@ mod quotas;
 pub(crate) mod recall;
 pub(crate) mod refine;
 pub(crate) mod remember;
+mod replace;
 pub(crate) mod robot;
 mod robots;
 pub(crate) mod rooms;

@@ -66,6 +66,7 @@ pub use model::recall::{
 pub use model::refine::RefineSettings;
 pub use model::relevance::{RelevanceWeights, Signals};
 pub use model::remember::{Deduplicate, Outcome, Receipt};
+pub use model::replace::{Conversation, Replacement};
 pub use model::retention::{Retention, RetentionPlan, Swept, SweptNamespace};
 pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics};
 pub use model::scope::Scope;

@@ -34,6 +34,7 @@ pub(crate) mod recall;
 pub(crate) mod refine;
 pub(crate) mod relevance;
 pub(crate) mod remember;
+pub(crate) mod replace;
 pub(crate) mod retention;
 pub(crate) mod robots;
 pub(crate) mod scope;

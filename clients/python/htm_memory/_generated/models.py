@@ -1776,6 +1776,24 @@ class RenameTag(Change):
     """
 
 
+class Replaced(BaseModel):
+    """
+    A conversation to replace.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    Its namespace. Default: the server's.
+    """
+    session: str
+    """
+    The conversation.
+    """
+
+
 class Reset(BaseModel):
     """
     The effect of a reset.
@@ -4638,9 +4656,22 @@ class NewMemories(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    any_robot: bool | None = None
+    """
+    Whether memories of any robot may be replaced.
+    """
     memories: list[NewMemory]
     """
     The memories, at most 1,000.
+    """
+    replaces: list[Replaced] | None = None
+    """
+    The conversations that the memories take the place of, at most 1,000: what these have is forgotten in the same
+    transaction. All is done then, or nothing. A memory without `created_at` gets that of its conversation's first one.
+    """
+    robot: str | None = None
+    """
+    The robot that replaces what it remembered. Default: the server's.
     """
 
 

@@ -1578,17 +1578,25 @@ class Memories:
         *,
         wait: Literal["embed", "tag", "all"] | None = None,
         wait_ms: int | None = None,
+        any_robot: bool | None = None,
+        replaces: Sequence[m.Replaced | dict[str, Any]] | None = None,
+        robot: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.ManyWritten:
         """Remember many memories in one transaction.
 
-        A memory that is refused does not hold back the others.
+        A memory that is refused does not hold back the others, unless they replace conversations.
 
         Args:
             wait: Answer only when this is done, or when the time is over. The write is committed in
                 any case.
             wait_ms: The time to wait in milliseconds, at most 30,000. Default: 10,000.
+            any_robot: Whether memories of any robot may be replaced.
             memories: The memories, at most 1,000.
+            replaces: The conversations that the memories take the place of, at most 1,000: what
+                these have is forgotten in the same transaction. All is done then, or nothing. A
+                memory without `created_at` gets that of its conversation's first one.
+            robot: The robot that replaces what it remembered. Default: the server's.
         """
         return self._sender.send(
             Call(
@@ -1600,7 +1608,10 @@ class Memories:
                     "wait_ms": wait_ms,
                 },
                 body={
+                    "any_robot": any_robot,
                     "memories": memories,
+                    "replaces": replaces,
+                    "robot": robot,
                 },
                 takes_key=True,
                 idempotency_key=idempotency_key,

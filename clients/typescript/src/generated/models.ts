@@ -1492,8 +1492,18 @@ export interface NewKey {
 
 /** Many memories. */
 export interface NewMemories {
+  /** Whether memories of any robot may be replaced. */
+  any_robot?: boolean;
   /** The memories, at most 1,000. */
   memories: NewMemory[];
+  /**
+   * The conversations that the memories take the place of, at most 1,000: what these have is
+   * forgotten in the same transaction. All is done then, or nothing. A memory without `created_at`
+   * gets that of its conversation's first one.
+   */
+  replaces?: Replaced[];
+  /** The robot that replaces what it remembered. Default: the server's. */
+  robot?: string | null;
 }
 
 /** A memory to remember. Only the text is required. */
@@ -2064,6 +2074,14 @@ export interface RenameTag extends Change {
   tag: string;
   /** Its new name. */
   to: string;
+}
+
+/** A conversation to replace. */
+export interface Replaced {
+  /** Its namespace. Default: the server's. */
+  namespace?: string | null;
+  /** The conversation. */
+  session: string;
 }
 
 /** The effect of a reset. */

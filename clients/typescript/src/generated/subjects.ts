@@ -858,7 +858,7 @@ export class Memories {
   /**
    * Remember many memories in one transaction.
    *
-   * A memory that is refused does not hold back the others.
+   * A memory that is refused does not hold back the others, unless they replace conversations.
    */
   async createMany(
     fields: models.NewMemories & {

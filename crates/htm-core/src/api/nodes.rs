@@ -1,7 +1,8 @@
 //! Reading a node.
 
 use crate::api::htm::Htm;
-use crate::model::error::Result;
+use crate::api::remember::ATTEMPTS;
+use crate::model::error::{Result, codes};
 use crate::model::id::NodeId;
 use crate::model::nodes::{Node, Revision};
 use crate::store::nodes;
@@ -31,9 +32,14 @@ impl Htm {
     /// `namespace_invalid`, or a database error.
     pub async fn get_by_key(&self, namespace: Option<&str>, key: &str) -> Result<Option<Node>> {
         let namespace = self.namespace_or_own(namespace)?;
-        match nodes::id_by_key(self.pool(), namespace, key).await? {
-            Some(id) => self.get(id).await.map(Some),
-            None => Ok(None),
+        let mut attempt = 1;
+        while let Some(id) = nodes::id_by_key(self.pool(), namespace, key).await? {
+            match self.get(id).await {
+                // It was replaced in between.
+                Err(error) if error.is(codes::NODE_NOT_FOUND) && attempt < ATTEMPTS => attempt += 1,
+                result => return result.map(Some),
+            }
         }
+        Ok(None)
     }
 }

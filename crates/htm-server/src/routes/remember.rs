@@ -8,7 +8,7 @@ use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use htm_core::{Expiry, Memory, NodeId, NodeStatus, Outcome, Receipt};
+use htm_core::{Conversation, Expiry, Memory, NodeId, NodeStatus, Outcome, Receipt, Replacement};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -21,6 +21,7 @@ use crate::extract::Body;
 use crate::idempotency::Once;
 use crate::limits::MAX_BATCH;
 use crate::problem::{Details, Problem, Result};
+use crate::routes::memories::caller;
 use crate::wait::{Wait, Waiting};
 
 /// The paths whose handlers keep the answer of a write with a key.
@@ -174,6 +175,25 @@ fn kept(answer: Value) -> Result<Receipt> {
 struct NewMemories {
     /// The memories, at most 1,000.
     memories: Vec<NewMemory>,
+    /// The conversations that the memories take the place of, at most 1,000: what these have is forgotten in the same
+    /// transaction. All is done then, or nothing. A memory without `created_at` gets that of its conversation's first one.
+    #[serde(default)]
+    replaces: Vec<Replaced>,
+    /// The robot that replaces what it remembered. Default: the server's.
+    robot: Option<String>,
+    /// Whether memories of any robot may be replaced.
+    #[serde(default)]
+    any_robot: bool,
+}
+
+/// A conversation to replace.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Replaced {
+    /// Its namespace. Default: the server's.
+    namespace: Option<String>,
+    /// The conversation.
+    session: String,
 }
 
 /// The results of many writes.
@@ -222,11 +242,15 @@ pub(crate) async fn remember_all(
         }
     };
     waiting.wait_for_all(&app.htm, &mut results).await?;
+    Ok(answer(results, is_replayed))
+}
+
+fn answer(results: Value, is_replayed: bool) -> Response {
     let mut response = Json(ManyWritten { results }).into_response();
     if is_replayed {
         crate::idempotency::mark(&mut response);
     }
-    Ok(response)
+    response
 }
 
 /// The error of too many items.
@@ -242,7 +266,7 @@ pub(crate) fn check_batch(count: usize) -> Result<()> {
 
 /// Remember many memories in one transaction.
 ///
-/// A memory that is refused does not hold back the others.
+/// A memory that is refused does not hold back the others, unless they replace conversations.
 #[utoipa::path(post, path = "/v1/memories/batch", tag = "memories", params(Waiting), request_body = NewMemories,
     responses((status = 200, body = ManyWritten)))]
 async fn create_many(
@@ -254,5 +278,31 @@ async fn create_many(
     check_batch(body.memories.len())?;
     let memories = body.memories.into_iter().map(|memory| memory.read(&app));
     let memories = memories.collect::<Result<Vec<Memory>>>()?;
-    remember_all(&app, waiting, operation, memories).await
+    if body.replaces.is_empty() {
+        return remember_all(&app, waiting, operation, memories).await;
+    }
+    check_batch(body.replaces.len())?;
+    let namespace = body.replaces[0].namespace.clone();
+    let replacement = Replacement {
+        caller: caller(&app, namespace, body.robot, body.any_robot),
+        conversations: body
+            .replaces
+            .into_iter()
+            .map(|Replaced { namespace, session }| Conversation { namespace, session })
+            .collect(),
+    };
+    let describe = |receipts: Vec<Receipt>| describe(receipts.into_iter().map(Ok).collect());
+    let mut is_replayed = operation.is_some();
+    let mut results = match &operation {
+        None => describe(app.htm.replace(&replacement, &memories).await?),
+        Some(operation) => {
+            let describe = |receipts| {
+                is_replayed = false;
+                describe(receipts)
+            };
+            app.htm.replace_once(operation, &replacement, &memories, describe).await?
+        }
+    };
+    waiting.wait_for_all(&app.htm, &mut results).await?;
+    Ok(answer(results, is_replayed))
 }

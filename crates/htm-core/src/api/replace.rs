@@ -1,0 +1,126 @@
+//! Conversations that are replaced as a whole.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use sqlx::PgTransaction;
+
+use crate::api::htm::Htm;
+use crate::model::caller::refuse_others;
+use crate::model::error::Result;
+use crate::model::forget::ForgetReason;
+use crate::model::id::NodeId;
+use crate::model::memory::Memory;
+use crate::model::operation::Operation;
+use crate::model::remember::Receipt;
+use crate::model::replace::Replacement;
+use crate::store::{forget, operations, replace as store};
+
+impl Htm {
+    /// Remembers memories in the place of conversations: what these have is forgotten in the same transaction. All is
+    /// done, or nothing. A memory without a time gets that of the first memory of its conversation. Replacements of one
+    /// conversation at the same time are done one after the other. Without memories, the conversations are forgotten.
+    ///
+    /// ```no_run
+    /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
+    /// use htm_core::{Caller, Conversation, Memory, Replacement};
+    /// let manual = Conversation { namespace: None, session: "manual.md".into() };
+    /// let part = |text| Memory { session: Some("manual.md".into()), ..Memory::new(text) };
+    /// let parts = ["Install it.", "Run it."].map(part);
+    /// htm.replace(&Replacement { conversations: vec![manual], caller: Caller::Handle }, &parts).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `not_owner`, and those of [`remember`](Self::remember) for any of the memories.
+    pub async fn replace(&self, replacement: &Replacement, memories: &[Memory]) -> Result<Vec<Receipt>> {
+        let mut tx = self.pool().begin().await?;
+        let receipts = self.replace_in_tx(&mut tx, replacement, memories).await?;
+        tx.commit().await?;
+        self.pinger().ping();
+        Ok(receipts)
+    }
+
+    /// As [`replace`](Self::replace), once for an operation: see [`remember_once`](Self::remember_once).
+    ///
+    /// # Errors
+    /// As [`replace`](Self::replace), and `operation_differs`, `operation_open`.
+    pub async fn replace_once(
+        &self,
+        operation: &Operation,
+        replacement: &Replacement,
+        memories: &[Memory],
+        describe: impl FnOnce(Vec<Receipt>) -> Value,
+    ) -> Result<Value> {
+        let mut tx = self.pool().begin().await?;
+        if let Some(answer) = operations::claim(&mut tx, operation, Duration::ZERO).await? {
+            return Ok(answer);
+        }
+        let answer = describe(self.replace_in_tx(&mut tx, replacement, memories).await?);
+        operations::answer(&mut tx, operation, &answer).await?;
+        tx.commit().await?;
+        self.pinger().ping();
+        Ok(answer)
+    }
+
+    async fn replace_in_tx(
+        &self,
+        tx: &mut PgTransaction<'_>,
+        replacement: &Replacement,
+        memories: &[Memory],
+    ) -> Result<Vec<Receipt>> {
+        let Replacement { conversations, caller } = replacement;
+        self.admit_caller(caller)?;
+        let mut named = Vec::new();
+        for conversation in conversations {
+            conversation.validate()?;
+            let namespace = self.namespace_or_own(conversation.namespace.as_deref())?;
+            named.push((namespace, conversation.session.as_str()));
+        }
+        named.sort_unstable();
+        named.dedup();
+        let (namespaces, sessions): (Vec<&str>, Vec<&str>) = named.into_iter().unzip();
+        store::hold_in_tx(tx, &namespaces, &sessions).await?;
+        let parts = store::parts(tx, &namespaces, &sessions).await?;
+        let nodes: Vec<NodeId> = parts.iter().map(|part| part.node).collect();
+        let locked = forget::lock_in_tx(tx, &nodes).await?;
+        for node in &locked {
+            refuse_others(caller.owner(self.settings()), node.id, node.owner())?;
+        }
+        forget::forget_in_tx(tx, &locked, ForgetReason::Asked).await?;
+        if memories.is_empty() {
+            return Ok(Vec::new());
+        }
+        let memories = self.with_times(memories, &parts);
+        let (results, mut accepted) = self.sort(&memories).await?;
+        if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
+            return Err(refused);
+        }
+        self.prioritise(&mut accepted).await?;
+        self.write_in_tx(tx, &accepted).await?.into_iter().collect()
+    }
+
+    /// The memories, each that has no time with that of the first part of its conversation.
+    fn with_times<'a>(&self, memories: &'a [Memory], parts: &[store::Part]) -> Cow<'a, [Memory]> {
+        let mut firsts: BTreeMap<(&str, &str), DateTime<Utc>> = BTreeMap::new();
+        for part in parts {
+            let first = firsts.entry((&part.namespace, &part.session)).or_insert(part.created_at);
+            *first = part.created_at.min(*first);
+        }
+        if firsts.is_empty() {
+            return Cow::Borrowed(memories);
+        }
+        let own = &self.settings().namespace;
+        let timed = memories.iter().map(|memory| {
+            let namespace = memory.namespace.as_ref().unwrap_or(own);
+            let session = memory.session.as_deref().unwrap_or_default();
+            let first = firsts.get(&(namespace.as_str(), session)).copied();
+            Memory { at: memory.at.or(first), ..memory.clone() }
+        });
+        Cow::Owned(timed.collect())
+    }
+}

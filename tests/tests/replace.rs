@@ -1,0 +1,133 @@
+//! Conversations that are replaced as a whole.
+
+use htm_core::{
+    Caller, Conversation, Error, Htm, Memory, NodeId, Operation, RecallQuery, Receipt, Replacement, Result,
+    Settings,
+};
+use htm_tests::TestDatabase;
+use serde_json::json;
+
+const DOCUMENT: &str = "manual.md";
+
+fn document() -> Replacement {
+    let conversations = vec![Conversation { namespace: None, session: DOCUMENT.into() }];
+    Replacement { conversations, caller: Caller::Handle }
+}
+
+fn part(text: &str) -> Memory {
+    Memory { session: Some(DOCUMENT.into()), ..Memory::new(text) }
+}
+
+fn parts(texts: &[&str]) -> Vec<Memory> {
+    texts.iter().map(|text| part(text)).collect()
+}
+
+fn nodes(receipts: &[Receipt]) -> Vec<NodeId> {
+    receipts.iter().map(|receipt| receipt.node).collect()
+}
+
+fn code<T: std::fmt::Debug>(result: Result<T>) -> &'static str {
+    result.err().as_ref().map_or("ok", Error::code)
+}
+
+/// The texts that are found.
+async fn found(htm: &Htm) -> Vec<String> {
+    let recalled = htm.recall(&RecallQuery::new("manual")).await.unwrap();
+    let mut texts: Vec<String> = recalled.hits.into_iter().map(|hit| hit.node.content).collect();
+    texts.sort();
+    texts
+}
+
+#[tokio::test]
+async fn what_was_there_is_forgotten_with_the_write() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let first = htm.replace(&document(), &parts(&["manual one", "manual two"])).await.unwrap();
+    htm.remember(Memory { session: Some("other.md".into()), ..Memory::new("manual of another") })
+        .await
+        .unwrap();
+    let second = htm.replace(&document(), &parts(&["manual three"])).await.unwrap();
+    assert_eq!(found(&htm).await, ["manual of another", "manual three"]);
+    let (was, is) = (htm.get(nodes(&first)[0]).await, htm.get(nodes(&second)[0]).await.unwrap());
+    assert_eq!(code(was), "node_not_found");
+    assert!(is.created_at < is.first_remembered, "the time stays that of the first");
+    assert!(htm.replace(&document(), &[]).await.unwrap().is_empty());
+    assert_eq!(found(&htm).await, ["manual of another"]);
+    htm.restore(nodes(&second)[0], &Caller::Handle).await.unwrap();
+    assert_eq!(found(&htm).await, ["manual of another", "manual three"]);
+}
+
+#[tokio::test]
+async fn a_key_is_free_for_the_successor() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for text in ["manual one", "manual two"] {
+        htm.replace(&document(), &[part(text).key("head")]).await.unwrap();
+    }
+    assert_eq!(htm.get_by_key(None, "head").await.unwrap().unwrap().content, "manual two");
+}
+
+#[tokio::test]
+async fn a_refusal_changes_nothing() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.replace(&document(), &parts(&["manual one"])).await.unwrap();
+    htm.remember(Memory::new("manual of another").key("taken")).await.unwrap();
+    assert_eq!(code(htm.replace(&document(), &parts(&["manual two", " "])).await), "content_empty");
+    let taken = part("manual three").key("taken");
+    assert_eq!(
+        code(htm.replace(&document(), &[parts(&["manual two"]), vec![taken]].concat()).await),
+        "key_taken"
+    );
+    let stranger = Replacement { caller: Caller::Robot("ben".into()), ..document() };
+    assert_eq!(code(htm.replace(&stranger, &parts(&["manual two"])).await), "not_owner");
+    assert_eq!(found(&htm).await, ["manual of another", "manual one"]);
+    let anyone = Replacement { caller: Caller::AnyRobot, ..document() };
+    htm.replace(&anyone, &parts(&["manual two"])).await.unwrap();
+    assert_eq!(found(&htm).await, ["manual of another", "manual two"]);
+}
+
+#[tokio::test]
+async fn of_replacements_at_the_same_time_one_is_there() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for _ in 0..3 {
+        let texts: Vec<[String; 3]> =
+            (0..8).map(|n| [0, 1, 2].map(|part| format!("manual {n} {part}"))).collect();
+        let writes = texts.iter().map(async |texts| {
+            let memories = texts.iter().map(|text| part(text)).collect::<Vec<_>>();
+            htm.replace(&document(), &memories).await.unwrap()
+        });
+        futures::future::join_all(writes).await;
+        let there = found(&htm).await;
+        assert!(texts.iter().any(|texts| texts[..] == there[..]), "{there:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_retry_replaces_nothing_again() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let operation = Operation::new("ada", "a", b"x").unwrap();
+    let replace = async || {
+        let describe = |receipts: Vec<Receipt>| json!(receipts);
+        htm.replace_once(&operation, &document(), &parts(&["manual one"]), describe).await.unwrap()
+    };
+    let first = replace().await;
+    htm.replace(&document(), &parts(&["manual two"])).await.unwrap();
+    assert_eq!(replace().await, first);
+    assert_eq!(found(&htm).await, ["manual two"]);
+}
+
+#[tokio::test]
+async fn a_handle_replaces_only_what_it_sees() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.replace(&document(), &parts(&["manual one"])).await.unwrap();
+    let within = htm.within(["elsewhere"]).unwrap();
+    let namespace = Some(Settings::default().namespace);
+    let conversations = vec![Conversation { namespace, session: DOCUMENT.into() }];
+    let refused = within.replace(&Replacement { conversations, caller: Caller::AnyRobot }, &[]).await;
+    assert_eq!(code(refused), "namespace_forbidden");
+    assert_eq!(found(&htm).await, ["manual one"]);
+}
