@@ -2540,7 +2540,7 @@ class AsyncRecall:
             header: Whether each memory has a line with its age and its source.
             limit: The most hits of the query. Default: 20.
             max_tokens: The most tokens of the text, 1 to 1,000,000. Default: 4,000.
-            query: Recalls this first: the hits enter the working memory.
+            query: Recalls this first: the hits enter the working memory. Needs a writer's key.
             robot: The robot whose working memory it is. A query registers a new one.
             separator: The separator between two memories, up to 1,024 characters. Default: an empty
                 line.
@@ -2604,9 +2604,10 @@ class AsyncRecall:
             order_by: Weights of relevance: `similarity=0.7,recency=0.3`, or `relevance`.
             query: The question or the words. `"a phrase"` is preferred, `-word` is excluded,
                 `word*` is a prefix. With `vector` and strategy `vector` it may be left out.
-            refresh: Whether the hits' times to live start again.
+            refresh: Whether the hits' times to live start again. Needs a writer's key.
             rerank: Whether a re-ranker orders the first candidates.
-            robot: The robot that asks: the hits enter its working memory. Default: nobody.
+            robot: The robot that asks: the hits enter its working memory, which needs a writer's
+                key. Default: nobody.
             snippets: Whether to return the best passage of each hit.
             strategy: How it searches. Default: hybrid.
             vector: Its vector by the searched model, in place of an embedding by the model's

@@ -3512,7 +3512,7 @@ class ContextBody(BaseModel):
     """
     query: str | None = None
     """
-    Recalls this first: the hits enter the working memory.
+    Recalls this first: the hits enter the working memory. Needs a writer's key.
     """
     robot: str
     """
@@ -4977,7 +4977,7 @@ class RecallBody(BaseModel):
     """
     refresh: bool | None = None
     """
-    Whether the hits' times to live start again.
+    Whether the hits' times to live start again. Needs a writer's key.
     """
     rerank: bool | None = None
     """
@@ -4985,7 +4985,7 @@ class RecallBody(BaseModel):
     """
     robot: str | None = None
     """
-    The robot that asks: the hits enter its working memory. Default: nobody.
+    The robot that asks: the hits enter its working memory, which needs a writer's key. Default: nobody.
     """
     snippets: bool | None = None
     """

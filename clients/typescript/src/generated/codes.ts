@@ -40,7 +40,7 @@ export type ServerCode =
   | "batch_too_large"
   /** 400: The path takes no Idempotency-Key. */
   | "idempotency_unfit"
-  /** 503: The server has as many requests in hand as it takes. */
+  /** 429: The server has as many requests in hand as it takes. */
   | "too_busy"
   /** 504: The request took longer than the server allows. */
   | "request_timeout"

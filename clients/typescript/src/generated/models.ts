@@ -370,7 +370,7 @@ export interface ContextBody {
   limit?: number | null;
   /** The most tokens of the text, 1 to 1,000,000. Default: 4,000. */
   max_tokens?: number | null;
-  /** Recalls this first: the hits enter the working memory. */
+  /** Recalls this first: the hits enter the working memory. Needs a writer's key. */
   query?: string | null;
   /** The robot whose working memory it is. A query registers a new one. */
   robot: string;
@@ -1927,11 +1927,14 @@ export interface RecallBody {
    * With `vector` and strategy `vector` it may be left out.
    */
   query?: string;
-  /** Whether the hits' times to live start again. */
+  /** Whether the hits' times to live start again. Needs a writer's key. */
   refresh?: boolean;
   /** Whether a re-ranker orders the first candidates. */
   rerank?: boolean;
-  /** The robot that asks: the hits enter its working memory. Default: nobody. */
+  /**
+   * The robot that asks: the hits enter its working memory, which needs a writer's key. Default:
+   * nobody.
+   */
   robot?: string | null;
   /** Whether to return the best passage of each hit. */
   snippets?: boolean;
