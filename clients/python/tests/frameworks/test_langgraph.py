@@ -470,13 +470,13 @@ def test_a_refused_item_changes_nothing(store):
 
 
 def test_times_to_live(made):
-    store = made("a", "b", ttl={"default_ttl": 2 / 60, "refresh_on_read": False})
+    store = made("a", "b", ttl={"default_ttl": 4 / 60, "refresh_on_read": False})
     namespace = ("t",)
     store.put(namespace, "read", {"a": "tabs", "b": "port"})
     store.put(namespace, "searched", {"a": "night", "b": "ledger"})
     store.put(namespace, "left", {"a": "mara", "b": "yes"})
     store.put(namespace, "stays", {"a": "spaces"}, ttl=None)
-    end = time.monotonic() + 4
+    end = time.monotonic() + 6
     while time.monotonic() < end:
         assert store.get(namespace, "read", refresh_ttl=True)
         [found] = store.search(namespace, query="ledger", limit=1, refresh_ttl=True)
@@ -487,7 +487,7 @@ def test_times_to_live(made):
     assert {item.key for item in store.search(namespace, query="yes")} == {"read", "searched", "stays"}
     [found] = store.search(namespace, query="port", limit=1)
     assert found.key == "read" and found.score > 1 - NEAR
-    time.sleep(2.2)
+    time.sleep(4.2)
     assert [item.key for item in store.search(namespace, query="port")] == ["stays"]
 
 
