@@ -81,9 +81,11 @@ def postgres():
     name = f"langgraph_{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as admin:
         admin.execute(f"create database {name}")
+        # By its index of vectors it finds fewer than there are.
+        exact = {**index("text"), "ann_index_config": {"kind": "flat"}}
         parts = psycopg.conninfo.conninfo_to_dict(server)
         with PostgresStore.from_conn_string(
-            psycopg.conninfo.make_conninfo(**{**parts, "dbname": name}), index=index("text")
+            psycopg.conninfo.make_conninfo(**{**parts, "dbname": name}), index=exact
         ) as made:
             made.setup()
             yield made
