@@ -94,12 +94,13 @@ async fn of_replacements_at_the_same_time_one_is_there() {
     for _ in 0..3 {
         let texts: Vec<[String; 3]> =
             (0..8).map(|n| [0, 1, 2].map(|part| format!("manual {n} {part}"))).collect();
-        let writes = texts.iter().map(async |texts| {
-            let memories = texts.iter().map(|text| part(text)).collect::<Vec<_>>();
+        let htm = &htm;
+        let writes = texts.iter().map(|texts| async move {
+            let memories: Vec<Memory> = texts.iter().map(|text| part(text)).collect();
             htm.replace(&document(), &memories).await.unwrap()
         });
         futures::future::join_all(writes).await;
-        let there = found(&htm).await;
+        let there = found(htm).await;
         assert!(texts.iter().any(|texts| texts[..] == there[..]), "{there:?}");
     }
 }

@@ -16,8 +16,8 @@ pub(crate) struct Part {
     pub(crate) created_at: DateTime<Utc>,
 }
 
-/// Waits for other replacements of the conversations, and holds up later ones until the transaction's end. There are 256
-/// locks, so that many conversations fit into the database's lock table.
+/// Waits for other replacements of the conversations, and holds up later ones until the transaction's end. There are
+/// 256 locks, so that many conversations fit into the database's lock table.
 pub(crate) async fn hold_in_tx(
     connection: &mut PgConnection,
     namespaces: &[&str],
