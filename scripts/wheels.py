@@ -5,7 +5,8 @@ maturin` and cargo.
   wheels.py [ARGUMENT …]   both, into target/wheels; the arguments go to `maturin build`
   wheels.py --model        the model's alone
 
-HTM_WHEELS names another folder. HTM_WHEEL_PROFILE is the profile of cargo: release, or dev for tests.
+HTM_WHEELS names another folder. HTM_WHEEL_PROGRAMS, for tests, is a folder of programs that are built already: they are
+packed as maturin would, and nothing is compiled.
 Exit status: 0 when they are made, 1 with a line that says why not.
 """
 
@@ -14,6 +15,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -46,6 +48,7 @@ Requires-Python: >=3.10
 Description-Content-Type: text/markdown
 
 """
+PROGRAMS = ["htm", "embed-worker", "tag-worker"]
 WHEEL = "Wheel-Version: 1.0\nGenerator: htm wheels.py\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
@@ -77,35 +80,55 @@ def make_model(folder):
         (f"{info}/METADATA", METADATA.encode() + (about / "README.md").read_bytes()),
         (f"{info}/WHEEL", WHEEL.encode()),
     ]
-    record = "".join(f"{name},sha256={record_hash(content)},{len(content)}\n" for name, content in files)
-    files.append((f"{info}/RECORD", f"{record}{info}/RECORD,,\n".encode()))
+    return pack(folder, f"htm_memory_minilm-{VERSION}-py3-none-any.whl", info, files)
+
+
+def pack(folder, name, info, files):
+    """Writes a wheel of files and their record."""
+    record = "".join(f"{path},sha256={record_hash(content)},{len(content)}\n" for path, content in files)
+    files = [*files, (f"{info}/RECORD", f"{record}{info}/RECORD,,\n".encode())]
     folder.mkdir(parents=True, exist_ok=True)
-    wheel = folder / f"htm_memory_minilm-{VERSION}-py3-none-any.whl"
-    unfinished = wheel.with_suffix(".part")
+    unfinished = folder / f".{name}.part"
     with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files:
-            entry = zipfile.ZipInfo(name)
+        for path, content in files:
+            entry = zipfile.ZipInfo(path)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o100644 << 16
+            entry.external_attr = (0o100755 if ".data/scripts/" in path else 0o100644) << 16
             archive.writestr(entry, content)
-    unfinished.rename(wheel)
-    return wheel
+    unfinished.rename(folder / name)
+    return folder / name
 
 
 def record_hash(content):
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
-def make_programs(folder, arguments):
-    profile = os.environ.get("HTM_WHEEL_PROFILE") or "release"
-    command = [str(TOOLS / "maturin"), "build", "--manifest-path", str(ROOT / "clients/python/Cargo.toml"),
-               "--profile", profile, "--out", str(folder), *arguments]
+def maturin(*arguments, quiet=False):
+    command = [str(TOOLS / "maturin"), *arguments, "--manifest-path", str(ROOT / "clients/python/Cargo.toml")]
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True} if quiet else {}
     try:
-        status = subprocess.run(command, stdin=subprocess.DEVNULL).returncode
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, **output)
     except OSError as error:
         raise Failed(f"{command[0]}: {error.strerror}; `python3 scripts/setup.py maturin` fetches it") from None
-    if status != 0:
-        raise Failed("maturin failed")
+    if done.returncode != 0:
+        raise Failed(f"maturin failed {(done.stdout or '').strip()}".strip())
+
+
+def pack_programs(folder, programs):
+    """Writes the wheel of programs that are built already, as `maturin build` lays it out."""
+    with tempfile.TemporaryDirectory() as scratch:
+        maturin("pep517", "write-dist-info", "--compatibility", "linux", "--metadata-directory", scratch, quiet=True)
+        info = next(Path(scratch).iterdir()).name
+        about = [path for path in sorted(Path(scratch).rglob("*")) if path.is_file()]
+        files = [(str(path.relative_to(scratch)), path.read_bytes()) for path in about]
+    tag = dict(files)[f"{info}/WHEEL"].decode().split("Tag: ")[1].split()[0]
+    package = ROOT / "clients" / "python"
+    for path in sorted((package / "htm_memory").rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            files.append((str(path.relative_to(package)), path.read_bytes()))
+    name = info.removesuffix(".dist-info")
+    files += [(f"{name}.data/scripts/{program}", (programs / program).read_bytes()) for program in PROGRAMS]
+    return pack(folder, f"{name}-{tag}.whl", info, files)
 
 
 def main(arguments):
@@ -113,14 +136,18 @@ def main(arguments):
         print(__doc__)
         return 0
     folder = Path(os.environ.get("HTM_WHEELS") or ROOT / "target" / "wheels").absolute()
+    programs = os.environ.get("HTM_WHEEL_PROGRAMS")
     try:
-        model = make_model(folder)
-        if arguments != ["--model"]:
-            make_programs(folder, arguments)
+        made = [make_model(folder)]
+        if programs:
+            made.append(pack_programs(folder, Path(programs)))
+        elif arguments != ["--model"]:
+            maturin("build", "--release", "--out", str(folder), *arguments)
+            made += sorted(folder.glob("htm_memory-*.whl"))
     except (Failed, OSError) as error:
         print(f"wheels: {error}", file=sys.stderr)
         return 1
-    for wheel in [model] if arguments == ["--model"] else sorted(folder.glob("htm_memory*.whl")):
+    for wheel in made:
         print(f"{wheel} ({wheel.stat().st_size / 1e6:.1f} MB)")
     return 0
 

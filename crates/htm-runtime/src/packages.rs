@@ -90,8 +90,11 @@ mod tests {
     #[test]
     fn the_newest_python_comes_first_and_other_folders_are_none() {
         let prefix = tempfile::tempdir().unwrap();
-        let folders = ["lib/python3.9/site-packages", "lib/python3.12/dist-packages", "lib64/python3.11/site-packages"];
-        for folder in folders.into_iter().chain(["lib/python3.13", "lib/python2.7/site-packages", "lib/other"]) {
+        let folders =
+            ["lib/python3.9/site-packages", "lib/python3.12/dist-packages", "lib64/python3.11/site-packages"];
+        for folder in
+            folders.into_iter().chain(["lib/python3.13", "lib/python2.7/site-packages", "lib/other"])
+        {
             fs::create_dir_all(prefix.path().join(folder)).unwrap();
         }
         let found = folders_below(prefix.path());
