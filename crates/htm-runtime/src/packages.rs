@@ -1,10 +1,10 @@
 //! What Python packages brought with this program: PostgreSQL and models.
 //!
-//! The wheel `htm-memory` puts the programs into `<prefix>/bin`, and depends on wheels that put PostgreSQL and a model into
-//! `<prefix>/lib/python3.X/site-packages`. Nothing has to be set for them to be found.
+//! The wheel `htm-memory` puts the programs into `<prefix>/bin`. It depends on wheels that put PostgreSQL and a model
+//! into `<prefix>/lib/python3.X/site-packages`. Nothing has to be set for them to be found.
 //!
-//! Nobody gains a right by it: who may write there may replace the program too. Root runs no program of that PostgreSQL;
-//! its own user does.
+//! Nobody gains a right by it: who may write there may replace the program too. Root runs no program of that
+//! PostgreSQL; its own user does.
 
 use std::ffi::OsStr;
 use std::fs;
