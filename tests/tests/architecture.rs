@@ -18,6 +18,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("embed-worker", 4),
     ("tag-worker", 4),
     ("htm-cli", 5),
+    ("htm-memory", 6),
     ("htm-tests", 6),
 ];
 

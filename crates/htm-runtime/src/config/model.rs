@@ -213,16 +213,16 @@ pub struct Local {
 }
 
 impl Local {
-    /// The directory of `model`'s weights, below `HTM_HOME` when none is set.
+    /// The directory of `model`'s weights: see [`Paths::found_model_dir`] when none is set.
     pub fn directory(&self, paths: &Paths, model: &str) -> PathBuf {
-        if self.model_dir.is_empty() { paths.model_dir(model) } else { PathBuf::from(&self.model_dir) }
+        if self.model_dir.is_empty() { paths.found_model_dir(model) } else { PathBuf::from(&self.model_dir) }
     }
 
     /// The directory of a registered model. `model_dir` is used only if it is named after the model. Otherwise it may
     /// hold another one.
     pub fn directory_named(&self, paths: &Paths, model: &str) -> PathBuf {
         let set = PathBuf::from(&self.model_dir);
-        if set.file_name().is_some_and(|name| name == model) { set } else { paths.model_dir(model) }
+        if set.file_name().is_some_and(|name| name == model) { set } else { paths.found_model_dir(model) }
     }
 }
 

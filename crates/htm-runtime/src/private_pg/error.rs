@@ -30,7 +30,8 @@ pub(super) fn unreachable(path: &Path, closed: &Path, user: &str) -> Error {
     let message =
         format!("PostgreSQL's user `{user}` cannot reach {path}, because it may not enter {closed}");
     Error::new(codes::PRIVATE_PG_UNREACHABLE, message).with_hint(format!(
-        "set HTM_HOME to a directory that others can reach, such as /var/lib/htm, or run `chmod o+x {closed}`"
+        "use a directory that others can reach, such as /var/lib/htm for HTM_HOME or /opt/htm for a Python environment, \
+         or run `chmod o+x {closed}`"
     ))
 }
 

@@ -8,8 +8,9 @@ use htm_core::{Error, Result};
 
 use super::owned_dir::OwnedDir;
 use super::server_user::ServerUser;
-use crate::codes;
+use crate::packages::parse_version;
 use crate::paths::{self, Paths};
+use crate::{codes, packages};
 
 /// The extensions that a system's PostgreSQL must have. The migrations require the same.
 const EXTENSIONS: [&str; 3] = ["vector", "pg_trgm", "hstore"];
@@ -24,16 +25,21 @@ pub(super) struct Installation {
 }
 
 impl Installation {
-    /// Finds an installation: `HTM_POSTGRES_HOME`, else that of `./justw setup`, else that of `pg_config` on the PATH.
+    /// Finds an installation: `HTM_POSTGRES_HOME`, else that of `./justw setup`, else that of a Python package beside
+    /// this program, else that of `pg_config` on the PATH.
     pub(super) fn locate(paths: &Paths, user: &ServerUser) -> Result<Self> {
         if let Some(named) = paths::named("HTM_POSTGRES_HOME") {
             return Self::at(&named.join("bin"), user);
         }
         let mut searched = vec!["HTM_POSTGRES_HOME, which is not set".to_owned()];
 
-        let installed = installed_versions(&paths.postgres_dir());
+        let mut installed = installed_versions(&paths.postgres_dir());
         if installed.is_empty() {
             searched.push(format!("{}, where nothing is", paths.postgres_dir().display()));
+        }
+        match packages::postgres() {
+            Some(packaged) => installed.push(packaged),
+            None => searched.push("the Python packages beside this program, which lack it".to_owned()),
         }
         // An existing cluster needs its own major version.
         let data = OwnedDir::open(&paths.data_dir(), user)?;
@@ -60,6 +66,7 @@ impl Installation {
             Error::new(codes::PRIVATE_PG_BAD_INSTALLATION, message)
         };
         let bin = bin.canonicalize().map_err(|error| bad(error.to_string()))?;
+        user.check_reaches(&bin)?;
         for program in ["postgres", "initdb", "pg_ctl"] {
             if !bin.join(program).is_file() {
                 return Err(bad(format!("it has no `{program}`")));
@@ -92,10 +99,6 @@ fn installed_versions(dir: &Path) -> Vec<(Vec<u32>, PathBuf)> {
         .collect();
     found.sort_by(|a, b| b.cmp(a));
     found
-}
-
-fn parse_version(name: &str) -> Option<Vec<u32>> {
-    name.split('.').map(|part| part.parse().ok()).collect()
 }
 
 /// The system's PostgreSQL, if it has the extensions. The error is the reason why it is unusable.

@@ -1,0 +1,115 @@
+//! The program `htm`, as a library: the memory from the command line. Errors go to standard error with a code and a
+//! hint. The exit code tells who has to act: 2 the caller, 1 the operator, 70 the developers, 75 nobody, because the
+//! error may pass.
+
+mod args;
+mod codes;
+mod commands;
+mod drawing;
+mod duration;
+mod error;
+mod instant;
+mod lines;
+mod output;
+mod shell;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use htm_runtime::config::{Config, Level, Source};
+use htm_runtime::telemetry::{self, Role};
+use htm_worker::arguments;
+
+use crate::args::{Arguments, Command, ConfigCommand};
+use crate::error::CliError;
+use crate::output::Output;
+
+/// Runs the command of this process's arguments.
+pub async fn main() -> ExitCode {
+    // Claude Code erases a prompt if a hook exits with 2. Standard error of a hook that succeeds is not shown.
+    let arguments = match arguments::parse::<Arguments>() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            return match output::usage(&error) {
+                ExitCode::SUCCESS => ExitCode::SUCCESS,
+                _ if commands::hook::is_named() => ExitCode::FAILURE,
+                code => code,
+            };
+        }
+    };
+    let output = Output::new(arguments.json);
+    let is_hook = matches!(arguments.command, Command::Hook(_));
+    match run(arguments, &output).await {
+        Ok(code) => code,
+        Err(error) => {
+            output.error(&error);
+            ExitCode::from(if is_hook { 0 } else { error.fault.exit_code() })
+        }
+    }
+}
+
+async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError> {
+    // An untrusted file cannot be loaded.
+    if let Command::Config(ConfigCommand::Trust { revoke }) = arguments.command {
+        return commands::config::trust(revoke, output);
+    }
+    let overrides: BTreeMap<String, String> = arguments.overrides.into_iter().collect();
+    // These commands work without a valid configuration too.
+    match &arguments.command {
+        Command::Config(ConfigCommand::Explain { name }) => {
+            return commands::config::explain(name, &overrides, output);
+        }
+        Command::Config(ConfigCommand::Default) => return Ok(commands::config::default(output)),
+        _ => {}
+    }
+    let loaded = Config::load(&overrides)?;
+    // A command's output is its own text. A library's log matters only if something is wrong.
+    let quiet = !matches!(arguments.command, Command::Up(_) | Command::Serve(_));
+    let nobody_said = loaded.sources.get("log.level").is_none_or(|source| *source == Source::Default);
+    let level = if quiet && nobody_said { Level::Warn } else { loaded.config.log.level };
+    let config = &loaded.config;
+    // A short command has no spans.
+    let serves = matches!(arguments.command, Command::Up(_) | Command::Serve(_) | Command::Mcp(_));
+    let collector = config.log.collector("htm").filter(|_| serves);
+    let _traces = telemetry::init(level, config.log.format, Role::Command, collector)?;
+    match arguments.command {
+        Command::Remember(args) => commands::asked::remember(&loaded, args, output).await,
+        Command::Recall(args) => commands::asked::recall(&loaded, args, output).await,
+        Command::Context(args) => commands::asked::context(&loaded, args, output).await,
+        Command::Memory(command) => commands::context::memory(config, command, output).await,
+        Command::Timeline(args) => commands::timeline::run(config, args, output).await,
+        Command::Neighbours(args) => commands::timeline::neighbours(config, args, output).await,
+        Command::Get(args) => commands::node::get(config, args, output).await,
+        Command::Edit(args) => commands::edit::run(config, args, output).await,
+        Command::Forget(args) => commands::forget::forget(config, args, output).await,
+        Command::Forgotten(args) => commands::forget::forgotten(config, args, output).await,
+        Command::Restore(args) => commands::forget::restore(config, args, output).await,
+        Command::Purge(args) => commands::forget::purge(config, args, output).await,
+        Command::Erase(args) => commands::erase::run(config, args, output).await,
+        Command::Sweep => commands::namespaces::sweep(config, output).await,
+        Command::Namespaces(command) => commands::namespaces::run(config, command, output).await,
+        Command::Status(args) => commands::node::status(config, args, output).await,
+        Command::Robots(command) => commands::robots::run(config, command, output).await,
+        Command::Groups(command) => commands::groups::run(config, command, output).await,
+        Command::Tags(command) => commands::tags::run(config, command, output).await,
+        Command::Stats(args) => commands::stats::run(config, args, output).await,
+        Command::Export(args) => commands::export::run(config, args, output).await,
+        Command::Import(args) => commands::import::run(config, args, output).await,
+        Command::Models(command) => commands::models::run(config, command, output).await,
+        Command::Backfill(args) => commands::backfill::run(config, args, output).await,
+        Command::Keys(command) => commands::keys::run(config, command, output).await,
+        Command::Audit(args) => commands::keys::audit(config, args, output).await,
+        Command::Serve(args) => commands::serve::run(&loaded, args, output).await,
+        Command::Up(args) => commands::up::run(&loaded, args, output).await,
+        Command::Mcp(args) => commands::mcp::run(&loaded, args, output).await,
+        Command::Demo(args) => commands::demo::run(config, &overrides, args, output).await,
+        Command::Jobs(command) => commands::jobs::run(config, command, output).await,
+        Command::Workers => commands::workers::run(config, output).await,
+        Command::Providers(args) => commands::providers::run(config, args, output).await,
+        Command::Db(command) => commands::db::run(config, command, output).await,
+        Command::Config(_) => commands::config::show(&loaded, output),
+        Command::Hook(args) => commands::asked::hook(&loaded, args).await,
+
+        Command::Doctor => commands::doctor::run(config, output).await,
+    }
+}
