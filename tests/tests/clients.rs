@@ -123,6 +123,12 @@ async fn framework_langgraph() {
     beside("langgraph").await;
 }
 
+#[tokio::test]
+#[ignore = "a large package; `./justw test-frameworks`"]
+async fn framework_llama_index() {
+    beside("llama-index").await;
+}
+
 /// What `pip install` brings is enough: nothing is in `HTM_HOME`, nor on the search path but the system's programs.
 #[tokio::test]
 #[ignore = "installs packages; `./justw test-frameworks`"]
