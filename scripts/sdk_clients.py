@@ -33,6 +33,7 @@ PACKAGES = {
     "client-python": f"{CLIENT} ruff==0.17.6 datamodel-code-generator==0.89.0",
     "framework-anthropic": f"{CLIENT} anthropic==2.12.0",
     "framework-agent-framework": f"{CLIENT} agent-framework-core==1.23.0",
+    "framework-pydantic-ai": f"{CLIENT} pydantic-ai-harness==0.62.0",
     "framework-llama-index": f"{CLIENT} llama-index-core==0.14.25",
     "framework-langgraph": f"{CLIENT} langgraph==1.2.22 langgraph-checkpoint==4.3.2 "
     "langgraph-checkpoint-postgres==3.2.0 psycopg[binary]==3.3.9",

@@ -131,6 +131,12 @@ async fn framework_llama_index() {
 
 #[tokio::test]
 #[ignore = "a large package; `./justw test-frameworks`"]
+async fn framework_pydantic_ai() {
+    beside("pydantic-ai").await;
+}
+
+#[tokio::test]
+#[ignore = "a large package; `./justw test-frameworks`"]
 async fn framework_agent_framework() {
     beside("agent-framework").await;
 }

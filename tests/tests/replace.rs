@@ -10,7 +10,7 @@ use serde_json::json;
 const DOCUMENT: &str = "manual.md";
 
 fn document() -> Replacement {
-    let conversations = vec![Conversation { namespace: None, session: DOCUMENT.into() }];
+    let conversations = vec![Conversation { namespace: None, session: DOCUMENT.into(), expected: None }];
     Replacement { conversations, caller: Caller::Handle }
 }
 
@@ -55,6 +55,29 @@ async fn what_was_there_is_forgotten_with_the_write() {
     assert_eq!(found(&htm).await, ["manual of another"]);
     htm.restore(nodes(&second)[0], &Caller::Handle).await.unwrap();
     assert_eq!(found(&htm).await, ["manual of another", "manual three"]);
+}
+
+#[tokio::test]
+async fn of_writers_that_read_the_same_one_replaces_it() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let expecting = |nodes: &[NodeId]| {
+        let mut replacement = document();
+        replacement.conversations[0].expected = Some(nodes.to_vec());
+        replacement
+    };
+    let first = nodes(&htm.replace(&expecting(&[]), &parts(&["manual one", "manual two"])).await.unwrap());
+    assert_eq!(code(htm.replace(&expecting(&[]), &parts(&["manual three"])).await), "revision_conflict");
+    let reversed: Vec<NodeId> = first.iter().rev().copied().collect();
+    let writes = (0..8).map(|n| {
+        let (htm, replacement) = (htm.clone(), expecting(&reversed));
+        async move { htm.replace(&replacement, &[part(&format!("manual of {n}"))]).await }
+    });
+    let written = futures::future::join_all(writes).await;
+    let (won, lost): (Vec<_>, Vec<_>) = written.into_iter().partition(Result::is_ok);
+    assert_eq!((won.len(), lost.len()), (1, 7));
+    assert!(lost.into_iter().all(|it| code(it) == "revision_conflict"));
+    assert_eq!(found(&htm).await.len(), 1);
 }
 
 #[tokio::test]
@@ -127,7 +150,7 @@ async fn a_handle_replaces_only_what_it_sees() {
     htm.replace(&document(), &parts(&["manual one"])).await.unwrap();
     let within = htm.within(["elsewhere"]).unwrap();
     let namespace = Some(Settings::default().namespace);
-    let conversations = vec![Conversation { namespace, session: DOCUMENT.into() }];
+    let conversations = vec![Conversation { namespace, session: DOCUMENT.into(), expected: None }];
     let refused = within.replace(&Replacement { conversations, caller: Caller::AnyRobot }, &[]).await;
     assert_eq!(code(refused), "namespace_forbidden");
     assert_eq!(found(&htm).await, ["manual one"]);

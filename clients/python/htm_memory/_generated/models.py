@@ -1784,6 +1784,11 @@ class Replaced(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    expected: list[int] | None = None
+    """
+    The memories that it has to have, in any order: with others it is 409 `revision_conflict`, and nothing is done.
+    None are expected of a new one. Default: any.
+    """
     namespace: str | None = None
     """
     Its namespace. Default: the server's.

@@ -2081,6 +2081,11 @@ export interface RenameTag extends Change {
 
 /** A conversation to replace. */
 export interface Replaced {
+  /**
+   * The memories that it has to have, in any order: with others it is 409 `revision_conflict`, and
+   * nothing is done. None are expected of a new one. Default: any.
+   */
+  expected?: NodeId[] | null;
   /** Its namespace. Default: the server's. */
   namespace?: string | null;
   /** The conversation. */

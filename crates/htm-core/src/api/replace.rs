@@ -27,7 +27,7 @@ impl Htm {
     /// ```no_run
     /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
     /// use htm_core::{Caller, Conversation, Memory, Replacement};
-    /// let manual = Conversation { namespace: None, session: "manual.md".into() };
+    /// let manual = Conversation { namespace: None, session: "manual.md".into(), expected: None };
     /// let part = |text| Memory { session: Some("manual.md".into()), ..Memory::new(text) };
     /// let parts = ["Install it.", "Run it."].map(part);
     /// htm.replace(&Replacement { conversations: vec![manual], caller: Caller::Handle }, &parts).await?;
@@ -36,7 +36,8 @@ impl Htm {
     /// ```
     ///
     /// # Errors
-    /// `not_owner`, and those of [`remember`](Self::remember) for any of the memories.
+    /// `not_owner`, `revision_conflict` (a conversation has other memories than expected), and those of
+    /// [`remember`](Self::remember) for any of the memories.
     pub async fn replace(&self, replacement: &Replacement, memories: &[Memory]) -> Result<Vec<Receipt>> {
         let mut tx = self.pool().begin().await?;
         let receipts = self.replace_in_tx(&mut tx, replacement, memories).await?;
@@ -75,17 +76,19 @@ impl Htm {
     ) -> Result<Vec<Receipt>> {
         let Replacement { conversations, caller } = replacement;
         self.admit_caller(caller)?;
-        let mut named = Vec::new();
+        let mut named = BTreeMap::new();
         for conversation in conversations {
             conversation.validate()?;
             let namespace = self.namespace_or_own(conversation.namespace.as_deref())?;
-            named.push((namespace, conversation.session.as_str()));
+            named.insert((namespace, conversation.session.as_str()), conversation);
         }
-        named.sort_unstable();
-        named.dedup();
-        let (namespaces, sessions): (Vec<&str>, Vec<&str>) = named.into_iter().unzip();
+        let (namespaces, sessions): (Vec<&str>, Vec<&str>) = named.keys().copied().unzip();
         store::hold_in_tx(tx, &namespaces, &sessions).await?;
         let parts = store::parts(tx, &namespaces, &sessions).await?;
+        for ((namespace, session), conversation) in named {
+            let its = parts.iter().filter(|part| (&*part.namespace, &*part.session) == (namespace, session));
+            conversation.admit(its.map(|part| part.node).collect())?;
+        }
         let nodes: Vec<NodeId> = parts.iter().map(|part| part.node).collect();
         let locked = forget::lock_in_tx(tx, &nodes).await?;
         for node in &locked {

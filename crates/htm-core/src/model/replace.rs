@@ -1,7 +1,8 @@
 //! Conversations that are replaced as a whole, such as a document in parts.
 
 use crate::model::caller::Caller;
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
+use crate::model::id::NodeId;
 use crate::model::memory::{MAX_KEY_BYTES, validate_text};
 
 /// The conversations that memories take the place of.
@@ -20,10 +21,31 @@ pub struct Conversation {
     pub namespace: Option<String>,
     /// The `session` of its memories.
     pub session: String,
+    /// The memories that the caller has read; the replacement fails if the conversation has others by now. None: any.
+    pub expected: Option<Vec<NodeId>>,
 }
 
 impl Conversation {
     pub(crate) fn validate(&self) -> Result<()> {
         validate_text("session", &self.session, MAX_KEY_BYTES)
+    }
+
+    /// Refuses a conversation that has other memories than its caller has read.
+    pub(crate) fn admit(&self, mut current: Vec<NodeId>) -> Result<()> {
+        let Some(mut expected) = self.expected.clone() else { return Ok(()) };
+        current.sort_unstable();
+        expected.sort_unstable();
+        match current == expected {
+            true => Ok(()),
+            false => {
+                let list = |nodes: &[NodeId]| match nodes {
+                    [] => "no memories".to_owned(),
+                    nodes => nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(", "),
+                };
+                let (current, expected) = (list(&current), list(&expected));
+                let message = format!("conversation `{}` has {current}, not {expected}", self.session);
+                Err(Error::new(codes::REVISION_CONFLICT, message))
+            }
+        }
     }
 }

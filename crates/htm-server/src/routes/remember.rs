@@ -194,6 +194,9 @@ struct Replaced {
     namespace: Option<String>,
     /// The conversation.
     session: String,
+    /// The memories that it has to have, in any order: with others it is 409 `revision_conflict`, and nothing is done.
+    /// None are expected of a new one. Default: any.
+    expected: Option<Vec<NodeId>>,
 }
 
 /// The results of many writes.
@@ -288,7 +291,7 @@ async fn create_many(
         conversations: body
             .replaces
             .into_iter()
-            .map(|Replaced { namespace, session }| Conversation { namespace, session })
+            .map(|it| Conversation { namespace: it.namespace, session: it.session, expected: it.expected })
             .collect(),
     };
     let describe = |receipts: Vec<Receipt>| describe(receipts.into_iter().map(Ok).collect());
