@@ -11,10 +11,11 @@
   sdk_clients.py client-typescript DIR  the same of TypeScript, in DIR/node_modules
   sdk_clients.py framework-NAME DIR the same, with a framework whose memory the client is: anthropic, openai-agents, …
 
-What is there already stays as it is. The settings of pip and npm hold. Exit status: 0 when it is in place, 1 with a line
+What is there already stays as it is; one process at a time works on a DIR. The settings of pip and npm hold. Exit status: 0 when it is in place, 1 with a line
 that says what is not and why.
 """
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -67,19 +68,26 @@ def javascript(place, package):
     run(npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(place), *package.split())
 
 
-def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in PACKAGES:
-        sys.exit(__doc__.strip())
-    kind, place = sys.argv[1], Path(sys.argv[2]).absolute()
+def fetch(kind, place):
     done = place / ".done"
     wanted = PACKAGES[kind]
     if done.is_file() and done.read_text() == wanted:
         return
     # What an interrupted run left behind.
     shutil.rmtree(place, ignore_errors=True)
-    place.parent.mkdir(parents=True, exist_ok=True)
     (python if "==" in wanted else javascript)(place, wanted)
     done.write_text(wanted)
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in PACKAGES:
+        sys.exit(__doc__.strip())
+    kind, place = sys.argv[1], Path(sys.argv[2]).absolute()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    # Tests run beside each other, and several want the same SDK. The lock ends with the process.
+    with open(place.with_name(f"{place.name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fetch(kind, place)
 
 
 main()
