@@ -10,8 +10,8 @@ import re
 import sys
 from pathlib import Path
 
-# A key of the API, and the password that tests use.
-SECRETS = re.compile(r"htm_[0-9a-f]{12}_[0-9a-f]{64}|hunter2")
+# A key of the API, a token of an authorization server (a JWT), and the password that tests use.
+SECRETS = re.compile(r"htm_[0-9a-f]{12}_[0-9a-f]{64}|eyJ[\w-]+\.eyJ[\w-]+|hunter2")
 # Shorter texts are words that logs have too. A text is looked for by its start.
 LENGTH = 20
 

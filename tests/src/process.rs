@@ -172,6 +172,11 @@ impl Sandbox {
         command
     }
 
+    /// The home of the programs.
+    pub fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
     fn work(&self) -> PathBuf {
         self.dir.path().join("work")
     }

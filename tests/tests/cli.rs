@@ -22,6 +22,8 @@ mod filters;
 mod groups;
 #[path = "cli/help.rs"]
 mod help;
+#[path = "cli/hub.rs"]
+mod hub;
 #[path = "cli/import.rs"]
 mod import;
 #[path = "cli/jobs.rs"]

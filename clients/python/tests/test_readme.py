@@ -1,4 +1,4 @@
-"""The examples of the README run as they stand."""
+"""The examples of the client's README, and of HTM's, run as they stand."""
 
 import ast
 import asyncio
@@ -12,8 +12,10 @@ import pytest
 
 from htm_memory import Htm
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
-BLOCKS = re.findall(r"(<!-- not run: [^\n]*-->\n)?```python\n(.*?)```", README, re.S)
+FOLDERS = [Path(__file__).parents[1], Path(__file__).parents[3]]
+READMES = [folder / "README.md" for folder in FOLDERS if (folder / "README.md").is_file()]
+BLOCK = re.compile(r"(<!-- not run: [^\n]*-->\n)?```python\n(.*?)```", re.S)
+BLOCKS = [block for readme in READMES for block in BLOCK.findall(readme.read_text())]
 
 
 @pytest.mark.parametrize("code", [code for skipped, code in BLOCKS if not skipped])

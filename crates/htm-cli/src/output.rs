@@ -167,13 +167,23 @@ impl Output {
 
     /// A progress bar on standard error. It is hidden without a terminal, or with `--json`.
     pub(crate) fn progress(&self, total: u64, unit: &str) -> ProgressBar {
+        self.bar(
+            total,
+            &format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{per_sec}}  {{elapsed}} (ETA {{eta}})"),
+        )
+    }
+
+    /// As [`progress`](Self::progress), of bytes.
+    pub(crate) fn progress_of_bytes(&self) -> ProgressBar {
+        self.bar(0, "{msg} {bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {elapsed} (ETA {eta})")
+    }
+
+    fn bar(&self, total: u64, template: &str) -> ProgressBar {
         if self.form.json || self.kept.is_some() || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
-        let template =
-            format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{per_sec}}  {{elapsed}} (ETA {{eta}})");
         let bar = ProgressBar::new(total);
-        if let Ok(style) = ProgressStyle::with_template(&template) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(200));

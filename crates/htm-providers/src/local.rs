@@ -11,6 +11,7 @@
 //! | `1_Pooling/config.json` | mean, first token (`cls`) or max; the mean without the file |
 //! | `sentence_bert_config.json`, else `tokenizer_config.json` | the window |
 //! | `config_sentence_transformers.json` | the prefixes: prompts `document` (`passage`, `corpus`) and `query`, else `default_prompt_name`'s |
+//! | `htm.json` | the prefixes of a model that `htm models pull` knows, if the files above name none |
 //!
 //! Vectors always have unit length. If a model needs prefixes and its files name none, set them: E5 needs `query: ` and
 //! `passage: `, BGE (English, v1.5) `Represent this sentence for searching relevant passages: ` before queries.

@@ -30,6 +30,30 @@ htm_core::error_codes! {
     EMBEDDER_UNUSABLE "embedder_unusable" Permanent "The embedder of a model cannot be made with these settings."
         => "correct the settings of its provider: `htm config show`";
 
+    // Models of a hub
+    HUB_REPOSITORY_INVALID "hub_repository_invalid" User "A text is not the name of a model of the hub."
+        => "write it as OWNER/NAME, such as BAAI/bge-small-en-v1.5; `htm models list --known` has names";
+    HUB_ENDPOINT_INVALID "hub_endpoint_invalid" User "The address or the token of the hub cannot be used."
+        => "give an http or https URL with --endpoint or HF_ENDPOINT, and a token in HF_TOKEN if the hub wants one";
+    HUB_NOT_FOUND "hub_not_found" User "The hub has no such model or revision."
+        => "check the name and the revision; a private model is not shown without HF_TOKEN";
+    HUB_FORBIDDEN "hub_forbidden" User "The hub does not give the model to the caller."
+        => "check the name, accept the model's terms on its page, and set HF_TOKEN to a token that may read it";
+    HUB_UNREACHABLE "hub_unreachable" Transient "The hub, or the server of its files, does not answer."
+        => "pull again: what has come is kept; HF_ENDPOINT names another hub, and HTTPS_PROXY a proxy";
+    HUB_ANSWER_INVALID "hub_answer_invalid" Permanent "The answer of the hub is not one of a hub."
+        => "check --endpoint or HF_ENDPOINT";
+    HUB_MODEL_UNFIT "hub_model_unfit" User "HTM cannot run the model."
+        => "choose a model of `htm models list --known`, or serve this one by Ollama or a server of OpenAI's API";
+    HUB_FILE_DAMAGED "hub_file_damaged" Transient "A file came with other content than the hub states."
+        => "pull again: the other files are kept";
+    HUB_NAME_TAKEN "hub_name_taken" User "Another model, or another commit of it, has the name."
+        => "give another name: `htm models pull OWNER/NAME --name OTHER`";
+    HUB_BUSY "hub_busy" Transient "Another process pulls the same model."
+        => "wait until it has ended";
+    HUB_IO "hub_io" Permanent "A file of a model cannot be read or written."
+        => "check who may write to the models below HTM_HOME, and that the disk is not full";
+
     // The private PostgreSQL
     PRIVATE_PG_NO_BINARIES "private_pg_no_binaries" Permanent "No PostgreSQL with pgvector was found."
         => "run `./justw setup`, or set database.url to a running PostgreSQL";

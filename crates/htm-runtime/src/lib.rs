@@ -8,6 +8,7 @@ pub mod commands;
 pub mod config;
 mod embedders;
 mod error;
+pub mod hub;
 mod packages;
 pub mod paths;
 pub mod private_pg;

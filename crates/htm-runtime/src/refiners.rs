@@ -1,6 +1,6 @@
 //! The re-ranker and the query expander of the configuration. Each is made at its first use.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use htm_providers::ollama::{self, OllamaSettings};
 use htm_providers::openai::{self, OpenAiSettings};
 use htm_providers::rerank::{self, RerankSettings};
 
-use crate::config::{Config, ExpansionProvider, RerankFormat, RerankProvider};
+use crate::config::{Config, ExpansionProvider, Rerank, RerankFormat, RerankProvider};
+use crate::paths::Paths;
 use crate::providers::prompt;
 
 /// The configured re-ranker and query expander.
@@ -26,11 +27,11 @@ pub(crate) struct Refiners {
 
 impl Refiners {
     /// Prepares both without making them.
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, paths: &Paths) -> Self {
         let expansion = config.expansion.provider;
         let reranker = (config.rerank.provider != RerankProvider::None).then(|| {
-            let (name, config) = (reranker_name(config), config.clone());
-            Arc::new(Lazy::new(name, move || make_reranker(&config)))
+            let (name, config, paths) = (reranker_name(config), config.clone(), paths.clone());
+            Arc::new(Lazy::new(name, move || make_reranker(&config, &paths)))
         });
         let expander = (expansion != ExpansionProvider::None).then(|| {
             let name = ModelName::new(expansion.as_ref(), config.expansion.model_name());
@@ -156,24 +157,30 @@ fn reranker_name(config: &Config) -> ModelName {
     match config.rerank.provider {
         RerankProvider::Http => rerank_settings(config).model_name(),
         RerankProvider::Local => {
-            let name = Path::new(&config.rerank.path).file_name();
-            ModelName::new("local", name.map_or_else(|| "model".into(), |name| name.to_string_lossy()))
+            let Rerank { path, model, .. } = &config.rerank;
+            let name = Path::new(path).file_name().map(|name| name.to_string_lossy());
+            ModelName::new("local", name.unwrap_or(if model.is_empty() { "model" } else { model }.into()))
         }
         RerankProvider::None | RerankProvider::Fake => FakeReranker::default().model().clone(),
     }
 }
 
-fn make_reranker(config: &Config) -> Result<Arc<dyn Reranker>> {
+fn make_reranker(config: &Config, paths: &Paths) -> Result<Arc<dyn Reranker>> {
     match config.rerank.provider {
         RerankProvider::Http => rerank::reranker(rerank_settings(config)),
         RerankProvider::Local => {
-            let bad = |reason: String| bad_value("rerank.path", reason);
-            if config.rerank.path.is_empty() {
-                return Err(bad("must name the directory of a cross-encoder".into()));
-            }
+            let Rerank { path, model, .. } = &config.rerank;
+            let (key, directory) = match (path.as_str(), model.as_str()) {
+                ("", "") => {
+                    let reason = "must name a cross-encoder of `htm models pull`, or rerank.path its directory";
+                    return Err(bad_value("rerank.model", reason));
+                }
+                ("", name) => ("rerank.model", paths.found_model_dir(name)),
+                (path, _) => ("rerank.path", PathBuf::from(path)),
+            };
             // The error's own hint is about the embedding model.
-            local::reranker(Path::new(&config.rerank.path), 0)
-                .map_err(|error| bad(format!("is no cross-encoder: {error}")))
+            local::reranker(&directory, 0)
+                .map_err(|error| bad_value(key, format!("is no cross-encoder: {error}")))
         }
         RerankProvider::None | RerankProvider::Fake => Ok(Arc::new(FakeReranker::default())),
     }
@@ -212,7 +219,7 @@ mod tests {
     fn refiners(pairs: &[(&str, &str)]) -> Refiners {
         let set: BTreeMap<String, String> =
             pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        Refiners::new(&Config::load_from(&Locations::default(), &set).unwrap().config)
+        Refiners::new(&Config::load_from(&Locations::default(), &set).unwrap().config, &Paths::new("/home", "/state"))
     }
 
     #[test]

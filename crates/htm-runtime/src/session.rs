@@ -105,7 +105,7 @@ impl Session {
             return Err(error::schema_version(found, htm_migration::LATEST));
         }
         let embedders = Arc::new(ConfiguredEmbedders::new(config.clone(), paths.clone()));
-        let refiners = Refiners::new(config);
+        let refiners = Refiners::new(config, &paths);
         let htm = Htm::with_embedders(pool.clone(), settings(config), Some(embedders.clone()));
         let htm = refiners.given_to(htm);
         Ok(Self { config: config.clone(), paths, url, pool, tenants, server, embedders, refiners, htm })

@@ -1,9 +1,10 @@
 //! The OpenAPI document, made of the routes and the types.
 
 use htm_core::Role;
+use htm_core::error::Code;
 use serde_json::{Value, json};
 
-use crate::problem::{MEDIA_TYPE, of_code};
+use crate::problem::{MEDIA_TYPE, of_code, of_precondition};
 use crate::routes;
 use crate::{access, codes};
 
@@ -89,11 +90,7 @@ fn problem_schema() -> Value {
             "code": {
                 "type": "string",
                 "description": "A stable code for programs, such as `key_taken`. `x-codes` lists those of this version.",
-                "x-codes": codes::every().map(|code| json!({
-                    "code": code.name,
-                    "status": of_code(code.name, code.fault).as_u16(),
-                    "meaning": code.meaning,
-                })).collect::<Vec<_>>(),
+                "x-codes": codes::every().map(described_code).collect::<Vec<_>>(),
             },
             "hint": {"type": "string", "description": "The next step."},
             "values": {
@@ -103,6 +100,19 @@ fn problem_schema() -> Value {
             },
         },
     })
+}
+
+/// A code with its status, and with that after `If-Match` if it is another.
+fn described_code(code: &Code) -> Value {
+    let mut described = json!({
+        "code": code.name,
+        "status": of_code(code.name, code.fault).as_u16(),
+        "meaning": code.meaning,
+    });
+    if let Some(status) = of_precondition(code.name) {
+        described["status_after_if_match"] = json!(status.as_u16());
+    }
+    described
 }
 
 /// Turns the links of Rust's documentation into their text: [`Htm::edit`](crate::Htm::edit) becomes `Htm::edit`.

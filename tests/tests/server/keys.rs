@@ -264,6 +264,12 @@ async fn all_servers_share_the_requests_of_a_namespace() {
     }
     let memories = set(json!({"namespace": "tenant-7/*", "max_memories": 1})).await;
     assert_eq!(memories.problem(), (422, "limit_out_of_range"));
+    // A tenant's own admin may not.
+    let tenant = NewApiKey { namespaces: vec!["tenant-7/*".into()], ..NewApiKey::new(Role::Admin) };
+    let tenant = htm.create_api_key(&tenant).await.unwrap().secret;
+    let request = served.request(Method::PUT, "/v1/quotas").bearer_auth(tenant.expose());
+    let own = served.send(request.json(&json!({"namespace": "tenant-7/notes", "max_memories": 1}))).await;
+    assert_eq!(own.problem(), (403, "role_insufficient"));
 }
 
 #[tokio::test]

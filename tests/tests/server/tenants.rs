@@ -379,6 +379,13 @@ async fn no_tool_shows_or_changes_what_another_tenant_has() {
             reply.text
         );
     }
+    for name in ["what_do_we_know", "remember_conversation"] {
+        let prompt = json!({"name": name, "arguments": {"topic": "blimp Friday"}});
+        let reply = send("/mcp", "prompts/get", prompt).await;
+        let text = reply.text.clone();
+        assert!(reply.is(200)["result"]["messages"].is_array(), "{text}");
+        assert!(!text.contains("has left") && !text.contains(ACME), "{text}");
+    }
     assert_eq!(
         send("/mcp/acme/notes", "tools/list", json!({})).await.problem(),
         (403, "namespace_forbidden")

@@ -8,7 +8,9 @@ use htm_core::Stage;
 #[derive(Subcommand)]
 pub(crate) enum ModelsCommand {
     /// List the embedding models: state, queue, completeness
-    List,
+    List(ListModelsArgs),
+    /// Fetch a local model from the Hugging Face hub
+    Pull(PullArgs),
     /// Register another model; it also embeds all later writes
     Add(AddArgs),
     /// Embed existing memories with a model, and build its index
@@ -19,6 +21,38 @@ pub(crate) enum ModelsCommand {
     Activate(ActivateArgs),
     /// Stop writing to a model, and delete its open jobs
     Retire(RetireArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct ListModelsArgs {
+    /// The models of the hub that are known to run, with their sizes and what they want before a text
+    #[arg(long)]
+    pub(crate) known: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Only the files that HTM needs are fetched, and each is checked. A pull that was interrupted is continued by \
+the next one. HF_ENDPOINT names another hub; HF_TOKEN, or the file HF_TOKEN_PATH, has a token.
+
+Examples:
+  htm models list --known
+  htm models pull BAAI/bge-small-en-v1.5
+  htm models pull intfloat/multilingual-e5-small --name e5 --revision main"
+)]
+pub(crate) struct PullArgs {
+    /// The model on the hub
+    #[arg(value_name = "OWNER/NAME")]
+    pub(crate) repository: String,
+    /// A branch, a tag or a commit
+    #[arg(long, value_name = "R", default_value = "main")]
+    pub(crate) revision: String,
+    /// Its name here. Default: NAME
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The hub. Default: HF_ENDPOINT, else the public one
+    #[arg(long, value_name = "URL")]
+    pub(crate) endpoint: Option<String>,
 }
 
 #[derive(Args)]

@@ -1,6 +1,7 @@
 //! `htm models …`: embedding models side by side.
 
 mod compare;
+mod pull;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use htm_runtime::{Session, providers, shutdown};
 use serde::Serialize;
 use strum::VariantNames;
 
-use crate::args::{ActivateArgs, AddArgs, ModelBackfillArgs, ModelsCommand, RetireArgs};
+use crate::args::{ActivateArgs, AddArgs, ListModelsArgs, ModelBackfillArgs, ModelsCommand, RetireArgs};
 use crate::codes;
 use crate::commands::backfill;
 use crate::error::CliError;
@@ -32,9 +33,15 @@ pub(crate) async fn run(
         )
         .with_hint(format!("confirm: `htm models retire {label} --drop --yes`")));
     }
+    match command {
+        ModelsCommand::List(ListModelsArgs { known: true }) => return pull::list(output),
+        ModelsCommand::Pull(args) => return pull::run(&args, output).await,
+        _ => {}
+    }
     let session = Session::open(config).await?;
     let result = match command {
-        ModelsCommand::List => list(&session, output).await,
+        ModelsCommand::Pull(_) => unreachable!("it needs no session"),
+        ModelsCommand::List(_) => list(&session, output).await,
         ModelsCommand::Add(args) => add(&session, args, output).await,
         ModelsCommand::Backfill(args) => fill(&session, args, output).await,
         ModelsCommand::Compare(args) => compare::run(&session, args, output).await,

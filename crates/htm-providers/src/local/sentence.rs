@@ -75,7 +75,10 @@ impl Sentence {
             None => Pooling::Mean,
         };
         let (window, lower_case) = reading(&modules.encoder, config)?;
-        let [document_prefix, query_prefix] = prefixes(&dir.join("config_sentence_transformers.json"))?;
+        let [document, query] = prefixes(&dir.join("config_sentence_transformers.json"))?;
+        // `htm models pull` writes what the files of a known model leave out.
+        let [known_document, known_query] = prefixes(&dir.join("htm.json"))?;
+        let (document_prefix, query_prefix) = (document.or(known_document), query.or(known_query));
         Ok(Self {
             pooling,
             normalised: modules.normalised,

@@ -8,8 +8,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::codes;
 use crate::extract::{Asked, Body};
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 use crate::routes::memories::InNamespace;
 
 pub(crate) fn router() -> OpenApiRouter<App> {
@@ -45,10 +46,15 @@ struct NewQuota {
     requests_per_minute: Option<i32>,
 }
 
-/// Set the quota of a namespace.
+/// Set the quota of a namespace, with a key of all namespaces.
 #[utoipa::path(put, path = "/v1/quotas", tag = "namespaces", request_body = NewQuota,
     responses((status = 200, body = QuotaAndUse)))]
 async fn set_quota(app: App, Body(body): Body<NewQuota>) -> Result<Json<QuotaAndUse>> {
+    // A quota is the operator's limit on a tenant.
+    if app.htm.namespaces().is_some() {
+        let problem = "a quota is set with a key of all namespaces, and the key is not one";
+        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
+    }
     let quota = Quota {
         max_memories: body.max_memories,
         max_bytes: body.max_bytes,
