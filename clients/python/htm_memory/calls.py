@@ -21,7 +21,7 @@ from .errors import HtmError, NoProblem, of_problem
 Answer = TypeVar("Answer")
 
 # The server could not take the request, or the connection failed: nothing is done, or a key makes a repetition safe.
-REPEATED_STATUSES: Final = frozenset({429, 502, 503, 504})
+REPEATED_STATUSES: Final = frozenset({408, 429, 502, 503, 504})
 
 # The first request with the same key is still in hand.
 REPEATED_CODES: Final = frozenset({"operation_open"})

@@ -18,9 +18,8 @@ from google.genai import types
 
 from ._generated import models
 from .client import AsyncHtm
-from .errors import NodeNotFound, of_problem
-
-BATCH: Final = 1_000
+from .errors import NodeNotFound
+from .messages import forget, remember_all, said
 
 # The content of an event beside its text, so that it comes back with all its parts.
 CONTENT: Final = "google_adk_content"
@@ -112,9 +111,7 @@ class HtmMemoryService(BaseMemoryService):
             node = int(memory_id)
             if (await self._htm.memories.get(node)).namespace != namespace:
                 return
-            await self._htm.memories.forget(
-                node, namespace=namespace, robot=self._robot, any_robot=self._robot is None, confirm=True
-            )
+            await forget(self._htm, node, namespace=namespace, robot=self._robot)
         except (ValueError, NodeNotFound):
             return  # There is no such memory.
 
@@ -124,15 +121,10 @@ class HtmMemoryService(BaseMemoryService):
 
     async def _remember(self, app_name: str, user_id: str, memories: list[dict[str, Any]]) -> None:
         namespace = self._of(app_name, user_id)
-        place = {"namespace": namespace, "robot": self._robot}
         deleted = await self._deleted(namespace)
-        new = [{**memory, **place} for memory in memories if memory["key"] not in deleted]
-        for first in range(0, len(new), BATCH):
-            batch = new[first : first + BATCH]
-            for result in (await self._htm.memories.create_many(batch)).results:
-                # An event that was given again with another text stays what it was.
-                if isinstance(result, models.Problem) and result.code != "key_taken":
-                    raise of_problem(result.model_dump(), result.status, None)
+        new = [memory for memory in memories if memory["key"] not in deleted]
+        # An event that was given again with another text stays what it was.
+        await remember_all(self._htm, new, namespace=namespace, robot=self._robot, but={"key_taken"})
 
     async def _deleted(self, namespace: str) -> set[str]:
         """The keys of the memories that were deleted and are not purged."""
@@ -158,7 +150,7 @@ def _memory(content: types.Content | None, text: str, custom: Mapping[str, objec
 
 def _text(content: types.Content | None) -> str:
     parts = (content.parts if content else None) or []
-    return "\n".join(part.text for part in parts if part.text and part.text.strip()).replace("\0", "")
+    return said("\n".join(part.text for part in parts if part.text and part.text.strip()))
 
 
 def _entry(hit: models.Hit) -> MemoryEntry:

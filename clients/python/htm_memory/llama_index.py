@@ -11,12 +11,8 @@ from llama_index.core.base.llms.types import ChatMessage, TextBlock
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.memory import BaseMemoryBlock
 
-from ._generated import models
 from .client import AsyncHtm
-from .errors import of_problem
-
-# The most memories of a batch.
-BATCH: Final = 1_000
+from .messages import remember_all, said
 
 # Of English text, about.
 BYTES_PER_TOKEN: Final = 4
@@ -47,13 +43,9 @@ class HtmMemoryBlock(BaseMemoryBlock[str]):
         return "\n".join(f"{hit.speaker}: {hit.content}" if hit.speaker else hit.content for hit in found.hits)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        """Remembers the messages that have a text. If one is refused, the others stay."""
+        """Remembers the messages that have a text: all of them, or none."""
         memories = [self._memory(at, it, text) for at, it in enumerate(messages) if (text := _text(it))]
-        for first in range(0, len(memories), BATCH):
-            written = await self.htm.memories.create_many(memories[first : first + BATCH])
-            problem = next((it for it in written.results if isinstance(it, models.Problem)), None)
-            if problem:
-                raise of_problem(problem.model_dump(), problem.status, None)
+        await remember_all(self.htm, memories, namespace=self.namespace, robot=self.robot)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Leaves out the least relevant memories, whole lines, until that many tokens are gone."""
@@ -72,12 +64,9 @@ class HtmMemoryBlock(BaseMemoryBlock[str]):
             # The time is that of the commit, the same for all of them.
             "seq": seq,
             "speaker": message.role.value,
-            "namespace": self.namespace,
-            "robot": self.robot,
         }
 
 
 def _text(message: ChatMessage) -> str:
     """What is said in a message, if it is more than space."""
-    text = "\n".join(it.text for it in message.blocks if isinstance(it, TextBlock)).replace("\0", "")
-    return text if text.strip() else ""
+    return said("\n".join(it.text for it in message.blocks if isinstance(it, TextBlock)))

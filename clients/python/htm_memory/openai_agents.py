@@ -15,17 +15,11 @@ from agents.memory.session_settings import resolve_session_limit
 
 from ._generated import models
 from .client import AsyncHtm
-from .errors import NodeNotFound, of_problem
-
-# The most memories of a batch, and entries of a timeline.
-BATCH: Final = 1_000
-MOST: Final = 10_000
+from .errors import NodeNotFound
+from .messages import BATCH, MOST, forget, given, kept, remember_all
 
 # An item beside its text: JSON in a string, so that it comes back as it was given.
 ITEM: Final = "openai_agents_item"
-
-# The metadata of a memory have at most 64 KiB. The text of a larger item is its JSON.
-MAX_ITEM: Final = 48 << 10
 
 
 class HtmSession(SessionABC):
@@ -61,16 +55,8 @@ class HtmSession(SessionABC):
 
     async def add_items(self, items: list[TResponseInputItem], *, wrapper: Any = None) -> None:
         """Adds items at the end: all of them, or none. An item has at most 1 MiB."""
-        added: list[int] = []
-        for first in range(0, len(items), BATCH):
-            batch = items[first : first + BATCH]
-            written = await self._htm.memories.create_many([self._memory(at, it) for at, it in enumerate(batch)])
-            added += [it.node for it in written.results if isinstance(it, models.Written)]
-            problem = next((it for it in written.results if isinstance(it, models.Problem)), None)
-            if problem:
-                for node in added:
-                    await self._forget(node)
-                raise of_problem(problem.model_dump(), problem.status, None)
+        memories = [self._memory(at, it) for at, it in enumerate(items)]
+        await remember_all(self._htm, memories, namespace=self._namespace, robot=self._robot)
 
     async def pop_item(self, *, wrapper: Any = None) -> TResponseInputItem | None:
         """Forgets the latest item, and returns it. It can be restored."""
@@ -96,30 +82,21 @@ class HtmSession(SessionABC):
         return (await self._htm.recall.timeline(filter=filter, limit=limit)).entries
 
     async def _forget(self, node: int) -> None:
-        await self._htm.memories.forget(
-            node, namespace=self._namespace, robot=self._robot, any_robot=self._robot is None, confirm=True
-        )
+        await forget(self._htm, node, namespace=self._namespace, robot=self._robot)
 
     def _memory(self, seq: int, item: TResponseInputItem) -> dict[str, Any]:
-        given = cast(Mapping[str, Any], item)
-        exact = json.dumps(given, ensure_ascii=False)
-        is_small = len(exact.encode()) <= MAX_ITEM
-        text = _text(given).replace("\0", "") if is_small else ""
+        fields = cast(Mapping[str, Any], item)
         return {
-            "content": text if text.strip() else exact,
-            "metadata": {ITEM: exact if is_small else None},
+            **kept(ITEM, json.dumps(fields, ensure_ascii=False), _text(fields)),
             "session": self.session_id,
             # The time is that of the commit, the same for all of them.
             "seq": seq,
-            "speaker": given.get("role") or given.get("type"),
-            "namespace": self._namespace,
-            "robot": self._robot,
+            "speaker": fields.get("role") or fields.get("type"),
         }
 
 
 def _item(memory: models.TimelineEntry) -> TResponseInputItem:
-    exact = memory.metadata.get(ITEM)
-    return cast(TResponseInputItem, json.loads(memory.content if exact is None else exact))
+    return cast(TResponseInputItem, json.loads(given(ITEM, memory)))
 
 
 def _text(item: Mapping[str, Any]) -> str:

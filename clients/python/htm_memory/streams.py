@@ -13,7 +13,7 @@ from httpx_sse import EventSource, ServerSentEvent
 from pydantic import BaseModel, ConfigDict
 
 from ._generated import models
-from .calls import check
+from .calls import REPEATED_STATUSES, check
 from .errors import HtmError, Unreachable
 
 Line = Mapping[str, Any] | str | bytes
@@ -178,7 +178,7 @@ def told(namespaces: Sequence[str], after: str | None) -> dict[str, Any]:
 
 def is_passing(error: HtmError) -> bool:
     """Whether a stream may go on in a moment."""
-    return isinstance(error, Unreachable) or error.status in (429, 502, 503, 504)
+    return isinstance(error, Unreachable) or error.status in REPEATED_STATUSES
 
 
 def unreachable(request: httpx.Request, error: httpx.TransportError) -> Unreachable:

@@ -39,7 +39,7 @@ export interface Sender {
 const MAX_PAUSE_MS = 30_000;
 
 // The server could not take the request: nothing is done, or a key makes a repetition safe.
-const REPEATED_STATUSES: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
+const REPEATED_STATUSES: ReadonlySet<number | undefined> = new Set([408, 429, 502, 503, 504]);
 
 // The first request with the same key is still in hand.
 const REPEATED_CODES: ReadonlySet<Code> = new Set(["operation_open"]);

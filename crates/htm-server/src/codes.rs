@@ -36,6 +36,10 @@ htm_core::error_codes! {
         => "see the path at /openapi.json; an id is a whole number";
     HEADER_INVALID "header_invalid" User "A header has a value that the server cannot read."
         => "see the headers at /openapi.json";
+    URI_TOO_LONG "uri_too_long" User "The URI of a request has more bytes than the server reads."
+        => "send long values in a body: the paths that search take POST";
+    HEADERS_TOO_LARGE "headers_too_large" User "A request has more headers, or more bytes of them, than the server reads."
+        => "leave out headers that the server does not need, such as cookies";
     HOST_FORBIDDEN "host_forbidden" User "The request names a host, or comes from a page, that the server does not serve."
         => "call the server by the address that it listens on";
     BATCH_TOO_LARGE "batch_too_large" User "A request has more items than the server takes at once."

@@ -14,6 +14,13 @@ pub(crate) const MAX_BODIES_BYTES: usize = 128 << 20;
 /// The most bytes that the values of these bodies take in memory.
 pub(crate) const MAX_VALUES_BYTES: usize = 128 << 20;
 
+/// The most bytes of a URI.
+pub(crate) const MAX_URI_BYTES: usize = 16 << 10;
+
+/// The most headers, and bytes of them.
+pub(crate) const MAX_HEADERS: usize = 64;
+pub(crate) const MAX_HEADERS_BYTES: usize = 64 << 10;
+
 /// The most memories of a batch, and messages of a conversation.
 pub(crate) const MAX_BATCH: usize = 1_000;
 

@@ -193,6 +193,8 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         "body_invalid" | "body_incomplete" | "query_invalid" | "path_invalid" | "header_invalid"
         | "operation_invalid" | "idempotency_unfit" => StatusCode::BAD_REQUEST,
         "body_too_large" | "batch_too_large" | "content_too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+        "uri_too_long" => StatusCode::URI_TOO_LONG,
+        "headers_too_large" => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         "media_type_unfit" => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "key_taken"
         | "content_taken"
@@ -221,7 +223,8 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "group_member_replaced"
         | "operation_open" => StatusCode::CONFLICT,
         "too_many_requests" | "too_busy" => StatusCode::TOO_MANY_REQUESTS,
-        "request_timeout" | "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,
+        "request_timeout" => StatusCode::REQUEST_TIMEOUT,
+        "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,
         // The server has no such thing: another request can do without.
         "embedder_missing" | "reranker_missing" | "expander_missing" => StatusCode::UNPROCESSABLE_ENTITY,
         "namespace_full" | "quota_exceeded" => StatusCode::INSUFFICIENT_STORAGE,

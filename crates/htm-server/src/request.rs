@@ -17,6 +17,7 @@ use ulid::Ulid;
 
 use crate::app::App;
 use crate::codes;
+use crate::limits::{MAX_HEADERS, MAX_HEADERS_BYTES, MAX_URI_BYTES};
 use crate::problem::{Problem, Result};
 use crate::trace::{TRACEPARENT, Trace, answered, follow};
 
@@ -109,6 +110,25 @@ pub(crate) async fn of_this_host(State(app): State<App>, request: Request, next:
         if !uri.and_then(|uri| uri.authority().map(|it| served(it.as_str()))).unwrap_or_default() {
             return Err(forbidden("origin", origin));
         }
+    }
+    Ok(next.run(request).await)
+}
+
+/// Refuses a request whose head is too large.
+pub(crate) async fn with_small_head(request: Request, next: Next) -> Result<Response> {
+    let uri = request.uri().path_and_query().map_or(0, |it| it.as_str().len());
+    if uri > MAX_URI_BYTES {
+        let problem = format!("the URI has {uri} bytes, of {MAX_URI_BYTES} at most");
+        return Err(Problem::new(codes::URI_TOO_LONG, problem));
+    }
+    let headers = request.headers();
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if headers.len() > MAX_HEADERS || bytes > MAX_HEADERS_BYTES {
+        let problem = format!(
+            "there are {} headers of {bytes} bytes, of {MAX_HEADERS} and {MAX_HEADERS_BYTES} at most",
+            headers.len()
+        );
+        return Err(Problem::new(codes::HEADERS_TOO_LARGE, problem));
     }
     Ok(next.run(request).await)
 }

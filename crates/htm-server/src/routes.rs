@@ -116,6 +116,7 @@ pub(crate) fn all(app: App) -> Router {
         .merge(page::router())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
+        .layer(from_fn(request::with_small_head))
         .layer(from_fn_with_state(app.clone(), request::of_this_host))
         .layer(from_fn_with_state(app.clone(), request::observed))
         .with_state(app)

@@ -58,6 +58,23 @@ async fn bad_requests_say_what_is_wrong() {
 }
 
 #[tokio::test]
+async fn a_request_has_a_small_head() {
+    let served = Served::new().await;
+    let long = served.get(&format!("/v1/recall?q={}", "x".repeat(20_000))).await;
+    assert_eq!(long.problem(), (414, "uri_too_long"));
+    assert!(long.text.contains("16384"), "{}", long.text);
+    let request = || served.request(Method::GET, "/v1/stats");
+    let many = (0..70).fold(request(), |request, at| request.header(format!("x-{at}"), "1"));
+    let large = request().header("cookie", "x".repeat(70_000));
+    for (request, number) in [(many, "of 64 and"), (large, "65536 at most")] {
+        let refused = served.send(request).await;
+        assert_eq!(refused.problem(), (431, "headers_too_large"));
+        assert!(refused.text.contains(number), "{}", refused.text);
+    }
+    served.get("/v1/recall?q=short").await.is(200);
+}
+
+#[tokio::test]
 async fn a_nul_byte_is_refused_wherever_it_is_looked_up() {
     let served = Served::new().await;
     for (path, body) in [

@@ -57,8 +57,11 @@ async def test_messages_are_memories_of_their_session(async_htm, namespace):
     assert await own.aget([user("zebra")], session_id="b") == await own.aget([user("zebra")]) == ""
     assert "user: zebra crossing" in (await own.aget([user("zebra")], session_id="a")).splitlines()
     assert await block.aget([]) == await block.aget([image]) == await block.aget() == ""
+    # All of them, or none.
     with pytest.raises(errors.ContentTooLarge):
-        await block.aput([user("z" * (2 << 20))])
+        await block.aput([user("penguin parade"), user("x" * (2 << 20))], session_id="c", from_short_term_memory=True)
+    timeline = await async_htm.recall.timeline(filter={"namespaces": [namespace], "session": "c"})
+    assert timeline.entries == []
 
 
 async def test_the_least_relevant_lines_are_cut_first(async_htm):
