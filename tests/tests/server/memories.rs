@@ -124,6 +124,23 @@ async fn a_batch_says_what_became_of_each() {
 }
 
 #[tokio::test]
+async fn a_batch_replaces_what_its_writer_has_read_and_nothing_else() {
+    let served = Served::new().await;
+    let replace = async |content: &str, expected: Value| {
+        let replaces = json!([{"session": "plan", "expected": expected}]);
+        let memories = json!([{"content": content, "session": "plan"}]);
+        served.post("/v1/memories/batch", json!({"memories": memories, "replaces": replaces})).await
+    };
+    let first = replace("first plan", json!([])).await.is(200)["results"][0]["node"].clone();
+    assert_eq!(replace("of another writer", json!([])).await.problem(), (409, "revision_conflict"));
+    replace("second plan", json!([first])).await.is(200);
+    assert_eq!(replace("too late", json!([first])).await.problem(), (409, "revision_conflict"));
+    let there = served.post("/v1/timeline", json!({"filter": {"session": "plan"}})).await.is(200);
+    assert_eq!(there["entries"].as_array().unwrap().len(), 1);
+    assert_eq!(there["entries"][0]["content"], "second plan");
+}
+
+#[tokio::test]
 async fn a_conversation_is_remembered_in_its_order() {
     let served = Served::new().await;
     let conversation = json!({
