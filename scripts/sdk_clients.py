@@ -39,6 +39,8 @@ PACKAGES = {
     "framework-langgraph": f"{CLIENT} langgraph==1.2.22 langgraph-checkpoint==4.3.2 "
     "langgraph-checkpoint-postgres==3.2.0 psycopg[binary]==3.3.9",
     "framework-openai-agents": f"{CLIENT} openai-agents==0.24.0",
+    # It wants an older pydantic than the others.
+    "framework-crewai": f"{CLIENT.replace('pydantic==2.14.3', 'pydantic==2.12.5')} crewai==1.15.30",
     "framework-google-adk": f"{CLIENT} google-adk==2.13.0",
 }
 

@@ -141,6 +141,12 @@ async fn framework_agent_framework() {
     beside("agent-framework").await;
 }
 
+#[tokio::test]
+#[ignore = "a large package; `./justw test-frameworks`"]
+async fn framework_crewai() {
+    beside("crewai").await;
+}
+
 /// What `pip install` brings is enough: nothing is in `HTM_HOME`, nor on the search path but the system's programs.
 #[tokio::test]
 #[ignore = "installs packages; `./justw test-frameworks`"]

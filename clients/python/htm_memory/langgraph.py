@@ -35,8 +35,9 @@ from ._generated.synchronous import Subjects
 from .calls import Answer, Call
 from .client import AsyncHtm, Htm
 from .errors import HtmError, ModelUnknown, NodeNotFound
-from .langgraph_filters import fields_of, passes, required_fields
-from .langgraph_places import Place, is_listed, key_of, labels_of, namespace_of
+from .langgraph_filters import passes, required_fields
+from .langgraph_places import Place, is_listed, labels_of, namespace_of
+from .values import fields_of, json_of, key_of, text_of
 
 # The types of the memories of an item: the one with its key, and those of its further vectors.
 HEAD: Final = "langgraph_item"
@@ -422,11 +423,11 @@ class HtmStore(BaseStore):
         self, op: PutOp, replaced: dict[str, Any], texts: list[str], vectors: dict[str, list[float]]
     ) -> list[Memory]:
         """The memories of an item: the head with the first vector, and a part for each further one."""
-        exact = _json(op.value)
+        exact = json_of(op.value)
         # HTM has no vector of zeros: it is near to nothing.
         indexed = [text for text in texts if any(vectors[text])]
         note: dict[str, Any] = {
-            "key": _json(op.key),
+            "key": json_of(op.key),
             "parts": max(len(indexed) - 1, 0),
             "fields": fields_of(op.value or {}),
             "value": exact,
@@ -435,7 +436,7 @@ class HtmStore(BaseStore):
             del note["value"]
         made = []
         for at, text in enumerate(indexed or [""]):
-            said = text.replace("\0", "").encode(errors="replace").decode()
+            said = text_of(text)
             made.append(
                 {
                     **replaced,
@@ -495,9 +496,3 @@ def _value(node: models.Node) -> dict[str, Any]:
 
 def _is_live(node: models.Node) -> bool:
     return node.expires_at is None or node.expires_at > datetime.now(timezone.utc)
-
-
-def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    # Half of a pair of surrogates is no text.
-    return json.dumps(value) if any("\ud800" <= it <= "\udfff" for it in text) else text

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import operator
 from collections.abc import Mapping
 from typing import Any, Final
 
-# The server compares the short values at the top of an item. The rest is compared here.
-MAX_TEXT: Final = 256
-MAX_WHOLE: Final = 2**53
-MAX_FIELDS: Final = 32 << 10
+from .values import is_plain
 
 ORDERS: Final = {"$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt, "$lte": operator.le}
 
@@ -20,14 +16,6 @@ def passes(value: Mapping[str, Any], filter: Mapping[str, Any] | None) -> bool:
     return all(_meets(value.get(name), wanted) for name, wanted in (filter or {}).items())
 
 
-def fields_of(value: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that the server can compare."""
-    fields = {name: it for name, it in value.items() if _is_plain(name) and _is_plain(it)}
-    if len(json.dumps(fields)) > MAX_FIELDS:
-        raise ValueError(f"the value has more than {MAX_FIELDS} bytes of short fields; put them into one field")
-    return fields
-
-
 def required_fields(filter: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that an item needs to meet the conditions, as far as the server can compare them."""
     required = {}
@@ -35,21 +23,9 @@ def required_fields(filter: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(wanted, Mapping):
             wanted = wanted.get("$eq")
         # A field that is missing is null too.
-        if wanted is not None and _is_plain(name) and _is_plain(wanted):
+        if wanted is not None and is_plain(name) and is_plain(wanted):
             required[name] = wanted
     return required
-
-
-def _is_plain(value: Any) -> bool:
-    match value:
-        case None | bool():
-            return True
-        case int() | float():
-            return -MAX_WHOLE < value < MAX_WHOLE
-        case str():
-            return len(value) <= MAX_TEXT and "\0" not in value and not any("\ud800" <= it <= "\udfff" for it in value)
-        case _:
-            return False
 
 
 def _meets(value: Any, wanted: Any) -> bool:

@@ -1,16 +1,12 @@
-"""Where items of LangGraph are in HTM: their namespaces and keys."""
+"""Where items of LangGraph are in HTM: their namespaces."""
 
 from __future__ import annotations
 
-import hashlib
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from langgraph.store.base import MatchCondition
 
 Place: TypeAlias = "tuple[tuple[str, ...] | str, str]"
-
-# A key of HTM has at most 512 bytes.
-MAX_KEY: Final = 500
 
 
 def namespace_of(root: str, labels: tuple[str, ...]) -> str:
@@ -23,13 +19,6 @@ def labels_of(root: str, namespace: str) -> tuple[str, ...]:
     rest = namespace[len(root) + 1 :]
     # `%25` last: `%252F` is the label `%2F`.
     return tuple(label.replace("%2F", "/").replace("%25", "%") for label in rest.split("/")) if rest else ()
-
-
-def key_of(key: str) -> str:
-    """The key in HTM: one sign and the key, or the hash of one that is no key there."""
-    encoded = key.encode(errors="surrogatepass")
-    is_key = len(encoded) <= MAX_KEY and key.isprintable()
-    return f"={key}" if is_key else f"#{hashlib.sha256(encoded).hexdigest()}"
 
 
 def is_listed(condition: MatchCondition, labels: tuple[str, ...]) -> bool:
