@@ -1,21 +1,32 @@
--- Namespaces with live nodes in order, one step in the index for each.
+-- A page of the namespaces with live nodes, in order: one step in the index for each.
 --
 -- :from text inclusive   :after text exclusive   :until text or null, exclusive   :limit bigint
 --
+-- The steps count the living, so that they end with the page: a limit outside would take whichever rows a plan puts
+-- first. A sub-select with a limit is asked for each namespace; `exists` may be answered by reading all nodes.
+--
 -- Index: nodes_namespace_created_at_idx
 with recursive found as (
-    (select namespace from htm.nodes
-      where namespace >= :from and namespace > :after and (:until::text is null or namespace < :until)
-      order by namespace limit 1)
+    (select n.namespace, a.is_alive, a.is_alive::int::bigint as living
+       from (select namespace from htm.nodes
+              where namespace >= :from and namespace > :after and (:until::text is null or namespace < :until)
+              order by namespace limit 1) n
+      cross join lateral (
+          select coalesce((select true from htm.nodes l
+                            where l.namespace = n.namespace and l.deleted_at is null limit 1), false) as is_alive
+      ) a)
     union all
-    select (select n.namespace from htm.nodes n
-             where n.namespace > f.namespace and (:until::text is null or n.namespace < :until)
-             order by n.namespace limit 1)
+    select n.namespace, a.is_alive, f.living + a.is_alive::int
       from found f
-     where f.namespace is not null
+     cross join lateral (
+         select namespace from htm.nodes
+          where namespace > f.namespace and (:until::text is null or namespace < :until)
+          order by namespace limit 1
+     ) n
+     cross join lateral (
+         select coalesce((select true from htm.nodes l
+                           where l.namespace = n.namespace and l.deleted_at is null limit 1), false) as is_alive
+     ) a
+     where f.living < :limit
 )
-select f.namespace
-  from found f
- where f.namespace is not null
-   and exists (select from htm.nodes n where n.namespace = f.namespace and n.deleted_at is null)
- limit :limit
+select namespace from found where is_alive order by living
