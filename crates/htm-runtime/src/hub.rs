@@ -63,7 +63,10 @@ impl Hub {
     pub fn new(endpoint: &str, token: Secret) -> Result<Self> {
         // The URL is not in the message, because it may have a password.
         let invalid = |reason: &str| {
-            Error::new(codes::HUB_ENDPOINT_INVALID, format!("the address of the hub cannot be used: {reason}"))
+            Error::new(
+                codes::HUB_ENDPOINT_INVALID,
+                format!("the address of the hub cannot be used: {reason}"),
+            )
         };
         let endpoint: Url = endpoint.parse().map_err(|_| invalid("it is not a URL"))?;
         if !matches!(endpoint.scheme(), "http" | "https") || endpoint.cannot_be_a_base() {
@@ -141,13 +144,15 @@ fn refused(status: StatusCode, answer: &Response) -> Error {
     let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok());
     let reason = header("x-error-message").map(|text| format!(": {text}")).unwrap_or_default();
     match (status.as_u16(), header("x-error-code")) {
-        (_, Some("RepoNotFound" | "RevisionNotFound" | "EntryNotFound")) | (404 | 410, _) => {
-            Error::new(codes::HUB_NOT_FOUND, format!("the hub has no such model or revision ({status}{reason})"))
-        }
+        (_, Some("RepoNotFound" | "RevisionNotFound" | "EntryNotFound")) | (404 | 410, _) => Error::new(
+            codes::HUB_NOT_FOUND,
+            format!("the hub has no such model or revision ({status}{reason})"),
+        ),
         // Without a token, 401 may also be for a model that there is not.
-        (_, Some("GatedRepo")) | (401 | 403, _) => {
-            Error::new(codes::HUB_FORBIDDEN, format!("the hub does not give the model to you ({status}{reason})"))
-        }
+        (_, Some("GatedRepo")) | (401 | 403, _) => Error::new(
+            codes::HUB_FORBIDDEN,
+            format!("the hub does not give the model to you ({status}{reason})"),
+        ),
         (408 | 429 | 500.., _) => {
             Error::new(codes::HUB_UNREACHABLE, format!("the hub cannot answer now ({status}{reason})"))
         }

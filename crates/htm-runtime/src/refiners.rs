@@ -172,7 +172,8 @@ fn make_reranker(config: &Config, paths: &Paths) -> Result<Arc<dyn Reranker>> {
             let Rerank { path, model, .. } = &config.rerank;
             let (key, directory) = match (path.as_str(), model.as_str()) {
                 ("", "") => {
-                    let reason = "must name a cross-encoder of `htm models pull`, or rerank.path its directory";
+                    let reason =
+                        "must name a cross-encoder of `htm models pull`, or rerank.path its directory";
                     return Err(bad_value("rerank.model", reason));
                 }
                 ("", name) => ("rerank.model", paths.found_model_dir(name)),
@@ -219,7 +220,10 @@ mod tests {
     fn refiners(pairs: &[(&str, &str)]) -> Refiners {
         let set: BTreeMap<String, String> =
             pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        Refiners::new(&Config::load_from(&Locations::default(), &set).unwrap().config, &Paths::new("/home", "/state"))
+        Refiners::new(
+            &Config::load_from(&Locations::default(), &set).unwrap().config,
+            &Paths::new("/home", "/state"),
+        )
     }
 
     #[test]
@@ -253,10 +257,17 @@ mod tests {
     async fn what_cannot_be_made_says_which_setting_and_fails_the_call() {
         let local = refiners(&[("rerank.provider", "local")]);
         let error = local.reranker().err().unwrap();
-        assert_eq!(error.to_string(), "rerank.path must name the directory of a cross-encoder");
+        assert_eq!(
+            error.to_string(),
+            "rerank.model must name a cross-encoder of `htm models pull`, or rerank.path its directory"
+        );
         let local = refiners(&[("rerank.provider", "local"), ("rerank.path", "/nowhere/model")]);
         let error = local.reranker().err().unwrap();
         assert_eq!(error.code(), "provider_settings_value");
+        let named = refiners(&[("rerank.provider", "local"), ("rerank.model", "judge")]);
+        assert_eq!(named.reranker.as_ref().unwrap().model().to_string(), "local/judge");
+        let named = named.reranker().err().unwrap().to_string();
+        assert_eq!(named, "rerank.model is no cross-encoder: /home/models/judge/config.json is missing");
         assert_eq!(
             error.to_string(),
             "rerank.path is no cross-encoder: /nowhere/model/config.json is missing"

@@ -114,6 +114,7 @@ async fn of_htm() {
         &["namespaces"],
         &["namespaces", "list"],
         &["namespaces", "retention"],
+        &["models", "pull"],
         &["namespaces", "quota"],
         &["workers"],
         &["providers"],

@@ -31,7 +31,8 @@ struct Repo {
 
 impl Repo {
     fn of(folder: &Path) -> Self {
-        let mut files = vec![("README.md".to_owned(), b"# A model".to_vec()), ("onnx/model.onnx".into(), vec![1])];
+        let mut files =
+            vec![("README.md".to_owned(), b"# A model".to_vec()), ("onnx/model.onnx".into(), vec![1])];
         let mut folders = vec![folder.to_owned()];
         while let Some(next) = folders.pop() {
             for entry in std::fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
@@ -116,7 +117,9 @@ fn cross_encoder() -> Repo {
         shapes.push((format!("{name}.bias"), vec![outputs]));
     };
     let layer = "bert.encoder.layer.0";
-    for part in ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"] {
+    for part in
+        ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"]
+    {
         linear(&format!("{layer}.{part}"), WIDTH, WIDTH);
     }
     linear(&format!("{layer}.intermediate.dense"), WIDTH, WIDTH);
@@ -302,7 +305,10 @@ async fn a_cross_encoder_is_pulled_for_the_re_ranker() {
     sandbox.remember(&["Mara prefers tabs."]).await;
     sandbox.remember(&["The sea is cold."]).await;
     let found = sandbox.htm(&["--json", "recall", "who likes tabs?", "--rerank"]).await.json();
-    assert!(found["hits"].as_array().unwrap().iter().all(|hit| hit["scores"]["reranked"].is_f64()), "{found}");
+    assert!(
+        found["hits"].as_array().unwrap().iter().all(|hit| hit["scores"]["reranked"].is_f64()),
+        "{found}"
+    );
 }
 
 #[tokio::test]
@@ -314,7 +320,10 @@ async fn what_cannot_be_pulled_leaves_no_model() {
     };
     let gpt = r#"{"model_type": "gpt2", "architectures": ["GPT2Model"]}"#;
     for (repo, reason) in [
-        (whole.clone().without("model.safetensors").with("pytorch_model.bin", "x"), "but pytorch_model.bin"),
+        (
+            whole.clone().without("model.safetensors").with("pytorch_model.bin", "x"),
+            "pytorch_model.bin",
+        ),
         (whole.clone().with("config.json", gpt), "gpt2"),
         (whole.clone().with("model.safetensors", "no weights"), "model.safetensors"),
     ] {
@@ -343,7 +352,8 @@ async fn what_cannot_be_pulled_leaves_no_model() {
         (200, "", 1, "hub_answer_invalid"),
     ] {
         let hub = MockServer::start().await;
-        let answer = ResponseTemplate::new(status).insert_header("x-error-code", said).set_body_string("<html>");
+        let answer =
+            ResponseTemplate::new(status).insert_header("x-error-code", said).set_body_string("<html>");
         Mock::given(path_regex("^/api/")).respond_with(answer).mount(&hub).await;
         pull(&hub).await.fails(exit, code);
     }
@@ -377,7 +387,12 @@ async fn a_name_is_of_one_commit() {
 async fn known_models_are_listed_without_a_database() {
     let sandbox = Sandbox::on("postgres://127.0.0.1:1/none");
     let known = sandbox.htm(&["--json", "models", "list", "--known"]).await.json();
-    let bge = known.as_array().unwrap().iter().find(|model| model["repository"] == "BAAI/bge-small-en-v1.5").unwrap();
+    let bge = known
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|model| model["repository"] == "BAAI/bge-small-en-v1.5")
+        .unwrap();
     assert_eq!((&bge["dimensions"], &bge["kind"]), (&json!(384), &json!("embedder")));
     assert!(bge["query_prefix"].as_str().unwrap().starts_with("Represent this sentence"));
 }

@@ -69,6 +69,14 @@ class HeaderInvalid(HtmError):
     """A header has a value that the server cannot read."""
 
 
+class UriTooLong(HtmError):
+    """The URI of a request has more bytes than the server reads."""
+
+
+class HeadersTooLarge(HtmError):
+    """A request has more headers, or more bytes of them, than the server reads."""
+
+
 class HostForbidden(HtmError):
     """The request names a host, or comes from a page, that the server does not serve."""
 
@@ -686,6 +694,8 @@ BY_CODE: dict[str, type[HtmError]] = {
     "query_invalid": QueryInvalid,
     "path_invalid": PathInvalid,
     "header_invalid": HeaderInvalid,
+    "uri_too_long": UriTooLong,
+    "headers_too_large": HeadersTooLarge,
     "host_forbidden": HostForbidden,
     "batch_too_large": BatchTooLarge,
     "idempotency_unfit": IdempotencyUnfit,

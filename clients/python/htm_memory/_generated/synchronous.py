@@ -2407,7 +2407,7 @@ class Namespaces:
         requests_per_minute: int | None = None,
         idempotency_key: str | None = None,
     ) -> m.QuotaAndUse:
-        """Set the quota of a namespace.
+        """Set the quota of a namespace, with a key of all namespaces.
 
         Args:
             max_bytes: The most bytes of their texts.

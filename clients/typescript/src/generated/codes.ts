@@ -34,6 +34,10 @@ export type ServerCode =
   | "path_invalid"
   /** 400: A header has a value that the server cannot read. */
   | "header_invalid"
+  /** 414: The URI of a request has more bytes than the server reads. */
+  | "uri_too_long"
+  /** 431: A request has more headers, or more bytes of them, than the server reads. */
+  | "headers_too_large"
   /** 403: The request names a host, or comes from a page, that the server does not serve. */
   | "host_forbidden"
   /** 413: A request has more items than the server takes at once. */
@@ -42,7 +46,7 @@ export type ServerCode =
   | "idempotency_unfit"
   /** 429: The server has as many requests in hand as it takes. */
   | "too_busy"
-  /** 504: The request took longer than the server allows. */
+  /** 408: The request took longer than the server allows. */
   | "request_timeout"
   /** 503: The server is stopping. */
   | "stopping"

@@ -1302,7 +1302,7 @@ export class Namespaces {
     return this.#sender.send({ method: "GET", path: "/v1/retention", query: fields }, options);
   }
 
-  /** Set the quota of a namespace. */
+  /** Set the quota of a namespace, with a key of all namespaces. */
   async setQuota(
     fields: models.NewQuota = {},
     options: WriteOptions = {},

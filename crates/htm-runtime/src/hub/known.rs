@@ -45,7 +45,14 @@ pub const KNOWN: &[KnownModel] = &[
     embedder("Snowflake/snowflake-arctic-embed-s", 384, 512, 133, "English", [SEARCH, ""]),
     embedder("Snowflake/snowflake-arctic-embed-m", 768, 512, 436, "English", [SEARCH, ""]),
     embedder("mixedbread-ai/mxbai-embed-large-v1", 1024, 512, 670, "English", [SEARCH, ""]),
-    embedder("sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", 384, 128, 471, "50 languages", ["", ""]),
+    embedder(
+        "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
+        384,
+        128,
+        471,
+        "50 languages",
+        ["", ""],
+    ),
     embedder("intfloat/multilingual-e5-small", 384, 512, 471, "94 languages", ["query: ", "passage: "]),
     embedder("intfloat/multilingual-e5-base", 768, 512, 1112, "94 languages", ["query: ", "passage: "]),
     embedder("intfloat/multilingual-e5-large", 1024, 512, 2240, "94 languages", ["query: ", "passage: "]),
@@ -73,7 +80,16 @@ const fn cross_encoder(
 ) -> KnownModel {
     let kind = Kind::CrossEncoder;
     let (query_prefix, document_prefix) = ("", "");
-    KnownModel { repository, kind, dimensions: None, window, megabytes, languages, query_prefix, document_prefix }
+    KnownModel {
+        repository,
+        kind,
+        dimensions: None,
+        window,
+        megabytes,
+        languages,
+        query_prefix,
+        document_prefix,
+    }
 }
 
 impl KnownModel {

@@ -128,8 +128,9 @@ impl Hub {
         let path = ["api", "models"].into_iter().chain(repository.segments()).chain(["revision", revision]);
         let mut url = self.url(path)?;
         url.set_query(Some("blobs=true"));
-        let invalid =
-            |reason: String| Error::new(codes::HUB_ANSWER_INVALID, format!("the hub's list of {repository} {reason}"));
+        let invalid = |reason: String| {
+            Error::new(codes::HUB_ANSWER_INVALID, format!("the hub's list of {repository} {reason}"))
+        };
         let answer: Answer = serde_json::from_slice(&self.read(url).await?)
             .map_err(|error| invalid("is not one".into()).with_source(error))?;
         if !is_hex(&answer.sha) {
@@ -180,7 +181,8 @@ impl Listing {
             .map(str::to_owned)
             .chain(folders.iter().flat_map(of_folder))
             .collect();
-        let mut files: Vec<&RemoteFile> = self.files.iter().filter(|file| wanted.contains(&file.path)).collect();
+        let mut files: Vec<&RemoteFile> =
+            self.files.iter().filter(|file| wanted.contains(&file.path)).collect();
         files.sort_by_key(|file| file.bytes);
         match files.iter().any(|file| is_weights(&file.path)) {
             true => Ok(files),

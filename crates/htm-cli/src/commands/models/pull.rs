@@ -31,7 +31,8 @@ fn describe(pulled: &Pulled) -> String {
     let (files, megabytes) = (count(pulled.files as u64, "file"), *bytes as f64 / 1e6);
     let commit = commit.get(..10).unwrap_or(commit);
     let state = if pulled.already_there { "was there already" } else { "is there" };
-    let facts = pulled.facts.as_ref().map_or_else(String::new, |facts| format!("\nread from its files: {facts}"));
+    let facts =
+        pulled.facts.as_ref().map_or_else(String::new, |facts| format!("\nread from its files: {facts}"));
     let next = match kind {
         Kind::Embedder => format!(
             "for a new database: set embedding.model to \"{name}\" (HTM_EMBEDDING__MODEL={name})\n\
@@ -47,7 +48,8 @@ fn describe(pulled: &Pulled) -> String {
 
 pub(super) fn list(output: &Output) -> Result<ExitCode, CliError> {
     output.value(&KNOWN, || {
-        let head = ["model", "for", "dimensions", "window", "MB", "languages", "before queries", "before documents"];
+        let head =
+            ["model", "for", "dimensions", "window", "MB", "languages", "before queries", "before documents"];
         table(&head, &[2, 3, 4], KNOWN.iter().map(row).collect())
     });
     Ok(ExitCode::SUCCESS)
