@@ -320,10 +320,7 @@ async fn what_cannot_be_pulled_leaves_no_model() {
     };
     let gpt = r#"{"model_type": "gpt2", "architectures": ["GPT2Model"]}"#;
     for (repo, reason) in [
-        (
-            whole.clone().without("model.safetensors").with("pytorch_model.bin", "x"),
-            "pytorch_model.bin",
-        ),
+        (whole.clone().without("model.safetensors").with("pytorch_model.bin", "x"), "pytorch_model.bin"),
         (whole.clone().with("config.json", gpt), "gpt2"),
         (whole.clone().with("model.safetensors", "no weights"), "model.safetensors"),
     ] {
