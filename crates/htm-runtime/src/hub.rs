@@ -46,13 +46,19 @@ impl Hub {
     /// `HF_TOKEN_PATH`: the variables of the hub's own programs.
     ///
     /// # Errors
-    /// `hub_endpoint_invalid` for a URL that is not http or https, or a token that no header can carry.
+    /// `hub_endpoint_invalid` for a URL that is not http or https, or a token that no header can carry or no file has.
     pub fn from_env(endpoint: Option<&str>) -> Result<Self> {
-        let variable = std::env::var("HF_ENDPOINT").ok().filter(|value| !value.is_empty());
-        let endpoint = endpoint.or(variable.as_deref()).unwrap_or(ENDPOINT);
-        let token = std::env::var("HF_TOKEN").ok().filter(|token| !token.is_empty());
-        let in_file = || named("HF_TOKEN_PATH").and_then(|path| std::fs::read_to_string(path).ok());
-        let token = token.or_else(in_file).unwrap_or_default();
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let from_env = variable("HF_ENDPOINT");
+        let endpoint = endpoint.or(from_env.as_deref()).unwrap_or(ENDPOINT);
+        let token = match (variable("HF_TOKEN"), named("HF_TOKEN_PATH")) {
+            (Some(token), _) => token,
+            (None, Some(path)) => std::fs::read_to_string(&path).map_err(|error| {
+                let message = format!("HF_TOKEN_PATH names {}, which cannot be read", path.display());
+                Error::new(codes::HUB_ENDPOINT_INVALID, message).with_source(error)
+            })?,
+            (None, None) => String::new(),
+        };
         Self::new(endpoint, Secret::new(token))
     }
 

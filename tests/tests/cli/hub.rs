@@ -282,7 +282,9 @@ async fn a_token_goes_to_the_hub_and_no_further() {
     for server in [&hub, &elsewhere] {
         Mock::given(path_regex("/resolve/")).respond_with(Files(repo.clone())).mount(server).await;
     }
-    let sandbox = Sandbox::on("");
+    let sandbox = Sandbox::on("").set("HF_TOKEN_PATH", "/nowhere/token");
+    let unread = sandbox.htm(&["models", "pull", "maker/tiny", "--endpoint", &hub.uri()]).await;
+    assert!(unread.fails(2, "hub_endpoint_invalid").contains("/nowhere/token"), "{unread:?}");
     let token = sandbox.write("token", "hf_secret\n");
     let sandbox = sandbox.set("HF_TOKEN_PATH", &token);
     sandbox.htm(&["models", "pull", "maker/tiny", "--endpoint", &hub.uri()]).await.succeeds();
@@ -321,6 +323,7 @@ async fn what_cannot_be_pulled_leaves_no_model() {
     let gpt = r#"{"model_type": "gpt2", "architectures": ["GPT2Model"]}"#;
     for (repo, reason) in [
         (whole.clone().without("model.safetensors").with("pytorch_model.bin", "x"), "pytorch_model.bin"),
+        (whole.clone().without("config.json"), "config.json is missing"),
         (whole.clone().with("config.json", gpt), "gpt2"),
         (whole.clone().with("model.safetensors", "no weights"), "model.safetensors"),
     ] {

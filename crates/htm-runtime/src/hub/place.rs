@@ -25,9 +25,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of the model in a folder, by its `config.json`.
+    /// The kind of the model in a folder, by its `config.json`. An encoder may have a folder of its own.
     pub(super) fn of(folder: &Path) -> Result<Self> {
         let path = folder.join("config.json");
+        if !path.exists() {
+            return Ok(Self::Embedder);
+        }
         let read = fs::read(&path).map_err(io(&path))?;
         let config: Value = serde_json::from_slice(&read).map_err(|error| {
             Error::new(codes::HUB_MODEL_UNFIT, "its config.json is not JSON").with_source(error)
