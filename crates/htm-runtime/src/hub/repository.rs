@@ -183,7 +183,7 @@ impl Listing {
             .collect();
         let mut files: Vec<&RemoteFile> =
             self.files.iter().filter(|file| wanted.contains(&file.path)).collect();
-        files.sort_by_key(|file| file.bytes);
+        files.sort_by_key(|file| (is_weights(&file.path), file.bytes));
         match files.iter().any(|file| is_weights(&file.path)) {
             true => Ok(files),
             false => Err(Error::new(codes::HUB_MODEL_UNFIT, self.without_weights())),
