@@ -1,5 +1,7 @@
 //! Existing and unknown namespaces. A namespace is created by its first memory.
 
+use std::collections::HashSet;
+
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::namespaces::{NamespaceQuery, UnknownNamespace};
@@ -16,7 +18,7 @@ impl Htm {
         let mut cursor = match &query.after {
             None => String::new(),
             // Either itself a namespace, or those below it, which follow one another.
-            Some(after) if self.is_listed(query, after).await? => after.clone(),
+            Some(after) if self.listed(query, vec![after.clone()]).await?.contains(after) => after.clone(),
             Some(after) => last_below(after),
         };
         let from = query.fixed_prefix().unwrap_or_default();
@@ -24,10 +26,15 @@ impl Htm {
         let mut listed: Vec<String> = Vec::new();
         loop {
             let page = self.namespace_page(from, &cursor, until.as_deref()).await?;
-            for namespace in page.iter().filter(|it| query.matches(it)) {
+            let matching = || page.iter().filter(|it| query.matches(it));
+            let mut cuts: Vec<String> =
+                matching().filter(|it| query.cut(it) != *it).map(|it| query.cut(it).to_owned()).collect();
+            cuts.dedup();
+            let by_themselves = self.listed(query, cuts).await?;
+            for namespace in matching() {
                 let cut = query.cut(namespace);
                 let is_new = cut == namespace
-                    || listed.last().is_none_or(|last| last != cut) && !self.is_listed(query, cut).await?;
+                    || listed.last().is_none_or(|last| last != cut) && !by_themselves.contains(cut);
                 if is_new {
                     listed.push(cut.to_owned());
                 }
@@ -42,12 +49,13 @@ impl Htm {
         }
     }
 
-    /// Whether a namespace exists by itself and matches.
-    async fn is_listed(&self, query: &NamespaceQuery, namespace: &str) -> Result<bool> {
-        let of_handle = self.namespaces().is_none_or(|seen| is_within(namespace, seen));
-        Ok(of_handle
-            && query.matches(namespace)
-            && !namespaces::living(self.pool(), &[namespace.to_owned()]).await?.is_empty())
+    /// The given namespaces that exist by themselves and match.
+    async fn listed(&self, query: &NamespaceQuery, mut given: Vec<String>) -> Result<HashSet<String>> {
+        given.retain(|it| self.namespaces().is_none_or(|seen| is_within(it, seen)) && query.matches(it));
+        if given.is_empty() {
+            return Ok(HashSet::new());
+        }
+        Ok(namespaces::living(self.pool(), &given).await?.into_iter().collect())
     }
 
     async fn namespace_page(&self, from: &str, after: &str, until: Option<&str>) -> Result<Vec<String>> {
