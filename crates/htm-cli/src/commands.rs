@@ -29,6 +29,7 @@ pub(crate) mod recall;
 pub(crate) mod remember;
 pub(crate) mod robots;
 pub(crate) mod serve;
+pub(crate) mod session;
 pub(crate) mod stats;
 pub(crate) mod tags;
 pub(crate) mod timeline;

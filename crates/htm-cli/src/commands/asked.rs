@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use htm_runtime::Session;
 use htm_runtime::config::{Config, Loaded};
 
+use super::session::with_session;
 use super::{context, hook, recall, remember};
 use crate::args::{ContextArgs, HookArgs, RecallArgs, RememberArgs, WayArgs};
 use crate::error::CliError;
@@ -75,10 +76,7 @@ async fn here(config: &Config, asked: Asked, may_be_done: bool, output: &Output)
         Asked::Context(args) => context::check(config, args)?,
         Asked::Hook(hook, input) => return hook::here(config, hook, input, output).await,
     }
-    let session = Session::open(config).await?;
-    let done = on(&session, asked, may_be_done, output).await;
-    session.close().await;
-    done
+    with_session(config, async |session| on(session, asked, may_be_done, output).await).await
 }
 
 /// Carries out a command on an open session. One that may have been done is not done twice.

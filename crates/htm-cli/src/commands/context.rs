@@ -13,6 +13,7 @@ use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::filter::filter;
+use super::session::with_session;
 use super::{mind, notes};
 use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 use crate::codes;
@@ -113,10 +114,11 @@ pub(crate) async fn memory(
     match command {
         MemoryCommand::Show(whose) => {
             let (namespace, name) = names(config, &whose);
-            let look = async |htm: &Htm| {
-                or_told(htm, &whose, namespace, htm.working_memory(Some(namespace), name).await).await
+            let look = async |session: &Session| {
+                let htm = session.htm();
+                or_told(&htm, &whose, namespace, htm.working_memory(Some(namespace), name).await).await
             };
-            let memory = with_htm(config, look).await?;
+            let memory = with_session(config, look).await?;
             let nodes: Vec<&Entry> = memory.in_eviction_order().collect();
             output.value(&serde_json::json!({ "stats": memory.stats(), "nodes": nodes }), || {
                 describe(name, memory.stats(), &nodes)
@@ -312,10 +314,7 @@ async fn with_robot<T>(
     may_be_new: bool,
     work: impl AsyncFnOnce(&Htm, &Robot, bool) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let session = Session::open(config).await?;
-    let result = with_robot_on(&session, whose, may_be_new, work).await;
-    session.close().await;
-    result
+    with_session(config, async |session| with_robot_on(session, whose, may_be_new, work).await).await
 }
 
 /// As [`with_robot`], on an open session.
@@ -353,16 +352,6 @@ async fn or_told<T>(
         Some(hint) => CliError::from(error).with_hint(hint),
         None => error.into(),
     })
-}
-
-async fn with_htm<T>(
-    config: &Config,
-    work: impl AsyncFnOnce(&Htm) -> Result<T, CliError>,
-) -> Result<T, CliError> {
-    let session = Session::open(config).await?;
-    let result = async { work(&session.htm()).await }.await;
-    session.close().await;
-    result
 }
 
 /// The namespace and the robot, from the arguments or else from the configuration.

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use htm_core::{Edit, Edited, FieldChange, Htm, NodeId, TagRules, TimeSettings};
-use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde_json::{Map, Value};
 
@@ -11,6 +10,7 @@ use crate::args::{EditArgs, parse_tags};
 use crate::codes;
 use crate::commands::node::key_not_found;
 use crate::commands::remember::text_or_input;
+use crate::commands::session::with_htm;
 use crate::error::CliError;
 use crate::instant::expiry;
 use crate::output::{Output, count};
@@ -32,14 +32,11 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
     }
     // Invalid input is rejected before a server is started for it.
     edit.validate()?;
-    let session = Session::open(config).await?;
-    let htm = session.htm();
-    let result = match id {
+    let edited = with_htm(config, async |htm| match id {
         Some(id) => htm.edit(id, &edit).await.map(Some),
-        None => update_by_key(&htm, namespace.as_deref(), key.as_deref().unwrap_or_default(), &edit).await,
-    };
-    session.close().await;
-    let edited = result?.ok_or_else(|| key_not_found(key))?;
+        None => update_by_key(htm, namespace.as_deref(), key.as_deref().unwrap_or_default(), &edit).await,
+    });
+    let edited = edited.await?.ok_or_else(|| key_not_found(key))?;
     output.value(&edited, || describe(&edited));
     Ok(ExitCode::SUCCESS)
 }

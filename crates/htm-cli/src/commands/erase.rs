@@ -9,8 +9,8 @@ use htm_runtime::config::Config;
 use crate::args::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
 use crate::codes;
 use crate::commands::forget::confirmation;
-use crate::commands::node::with_htm;
 use crate::commands::notes;
+use crate::commands::session::with_htm;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 

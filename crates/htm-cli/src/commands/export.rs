@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use htm_core::{ExportOptions, Htm};
-use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde::Serialize;
 
+use super::session::with_session;
 use crate::args::ExportAllArgs;
 use crate::error::CliError;
 use crate::output::{Output, count, plain_json};
@@ -26,13 +26,12 @@ struct Exported {
 pub(crate) async fn run(config: &Config, args: ExportAllArgs, output: &Output) -> Result<ExitCode, CliError> {
     let ExportAllArgs { namespaces, output: file, forgotten, vectors } = args;
     let options = ExportOptions { namespaces, forgotten, vectors };
-    let session = Session::open(config).await?;
-    let result = match &file {
+    with_session(config, async |session| match &file {
         Some(file) => to_file(&session.htm(), options, file, output).await,
         None => to_stdout(&session.htm(), options, output).await,
-    };
-    session.close().await;
-    result.map(|()| ExitCode::SUCCESS)
+    })
+    .await?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn to_stdout(htm: &Htm, options: ExportOptions, output: &Output) -> Result<(), CliError> {

@@ -11,7 +11,7 @@ use htm_runtime::config::Config;
 
 use crate::args::{ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 use crate::codes;
-use crate::commands::node::with_htm;
+use crate::commands::session::with_htm;
 use crate::error::CliError;
 use crate::instant::instant;
 use crate::output::{Output, count, one_line, plain, table};

@@ -9,6 +9,7 @@ use htm_core::{Group, GroupInfo, Htm};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::session::with_session;
 use crate::args::{GroupArgs, GroupsCommand, ShutdownArgs, TransferArgs};
 use crate::codes;
 use crate::duration::rough;
@@ -27,10 +28,8 @@ pub(crate) async fn run(
         )
         .with_hint(format!("confirm: `htm groups shutdown {} --yes`", group.group)));
     }
-    let session = Session::open(config).await?;
-    let result = dispatch(&session, command, output).await;
-    session.close().await;
-    result.map(|()| ExitCode::SUCCESS)
+    with_session(config, async |session| dispatch(session, command, output).await).await?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) -> Result<(), CliError> {

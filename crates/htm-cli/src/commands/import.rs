@@ -9,10 +9,10 @@ use std::time::Instant;
 
 use htm_core::error::codes::LINE_TOO_LONG;
 use htm_core::{Htm, ImportedLine, LineKind, LineResult, MAX_LINE_BYTES, Outcome};
-use htm_runtime::Session;
 use htm_runtime::config::Config;
 use serde::Serialize;
 
+use super::session::with_session;
 use crate::args::ImportArgs;
 use crate::error::CliError;
 use crate::lines::{Line as RawLine, Lines};
@@ -27,11 +27,10 @@ const CHUNK_BYTES: usize = 16 << 20;
 
 pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> Result<ExitCode, CliError> {
     let (reader, bytes) = open(&args.file)?;
-    let session = Session::open(config).await?;
-    let htm = session.htm();
-    let result = import(&htm, reader, bytes, args.chunk.into(), output).await;
-    session.close().await;
-    let report = result?;
+    let chunk = args.chunk.into();
+    let report =
+        with_session(config, async |session| import(&session.htm(), reader, bytes, chunk, output).await)
+            .await?;
     output.value(&report, || report.describe());
     Ok(if report.refused_count == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }

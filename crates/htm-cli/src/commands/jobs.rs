@@ -11,6 +11,7 @@ use htm_core::jobs::JobFilter;
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::session::with_session;
 use crate::args::{JobFilterArgs, JobsCommand};
 use crate::error::CliError;
 use crate::output::Output;
@@ -20,10 +21,7 @@ pub(crate) async fn run(
     command: JobsCommand,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let session = Session::open(config).await?;
-    let result = dispatch(&session, command, output).await;
-    session.close().await;
-    result
+    with_session(config, async |session| dispatch(session, command, output).await).await
 }
 
 async fn dispatch(session: &Session, command: JobsCommand, output: &Output) -> Result<ExitCode, CliError> {

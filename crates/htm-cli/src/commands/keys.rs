@@ -7,7 +7,7 @@ use htm_core::{ApiKey, AuditEntry, NewApiKey};
 use htm_runtime::config::Config;
 
 use crate::args::{AuditArgs, CreateKeyArgs, KeysCommand};
-use crate::commands::node::with_htm;
+use crate::commands::session::with_htm;
 use crate::error::CliError;
 use crate::output::{Output, plain, table};
 

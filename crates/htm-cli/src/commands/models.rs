@@ -18,6 +18,7 @@ use strum::VariantNames;
 use crate::args::{ActivateArgs, AddArgs, ListModelsArgs, ModelBackfillArgs, ModelsCommand, RetireArgs};
 use crate::codes;
 use crate::commands::backfill;
+use crate::commands::session::with_session;
 use crate::error::CliError;
 use crate::output::{Output, count, table};
 
@@ -34,22 +35,25 @@ pub(crate) async fn run(
         .with_hint(format!("confirm: `htm models retire {label} --drop --yes`")));
     }
     match command {
-        ModelsCommand::List(ListModelsArgs { known: true }) => return pull::list(output),
-        ModelsCommand::Pull(args) => return pull::run(&args, output).await,
-        _ => {}
+        ModelsCommand::List(ListModelsArgs { known: true }) => pull::list(output),
+        ModelsCommand::Pull(args) => pull::run(&args, output).await,
+        ModelsCommand::List(_) => with_session(config, async |session| list(session, output).await).await,
+        ModelsCommand::Add(args) => {
+            with_session(config, async |session| add(session, args, output).await).await
+        }
+        ModelsCommand::Backfill(args) => {
+            with_session(config, async |session| fill(session, args, output).await).await
+        }
+        ModelsCommand::Compare(args) => {
+            with_session(config, async |session| compare::run(session, args, output).await).await
+        }
+        ModelsCommand::Activate(args) => {
+            with_session(config, async |session| activate(session, args, output).await).await
+        }
+        ModelsCommand::Retire(args) => {
+            with_session(config, async |session| retire(session, args, output).await).await
+        }
     }
-    let session = Session::open(config).await?;
-    let result = match command {
-        ModelsCommand::Pull(_) => unreachable!("it needs no session"),
-        ModelsCommand::List(_) => list(&session, output).await,
-        ModelsCommand::Add(args) => add(&session, args, output).await,
-        ModelsCommand::Backfill(args) => fill(&session, args, output).await,
-        ModelsCommand::Compare(args) => compare::run(&session, args, output).await,
-        ModelsCommand::Activate(args) => activate(&session, args, output).await,
-        ModelsCommand::Retire(args) => retire(&session, args, output).await,
-    };
-    session.close().await;
-    result
 }
 
 /// A model with its progress.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::args::{NamespaceListArgs, NamespacesCommand, QuotaArgs, RetentionArgs};
 use crate::commands::forget::confirmation;
-use crate::commands::node::with_htm;
+use crate::commands::session::with_htm;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, count, plain, table};

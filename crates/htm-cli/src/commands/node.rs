@@ -4,10 +4,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, Keepers, KeptBy, Node, NodeStatus, ParkedFor, Revision, StageState, StageStatus};
-use htm_runtime::Session;
+use htm_core::{Keepers, KeptBy, Node, NodeStatus, ParkedFor, Revision, StageState, StageStatus};
 use htm_runtime::config::Config;
 
+use super::session::with_htm;
 use crate::args::{GetArgs, StatusArgs};
 use crate::codes;
 use crate::duration::rough;
@@ -56,16 +56,6 @@ struct Found {
 
 pub(crate) fn key_not_found(key: Option<String>) -> CliError {
     CliError::new(codes::KEY_NOT_FOUND, format!("no node has the key `{}`", key.unwrap_or_default()))
-}
-
-pub(crate) async fn with_htm<T>(
-    config: &Config,
-    work: impl AsyncFnOnce(&Htm) -> htm_core::Result<T>,
-) -> Result<T, CliError> {
-    let session = Session::open(config).await?;
-    let result = work(&session.htm()).await;
-    session.close().await;
-    Ok(result?)
 }
 
 fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {

@@ -7,16 +7,15 @@ use htm_core::providers::{Budget, Provider, Providers};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::session::with_session;
 use crate::args::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(config: &Config, args: ProvidersArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let session = Session::open(config).await?;
     let command = args.command.unwrap_or(ProvidersCommand::List);
-    let result = dispatch(&session, command, output).await;
-    session.close().await;
-    result.map(|()| ExitCode::SUCCESS)
+    with_session(config, async |session| dispatch(session, command, output).await).await?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output) -> Result<(), CliError> {

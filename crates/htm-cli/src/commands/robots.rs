@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
 use htm_core::{Htm, MAX_BUDGET, MergeReceipt, RobotStatistics};
-use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs};
 use crate::codes;
 use crate::commands::context::whole;
 use crate::commands::edit::parse_object;
+use crate::commands::session::with_session;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
@@ -32,10 +32,8 @@ pub(crate) async fn run(
             from.join(" ")
         )));
     }
-    let session = Session::open(config).await?;
-    let result = dispatch(&session.htm(), command, output).await;
-    session.close().await;
-    result.map(|()| ExitCode::SUCCESS)
+    with_session(config, async |session| dispatch(&session.htm(), command, output).await).await?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<(), CliError> {

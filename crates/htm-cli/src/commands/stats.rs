@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use htm_core::{Counts, MemoryStats, Scope, StatsQuery};
-use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::notes;
+use super::session::with_session;
 use crate::args::StatsArgs;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
@@ -17,17 +17,14 @@ const SHOWN: usize = 8;
 pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Result<ExitCode, CliError> {
     let query = StatsQuery { scope: args.scope.scope(), top: args.top };
     let is_named = matches!(query.scope, Scope::Namespace(_));
-    let session = Session::open(config).await?;
-    let result = async {
+    let answer = with_session(config, async |session| {
         let htm = session.htm();
         let stats = htm.memory_stats(&query).await?;
         let namespaces: Vec<&str> = stats.namespace.as_deref().into_iter().collect();
         let notes = notes::unknown_namespaces(&htm, &namespaces, is_named).await?;
-        Ok::<_, CliError>(Answer { stats, notes })
-    }
-    .await;
-    session.close().await;
-    let answer = result?;
+        Ok(Answer { stats, notes })
+    })
+    .await?;
     if output.is_json() {
         output.value(&answer, String::new);
     } else {

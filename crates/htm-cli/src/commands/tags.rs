@@ -16,6 +16,7 @@ use htm_runtime::config::Config;
 
 use super::filter::within_namespace;
 use super::notes;
+use super::session::with_session;
 use crate::args::{InNamespace, SynonymsCommand, TagsCommand};
 use crate::error::CliError;
 use crate::output::Output;
@@ -35,13 +36,12 @@ pub(crate) async fn run(
         _ => None,
     };
     change::require_consent(&command)?;
-    let session = Session::open(config).await?;
-    let result = match document {
-        Some(document) => lay(&session, command, &document, output).await,
-        None => dispatch(config, &session, command, output).await,
-    };
-    session.close().await;
-    result.map(|()| ExitCode::SUCCESS)
+    with_session(config, async |session| match document {
+        Some(document) => lay(session, command, &document, output).await,
+        None => dispatch(config, session, command, output).await,
+    })
+    .await?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Imports a document into the ontology.

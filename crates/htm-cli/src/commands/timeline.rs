@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 use console::style;
 use htm_core::{
-    Correction, Degraded, Grouping, Neighbours, Node, TimePhrase, Timeframe, TimelineGroup, TimelineQuery,
-    Zone,
+    Correction, Degraded, Grouping, Htm, Neighbours, Node, TimePhrase, Timeframe, TimelineGroup,
+    TimelineQuery, Zone,
 };
-use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::filter::filter;
 use super::notes;
 use super::recall::{describe_time, limit};
+use super::session::{with_htm, with_session};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line};
@@ -27,17 +27,14 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_ref()).parse()?,
         limit: limit(config, args.limit.as_deref())?,
     };
-    let session = Session::open(config).await?;
-    let result = async {
+    let (mut timeline, notes) = with_session(config, async |session| {
         let htm = session.htm();
         let mut timeline = htm.conversation_timeline(&query).await?;
         notes::name_commands(&mut timeline.degraded);
         let notes = notes::of(&htm, &query.filter, &[], timeline.time_phrase.as_ref()).await?;
-        Ok::<_, CliError>((timeline, notes))
-    }
-    .await;
-    session.close().await;
-    let (mut timeline, notes) = result?;
+        Ok((timeline, notes))
+    })
+    .await?;
     let zone = config.time.settings().zone;
     let shown = Shown {
         timeframe: std::mem::take(&mut timeline.timeframe),
@@ -59,10 +56,8 @@ pub(crate) async fn neighbours(
     args: NeighboursArgs,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let session = Session::open(config).await?;
-    let result = session.htm().neighbours(args.node, args.before, args.after).await;
-    session.close().await;
-    let found = result?;
+    let neighbours = async |htm: &Htm| htm.neighbours(args.node, args.before, args.after).await;
+    let found = with_htm(config, neighbours).await?;
     output.value(&found, || describe_neighbours(&found, &config.time.settings().zone));
     Ok(ExitCode::SUCCESS)
 }

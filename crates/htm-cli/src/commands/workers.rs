@@ -3,18 +3,15 @@
 use std::process::ExitCode;
 
 use htm_core::jobs::Worker;
-use htm_runtime::Session;
 use htm_runtime::config::Config;
 
+use super::session::with_htm;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, plain, table};
 
 pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, CliError> {
-    let session = Session::open(config).await?;
-    let result = async { session.htm().jobs()?.workers().await }.await;
-    session.close().await;
-    let listed = result?;
+    let listed = with_htm(config, async |htm| htm.jobs()?.workers().await).await?;
     output.value(&listed, || {
         if listed.is_empty() {
             return "no workers; start some: `embed-worker` and `tag-worker`, or `htm up`".into();

@@ -22,17 +22,17 @@ const ATTEMPTS: u32 = 5;
 const WAIT: Duration = Duration::from_millis(500);
 
 /// Fetches a file to `path`, unless it is there. `on_bytes` is called with the bytes that are there, from the first call
-/// on those of an earlier attempt.
+/// on those of an earlier attempt. Returns whether the file was there.
 pub(super) async fn file(
     hub: &Hub,
     url: Url,
     file: &RemoteFile,
     path: &Path,
     on_bytes: &(dyn Fn(u64) + Sync),
-) -> Result<()> {
+) -> Result<bool> {
     if is_whole(path, file).await? {
         on_bytes(file.bytes);
-        return Ok(());
+        return Ok(true);
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(io(folder))?;
@@ -58,7 +58,8 @@ pub(super) async fn file(
         let message = format!("what came as {} is not the file that the hub lists", file.path);
         return Err(Error::new(codes::HUB_FILE_DAMAGED, message));
     }
-    fs::rename(&part, path).map_err(io(path))
+    fs::rename(&part, path).map_err(io(path))?;
+    Ok(false)
 }
 
 /// The bytes of a file that are there.
@@ -112,7 +113,7 @@ fn continues(answer: &Response, at: u64) -> bool {
 }
 
 /// Whether a file is there with the content that the hub states.
-pub(super) async fn is_whole(path: &Path, file: &RemoteFile) -> Result<bool> {
+async fn is_whole(path: &Path, file: &RemoteFile) -> Result<bool> {
     if !path.is_file() || present(path) != file.bytes {
         return Ok(false);
     }

@@ -73,26 +73,22 @@ pub async fn pull(
         let url = hub.file(repository, &listing.commit, &file.path)?;
         download::file(hub, url, file, &folder.join(&file.path), on_file).await
     };
+    let mut already_there = folder == place;
     if let Some(modules) = listing.get(MODULES) {
-        fetch(modules, &|_| ()).await?;
+        already_there &= fetch(modules, &|_| ()).await?;
     }
     let files = listing.needed(&folders(&folder)?)?;
-    let mut whole = true;
-    for file in &files {
-        whole &= download::is_whole(&folder.join(&file.path), file).await?;
-    }
     let bytes: u64 = files.iter().map(|file| file.bytes).sum();
     let mut done = 0;
     for file in &files {
         if is_weights(&file.path) {
             check_files(&folder)?;
         }
-        fetch(file, &|of_file| on_bytes(done + of_file, bytes)).await?;
+        already_there &= fetch(file, &|of_file| on_bytes(done + of_file, bytes)).await?;
         done += file.bytes;
     }
 
     let (kind, facts) = loaded(folder.clone()).await?;
-    let already_there = whole && folder == place;
     if folder != place {
         fs::rename(&folder, &place).map_err(io(&place))?;
     }

@@ -1,0 +1,26 @@
+//! A session for the time of one command.
+
+use htm_core::Htm;
+use htm_runtime::Session;
+use htm_runtime::config::Config;
+
+use crate::error::CliError;
+
+/// Opens a session for some work. It is closed whether or not the work succeeds.
+pub(crate) async fn with_session<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(&Session) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let session = Session::open(config).await?;
+    let result = work(&session).await;
+    session.close().await;
+    result
+}
+
+/// [`with_session`], for work by the library alone.
+pub(crate) async fn with_htm<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(&Htm) -> htm_core::Result<T>,
+) -> Result<T, CliError> {
+    with_session(config, async |session| Ok(work(&session.htm()).await?)).await
+}
