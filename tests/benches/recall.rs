@@ -64,7 +64,7 @@ async fn run(size: usize, rounds: usize, only: &str) -> f64 {
     let htm = Htm::with_pool(db.pool.clone(), settings, Some(corpus.clone()));
     let htm = match flag("--walled") {
         true => {
-            let tenants = PgPoolOptions::new().max_connections(CLIENTS as u32);
+            let tenants = htm_core::pool_options().max_connections(CLIENTS as u32);
             let tenants = tenants.connect_lazy_with(htm_core::tenant_options(db.options()));
             htm.with_tenants(tenants).within(["default", "small", "tenant"]).expect("namespaces")
         }

@@ -25,7 +25,6 @@ use htm_tests::TestDatabase;
 use htm_tests::measure::{Table, argument, load, median, percentile_ms};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Value, json};
-use sqlx::postgres::PgPoolOptions;
 use tokio_util::sync::CancellationToken;
 
 /// Rounds of each measurement of writes. Those of the library and of HTTP alternate, so that other load meets both.
@@ -41,7 +40,7 @@ async fn main() {
     let db = TestDatabase::new().await;
     let corpus = Arc::new(Corpus::fill(&db.pool, nodes).await);
     let settings = Settings { embedding_model: corpus.model().clone(), ..db.htm().settings().clone() };
-    let tenants = PgPoolOptions::new().connect_lazy_with(htm_core::tenant_options(db.options()));
+    let tenants = htm_core::pool_options().connect_lazy_with(htm_core::tenant_options(db.options()));
     let htm = Htm::with_pool(db.pool.clone(), settings, Some(corpus.clone())).with_tenants(tenants);
     let server = Server::bind(SocketAddr::from(([127, 0, 0, 1], 0)), htm.clone(), Limits::default());
     let server = server.await.expect("bound");

@@ -1,9 +1,9 @@
 //! A database for each test, cloned from a migrated template.
 
 use htm_core::provider::ModelName;
-use htm_core::{Htm, Settings, TokenEncoding, tenant_options};
+use htm_core::{Htm, Settings, TokenEncoding, pool_options, tenant_options};
 use htm_providers::fake::{self, FakeSettings};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 
 use crate::logs;
@@ -44,7 +44,7 @@ impl TestDatabase {
             .execute(&mut connection)
             .await
             .expect("a database is made");
-        let pool = PgPoolOptions::new()
+        let pool = pool_options()
             .max_connections(10)
             .connect_with(admin.clone().database(&name))
             .await
@@ -77,7 +77,7 @@ impl TestDatabase {
             token_encoding: TokenEncoding::Estimate,
             ..Settings::default()
         };
-        let tenants = PgPoolOptions::new().max_connections(5);
+        let tenants = pool_options().max_connections(5);
         Htm::with_pool(self.pool.clone(), settings, Some(embedder))
             .with_tenants(tenants.connect_lazy_with(tenant_options(self.options())))
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use htm_core::error::chain;
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
 use htm_core::worker::embeddings::{RegisteredModel, without_embedder};
-use htm_core::{Embedders, Htm, RecallSettings, Result, Settings, tenant_options};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use htm_core::{Embedders, Htm, RecallSettings, Result, Settings, pool_options, tenant_options};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection, PgConnection, PgPool};
 
 use crate::config::Config;
@@ -97,7 +97,7 @@ impl Session {
         }
         // No connection is opened before one is needed.
         let lazy = |options| {
-            let pool = PgPoolOptions::new().max_connections(config.database.max_connections);
+            let pool = pool_options().max_connections(config.database.max_connections);
             pool.acquire_timeout(timeout).connect_lazy_with(options)
         };
         let (pool, tenants) = (lazy(options.clone()), lazy(tenant_options(options.clone())));

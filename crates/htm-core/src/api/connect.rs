@@ -1,8 +1,10 @@
 //! Connecting to a database by its URL.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgSslMode};
+use sqlx::Connection;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 
 use crate::model::error::{Error, Result, codes};
 use crate::store::connections::TENANT_ROLE;
@@ -28,6 +30,9 @@ const KNOWN: &[&str] = &[
     "statement-cache-capacity",
     "user",
 ];
+
+/// A connection that has been idle for less is not tested before its use.
+const SURELY_OPEN: Duration = Duration::from_secs(1);
 
 /// Values of `sslmode`.
 const SSL_MODES: &[&str] = &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
@@ -68,6 +73,15 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
         return Ok(options);
     }
     Ok(options.ssl_mode(PgSslMode::VerifyFull))
+}
+
+/// Options for a pool of [`Htm::with_pool`](crate::Htm::with_pool). A connection is tested when it is returned, and before
+/// its use only if it has been idle for a second since: each test is a round trip. A database that has just stopped is
+/// therefore told by the statement's error.
+pub fn pool_options() -> PgPoolOptions {
+    PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, last| {
+        Box::pin(async move { Ok(last.idle_for < SURELY_OPEN || connection.ping().await.is_ok()) })
+    })
 }
 
 /// These options for a pool of [`Htm::with_tenants`](crate::Htm::with_tenants).

@@ -7,11 +7,10 @@ use std::time::Duration;
 use moka::future::Cache;
 use moka::sync::Cache as SyncCache;
 use sqlx::PgPool;
-use sqlx::postgres::PgPoolOptions;
 
 use crate::api::accesses::Accesses;
 use crate::api::activity::Activity;
-use crate::api::connect::connect_options;
+use crate::api::connect::{connect_options, pool_options};
 use crate::api::embedders::{Embedders, Only};
 use crate::api::event_marks::Marks;
 use crate::api::mind::OpenMinds;
@@ -91,7 +90,7 @@ impl Htm {
     /// `database_unreachable`.
     pub async fn connect(url: &str, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Result<Self> {
         let options = connect_options(url)?;
-        let pool = PgPoolOptions::new().acquire_timeout(Duration::from_secs(5)).connect_with(options).await?;
+        let pool = pool_options().acquire_timeout(Duration::from_secs(5)).connect_with(options).await?;
         Ok(Self::with_pool(pool, settings, embedder))
     }
 

@@ -1,8 +1,7 @@
 //! The queries of recall: small statements, all in one snapshot.
 //!
 //! Each statement leaves the planner only one plan. `offset 0` is an optimisation fence; without sorting, only the HNSW
-//! index is in order of distance. Statements without a narrow filter are planned once a connection, because planning
-//! takes as long as running them. Statements with a narrow filter are planned each time.
+//! index is in order of distance. Statements are planned once a connection, those with a narrow filter each time.
 
 mod features;
 mod legs;

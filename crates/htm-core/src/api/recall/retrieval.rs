@@ -2,6 +2,7 @@
 
 use super::candidates::Candidates;
 use super::search::Search;
+use super::small_scope::MOST_NODES;
 use super::text::Text;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -102,18 +103,20 @@ impl Search<'_> {
         pool: usize,
     ) -> Result<(VectorSearch, Vec<(NodeId, f64)>)> {
         let few = self.settings.exact_scope;
+        let counted = (size.is_counted && !conditions.is_of_a_time()).then_some(size.by_now);
+        let certain = counted.filter(|nodes| !(few as f64 / CERTAIN..few as f64 * CERTAIN).contains(nodes));
+        let in_scope = match certain {
+            Some(nodes) => nodes,
+            None => reader.scope_size(vectors, conditions, few).await? as f64,
+        };
+        // All vectors of a small scope are compared sooner than the nodes that pass a filter are found.
         if conditions.is_narrow()
+            && in_scope > MOST_NODES.min(few) as f64
             && let Some(leg) = reader.vectors_of_few(vectors, conditions, few, pool).await?
         {
             return Ok((VectorSearch::Exact, leg));
         }
-        // Recent statistics are accurate to a factor of `CERTAIN`.
-        let of_few = size.by_now / few.max(1) as f64;
-        let is_exact = match size.is_counted && !conditions.is_of_a_time() {
-            true if of_few > CERTAIN => false,
-            true if of_few < 1.0 / CERTAIN => true,
-            _ => reader.scope_size(vectors, conditions, few).await? <= few,
-        };
+        let is_exact = in_scope <= few as f64;
         let search = if is_exact { VectorSearch::Exact } else { VectorSearch::Approximate };
         Ok((search, reader.vector_leg(vectors, conditions, is_exact, pool).await?))
     }
@@ -135,5 +138,5 @@ async fn text_leg(
     reader.text_leg(conditions, &text.choosing, text.search(size, conditions), pool).await
 }
 
-/// The factor by which statistics may differ from the actual numbers.
+/// The factor by which recent statistics may differ from the actual numbers.
 const CERTAIN: f64 = 1.1;

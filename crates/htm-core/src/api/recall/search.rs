@@ -13,7 +13,7 @@ use crate::model::recall::{
 };
 use crate::model::relevance::{RelevanceWeights, Signals};
 use crate::model::timeframe::Timeframe;
-use crate::model::words::{SignKind, Words};
+use crate::model::words::Words;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{self, Conditions};
 use crate::store::recall::{HitRow, Reader, Vectors};
@@ -57,7 +57,11 @@ impl Search<'_> {
     /// # Errors
     /// A database error.
     pub(crate) async fn run(&self, mut reader: Reader) -> Result<Found> {
-        let size = reader.size(self.namespaces, self.language).await?;
+        // Signs are read by the languages of the namespaces.
+        let size = match self.by_text || !self.words.signs.is_empty() {
+            true => reader.size(self.namespaces, self.language).await?,
+            false => reader.size_for_vectors(self.namespaces).await?,
+        };
         let (text, corrected) = self.text(&mut reader, &size).await?;
         let mut found = Found { corrected, ..Found::default() };
         let vectors = self.embedding.as_ref().map(|(model, vector)| Vectors::new(model, vector));
@@ -87,11 +91,6 @@ impl Search<'_> {
         drop(reader);
         found.hits = self.hits(ranked, rows)?;
         Ok(found)
-    }
-
-    /// Whether a node's row has to be read to know that it is in scope.
-    pub(crate) fn is_narrow(&self) -> bool {
-        self.query.filter.is_narrow() || self.words.has(SignKind::Phrase)
     }
 
     async fn unembedded(&self, reader: &mut Reader, conditions: &Conditions) -> Result<i64> {

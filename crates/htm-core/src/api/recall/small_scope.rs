@@ -11,7 +11,7 @@ use crate::store::filter::Conditions;
 use crate::store::recall::{Features, Reader, Size, Vectors};
 
 /// The most nodes of a small scope.
-const MOST_NODES: usize = 2_000;
+pub(super) const MOST_NODES: usize = 2_000;
 
 /// The most lexemes of all nodes of a small scope: reading so many takes about as long as the legs.
 const MOST_LEXEMES: f64 = 60_000.0;

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::reader::{Reader, Vectors, ids, store};
+use super::reader::{Plans, Reader, Vectors, ids, store};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{Link, TermCounter, Terms, TextVector, Turn};
@@ -58,6 +58,7 @@ impl Reader {
         };
         let sql = include_str!("../sql/recall/links.sql").replace("{{where}}", &passes);
         let statement = Named::new(&sql).bind("nodes", ids(candidates))?;
+        self.plan(Plans::Once).await?;
         let rows: Vec<(NodeId, NodeId, i64)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(turn, other, steps)| Link { turn, other, steps }).collect())
     }
@@ -74,6 +75,7 @@ impl Reader {
         let statement = Named::new(&sql)
             .bind("nodes", ids(nodes))?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?;
+        self.plan(Plans::Once).await?;
         let read = |row: &PgRow| {
             let similarity = row.try_get("similarity")?;
             Ok(Features { similarity, ..Features::read(row, counter)? })

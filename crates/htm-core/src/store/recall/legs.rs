@@ -1,6 +1,6 @@
 //! The legs of a search: each returns candidates, the best first.
 
-use super::reader::{Reader, Vectors, store};
+use super::reader::{Plans, Reader, Vectors, store};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::store::filter::Conditions;
@@ -51,6 +51,7 @@ impl Reader {
             .bind("exact", choosing.iter().map(|word| word.is_exact).collect::<Vec<_>>())?
             .bind("any", any)?
             .bind("pool", pool as i64)?;
+        self.plan_for(conditions).await?;
         let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
@@ -69,6 +70,7 @@ impl Reader {
             .bind("word", &word.query)?
             .bind("most", most as i64)?
             .bind("pool", pool as i64)?;
+        self.plan_for(conditions).await?;
         let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok((rows.len() == pool).then(|| rows.into_iter().map(|(node,)| node).collect()))
     }
@@ -88,6 +90,7 @@ impl Reader {
             .bind("vector", &vectors.vector)?
             .bind("few", few as i64)?
             .bind("pool", pool as i64)?;
+        self.plan_for(conditions).await?;
         let rows: Vec<(bool, Option<NodeId>, Option<f64>)> =
             conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         let are_few = rows.iter().all(|(are_few, ..)| *are_few);
@@ -131,6 +134,8 @@ impl Reader {
             .replace("{{scope}}", &scope)
             .replace("{{conditions}}", &conditions.nodes_in_scope());
         let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", pool as i64)?;
+        // The nearest vectors are read first in any case, and each node is looked up by its id.
+        self.plan(Plans::Once).await?;
         conditions.bind(statement)?.fetch_all(&mut self.tx).await
     }
 
@@ -149,6 +154,7 @@ impl Reader {
             .bind("boosts", tags)?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?
             .bind("pool", pool as i64)?;
+        self.plan_for(conditions).await?;
         let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }

@@ -29,6 +29,16 @@ impl Vectors {
 /// A snapshot of the database. It ends when this is dropped; nobody waits for its end.
 pub(crate) struct Reader {
     pub(super) tx: Transaction<'static, Postgres>,
+    plans: Plans,
+}
+
+/// When statements are planned. Planning one of these statements takes as long as running it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plans {
+    /// Once a connection: the best plan is the same for all values.
+    Once,
+    /// At each use: a filter may leave few nodes of many, and the best plan depends on its values.
+    Anew,
 }
 
 /// The size of the searched namespaces.
@@ -68,24 +78,39 @@ pub(crate) struct HitRow {
 }
 
 impl Reader {
-    /// Opens a snapshot. `is_narrow`: a filter may leave few nodes of many, and the best plan depends on its values.
+    /// Opens a snapshot.
     ///
     /// # Errors
     /// A database error.
-    pub(crate) async fn open(pool: &dyn Connections, ef_search: u32, is_narrow: bool) -> Result<Self> {
-        // A plan that is made once serves any query without a filter: planning these statements takes as long as
-        // running them.
-        let plans = if is_narrow { "force_custom_plan" } else { "force_generic_plan" };
+    pub(crate) async fn open(pool: &dyn Connections, ef_search: u32) -> Result<Self> {
         // Whole tables are never read, and without sorting only the HNSW index is in order of distance. No parallel
         // workers: starting them takes longer than their work.
         let begin = format!(
-            "begin isolation level repeatable read, read only; set local jit = off; set local plan_cache_mode = {plans};
-             set local enable_seqscan = off; set local enable_sort = off; set local max_parallel_workers_per_gather = 0;
+            "begin isolation level repeatable read, read only; set local jit = off;
+             set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; set local enable_sort = off; set local max_parallel_workers_per_gather = 0;
              set local hnsw.iterative_scan = relaxed_order; set local hnsw.max_scan_tuples = 200000;
              set local hnsw.ef_search = {}",
             ef_search.clamp(1, 1_000)
         );
-        Ok(Self { tx: pool.begin_with(&begin).await? })
+        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once })
+    }
+
+    /// Sets when the statements that follow are planned.
+    pub(super) async fn plan(&mut self, plans: Plans) -> Result<()> {
+        if self.plans != plans {
+            let mode = match plans {
+                Plans::Once => "set local plan_cache_mode = force_generic_plan",
+                Plans::Anew => "set local plan_cache_mode = force_custom_plan",
+            };
+            sqlx::raw_sql(mode).execute(&mut *self.tx).await?;
+            self.plans = plans;
+        }
+        Ok(())
+    }
+
+    /// As [`plan`](Self::plan), for a statement with these conditions.
+    pub(super) async fn plan_for(&mut self, conditions: &Conditions) -> Result<()> {
+        self.plan(if conditions.is_narrow() { Plans::Anew } else { Plans::Once }).await
     }
 
     pub(crate) fn connection(&mut self) -> &mut sqlx::PgConnection {
@@ -98,6 +123,22 @@ impl Reader {
             .bind("language", language)?
             .fetch_one(&mut self.tx)
             .await
+    }
+
+    /// The size as far as a search by vectors alone needs it, from the statistics.
+    pub(crate) async fn size_for_vectors(&mut self, namespaces: &[&str]) -> Result<Size> {
+        let (nodes,): (Option<f64>,) = sql!(include_str!("../sql/recall/counted.sql"))
+            .bind("namespaces", namespaces)?
+            .fetch_one(&mut self.tx)
+            .await?;
+        Ok(Size {
+            nodes: nodes.unwrap_or(0.0),
+            by_now: nodes.unwrap_or(0.0),
+            average_lexemes: 1.0,
+            is_counted: nodes.is_some(),
+            languages: Vec::new(),
+            all_nodes: 0.0,
+        })
     }
 
     /// The hits. `shown` are the terms that snippets mark; none: no snippets. `boosts` are the tags of the hits'
@@ -131,6 +172,7 @@ impl Reader {
             .replace("{{tag_share}}", tag_share)
             .replace("{{store}}", store(vectors));
         let (boosted, places) = placed(boosts);
+        self.plan(Plans::Once).await?;
         Named::new(&sql)
             .bind("nodes", ids(nodes))?
             .bind("shown", shown)?
@@ -150,6 +192,7 @@ impl Reader {
     ) -> Result<i64> {
         let sql = include_str!("../sql/recall/unembedded.sql").replace("{{scope}}", &conditions.scope("n"));
         let statement = Named::new(&sql).bind("queue", queue)?.bind("label", label)?;
+        self.plan(Plans::Once).await?;
         let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
         Ok(count)
     }
@@ -158,6 +201,7 @@ impl Reader {
     pub(crate) async fn awaited(&mut self, conditions: &Conditions, label: &str) -> Result<i64> {
         let sql = include_str!("../sql/recall/awaited.sql").replace("{{scope}}", &conditions.scope("n"));
         let statement = Named::new(&sql).bind("label", label)?;
+        self.plan(Plans::Once).await?;
         let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
         Ok(count)
     }

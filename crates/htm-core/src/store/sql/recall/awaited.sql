@@ -1,5 +1,5 @@
--- How many of the latest 1,000 nodes in scope have no vector of a model whose vectors callers bring. A recall does not
--- wait for a count of all.
+-- How many of the latest 200 nodes in scope have no vector of a model whose vectors callers bring. A recall does not wait
+-- for a count of all. Without sorting, each namespace's nodes come by their index.
 --
 -- :label text of the model
 -- :namespaces text[]   scope on the node n
@@ -7,10 +7,15 @@
 -- Index: nodes_namespace_created_at_idx, completions_pk
 with latest as materialized (
     select n.id, n.revision
-      from htm.nodes n
-     where n.namespace = any (:namespaces) and n.deleted_at is null and {{scope}}
+      from unnest(:namespaces::text[]) s(namespace)
+     cross join lateral (
+           select n.id, n.revision, n.created_at
+             from htm.nodes n
+            where n.namespace = s.namespace and n.deleted_at is null and {{scope}}
+            order by n.created_at desc
+            limit 200) n
      order by n.created_at desc
-     limit 1000
+     limit 200
 )
 select count(*)
   from latest n
