@@ -24,6 +24,11 @@ test *args: setup
 test-frameworks *args: setup
     scripts/test.sh --frameworks {{args}}
 
+# Test the console in a browser: Chromium, which is installed where that is possible
+test-browser *args: setup
+    cargo build --workspace --bins
+    scripts/console.sh test {{args}}
+
 # Score recall on the sets below HTM_EVAL_DIR (../shared/eval), a table a set
 eval *args: setup
     scripts/eval.sh {{args}}
@@ -61,6 +66,10 @@ clients: setup
     python3 scripts/sdk_clients.py client-python target/tmp/sdk-client-python
     cd clients && ../target/tmp/sdk-client-python/bin/python -B -W ignore -m generate python python/htm_memory/_generated
     cd clients && ../target/tmp/sdk-client-python/bin/python -B -m generate typescript typescript/src/generated
+
+# Make the files of the console from its sources in console/
+console:
+    scripts/console.sh build
 
 # Make the wheels: the Python client with HTM's programs, and the model; arguments go to maturin
 wheel *args: setup

@@ -27,6 +27,7 @@ documents! {
     readme: "README.md",
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
+    console: "docs/console.md",
     erase: "docs/erase.md",
     files: "docs/files.md",
     http: "docs/http.md",

@@ -136,6 +136,7 @@ async fn every_table_is_restricted_or_concerns_no_namespace() {
             "htm.provider_calls",
             "htm.request_rates",
             "htm.seaql_migrations",
+            "htm.sign_ins",
             "htm.waiting_calls"
         ],
         "no tenant reads these"

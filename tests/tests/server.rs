@@ -2,6 +2,8 @@
 
 #[path = "server/backfills.rs"]
 mod backfills;
+#[path = "server/console.rs"]
+mod console;
 #[path = "server/document.rs"]
 mod document;
 #[path = "server/erase.rs"]

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use htm_core::{
-    Caller, Confirmation, Filter, Grouping, Htm, Memory, NodeId, RecallQuery, Settings, Stage, Strategy,
-    TimeExpression, TimeFilter, Timeframe, TimelineQuery,
+    Caller, Confirmation, CountBy, Filter, Grouping, Htm, Memory, NodeId, RecallQuery, Settings, Stage,
+    Strategy, TimeExpression, TimeFilter, TimeStep, Timeframe, TimelineQuery,
 };
 use htm_tests::{TestDatabase, drain};
 
@@ -244,6 +244,43 @@ async fn a_timeline_is_in_the_order_of_time() {
     htm.forget(ids[2], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     assert_eq!(nodes(&auto).await, at(&[0]));
     assert_eq!(nodes(&TimelineQuery::everything().session("a")).await, at(&[0, 5]));
+}
+
+#[tokio::test]
+async fn memories_are_counted_over_time_by_robot_and_by_tag() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let note = |day: u32, robot: &str, tags: &[&str]| {
+        let at = instant(&format!("2026-03-{day:02}T12:00:00Z"));
+        let note = Memory::new(format!("note {day} of {robot}")).at(at).robot(robot);
+        tags.iter().fold(note, |note, tag| note.tag(tag.parse().unwrap()))
+    };
+    let memories = [
+        note(1, "ada", &["food:bread", "food:tea"]),
+        note(1, "bob", &["food:tea", "travel"]),
+        note(2, "ada", &[]),
+        note(30, "ada", &["travel:sea"]).namespace("other"),
+    ];
+    htm.remember_many(&memories).await.unwrap();
+    let both = Filter::default().namespace("default").namespace("other");
+    let counts = async |filter: &Filter, step, by| -> Vec<(String, Option<String>, i64)> {
+        let counts = htm.count_over_time(filter, step, by, 100).await.unwrap();
+        counts.into_iter().map(|it| (it.start.to_rfc3339()[5..10].into(), it.name, it.memories)).collect()
+    };
+    let row =
+        |start: &str, name: Option<&str>, memories| (start.to_owned(), name.map(str::to_owned), memories);
+    let own = Filter::default();
+    let by_day = counts(&own, TimeStep::Day, CountBy::Time).await;
+    assert_eq!(by_day, [row("03-01", None, 2), row("03-02", None, 1)]);
+    assert_eq!(counts(&both, TimeStep::Month, CountBy::Time).await, [row("03-01", None, 4)]);
+    // From Monday.
+    let by_week = counts(&own, TimeStep::Week, CountBy::Robot).await;
+    let weeks = [row("02-23", Some("ada"), 1), row("02-23", Some("bob"), 1), row("03-02", Some("ada"), 1)];
+    assert_eq!(by_week, weeks);
+    let by_tag = counts(&both, TimeStep::Year, CountBy::Tag).await;
+    assert_eq!(by_tag, [row("01-01", Some("food"), 2), row("01-01", Some("travel"), 2)]);
+    let of_ada = Filter::default().robot("ada");
+    assert_eq!(counts(&of_ada, TimeStep::Year, CountBy::Time).await, [row("01-01", None, 2)]);
 }
 
 #[tokio::test]

@@ -40,6 +40,7 @@ pub(crate) mod robot;
 mod robots;
 pub(crate) mod rooms;
 mod scope;
+mod sign_ins;
 mod stats;
 mod status;
 mod timeframe;

@@ -71,6 +71,7 @@ pub use model::retention::{Retention, RetentionPlan, Swept, SweptNamespace};
 pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics};
 pub use model::scope::Scope;
 pub use model::settings::Settings;
+pub use model::sign_ins::SignIn;
 pub use model::stats::{
     Ages, Counts, Enrichment, GroupCount, GroupUse, IndexSize, MemoryStats, StatsQuery, Storage, TableSize,
     Totals, WorkingMemoryUse,
@@ -81,7 +82,8 @@ pub use model::timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
 };
 pub use model::timeline::{
-    Grouping, MAX_NEIGHBOURS, Neighbours, Place, Timeline, TimelineEntry, TimelineGroup, TimelineQuery,
+    CountBy, Grouping, MAX_NEIGHBOURS, Neighbours, Place, TimeCount, TimeStep, Timeline, TimelineEntry,
+    TimelineGroup, TimelineQuery,
 };
 pub use model::tokens::TokenEncoding;
 pub use model::vectors::VectorSet;

@@ -39,6 +39,7 @@ pub(crate) mod retention;
 pub(crate) mod robots;
 pub(crate) mod scope;
 pub(crate) mod settings;
+pub(crate) mod sign_ins;
 pub(crate) mod spelling;
 pub(crate) mod stats;
 pub(crate) mod status;

@@ -46,6 +46,7 @@ pub(crate) mod recall;
 pub(crate) mod replace;
 pub(crate) mod robots;
 pub mod server;
+pub(crate) mod sign_ins;
 pub mod statistics;
 pub(crate) mod stats;
 pub(crate) mod status;

@@ -61,7 +61,7 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "namespace_forbidden" => "leave out namespace, or use one that the message names",
         "robot_forbidden" => "leave out robot and any_robot, or use the robot that the message names",
         "quota_exceeded" => "tell the user that the namespace is full; forget what is not needed",
-        "api_key_invalid" | "api_key_expired" | "api_key_revoked" | "api_key_unknown" => {
+        "api_key_invalid" | "api_key_expired" | "api_key_revoked" | "api_key_unknown" | "signed_out" => {
             "tell the user; keys are made with the command `htm keys`"
         }
         "erase_plan_changed" | "erasure_unknown" => {

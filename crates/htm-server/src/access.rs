@@ -21,6 +21,7 @@ use crate::codes;
 use crate::oauth::{OAuth, Token};
 use crate::problem::{Problem, Result};
 use crate::rates::Rates;
+use crate::sign_in;
 
 /// The time for which a key is not looked up again, and so the longest time until a revoked key is refused.
 const KEPT: Duration = Duration::from_secs(1);
@@ -61,7 +62,7 @@ pub(crate) fn enough(role: Role, needed: Role, what: &str) -> Result<()> {
     }
 }
 
-/// The keys that were presented lately, and whose tokens are accepted.
+/// The keys and sign-ins that were presented lately, and whose tokens are accepted.
 pub(crate) struct Access {
     oauth: Option<OAuth>,
     keys: Cache<[u8; 32], ApiKey>,
@@ -115,8 +116,8 @@ impl Access {
     }
 
     /// The caller of a request for a path with these headers.
-    async fn caller(&self, htm: &Htm, headers: &HeaderMap, path: &str) -> Result<Caller> {
-        Ok(match self.sender(htm, headers, path).await? {
+    async fn caller(&self, htm: &Htm, method: &Method, headers: &HeaderMap, path: &str) -> Result<Caller> {
+        Ok(match self.sender(htm, method, headers, path).await? {
             Sender::Anyone => Caller { htm: htm.clone(), role: Role::Admin, key: String::new() },
             Sender::Key(key) => {
                 self.rates.take_for_key(htm, &key).await?;
@@ -130,12 +131,23 @@ impl Access {
         })
     }
 
-    /// Who sends a request for a path with these headers, if the key or the token is valid.
-    pub(crate) async fn sender(&self, htm: &Htm, headers: &HeaderMap, path: &str) -> Result<Sender> {
+    /// Who sends a request for a path with these headers, if the key, the token or the sign-in is valid.
+    pub(crate) async fn sender(
+        &self,
+        htm: &Htm,
+        method: &Method,
+        headers: &HeaderMap,
+        path: &str,
+    ) -> Result<Sender> {
         let Some(header) = headers.get(AUTHORIZATION) else {
-            return match self.is_open(htm).await? {
-                true => Ok(Sender::Anyone),
-                false => Err(Problem::new(codes::API_KEY_MISSING, "the request has no key")),
+            return match (self.is_open(htm).await?, sign_in::token(headers)) {
+                (true, _) => Ok(Sender::Anyone),
+                (false, Some(token)) => {
+                    sign_in::same_origin(method, headers)?;
+                    let signed_in = async || Ok(htm.signed_in(token).await?.key);
+                    self.kept(token, signed_in).await.map(Sender::Key)
+                }
+                (false, None) => Err(Problem::new(codes::API_KEY_MISSING, "the request has no key")),
             };
         };
         let not_bearer =
@@ -149,16 +161,23 @@ impl Access {
         if let Some(oauth) = self.oauth.as_ref().filter(|_| !ApiKey::is_key(secret)) {
             return oauth.token(secret, path).await.map(Sender::Token);
         }
+        let authenticated = async || htm.authenticate(secret).await;
+        self.kept(secret, authenticated).await.map(Sender::Key)
+    }
+
+    /// The key of a secret, not looked up again for a moment.
+    async fn kept(
+        &self,
+        secret: &str,
+        look_up: impl AsyncFnOnce() -> htm_core::Result<ApiKey>,
+    ) -> Result<ApiKey> {
         let digest: [u8; 32] = Sha256::digest(secret).into();
-        let key = match self.keys.get(&digest).await {
-            Some(key) => key,
-            None => {
-                let key = htm.authenticate(secret).await?;
-                self.keys.insert(digest, key.clone()).await;
-                key
-            }
-        };
-        Ok(Sender::Key(key))
+        if let Some(key) = self.keys.get(&digest).await {
+            return Ok(key);
+        }
+        let key = look_up().await?;
+        self.keys.insert(digest, key.clone()).await;
+        Ok(key)
     }
 }
 
@@ -167,7 +186,11 @@ pub(crate) async fn checked(State(app): State<App>, mut request: Request, next: 
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let needed = needed(request.method(), route);
     let (headers, path) = (request.headers(), request.uri().path());
-    let caller = app.access.caller(&app.htm, headers, path).await.and_then(|caller| caller.with(needed));
+    let caller = app
+        .access
+        .caller(&app.htm, request.method(), headers, path)
+        .await
+        .and_then(|caller| caller.with(needed));
     let caller = caller.map_err(|problem| match app.access.oauth() {
         Some(oauth) => oauth.challenge(problem, path, headers.contains_key(AUTHORIZATION), needed),
         None => problem,

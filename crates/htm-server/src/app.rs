@@ -30,6 +30,8 @@ pub(crate) struct App {
     pub(crate) metrics: Arc<Metrics>,
     /// The hosts that requests may name; none: any.
     pub(crate) hosts: Option<Arc<[String]>>,
+    /// Whether browsers reach this server by TLS.
+    pub(crate) is_tls: bool,
     /// Signals that a backfill was started.
     pub(crate) backfills: Arc<Notify>,
     /// Cancelled when the server stops.

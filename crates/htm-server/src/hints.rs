@@ -69,6 +69,7 @@ fn of_code(error: &Error) -> Option<String> {
         "api_key_invalid" | "api_key_expired" | "api_key_revoked" => {
             "ask the operator for a key, or make one with `htm keys create`".into()
         }
+        "signed_out" => "sign in again with the key".into(),
         "api_key_unknown" => "list them: GET /v1/keys".into(),
         "robot_forbidden" => "name no robot, or that of your key".into(),
         "quota_exceeded" => "forget memories, or ask the operator for a larger quota: PUT /v1/quotas".into(),

@@ -179,9 +179,8 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "queue_unknown"
         | "provider_unknown"
         | "model_unknown" => StatusCode::NOT_FOUND,
-        "api_key_missing" | "api_key_invalid" | "api_key_expired" | "api_key_revoked" | "token_invalid" => {
-            StatusCode::UNAUTHORIZED
-        }
+        "api_key_missing" | "api_key_invalid" | "api_key_expired" | "api_key_revoked" | "signed_out"
+        | "token_invalid" => StatusCode::UNAUTHORIZED,
         "operation_erased" => StatusCode::GONE,
         "method_unknown" => StatusCode::METHOD_NOT_ALLOWED,
         "host_forbidden"

@@ -36,7 +36,7 @@ use crate::app::App;
 use crate::codes;
 use crate::parameters::Parameters;
 use crate::problem::Problem;
-use crate::{access, document, idempotency, mcp, oauth, page, parameters, request};
+use crate::{access, console, document, idempotency, mcp, oauth, page, parameters, request, sign_in};
 
 /// The paths whose handlers keep the answer of a write with a key.
 fn written_once() -> OpenApiRouter<App> {
@@ -114,6 +114,8 @@ pub(crate) fn all(app: App) -> Router {
         .merge(health::router())
         .merge(oauth::router())
         .merge(page::router())
+        .merge(sign_in::router())
+        .merge(console::router())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn(request::with_small_head))

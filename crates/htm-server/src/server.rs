@@ -118,6 +118,7 @@ impl Server {
             bodies: Bodies::new(),
             metrics: Arc::new(Metrics::new()),
             hosts: hosts(&self.listening).map(Into::into),
+            is_tls: self.listening.tls.is_some(),
             backfills,
             stop: stop.clone(),
         };

@@ -31,6 +31,19 @@ comment on column htm.api_keys.namespaces is 'The namespaces that it sees, or `t
 comment on column htm.api_keys.robot is 'The robot that its requests act as; null: the one that a request names.';
 comment on column htm.api_keys.last_used_at is 'To the minute.';
 
+-- The browsers that were signed in with a key, by the SHA-256 of a random token that they hold.
+create table htm.sign_ins (
+    digest      bytea not null constraint sign_ins_pk primary key
+                constraint sign_ins_digest_size check (octet_length(digest) = 32),
+    key_id      text collate "C" not null constraint sign_ins_key_fk references htm.api_keys on delete cascade,
+    issued_at   timestamptz not null default now(),
+    ends_at     timestamptz not null,
+    is_replaced boolean not null default false
+);
+create index sign_ins_ends_at_idx on htm.sign_ins (ends_at);
+create index sign_ins_key_idx on htm.sign_ins (key_id);
+comment on column htm.sign_ins.is_replaced is 'Whether the browser has a newer token. This one is accepted for a minute more.';
+
 -- A row for each namespace with a quota, and for `tenant-7/*` if all below `tenant-7` share a quota of requests. Null: no
 -- limit.
 create table htm.quotas (

@@ -58,7 +58,7 @@ const RESTORED: [(&str, &[&str], &str); 22] = [
 const CURRENT: &str = "t.revision = (select n.revision from htm.nodes n where n.id = t.node_id)";
 
 /// The tables that do not come back, each with the reason.
-const LEFT: [(&str, &str); 21] = [
+const LEFT: [(&str, &str); 22] = [
     ("htm.lexeme_statistics", "derived from the texts"),
     ("htm.namespace_statistics", "derived from the texts"),
     ("htm.statistics_watermark", "derived from the texts"),
@@ -76,6 +76,7 @@ const LEFT: [(&str, &str); 21] = [
     ("htm.merged_robots", "for programs that have the merged robot open"),
     ("htm.operations", "answers with the numbers of this database, for a day"),
     ("htm.api_keys", "keys are of an installation; their secrets are not known"),
+    ("htm.sign_ins", "browsers that are signed in to this installation"),
     ("htm.request_rates", "requests of this minute"),
     ("htm.audit_log", "evidence of what was done in this installation"),
     ("htm.erasures", "evidence of what was removed from this database"),

@@ -119,6 +119,12 @@ async fn jobs_queues_and_models_are_seen_and_steered() {
         (404, "queue_unknown")
     );
     served.get("/v1/workers").await.is(200);
+    let history = served.get("/v1/queues/history?minutes=5").await.is(200);
+    assert_eq!(history[0]["queue"], "htm.embed");
+    assert_eq!((&history[0]["done"], &history[0]["dead"]), (&json!(1), &json!(0)));
+    assert!(history[0]["median_ms"].as_f64().is_some_and(|it| it >= 0.0), "{history}");
+    let refused = served.get("/v1/queues/history?minutes=0").await;
+    assert_eq!(refused.problem(), (422, "limit_out_of_range"));
 
     let models = served.get("/v1/models").await.is(200);
     let label = models[0]["label"].clone();

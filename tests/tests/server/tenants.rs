@@ -105,6 +105,8 @@ impl Acme {
                 ("role", words(&["reader", "passive"])),
                 ("label", words(&["fake/fake-64"])),
                 ("model", words(&["fake/fake-64"])),
+                ("step", words(&["day"])),
+                ("by", words(&["robot", "tag"])),
                 ("queue", words(&["htm.tag"])),
                 ("reason", words(&["x"])),
                 ("before", words(&["2026-01-01T00:00:00Z"])),

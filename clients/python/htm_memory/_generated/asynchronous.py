@@ -921,6 +921,27 @@ class AsyncJobs:
             )
         )
 
+    async def history(
+        self,
+        *,
+        minutes: int | None = None,
+    ) -> List[m.QueueMinute]:
+        """List the jobs that ended lately, by queue and minute. Minutes without any are left out.
+
+        Args:
+            minutes: The last minutes, 1 to 1,440. Default: 60.
+        """
+        return await self._sender.send(
+            Call(
+                "GET",
+                "/v1/queues/history",
+                List[m.QueueMinute],
+                query={
+                    "minutes": minutes,
+                },
+            )
+        )
+
     async def list(
         self,
         *,
@@ -1142,11 +1163,11 @@ class AsyncKeys:
         Args:
             expires_in_seconds: The seconds until it expires. Null: never.
             name: A name for people.
-            namespaces: The namespaces that it sees; `tenant-7/*` stands for every namespace below
-                `tenant-7`. Null: all. An empty list is refused.
+            namespaces: Its namespaces; `tenant-7/*` stands for every namespace below `tenant-7`.
+                Null: all. An empty list is refused.
             requests_per_minute: The most requests a minute, over all servers. Null: no limit.
-            robot: The robot that its requests act as. Null: the one that a request names.
-            role: What its holder may do.
+            robot: The robot of its requests. Null: each request names its own.
+            role: The role of its holder.
         """
         return await self._sender.send(
             Call(
@@ -2560,6 +2581,36 @@ class AsyncRecall:
                     "robot": robot,
                     "separator": separator,
                     "strategy": strategy,
+                },
+            )
+        )
+
+    async def counts(
+        self,
+        step: Literal["year", "month", "week", "day", "hour", "minute"],
+        *,
+        by: Literal["time", "robot", "tag"] | None = None,
+        filter: m.FilterBody | dict[str, Any] | None = None,
+        limit: int | None = None,
+    ) -> List[m.TimeCount]:
+        """Count memories over time, the earliest first. Steps without any are left out.
+
+        Args:
+            by: What each step is divided by. Default: nothing.
+            filter: The counted memories.
+            limit: The most counts, 1 to 10,000. Default: 1,000.
+            step: The step of time, in UTC.
+        """
+        return await self._sender.send(
+            Call(
+                "POST",
+                "/v1/timeline/counts",
+                List[m.TimeCount],
+                body={
+                    "by": by,
+                    "filter": filter,
+                    "limit": limit,
+                    "step": step,
                 },
             )
         )

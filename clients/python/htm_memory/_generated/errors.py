@@ -241,6 +241,10 @@ class ApiKeyUnknown(HtmError):
     """There is no key of the API with this id."""
 
 
+class SignedOut(HtmError):
+    """A sign-in has ended, or its key was revoked or has expired."""
+
+
 class NoRandomness(HtmError):
     """The operating system gave no random bytes."""
 
@@ -737,6 +741,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "api_key_expired": ApiKeyExpired,
     "api_key_revoked": ApiKeyRevoked,
     "api_key_unknown": ApiKeyUnknown,
+    "signed_out": SignedOut,
     "no_randomness": NoRandomness,
     "operation_invalid": OperationInvalid,
     "operation_differs": OperationDiffers,

@@ -90,15 +90,15 @@ class AuditEntry(BaseModel):
     )
     action: str
     """
-    What was done, such as `key.revoke`, `quota.set`, `purge`, `tags.rename`.
+    The action, such as `key.revoke`, `quota.set`, `purge`, `tags.rename`.
     """
     actor: str
     """
-    Who did it: a key of the API, or the robot of a program.
+    The actor: a key of the API, or the robot of a program.
     """
     at: AwareDatetime
     """
-    When it was done.
+    The time of the action.
     """
     details: dict[str, Any]
     """
@@ -110,7 +110,7 @@ class AuditEntry(BaseModel):
     """
     subject: str | None = None
     """
-    What it was done to, such as a key's id.
+    The subject of the action, such as a key's id.
     """
 
 
@@ -1491,6 +1491,40 @@ class PurgeBody(BaseModel):
     """
 
 
+class QueueMinute(BaseModel):
+    """
+    The jobs of a queue that ended in one minute.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    dead: int
+    """
+    Jobs that became dead letters, and still are.
+    """
+    done: int
+    """
+    Jobs that were done. Pruned ones are not counted.
+    """
+    median_ms: float | None = None
+    """
+    The median time from when a job was due until it was done, in milliseconds; none if none was done.
+    """
+    minute: AwareDatetime
+    """
+    The start of the minute.
+    """
+    p95_ms: float | None = None
+    """
+    The same for the slowest twentieth of them.
+    """
+    queue: str
+    """
+    The queue.
+    """
+
+
 class QueueStats(BaseModel):
     """
     A queue as an operator sees it.
@@ -2801,6 +2835,28 @@ class TermBody(BaseModel):
     """
 
 
+class TimeCount(BaseModel):
+    """
+    The number of memories in one step of time.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    memories: int
+    """
+    The memories.
+    """
+    name: str | None = None
+    """
+    The robot or the tag; none: not divided.
+    """
+    start: AwareDatetime
+    """
+    The start of the step.
+    """
+
+
 class TimePhrase(BaseModel):
     """
     A time phrase that was taken from a query's text.
@@ -3245,7 +3301,7 @@ class ApiKey(BaseModel):
     """
     id: str
     """
-    Its visible part, which names it.
+    Its visible part, and its name in lists and logs.
     """
     last_used_at: AwareDatetime | None = None
     """
@@ -3257,7 +3313,7 @@ class ApiKey(BaseModel):
     """
     namespaces: list[str] | None = None
     """
-    The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all.
+    Its namespaces; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all.
     """
     requests_per_minute: int | None = None
     """
@@ -3269,11 +3325,11 @@ class ApiKey(BaseModel):
     """
     robot: str | None = None
     """
-    The robot that its requests act as. Null: the one that a request names.
+    The robot of its requests. Null: each request names its own.
     """
     role: Literal['reader', 'writer', 'admin']
     """
-    What its holder may do.
+    The role of its holder.
     """
 
 
@@ -3598,6 +3654,32 @@ class Counts(BaseModel):
     top: list[GroupCount]
     """
     The groups with the most nodes.
+    """
+
+
+class CountsBody(BaseModel):
+    """
+    The query of counts over time.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    by: Literal['time', 'robot', 'tag'] | None = None
+    """
+    What each step is divided by. Default: nothing.
+    """
+    filter: FilterBody | None = None
+    """
+    The counted memories.
+    """
+    limit: Annotated[int | None, Field(ge=0)] = None
+    """
+    The most counts, 1 to 10,000. Default: 1,000.
+    """
+    step: Literal['year', 'month', 'week', 'day', 'hour', 'minute']
+    """
+    The step of time, in UTC.
     """
 
 
@@ -4636,7 +4718,7 @@ class NewKey(BaseModel):
     """
     namespaces: list[str] | None = None
     """
-    The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all. An empty list is
+    Its namespaces; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all. An empty list is
     refused.
     """
     requests_per_minute: int | None = None
@@ -4645,11 +4727,11 @@ class NewKey(BaseModel):
     """
     robot: str | None = None
     """
-    The robot that its requests act as. Null: the one that a request names.
+    The robot of its requests. Null: each request names its own.
     """
     role: Literal['reader', 'writer', 'admin']
     """
-    What its holder may do.
+    The role of its holder.
     """
 
 
@@ -5686,7 +5768,8 @@ class Recalled(BaseModel):
     unembedded: int
     """
     Nodes in namespace and timeframe whose embedding is pending: vectors do not find them, or only by a former text;
-    full text does. At most 1,001 are counted. 0 for full text, which needs no embedding.
+    full text does. At most 1,001 are counted, and of a model whose vectors callers bring, those among the latest 200. 0
+    for full text, which needs no embedding.
     """
     vector_search: Literal['exact', 'approximate'] | None = None
 

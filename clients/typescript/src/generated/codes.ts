@@ -125,6 +125,8 @@ export type ServerCode =
   | "api_key_revoked"
   /** 404: There is no key of the API with this id. */
   | "api_key_unknown"
+  /** 401: A sign-in has ended, or its key was revoked or has expired. */
+  | "signed_out"
   /** 500: The operating system gave no random bytes. */
   | "no_randomness"
   /** 400: An operation's id is empty, too long or has other than visible ASCII characters. */

@@ -81,24 +81,21 @@ export interface ApiKey {
   created_at: string;
   /** When it expires. Null: never. */
   expires_at?: string | null;
-  /** Its visible part, which names it. */
+  /** Its visible part, and its name in lists and logs. */
   id: string;
   /** When it was used last, to the minute. Null: never. */
   last_used_at?: string | null;
   /** A name for people. */
   name?: string | null;
-  /**
-   * The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null:
-   * all.
-   */
+  /** Its namespaces; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all. */
   namespaces?: string[] | null;
   /** The most requests a minute, over all servers. Null: no limit. */
   requests_per_minute?: number | null;
   /** When it was revoked. Null: it was not. */
   revoked_at?: string | null;
-  /** The robot that its requests act as. Null: the one that a request names. */
+  /** The robot of its requests. Null: each request names its own. */
   robot?: string | null;
-  /** What its holder may do. */
+  /** The role of its holder. */
   role: Role;
 }
 
@@ -126,17 +123,17 @@ export interface Audit {
 
 /** An entry of the audit log. */
 export interface AuditEntry {
-  /** What was done, such as `key.revoke`, `quota.set`, `purge`, `tags.rename`. */
+  /** The action, such as `key.revoke`, `quota.set`, `purge`, `tags.rename`. */
   action: string;
-  /** Who did it: a key of the API, or the robot of a program. */
+  /** The actor: a key of the API, or the robot of a program. */
   actor: string;
-  /** When it was done. */
+  /** The time of the action. */
   at: string;
   /** Numbers and names. No text of a memory. */
   details: Record<string, unknown>;
   /** The namespace. Null: all. */
   namespace?: string | null;
-  /** What it was done to, such as a key's id. */
+  /** The subject of the action, such as a key's id. */
   subject?: string | null;
 }
 
@@ -415,12 +412,27 @@ export interface Correction {
   used: string;
 }
 
+/** What a count over time is divided by. */
+export type CountBy = "time" | "robot" | "tag";
+
 /** A list of groups of nodes. */
 export interface Counts {
   /** The number of groups. */
   distinct: number;
   /** The groups with the most nodes. */
   top: GroupCount[];
+}
+
+/** The query of counts over time. */
+export interface CountsBody {
+  /** What each step is divided by. Default: nothing. */
+  by?: CountBy;
+  /** The counted memories. */
+  filter?: FilterBody;
+  /** The most counts, 1 to 10,000. Default: 1,000. */
+  limit?: number | null;
+  /** The step of time, in UTC. */
+  step: TimeStep;
 }
 
 /** A new key. Its text cannot be read again. */
@@ -1478,15 +1490,15 @@ export interface NewKey {
   /** A name for people. */
   name?: string | null;
   /**
-   * The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null:
-   * all. An empty list is refused.
+   * Its namespaces; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all. An empty
+   * list is refused.
    */
   namespaces?: string[] | null;
   /** The most requests a minute, over all servers. Null: no limit. */
   requests_per_minute?: number | null;
-  /** The robot that its requests act as. Null: the one that a request names. */
+  /** The robot of its requests. Null: each request names its own. */
   robot?: string | null;
-  /** What its holder may do. */
+  /** The role of its holder. */
   role: Role;
 }
 
@@ -1830,6 +1842,25 @@ export interface Purged extends Removed {
   working_memory: number;
 }
 
+/** The jobs of a queue that ended in one minute. */
+export interface QueueMinute {
+  /** Jobs that became dead letters, and still are. */
+  dead: number;
+  /** Jobs that were done. Pruned ones are not counted. */
+  done: number;
+  /**
+   * The median time from when a job was due until it was done, in milliseconds; none if none was
+   * done.
+   */
+  median_ms?: number | null;
+  /** The start of the minute. */
+  minute: string;
+  /** The same for the slowest twentieth of them. */
+  p95_ms?: number | null;
+  /** The queue. */
+  queue: string;
+}
+
 /** A queue as an operator sees it. */
 export interface QueueStats {
   /** Backfill jobs among those that are not ended. */
@@ -1985,8 +2016,8 @@ export interface Recalled {
   timeframe: TimeRange[];
   /**
    * Nodes in namespace and timeframe whose embedding is pending: vectors do not find them, or only
-   * by a former text; full text does. At most 1,001 are counted. 0 for full text, which needs no
-   * embedding.
+   * by a former text; full text does. At most 1,001 are counted, and of a model whose vectors
+   * callers bring, those among the latest 200. 0 for full text, which needs no embedding.
    */
   unembedded: number;
   /** The kind of the vector search; none without vectors or vector hits. */
@@ -2251,7 +2282,7 @@ export interface RobotStatistics extends RobotInfo {
   working_memory_tokens: number;
 }
 
-/** What the holder of a key may do. Each role may also do what those before it may. */
+/** The permissions of a key's holder. Each role has those of the roles before it. */
 export type Role = "reader" | "writer" | "admin";
 
 /** A part of the value that orders a hit. */
@@ -2305,7 +2336,7 @@ export interface Scores {
   vector_rank?: number | null;
 }
 
-/** The text of a whole key. It shows itself only on request. */
+/** The text of a whole key, or of a session's token. It shows itself only on request. */
 export type Secret = string;
 
 /** Jobs, by their ids or by conditions. */
@@ -2599,6 +2630,16 @@ export interface TermBody {
   tag: string;
 }
 
+/** The number of memories in one step of time. */
+export interface TimeCount {
+  /** The memories. */
+  memories: number;
+  /** The robot or the tag; none: not divided. */
+  name?: string | null;
+  /** The start of the step. */
+  start: string;
+}
+
 /** A time phrase that was taken from a query's text. */
 export interface TimePhrase {
   /** The phrase. */
@@ -2615,6 +2656,9 @@ export interface TimeRange {
   from?: string | null;
   until?: string | null;
 }
+
+/** The steps of a count over time, in UTC. */
+export type TimeStep = "year" | "month" | "week" | "day" | "hour" | "minute";
 
 /** Memories in chronological order. */
 export interface Timeline {

@@ -523,6 +523,24 @@ export class Jobs {
     return this.#sender.send({ method: "GET", path: path`/v1/jobs/${id}` }, options);
   }
 
+  /** List the jobs that ended lately, by queue and minute. Minutes without any are left out. */
+  async history(
+    fields: {
+      /** The last minutes, 1 to 1,440. Default: 60. */
+      minutes?: number | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.QueueMinute[]> {
+    return this.#sender.send(
+      {
+        method: "GET",
+        path: "/v1/queues/history",
+        query: fields,
+      },
+      options,
+    );
+  }
+
   /** List jobs: dead letters, then parked, then failed ones; the newest first. */
   async list(
     fields: {
@@ -1370,6 +1388,18 @@ export class Recall {
   /** Make the text for a prompt from a robot's working memory. */
   async context(fields: models.ContextBody, options: Options = {}): Promise<models.ContextAnswer> {
     return this.#sender.send({ method: "POST", path: "/v1/context", body: fields }, options);
+  }
+
+  /** Count memories over time, the earliest first. Steps without any are left out. */
+  async counts(fields: models.CountsBody, options: Options = {}): Promise<models.TimeCount[]> {
+    return this.#sender.send(
+      {
+        method: "POST",
+        path: "/v1/timeline/counts",
+        body: fields,
+      },
+      options,
+    );
   }
 
   /** Recall memories. */

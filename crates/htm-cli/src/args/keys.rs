@@ -28,13 +28,13 @@ Examples:
   htm keys create --namespace atlas --role reader --expires 90d
   htm keys create --namespace 'tenant-7/*' --role writer --robot ada --requests-per-minute 600")]
 pub(crate) struct CreateKeyArgs {
-    /// A namespace that it sees; 'tenant-7/*' are all below tenant-7 (may be repeated; default: all)
+    /// A namespace of the key; 'tenant-7/*' are all below tenant-7 (may be repeated; default: all)
     #[arg(long = "namespace", value_name = "NAMESPACE")]
     pub(crate) namespaces: Vec<String>,
-    /// What its holder may do: reader, writer or admin
+    /// The role of its holder: reader, writer or admin
     #[arg(long, value_parser = parse_role)]
     pub(crate) role: Role,
-    /// The robot that its requests act as (default: the one that a request names)
+    /// The robot of its requests (default: each request names its own)
     #[arg(long)]
     pub(crate) robot: Option<String>,
     /// A name for people

@@ -105,5 +105,5 @@ pub(crate) fn announce(server: &Server) -> String {
             format!("requests need a key (htm keys) or a token of {}", oauth.issuer())
         }
     };
-    format!("HTM serves {}; {callers}", server.url())
+    format!("HTM serves {}; open it in a browser for the console; {callers}", server.url())
 }

@@ -31,8 +31,8 @@ const KNOWN: &[&str] = &[
     "user",
 ];
 
-/// A connection that has been idle for less is not tested before its use.
-const SURELY_OPEN: Duration = Duration::from_secs(1);
+/// A connection that has been idle for less is not tested before its use. A restart of the database takes longer.
+const SURELY_OPEN: Duration = Duration::from_millis(100);
 
 /// Values of `sslmode`.
 const SSL_MODES: &[&str] = &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
@@ -76,8 +76,7 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
 }
 
 /// Options for a pool of [`Htm::with_pool`](crate::Htm::with_pool). A connection is tested when it is returned, and before
-/// its use only if it has been idle for a second since: each test is a round trip. A database that has just stopped is
-/// therefore told by the statement's error.
+/// its use only if it has been idle for a moment since: each test is a round trip.
 pub fn pool_options() -> PgPoolOptions {
     PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, last| {
         Box::pin(async move { Ok(last.idle_for < SURELY_OPEN || connection.ping().await.is_ok()) })

@@ -11,7 +11,7 @@ use crate::store::embeddings::RegisteredModel;
 use crate::store::gauges::QueueGauges;
 pub use crate::store::job_control::Retried;
 pub use crate::store::job_list::{Job, JobFilter, JobPlace, Selection};
-pub use crate::store::queues::{QueueDepth, QueueStats};
+pub use crate::store::queues::{QueueDepth, QueueMinute, QueueStats};
 pub use crate::store::workers::Worker;
 use crate::store::{audit, embeddings, gauges, job_control, job_list, queues, workers};
 
@@ -109,6 +109,14 @@ impl Jobs<'_> {
     /// A database error.
     pub async fn queues(&self) -> Result<Vec<QueueStats>> {
         queues::stats(self.htm.pool(), &self.htm.settings().tag_model.to_string()).await
+    }
+
+    /// The jobs that ended in the last minutes, by queue and minute.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn history(&self, minutes: u32) -> Result<Vec<QueueMinute>> {
+        queues::history(self.htm.pool(), minutes).await
     }
 
     /// The gauges of the queues of tags and of each embedding model in use, at a cost that does not grow with them.

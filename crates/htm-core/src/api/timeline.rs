@@ -10,7 +10,9 @@ use crate::model::memory::validate_text;
 use crate::model::nodes::Node;
 use crate::model::recall::{Hit, MAX_QUERY_BYTES, RecallQuery};
 use crate::model::timeframe::{Applied, Timeframe};
-use crate::model::timeline::{MAX_NEIGHBOURS, Neighbours, Place, Timeline, TimelineEntry, TimelineQuery};
+use crate::model::timeline::{
+    CountBy, MAX_NEIGHBOURS, Neighbours, Place, TimeCount, TimeStep, Timeline, TimelineEntry, TimelineQuery,
+};
 use crate::store::timeline;
 
 impl Htm {
@@ -81,6 +83,26 @@ impl Htm {
     pub async fn latest(&self, filter: &Filter, limit: usize) -> Result<Vec<Node>> {
         let timeframe = self.apply_time(&filter.timeframe, "").await?.timeframe;
         self.latest_within(&timeframe, filter, limit).await
+    }
+
+    /// The number of memories that pass a filter in each step of time, the earliest first. Steps without any are left
+    /// out. `limit` is of rows: a step has one for each robot or tag.
+    ///
+    /// # Errors
+    /// As [`latest`](Self::latest).
+    pub async fn count_over_time(
+        &self,
+        filter: &Filter,
+        step: TimeStep,
+        by: CountBy,
+        limit: usize,
+    ) -> Result<Vec<TimeCount>> {
+        filter.validate()?;
+        validate_limit(limit)?;
+        let timeframe = self.apply_time(&filter.timeframe, "").await?.timeframe;
+        let namespaces = self.namespaces_or_own(&filter.namespaces)?;
+        let filter = self.filter_in_use(&namespaces, filter).await?;
+        timeline::counts(self.pool(), &namespaces, &filter, &timeframe, step, by, limit).await
     }
 
     /// As [`latest`](Self::latest), within a resolved timeframe.

@@ -18,7 +18,7 @@ const LONGEST_DAYS: u64 = 36_500;
 /// The text before a key's visible part.
 const PREFIX: &str = "htm_";
 
-/// What the holder of a key may do. Each role may also do what those before it may.
+/// The permissions of a key's holder. Each role has those of the roles before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[derive(strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
@@ -42,11 +42,11 @@ impl Role {
 /// A key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewApiKey {
-    /// What its holder may do.
+    /// The role of its holder.
     pub role: Role,
-    /// The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Empty: all.
+    /// Its namespaces; `tenant-7/*` stands for every namespace below `tenant-7`. Empty: all.
     pub namespaces: Vec<String>,
-    /// The robot that its requests act as. None: the one that a request names.
+    /// The robot of its requests. None: each request names its own.
     pub robot: Option<String>,
     /// A name for people.
     pub name: Option<String>,
@@ -128,15 +128,15 @@ fn validate_pattern(pattern: &str) -> Result<()> {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ApiKey {
-    /// Its visible part, which names it.
+    /// Its visible part, and its name in lists and logs.
     pub id: String,
     /// A name for people.
     pub name: Option<String>,
-    /// What its holder may do.
+    /// The role of its holder.
     pub role: Role,
-    /// The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all.
+    /// Its namespaces; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all.
     pub namespaces: Option<Vec<String>>,
-    /// The robot that its requests act as. Null: the one that a request names.
+    /// The robot of its requests. Null: each request names its own.
     pub robot: Option<String>,
     /// The most requests a minute, over all servers. Null: no limit.
     pub requests_per_minute: Option<i32>,
@@ -168,13 +168,17 @@ pub struct CreatedApiKey {
     pub secret: Secret,
 }
 
-/// The text of a whole key. It shows itself only on request.
+/// The text of a whole key, or of a session's token. It shows itself only on request.
 #[derive(Clone, serde::Serialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Secret(String);
 
 impl Secret {
+    pub(crate) fn new(text: String) -> Self {
+        Self(text)
+    }
+
     /// The text.
     pub fn expose(&self) -> &str {
         &self.0

@@ -12,15 +12,15 @@ pub struct AuditEntry {
     /// Its place in the list.
     #[serde(skip)]
     pub place: Place,
-    /// When it was done.
+    /// The time of the action.
     pub at: DateTime<Utc>,
-    /// Who did it: a key of the API, or the robot of a program.
+    /// The actor: a key of the API, or the robot of a program.
     pub actor: String,
-    /// What was done, such as `key.revoke`, `quota.set`, `purge`, `tags.rename`.
+    /// The action, such as `key.revoke`, `quota.set`, `purge`, `tags.rename`.
     pub action: String,
     /// The namespace. Null: all.
     pub namespace: Option<String>,
-    /// What it was done to, such as a key's id.
+    /// The subject of the action, such as a key's id.
     pub subject: Option<String>,
     /// Numbers and names. No text of a memory.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]

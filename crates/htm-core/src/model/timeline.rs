@@ -49,6 +49,53 @@ impl FromStr for Place {
     }
 }
 
+/// The steps of a count over time, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(strum::AsRefStr, strum::Display, strum::EnumString)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum TimeStep {
+    /// From 1 January.
+    Year,
+    /// From the first day of a month.
+    Month,
+    /// From Monday.
+    Week,
+    /// From midnight.
+    Day,
+    /// A full hour.
+    Hour,
+    /// A full minute.
+    Minute,
+}
+
+/// What a count over time is divided by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum CountBy {
+    /// Nothing.
+    #[default]
+    Time,
+    /// The robot that remembered them.
+    Robot,
+    /// The first part of each of their tags. A memory with several of these counts for each.
+    Tag,
+}
+
+/// The number of memories in one step of time.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TimeCount {
+    /// The start of the step.
+    pub start: DateTime<Utc>,
+    /// The robot or the tag; none: not divided.
+    pub name: Option<String>,
+    /// The memories.
+    pub memories: i64,
+}
+
 /// The query of a timeline.
 #[derive(Clone, Debug)]
 pub struct TimelineQuery {

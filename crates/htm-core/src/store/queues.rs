@@ -135,6 +135,32 @@ pub async fn stats(pool: &dyn Connections, tag_model: &str) -> Result<Vec<QueueS
         .await
 }
 
+/// The jobs of a queue that ended in one minute.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct QueueMinute {
+    /// The queue.
+    pub queue: String,
+    /// The start of the minute.
+    pub minute: DateTime<Utc>,
+    /// Jobs that were done. Pruned ones are not counted.
+    pub done: i64,
+    /// Jobs that became dead letters, and still are.
+    pub dead: i64,
+    /// The median time from when a job was due until it was done, in milliseconds; none if none was done.
+    pub median_ms: Option<f64>,
+    /// The same for the slowest twentieth of them.
+    pub p95_ms: Option<f64>,
+}
+
+/// The jobs that ended in the last minutes.
+///
+/// # Errors
+/// A database error.
+pub async fn history(pool: &dyn Connections, minutes: u32) -> Result<Vec<QueueMinute>> {
+    sql!(include_str!("sql/queue_history.sql")).bind("minutes", i64::from(minutes))?.fetch_all(pool).await
+}
+
 /// Pauses a queue: nothing is claimed from it until [`resume`]. Running jobs go on. Pausing again renews the reason.
 ///
 /// # Errors

@@ -1,5 +1,7 @@
 //! Nodes in order of time: those of a timeframe, and those around a node.
 
+use chrono::{DateTime, Utc};
+
 use super::connections::Connections;
 use super::filter::{Conditions, Required, placed};
 use super::named::Named;
@@ -9,7 +11,7 @@ use crate::model::filter::Filter;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::model::timeframe::Timeframe;
-use crate::model::timeline::Place;
+use crate::model::timeline::{CountBy, Place, TimeCount, TimeStep};
 
 /// The latest nodes of a namespace that pass a filter within a timeframe, the latest first.
 pub(crate) async fn latest(
@@ -35,6 +37,39 @@ pub(crate) async fn latest(
     let rows: Vec<NodeRow> = conditions.bind(statement)?.fetch_all(&mut tx).await?;
     tx.commit().await?;
     rows.into_iter().map(NodeRow::into_node).collect()
+}
+
+/// The number of nodes that pass a filter in each step of time, the earliest first; at most `limit` rows.
+pub(crate) async fn counts(
+    pool: &dyn Connections,
+    namespaces: &[&str],
+    filter: &Filter,
+    timeframe: &Timeframe,
+    step: TimeStep,
+    by: CountBy,
+    limit: usize,
+) -> Result<Vec<TimeCount>> {
+    let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
+    let conditions = Conditions::of(&mut tx, filter, namespaces, timeframe, Required::default()).await?;
+    let (count, group, groups) = match by {
+        CountBy::Time => ("count(*)", "null::text", ""),
+        CountBy::Robot => ("count(*)", "r.name", "join htm.robots r on r.id = m.robot_id"),
+        CountBy::Tag => (
+            "count(distinct m.id)",
+            "split_part(t.path, ':', 1)",
+            "join htm.node_tags nt on nt.node_id = m.id join htm.tags t on t.id = nt.tag_id",
+        ),
+    };
+    let sql = include_str!("sql/timeline_counts.sql")
+        .replace("{{conditions}}", &conditions.nodes())
+        .replace("{{count}}", count)
+        .replace("{{groups}}", groups)
+        .replace("{{group}}", group);
+    let statement = Named::new(&sql).bind("step", step.as_ref())?.bind("limit", limit as i64)?;
+    let rows: Vec<(DateTime<Utc>, Option<String>, i64)> =
+        conditions.bind(statement)?.fetch_all(&mut tx).await?;
+    tx.commit().await?;
+    Ok(rows.into_iter().map(|(start, name, memories)| TimeCount { start, name, memories }).collect())
 }
 
 /// A page of the live nodes of a namespace, the earliest first, after the place of a node.

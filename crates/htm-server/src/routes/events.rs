@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
@@ -136,7 +136,11 @@ impl Sender {
                 () = self.to.closed() => return Err(Ended),
                 () = sleep(LOOK) => {}
             }
-            self.app.access.sender(&self.app.htm, &self.headers, PATH).await.map_err(|_| Ended)?;
+            self.app
+                .access
+                .sender(&self.app.htm, &Method::GET, &self.headers, PATH)
+                .await
+                .map_err(|_| Ended)?;
         }
     }
 

@@ -2,8 +2,9 @@
 
 use axum::Json;
 use htm_core::NodeId;
+use htm_core::error::codes::LIMIT_OUT_OF_RANGE;
 use htm_core::job::JobState;
-use htm_core::jobs::{Audit, Job, JobFilter, QueueStats, Retried, Selection, Worker};
+use htm_core::jobs::{Audit, Job, JobFilter, QueueMinute, QueueStats, Retried, Selection, Worker};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -24,6 +25,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(repair))
         .routes(routes!(get))
         .routes(routes!(queues))
+        .routes(routes!(history))
         .routes(routes!(pause_queue))
         .routes(routes!(resume_queue))
         .routes(routes!(workers))
@@ -167,6 +169,27 @@ async fn repair(app: App) -> Result<Json<ChangedJobs>> {
 #[utoipa::path(get, path = "/v1/queues", tag = "jobs", responses((status = 200, body = Vec<QueueStats>)))]
 async fn queues(app: App) -> Result<Json<Vec<QueueStats>>> {
     Ok(Json(app.htm.jobs()?.queues().await?))
+}
+
+/// The time of a history.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct HistoryQuery {
+    /// The last minutes, 1 to 1,440. Default: 60.
+    minutes: Option<u32>,
+}
+
+/// List the jobs that ended lately, by queue and minute. Minutes without any are left out.
+#[utoipa::path(get, path = "/v1/queues/history", tag = "jobs", params(HistoryQuery),
+    responses((status = 200, body = Vec<QueueMinute>)))]
+async fn history(app: App, Asked(asked): Asked<HistoryQuery>) -> Result<Json<Vec<QueueMinute>>> {
+    let minutes = asked.minutes.unwrap_or(60);
+    if !(1..=1_440).contains(&minutes) {
+        let problem = format!("minutes {minutes} is outside 1 to 1,440");
+        return Err(Problem::new(LIMIT_OUT_OF_RANGE, problem));
+    }
+    Ok(Json(app.htm.jobs()?.history(minutes).await?))
 }
 
 /// Why a queue is paused.

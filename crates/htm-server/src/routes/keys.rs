@@ -28,12 +28,12 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewKey {
-    /// What its holder may do.
+    /// The role of its holder.
     role: Role,
-    /// The namespaces that it sees; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all. An empty list is
+    /// Its namespaces; `tenant-7/*` stands for every namespace below `tenant-7`. Null: all. An empty list is
     /// refused.
     namespaces: Option<Vec<String>>,
-    /// The robot that its requests act as. Null: the one that a request names.
+    /// The robot of its requests. Null: each request names its own.
     robot: Option<String>,
     /// A name for people.
     name: Option<String>,

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use htm_core::{
-    ContextHeader, ContextOptions, Filter, Intake, NodeId, RecallQuery, Recalled, RobotContext, Role,
-    Strategy, Timeline, TimelineQuery, WorkingMemoryStats,
+    ContextHeader, ContextOptions, CountBy, Filter, Intake, NodeId, RecallQuery, Recalled, RobotContext,
+    Role, Strategy, TimeCount, TimeStep, Timeline, TimelineQuery, WorkingMemoryStats,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -23,6 +23,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(recall, recall_simply))
         .routes(routes!(context))
         .routes(routes!(timeline))
+        .routes(routes!(counts))
 }
 
 /// A query. Only the text is required.
@@ -307,4 +308,28 @@ async fn timeline(app: App, Body(body): Body<TimelineBody>) -> Result<Json<Timel
         limit: body.limit.unwrap_or(20),
     };
     Ok(Json(app.htm.conversation_timeline(&query).await?))
+}
+
+/// The query of counts over time.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct CountsBody {
+    /// The counted memories.
+    #[serde(default)]
+    filter: FilterBody,
+    /// The step of time, in UTC.
+    step: TimeStep,
+    /// What each step is divided by. Default: nothing.
+    #[serde(default)]
+    by: CountBy,
+    /// The most counts, 1 to 10,000. Default: 1,000.
+    limit: Option<usize>,
+}
+
+/// Count memories over time, the earliest first. Steps without any are left out.
+#[utoipa::path(post, path = "/v1/timeline/counts", tag = "recall", request_body = CountsBody,
+    responses((status = 200, body = Vec<TimeCount>)))]
+async fn counts(app: App, Body(body): Body<CountsBody>) -> Result<Json<Vec<TimeCount>>> {
+    let filter = body.filter.read(&app)?;
+    Ok(Json(app.htm.count_over_time(&filter, body.step, body.by, body.limit.unwrap_or(1_000)).await?))
 }

@@ -67,6 +67,8 @@ error_codes! {
         => "ask whoever revoked it, or create a new one: `Htm::create_api_key`";
     API_KEY_UNKNOWN "api_key_unknown" User "There is no key of the API with this id."
         => "list the keys: `Htm::api_keys`";
+    SIGNED_OUT "signed_out" User "A sign-in has ended, or its key was revoked or has expired."
+        => "sign in again: `Htm::sign_in`";
     NO_RANDOMNESS "no_randomness" Bug "The operating system gave no random bytes."
         => "check the system's source of random numbers";
     OPERATION_INVALID "operation_invalid" User "An operation's id is empty, too long or has other than visible ASCII characters."

@@ -61,7 +61,7 @@ const OF_CHANGES: Option<&str> =
     Some("change_id in (select c.id from htm.tag_changes c where c.namespace = :namespace)");
 
 /// The tables, except those of vectors. A row refers to rows of later tables only, so they are removed in this order.
-const TABLES: [(&str, Holds, Option<&str>); 37] = [
+const TABLES: [(&str, Holds, Option<&str>); 38] = [
     ("htm.node_revisions", Holds::Nodes("node_id"), OWN),
     ("htm.repeats", Holds::Nodes("node_id"), OWN),
     ("htm.node_accesses", Holds::Nodes("node_id"), OWN),
@@ -91,6 +91,7 @@ const TABLES: [(&str, Holds, Option<&str>); 37] = [
     ("htm.erased_nodes", Holds::Nothing("the numbers of erased memories, for the verification"), None),
     ("htm.audit_log", Holds::Nothing("who did what: names and numbers, kept as evidence"), None),
     ("htm.api_keys", Holds::Nothing("keys of the API: they outlive what they open"), None),
+    ("htm.sign_ins", Holds::Nothing("hashes of the tokens of browsers"), None),
     ("htm.request_rates", Holds::Nothing("requests a minute"), None),
     ("htm.embedding_models", Holds::Nothing("names of models"), None),
     ("htm.providers", Holds::Nothing("limits and failures of providers, without quotations of texts"), None),

@@ -16,7 +16,11 @@ sample as materialized (
     select u.namespace, m.tsv
       from uncounted u
      cross join lateral (
-           select m.tsv from htm.nodes m where m.namespace = u.namespace and m.deleted_at is null limit 2000) m
+           select m.tsv
+             from htm.nodes m
+            where m.namespace = u.namespace and m.deleted_at is null
+            order by m.created_at
+            limit 2000) m
 ),
 -- Of a larger one, a word may be outside the sample.
 sampled as materialized (

@@ -1,0 +1,79 @@
+// Questions that are asked before something is done.
+
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { HtmError } from "htm-memory";
+import { asError } from "../server";
+import { Problem } from "./basics";
+
+interface DialogProperties {
+  title: string;
+  /** Closes it. Also called by Escape. */
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+/** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
+export function Dialog({ title, onClose, children }: DialogProperties): JSX.Element {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    // The focus goes back to where it was.
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog ref={element} class="dialog stack" aria-label={title} onClose={onClose}>
+      <h2>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProperties {
+  title: string;
+  /** The verb on the button. */
+  verb: string;
+  isDangerous?: boolean;
+  /** False while the form in it is incomplete. */
+  isReady?: boolean;
+  /** Does it. The dialog stays open with the error if it fails. */
+  act: () => Promise<unknown>;
+  onClose: () => void;
+  /** What follows when it is done. Default: it is closed. */
+  onDone?: () => void;
+  children?: ComponentChildren;
+}
+
+/** A question with a button that does it. */
+export function Confirm({ title, verb, isDangerous, isReady = true, act, onClose, onDone = onClose, children }: ConfirmProperties): JSX.Element {
+  const [error, setError] = useState<HtmError>();
+  const [isActing, setActing] = useState(false);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setActing(true);
+    try {
+      await act();
+      onDone();
+    } catch (failure) {
+      setError(asError(failure));
+      setActing(false);
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form class="stack" onSubmit={submit}>
+        {children}
+        {error && <Problem error={error} />}
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class={`button ${isDangerous ? "danger" : "primary"}`} disabled={isActing || !isReady}>
+            {verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,31 @@
+// Where the points of a line chart are.
+
+export interface Plot {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  steps: number;
+  /** The value at the top. */
+  max: number;
+}
+
+/** The end of an axis that is a round number, at least a value and at least 2, so that its half is a whole number. */
+export function scaleOf(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(2, value)));
+  return Math.max(2, [1, 2, 3, 4, 6, 8, 10].map((factor) => factor * power).find((top) => top >= value) ?? value);
+}
+
+/** The path of a line. It is broken where a value is not known; a value alone is a dot. */
+export function pathOf(values: readonly (number | null)[], plot: Plot): string {
+  const x = (step: number): number => plot.left + ((plot.right - plot.left) * step) / Math.max(1, plot.steps - 1);
+  const y = (value: number): number => plot.bottom - ((plot.bottom - plot.top) * value) / plot.max;
+  return values
+    .map((value, step) => {
+      if (value === null) return "";
+      const isFirst = typeof values[step - 1] !== "number";
+      const at = `${x(step).toFixed(1)} ${y(value).toFixed(1)}`;
+      return isFirst ? `M${at}h0` : `L${at}`;
+    })
+    .join("");
+}

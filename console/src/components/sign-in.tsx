@@ -1,0 +1,138 @@
+// Who uses the console: anyone where the server needs no key, else who has signed in with one.
+
+import type { ComponentChildren, JSX } from "preact";
+import { createContext, type TargetedSubmitEvent } from "preact";
+import { useContext, useState } from "preact/hooks";
+import { HtmError } from "htm-memory";
+import type { models } from "htm-memory";
+import { asError, useAnswer, usePolled } from "../server";
+import { Awaited, Problem } from "./basics";
+
+const PATH = "/console/sign-in";
+
+// The server replaces the token of the cookie as it gets older.
+const RENEWED_MS = 600_000;
+
+export interface User {
+  role: models.Role;
+  /** The namespaces that it sees; null: all. */
+  namespaces: string[] | null;
+  /** The namespace where none is named. */
+  namespace: string;
+  /** The robot that it acts as; null: any. */
+  robot: string | null;
+  /** The id of the key; null: the server needs none. */
+  key: string | null;
+  name: string | null;
+}
+
+interface Signed {
+  user: User;
+  signOut: () => Promise<void>;
+}
+
+const Context = createContext<Signed | undefined>(undefined);
+
+/** Who uses the console. */
+export function useUser(): User {
+  const signed = useContext(Context);
+  if (!signed) throw new Error("nobody is signed in around this view");
+  return signed.user;
+}
+
+const ROLES: readonly models.Role[] = ["reader", "writer", "admin"];
+
+/** Whether a role is enough for something. */
+export function allows(role: models.Role, needed: models.Role = "reader"): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
+}
+
+/** Whether the user's role is enough for something. What would fail is not offered. */
+export function useMay(needed: models.Role): boolean {
+  return allows(useUser().role, needed);
+}
+
+/** What is in it, for who is signed in. */
+export function Gate({ children }: { children: ComponentChildren }): JSX.Element {
+  const answer = useAnswer((signal) => ask("GET", { signal }), []);
+  usePolled(answer, RENEWED_MS);
+  const signOut = async (): Promise<void> => {
+    await ask("DELETE");
+    answer.reload();
+  };
+  if (answer.error && answer.error.status === 401) return <KeyForm signedIn={answer.reload} wasIn={(answer.error.code as string) === "signed_out"} />;
+  return (
+    <Awaited answer={answer}>
+      {(user) => user && <Context.Provider value={{ user, signOut }}>{children}</Context.Provider>}
+    </Awaited>
+  );
+}
+
+function KeyForm({ signedIn, wasIn }: { signedIn: () => void; wasIn: boolean }): JSX.Element {
+  const [error, setError] = useState<HtmError>();
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const key = String(new FormData(event.currentTarget).get("key")).trim();
+    try {
+      await ask("POST", { body: JSON.stringify({ key }) });
+      signedIn();
+    } catch (failure) {
+      setError(asError(failure));
+    }
+  };
+  return (
+    <main class="content">
+      <form class="card stack sign-in" onSubmit={submit}>
+        <h1>Sign in to HTM</h1>
+        {wasIn && <p class="notice">You were signed out, or your key is no longer valid.</p>}
+        <p>
+          This server needs a key. Whoever runs it makes one: <code>htm keys create --role reader</code>.
+        </p>
+        <label class="field">
+          <span>Key</span>
+          <input class="input mono" name="key" type="password" autocomplete="off" required autofocus />
+        </label>
+        {error && <Problem error={error} />}
+        <div class="row end">
+          <button type="submit" class="button primary">
+            Sign in
+          </button>
+        </div>
+      </form>
+    </main>
+  );
+}
+
+/** Who is signed in, with a button to sign out. */
+export function SignOut(): JSX.Element | null {
+  const signed = useContext(Context);
+  if (!signed || signed.user.key === null) return null;
+  const { name, key, role } = signed.user;
+  return (
+    <button type="button" class="button" onClick={() => void signed.signOut()} title={`Signed in as ${name ?? key}, ${role}`}>
+      Sign out
+    </button>
+  );
+}
+
+/** Asks who is signed in, signs in, or signs out. */
+async function ask(method: "GET" | "POST" | "DELETE", init: RequestInit = {}): Promise<User | null> {
+  const headers = { "Content-Type": "application/json" };
+  const answer = await fetch(PATH, { method, headers, ...init }).catch((cause: unknown) => {
+    if (init.signal?.aborted) throw cause;
+    throw new HtmError("unreachable", "the server does not answer", { hint: "start it with `htm up`", cause });
+  });
+  if (answer.status === 204) return null;
+  const text = await answer.text();
+  if (answer.ok) return JSON.parse(text);
+  const { code = "no_problem", detail = text, hint } = problem(text);
+  throw new HtmError(code, detail, { hint, status: answer.status });
+}
+
+function problem(text: string): { code?: string; detail?: string; hint?: string } {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}

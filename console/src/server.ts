@@ -1,0 +1,53 @@
+// The server's API, for the views.
+
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { Htm, HtmError } from "htm-memory";
+
+/** The client. The browser sends the cookie of whoever is signed in. A page repeats less than a program: somebody waits. */
+export const htm = new Htm({ url: location.origin, retries: 1 });
+
+/** An answer that is awaited, an answer, or an error. While another answer is awaited, the former one stays. */
+export interface Answer<T> {
+  value: T | undefined;
+  error: HtmError | undefined;
+  isLoading: boolean;
+  /** Asks again. */
+  reload: () => void;
+}
+
+/**
+ * The answer to a question, asked again when the dependencies change. An older answer never replaces a newer one: its
+ * request is aborted.
+ */
+export function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, dependencies: readonly unknown[]): Answer<T> {
+  const [state, setState] = useState<Omit<Answer<T>, "reload">>({ value: undefined, error: undefined, isLoading: true });
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((round) => round + 1), []);
+  useEffect(() => {
+    const abort = new AbortController();
+    setState((state) => ({ ...state, isLoading: true }));
+    ask(abort.signal).then(
+      (value) => abort.signal.aborted || setState({ value, error: undefined, isLoading: false }),
+      (error) =>
+        abort.signal.aborted || setState((state) => ({ value: state.value, error: asError(error), isLoading: false })),
+    );
+    return () => abort.abort();
+  }, [...dependencies, round]);
+  return { ...state, reload };
+}
+
+/** Asks again every few seconds, while the page is seen; not while an answer is awaited, or a slow one never came. */
+export function usePolled(answer: Pick<Answer<unknown>, "isLoading" | "reload">, milliseconds: number): void {
+  const latest = useRef(answer);
+  latest.current = answer;
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || latest.current.isLoading || latest.current.reload(), milliseconds);
+    return () => clearInterval(timer);
+  }, [milliseconds]);
+}
+
+/** Any failure as an error with a code. */
+export function asError(error: unknown): HtmError {
+  if (error instanceof HtmError) return error;
+  throw error;
+}

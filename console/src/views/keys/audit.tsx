@@ -1,0 +1,83 @@
+// The audit log: who did what.
+
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { models } from "htm-memory";
+import { Awaited, Empty, Time } from "../../components/basics";
+import { TableBox } from "../../components/table-box";
+import { attempt } from "../../components/toasts";
+import { htm, useAnswer } from "../../server";
+
+const PAGE = 100;
+
+export function AuditLog(): JSX.Element {
+  const answer = useAnswer((signal) => htm.keys.audit({ limit: PAGE }, { signal }), []);
+  const [more, setMore] = useState<models.AuditLog[]>([]);
+  useEffect(() => setMore([]), [answer.value]);
+  return (
+    <Awaited answer={answer}>
+      {(first) => {
+        const entries = [first, ...more].flatMap((page) => page.entries);
+        const next = (more.at(-1) ?? first).next;
+        const show = async (): Promise<void> => {
+          const page = await htm.keys.audit({ limit: PAGE, cursor: next });
+          setMore((more) => [...more, page]);
+        };
+        return entries.length === 0 ? (
+          <Empty>
+            <p>Nothing yet. Changes of keys, quotas, tags and policies, and what is erased, come here.</p>
+          </Empty>
+        ) : (
+          <>
+            <Table entries={entries} />
+            {next && (
+              <p>
+                <button type="button" class="button" onClick={() => void attempt(show)}>
+                  Show more
+                </button>
+              </p>
+            )}
+          </>
+        );
+      }}
+    </Awaited>
+  );
+}
+
+function Table({ entries }: { entries: readonly models.AuditEntry[] }): JSX.Element {
+  return (
+    <TableBox label="Audit log">
+      <thead>
+        <tr>
+          <th scope="col">When</th>
+          <th scope="col">Who</th>
+          <th scope="col">Did</th>
+          <th scope="col">To</th>
+          <th scope="col">Namespace</th>
+          <th scope="col">Details</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry, index) => (
+          <tr key={index}>
+            <td>
+              <Time at={entry.at} />
+            </td>
+            <td class="stored">{entry.actor}</td>
+            <td>
+              <code>{entry.action}</code>
+            </td>
+            <td class="stored">{entry.subject ?? "–"}</td>
+            <td class="stored">{entry.namespace ?? "all"}</td>
+            <td class="stored small">{details(entry.details)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </TableBox>
+  );
+}
+
+function details(of: Record<string, unknown>): string {
+  const told = Object.entries(of).filter(([, value]) => value !== null);
+  return told.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ") || "–";
+}

@@ -1,0 +1,99 @@
+// A new key. Its text is shown once.
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { models } from "htm-memory";
+import { Confirm, Dialog } from "../../components/dialog";
+import { say } from "../../components/toasts";
+import { htm } from "../../server";
+
+const ROLES: readonly { role: models.Role; may: string }[] = [
+  { role: "reader", may: "search and read" },
+  { role: "writer", may: "also remember, edit and forget" },
+  { role: "admin", may: "also change tags, jobs, keys, and erase" },
+];
+
+const DAY = 86_400;
+
+export function CreateKey({ onClose }: { onClose: () => void }): JSX.Element {
+  const [role, setRole] = useState<models.Role>("reader");
+  const [name, setName] = useState("");
+  const [namespaces, setNamespaces] = useState("");
+  const [robot, setRobot] = useState("");
+  const [days, setDays] = useState("90");
+  const [rate, setRate] = useState("");
+  const [created, setCreated] = useState<models.CreatedApiKey>();
+  if (created) return <Created created={created} onClose={onClose} />;
+
+  const create = async (): Promise<void> => {
+    const names = namespaces.split(/[\n,]/).map((name) => name.trim()).filter(Boolean);
+    const key = await htm.keys.create({
+      role,
+      name: name.trim() || null,
+      namespaces: names.length > 0 ? names : null,
+      robot: robot.trim() || null,
+      expires_in_seconds: days ? Math.round(Number(days) * DAY) : null,
+      requests_per_minute: rate ? Number(rate) : null,
+    });
+    setCreated(key);
+  };
+  return (
+    <Confirm title="New key" verb="Create" act={create} onClose={onClose} onDone={() => undefined}>
+      <label class="field">
+        <span>Name, for people</span>
+        <input class="input" value={name} maxLength={128} onInput={(event) => setName(event.currentTarget.value)} />
+      </label>
+      <fieldset class="field roles">
+        <legend>Role</legend>
+        {ROLES.map(({ role: each, may }) => (
+          <label key={each} class="row">
+            <input type="radio" name="role" checked={role === each} onChange={() => setRole(each)} />
+            <strong>{each}</strong> <span class="muted">may {may}</span>
+          </label>
+        ))}
+      </fieldset>
+      <label class="field">
+        <span>Namespaces, separated by commas; none: all. tenant-7/* are all below tenant-7</span>
+        <input class="input" value={namespaces} onInput={(event) => setNamespaces(event.currentTarget.value)} />
+      </label>
+      <label class="field">
+        <span>Robot of its requests; none: each request names its own</span>
+        <input class="input" value={robot} onInput={(event) => setRobot(event.currentTarget.value)} />
+      </label>
+      <div class="columns">
+        <label class="field">
+          <span>Days until it expires; none: never</span>
+          <input class="input" type="number" min="1" max="36500" value={days} onInput={(event) => setDays(event.currentTarget.value)} />
+        </label>
+        <label class="field">
+          <span>Requests a minute; none: no limit</span>
+          <input class="input" type="number" min="1" value={rate} onInput={(event) => setRate(event.currentTarget.value)} />
+        </label>
+      </div>
+    </Confirm>
+  );
+}
+
+function Created({ created, onClose }: { created: models.CreatedApiKey; onClose: () => void }): JSX.Element {
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(created.secret);
+    say("The key is copied.");
+  };
+  return (
+    <Dialog title="The key" onClose={onClose}>
+      <p class="notice warn">It is shown this once. The server keeps its hash only.</p>
+      <label class="field">
+        <span>Key</span>
+        <input class="input mono" readOnly value={created.secret} onFocus={(event) => event.currentTarget.select()} />
+      </label>
+      <div class="row end">
+        <button type="button" class="button" onClick={() => void copy()}>
+          Copy
+        </button>
+        <button type="button" class="button primary" onClick={onClose}>
+          Done
+        </button>
+      </div>
+    </Dialog>
+  );
+}

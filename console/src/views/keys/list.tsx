@@ -1,0 +1,127 @@
+// The keys, with their making and revoking.
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { models } from "htm-memory";
+import { Awaited, Empty, Time, number } from "../../components/basics";
+import { Confirm } from "../../components/dialog";
+import { TableBox } from "../../components/table-box";
+import { say } from "../../components/toasts";
+import { htm, useAnswer } from "../../server";
+import { CreateKey } from "./create";
+
+type Open = { kind: "create" } | { kind: "revoke"; key: models.ApiKey } | undefined;
+
+export function KeyList(): JSX.Element {
+  const answer = useAnswer((signal) => htm.keys.list({ signal }), []);
+  const [open, setOpen] = useState<Open>();
+  const close = (): void => {
+    setOpen(undefined);
+    answer.reload();
+  };
+  return (
+    <>
+      <p class="row">
+        <button type="button" class="button primary" onClick={() => setOpen({ kind: "create" })}>
+          New key
+        </button>
+      </p>
+      <Awaited answer={answer}>
+        {({ keys }) => (keys.length === 0 ? <NoKeys /> : <Table keys={keys} revoke={(key) => setOpen({ kind: "revoke", key })} />)}
+      </Awaited>
+      {open?.kind === "create" && <CreateKey onClose={close} />}
+      {open?.kind === "revoke" && <Revoke apiKey={open.key} onClose={close} />}
+    </>
+  );
+}
+
+function NoKeys(): JSX.Element {
+  return (
+    <Empty>
+      <p>There is no key: every program of this machine can use the server, and no other machine can.</p>
+      <p>The first key closes it. From then on each request needs one, and this page asks for one too.</p>
+    </Empty>
+  );
+}
+
+function Table({ keys, revoke }: { keys: readonly models.ApiKey[]; revoke: (key: models.ApiKey) => void }): JSX.Element {
+  return (
+    <TableBox label="Keys">
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Role</th>
+          <th scope="col">Namespaces</th>
+          <th scope="col">Robot</th>
+          <th scope="col" class="number">
+            Requests a minute
+          </th>
+          <th scope="col">Created</th>
+          <th scope="col">Last used</th>
+          <th scope="col">State</th>
+          <th scope="col">
+            <span class="hidden-label">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map((key) => (
+          <tr key={key.id}>
+            <td>
+              {key.name && <div class="stored">{key.name}</div>}
+              <code>{key.id}</code>
+            </td>
+            <td>{key.role}</td>
+            <td class="stored">{key.namespaces?.join(", ") ?? "all"}</td>
+            <td class="stored">{key.robot ?? "any"}</td>
+            <td class="number">{typeof key.requests_per_minute === "number" ? number(key.requests_per_minute) : "no limit"}</td>
+            <td>
+              <Time at={key.created_at} />
+            </td>
+            <td>{key.last_used_at ? <Time at={key.last_used_at} /> : "never"}</td>
+            <td>
+              <State apiKey={key} />
+            </td>
+            <td>
+              {!key.revoked_at && (
+                <button type="button" class="button danger" onClick={() => revoke(key)} aria-label={`Revoke key ${key.name ?? key.id}`}>
+                  Revoke
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </TableBox>
+  );
+}
+
+function State({ apiKey }: { apiKey: models.ApiKey }): JSX.Element {
+  if (apiKey.revoked_at) {
+    return (
+      <span class="state-bad">
+        revoked <Time at={apiKey.revoked_at} />
+      </span>
+    );
+  }
+  if (!apiKey.expires_at) return <span class="state-good">valid</span>;
+  const isOver = Date.parse(apiKey.expires_at) <= Date.now();
+  return (
+    <span class={isOver ? "state-bad" : "state-good"}>
+      {isOver ? "expired" : "valid, expires"} <Time at={apiKey.expires_at} />
+    </span>
+  );
+}
+
+function Revoke({ apiKey, onClose }: { apiKey: models.ApiKey; onClose: () => void }): JSX.Element {
+  const name = apiKey.name ?? apiKey.id;
+  const act = async (): Promise<void> => {
+    await htm.keys.revoke(apiKey.id);
+    say(`The key ${name} is revoked.`);
+  };
+  return (
+    <Confirm title={`Revoke the key ${name}?`} verb="Revoke" isDangerous act={act} onClose={onClose}>
+      <p>Servers refuse it within a second, and whoever signed in with it is signed out. It cannot be undone.</p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,48 @@
+// A memory: its text, what is known of it, and what can be done with it.
+
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { Awaited } from "../components/basics";
+import { useMay } from "../components/sign-in";
+import { usePlace } from "../router";
+import { htm, useAnswer } from "../server";
+import { Edit } from "./memory/edit";
+import { Missing, NoNumber } from "./memory/missing";
+import { Page } from "./memory/page";
+import { useTitle } from "./memory/title";
+import "./memory/memory.css";
+
+export function Memory({ rest }: { rest: string }): JSX.Element {
+  const given = rest.slice(1);
+  const id = idOf(given);
+  // With its key, nothing of one memory is shown with another one.
+  return id === undefined ? <NoNumber given={given} /> : <Numbered key={id} id={id} />;
+}
+
+function idOf(text: string): number | undefined {
+  const id = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(id) ? id : undefined;
+}
+
+function Numbered({ id }: { id: number }): JSX.Element {
+  const { query } = usePlace();
+  const answer = useAnswer((signal) => htm.memories.get(id, { signal }), [id]);
+  const mayWrite = useMay("writer");
+  useTitle(`Memory ${id}`);
+  useEffect(() => scrollTo(0, 0), []);
+  if (answer.error?.code === "node_not_found") return <Missing id={id} reload={answer.reload} />;
+  return (
+    <>
+      {answer.value === undefined && <h1 class="hidden-label">Memory {id}</h1>}
+      <Awaited answer={answer}>
+        {(memory) =>
+          mayWrite && query.get("edit") === "yes" ? (
+            <Edit memory={memory} reload={answer.reload} />
+          ) : (
+            <Page memory={memory} reload={answer.reload} />
+          )
+        }
+      </Awaited>
+    </>
+  );
+}

@@ -1,0 +1,116 @@
+// An edit that is not saved yet: the fields as they are typed.
+
+import type { models } from "htm-memory";
+
+export interface Draft {
+  content: string;
+  importance: string;
+  type: string;
+  source: string;
+  key: string;
+  tags: string[];
+  /** As JSON. */
+  metadata: string;
+}
+
+/** Fields that are wrong, and why. */
+export type Mistakes = Partial<Record<keyof Draft, string>>;
+
+type Fields = Record<string, unknown>;
+
+export function draftOf(memory: models.Node): Draft {
+  return {
+    content: memory.content,
+    importance: String(Math.round(memory.importance * 1000) / 1000),
+    type: memory.type ?? "",
+    source: memory.source ?? "",
+    key: memory.key ?? "",
+    tags: [...memory.tags],
+    metadata: JSON.stringify(memory.metadata, null, 2),
+  };
+}
+
+export function mistakesOf(draft: Draft): Mistakes {
+  const mistakes: Mistakes = {};
+  const importance = Number(draft.importance);
+  if (!draft.content.trim()) mistakes.content = "The text is empty. To get rid of the memory, forget it.";
+  if (!draft.importance.trim() || !(importance >= 1 && importance <= 10))
+    mistakes.importance = "A number from 1 to 10.";
+  const metadata = parsed(draft.metadata);
+  if (metadata === undefined) mistakes.metadata = 'This is no JSON object. One looks like this: {"ticket": 7}';
+  else if (Object.values(metadata).includes(null)) {
+    mistakes.metadata = "An entry cannot be null: it would be removed. Leave it out.";
+  }
+  return mistakes;
+}
+
+/** What a draft changes of a memory, for the server. It has to be without mistakes. */
+export function changesOf(draft: Draft, memory: models.Node): models.MemoryEdit {
+  const former = draftOf(memory);
+  const changes: models.MemoryEdit = {};
+  if (draft.content !== former.content) changes.content = draft.content;
+  if (draft.importance !== former.importance) changes.importance = Number(draft.importance);
+  for (const field of ["type", "source", "key"] as const) {
+    if (draft[field].trim() !== former[field]) changes[field] = draft[field].trim() || null;
+  }
+  const metadata = entriesChanged(parsed(former.metadata) ?? {}, parsed(draft.metadata) ?? {});
+  if (Object.keys(metadata).length > 0) changes.metadata = metadata;
+  const added = without(draft.tags, former.tags);
+  const removed = without(former.tags, draft.tags);
+  if (added.length > 0) changes.add_tags = added;
+  if (removed.length > 0) changes.remove_tags = removed;
+  return changes;
+}
+
+export function isChanged(draft: Draft, memory: models.Node): boolean {
+  return JSON.stringify(draft) !== JSON.stringify(draftOf(memory));
+}
+
+/** The draft on top of a newer memory: what was not changed in it is as it is there. The text stays. */
+export function rebased(draft: Draft, base: models.Node, newer: models.Node): Draft {
+  const [former, latest] = [draftOf(base), draftOf(newer)];
+  const result = { ...draft };
+  for (const field of ["importance", "type", "source", "key"] as const) {
+    if (draft[field] === former[field]) result[field] = latest[field];
+  }
+  result.tags = [
+    ...without(latest.tags, without(former.tags, draft.tags)),
+    ...without(draft.tags, [...former.tags, ...latest.tags]),
+  ];
+  const typed = parsed(draft.metadata);
+  if (typed) {
+    const merged = { ...parsed(latest.metadata), ...entriesChanged(parsed(former.metadata) ?? {}, typed) };
+    result.metadata = JSON.stringify(
+      Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null)),
+      null,
+      2,
+    );
+  }
+  return result;
+}
+
+/** The object of a JSON text. */
+function parsed(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text.trim() || "{}");
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The entries to set; null for one to remove. Only these are sent, so that the others stay as they are stored. */
+function entriesChanged(former: Fields, latter: Fields): Fields {
+  const names = new Set([...Object.keys(former), ...Object.keys(latter)]);
+  const changed = [...names].filter((name) => JSON.stringify(former[name]) !== JSON.stringify(latter[name]));
+  return Object.fromEntries(changed.map((name) => [name, latter[name] ?? null]));
+}
+
+function without(items: readonly string[], left: readonly string[]): string[] {
+  const set = new Set(left);
+  return items.filter((item) => !set.has(item));
+}

@@ -1,0 +1,90 @@
+// The budget of a namespace.
+
+import type { JSX } from "preact";
+import { useId, useState } from "preact/hooks";
+import type { models } from "htm-memory";
+import { count, number } from "../../components/basics";
+import { Confirm } from "../../components/dialog";
+import { say } from "../../components/toasts";
+import { htm, useAnswer } from "../../server";
+import { andReady } from "./words";
+
+interface Properties {
+  /** The one to change; none: a new one. */
+  budget: models.Budget | undefined;
+  known: readonly models.Budget[];
+  onClose: () => void;
+  reload: () => void;
+}
+
+const NAMESPACES_SHOWN = 500;
+
+export function BudgetDialog({ budget, known, onClose, reload }: Properties): JSX.Element {
+  const [namespace, setNamespace] = useState(budget?.namespace ?? "");
+  const [tokens, setTokens] = useState(budget ? String(budget.tokens_per_day) : "");
+  const names = useId();
+  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: NAMESPACES_SHOWN }, { signal }), []);
+  const of = namespace.trim();
+  const before = known.find(({ namespace }) => namespace === of);
+  const act = async (): Promise<void> => {
+    const { jobs } = await htm.models.setBudget({ namespace: of, tokens_per_day: Number(tokens) });
+    say(`${of} may spend ${count(Number(tokens), "token")} a day.${andReady(jobs, "parked")}`, async () => {
+      await htm.models.setBudget({ namespace: of, tokens_per_day: before?.tokens_per_day ?? null });
+      reload();
+    });
+    reload();
+  };
+  return (
+    <Confirm
+      title={budget ? "Change a budget" : "Set a budget"}
+      verb="Save"
+      isReady={of !== "" && tokens !== ""}
+      act={act}
+      onClose={onClose}
+    >
+      {budget ? (
+        <p>
+          Namespace <strong class="stored">{budget.namespace}</strong>
+        </p>
+      ) : (
+        <label class="field">
+          <span>Namespace</span>
+          <input
+            class="input"
+            list={names}
+            value={namespace}
+            required
+            autofocus
+            autocomplete="off"
+            onInput={(event) => setNamespace(event.currentTarget.value)}
+          />
+          <datalist id={names}>
+            {value?.namespaces.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </label>
+      )}
+      <label class="field">
+        <span>Tokens a day</span>
+        <input
+          class="input"
+          type="number"
+          min={0}
+          max={Number.MAX_SAFE_INTEGER}
+          step={1}
+          value={tokens}
+          required
+          onInput={(event) => setTokens(event.currentTarget.value)}
+        />
+      </label>
+      {!budget && before && (
+        <p class="notice small">It has a budget of {number(before.tokens_per_day)} already, which this replaces.</p>
+      )}
+      <p class="small muted">
+        With 0, nothing of this namespace is sent to a provider. Jobs that were parked are ready again when there is
+        room.
+      </p>
+    </Confirm>
+  );
+}

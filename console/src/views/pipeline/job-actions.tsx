@@ -1,0 +1,77 @@
+// The bar above a list of jobs.
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { models } from "htm-memory";
+import { count, number } from "../../components/basics";
+import { Bulk, type Act } from "./bulk";
+import { canCancel, canRetry, cancel, retry } from "./job-acts";
+import type { JobQuery } from "./job-query";
+
+interface Properties {
+  jobs: readonly models.Job[];
+  query: JobQuery;
+  selected: ReadonlySet<string>;
+  isLoading: boolean;
+  reload: () => void;
+}
+
+export function JobActions({ jobs, query, selected, isLoading, reload }: Properties): JSX.Element {
+  const [isActing, setActing] = useState(false);
+  const [bulk, setBulk] = useState<Act>();
+  const chosen = jobs.filter((job) => selected.has(job.id));
+  const retried = chosen.filter(canRetry).map(({ id }) => id);
+  const cancelled = chosen.filter(canCancel).map(({ id }) => id);
+  const act = async (work: () => Promise<boolean>): Promise<void> => {
+    setActing(true);
+    await work();
+    setActing(false);
+    reload();
+  };
+  const bulkActs = actsOn(query.state);
+  return (
+    <div class="row job-actions">
+      <span class="small" role="status">
+        {chosen.length > 0 ? `${count(chosen.length, "job")} selected` : ""}
+      </span>
+      {retried.length > 0 && (
+        <button type="button" class="button primary" disabled={isActing} onClick={() => void act(() => retry(retried))}>
+          Retry {number(retried.length)} selected
+        </button>
+      )}
+      {cancelled.length > 0 && (
+        <button
+          type="button"
+          class="button danger"
+          disabled={isActing}
+          onClick={() => void act(() => cancel(cancelled, reload))}
+        >
+          Cancel {number(cancelled.length)} selected
+        </button>
+      )}
+      <span class="row bulk-acts">
+        <button type="button" class="button quiet" disabled={isLoading} onClick={reload}>
+          Reload
+        </button>
+        {jobs.length > 0 &&
+          bulkActs.map((each) => (
+            <button key={each} type="button" class="button" onClick={() => setBulk(each)}>
+              {ALL[each](query.state)}
+            </button>
+          ))}
+      </span>
+      {bulk && <Bulk act={bulk} query={query} onClose={() => setBulk(undefined)} reload={reload} />}
+    </div>
+  );
+}
+
+function actsOn(state: models.JobState | undefined): readonly Act[] {
+  if (state === undefined) return ["retry", "cancel"];
+  return [...(canRetry({ state }) ? (["retry"] as const) : []), ...(canCancel({ state }) ? (["cancel"] as const) : [])];
+}
+
+// Without a state, the list has all kinds, but only dead letters are retried and only open jobs cancelled.
+const ALL: Record<Act, (state: models.JobState | undefined) => string> = {
+  retry: (state) => (state ? "Retry all that match …" : "Retry all dead letters …"),
+  cancel: (state) => (state ? "Cancel all that match …" : "Cancel all open …"),
+};

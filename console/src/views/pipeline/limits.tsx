@@ -1,0 +1,89 @@
+// The limits of calls to a model.
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { models } from "htm-memory";
+import { Confirm } from "../../components/dialog";
+import { say } from "../../components/toasts";
+import { htm } from "../../server";
+
+type Numbers = Omit<models.Limits, "model">;
+
+const FIELDS = [
+  { name: "requests_per_minute", label: "Requests a minute" },
+  { name: "tokens_per_minute", label: "Tokens a minute" },
+  { name: "concurrent_calls", label: "Calls at once" },
+] as const satisfies readonly { name: keyof Numbers; label: string }[];
+
+interface Properties {
+  /** None: it is asked for. */
+  model: string | undefined;
+  limits: Numbers | undefined;
+  onClose: () => void;
+  reload: () => void;
+}
+
+export function LimitsDialog({ model, limits, onClose, reload }: Properties): JSX.Element {
+  const before: Numbers = {
+    requests_per_minute: limits?.requests_per_minute ?? null,
+    tokens_per_minute: limits?.tokens_per_minute ?? null,
+    concurrent_calls: limits?.concurrent_calls ?? null,
+  };
+  const [name, setName] = useState(model ?? "");
+  const [numbers, setNumbers] = useState(before);
+  const act = async (): Promise<void> => {
+    const of = { model: name.trim() };
+    await htm.models.setLimits({ ...of, ...numbers });
+    say(`The limits of ${of.model} are changed.`, async () => {
+      await htm.models.setLimits({ ...of, ...before });
+      reload();
+    });
+    reload();
+  };
+  return (
+    <Confirm
+      title={model ? `Limits of ${model}` : "Limit a model"}
+      verb="Save"
+      isReady={name.trim() !== ""}
+      act={act}
+      onClose={onClose}
+    >
+      {model === undefined && (
+        <label class="field">
+          <span>Model, as in openai/text-embedding-3-small</span>
+          <input
+            class="input mono"
+            value={name}
+            required
+            autofocus
+            autocomplete="off"
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      <div class="columns fields">
+        {FIELDS.map(({ name, label }) => (
+          <label key={name} class="field">
+            <span>{label}</span>
+            <input
+              class="input"
+              type="number"
+              min={1}
+              max={2_147_483_647}
+              step={1}
+              placeholder="No limit"
+              value={numbers[name] ?? ""}
+              onInput={(event) =>
+                setNumbers({
+                  ...numbers,
+                  [name]: event.currentTarget.value === "" ? null : Number(event.currentTarget.value),
+                })
+              }
+            />
+          </label>
+        ))}
+      </div>
+      <p class="small muted">All workers together keep to them. An empty field is no limit.</p>
+    </Confirm>
+  );
+}

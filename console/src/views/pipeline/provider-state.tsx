@@ -1,0 +1,48 @@
+// Whether a provider's model is called.
+
+import type { JSX } from "preact";
+import type { models } from "htm-memory";
+import { Time, count, duration } from "../../components/basics";
+import { FailureText } from "./failure";
+
+/** Whether it is called, and if not, why. */
+export function ProviderState({ provider }: { provider: models.Provider | undefined }): JSX.Element {
+  const good = (
+    <span class="state-good">
+      <span aria-hidden="true">✓ </span>
+      {provider ? "It may be called" : "No failure"}
+    </span>
+  );
+  if (!provider) return good;
+  const { breaker, failures, reason, retry_at, held_ms } = provider;
+  return (
+    <>
+      {breaker === "open" && (
+        <strong class="state-bad">
+          <span aria-hidden="true">✕ </span>Left alone
+        </strong>
+      )}
+      {breaker === "half_open" && (
+        <strong class="state-warn">
+          <span aria-hidden="true">◐ </span>Tried with one job
+        </strong>
+      )}
+      {breaker === "closed" &&
+        (held_ms ? (
+          <strong class="state-warn">
+            <span aria-hidden="true">◐ </span>It asked to wait
+          </strong>
+        ) : (
+          good
+        ))}
+      {held_ms ? <span>, next call in {duration(held_ms)}</span> : null}
+      {failures > 0 && <p class="small">{count(failures, "failed call")} in a row</p>}
+      {reason && <FailureText error={reason} />}
+      {breaker === "open" && retry_at && !held_ms && (
+        <p class="small">
+          Next try <Time at={retry_at} />
+        </p>
+      )}
+    </>
+  );
+}

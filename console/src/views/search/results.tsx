@@ -1,0 +1,146 @@
+// The answer to a search: what it understood, what it could not see, and the hits.
+
+import type { JSX } from "preact";
+import type { models } from "htm-memory";
+import { Empty, Problem, count, duration } from "../../components/basics";
+import { useUser } from "../../components/sign-in";
+import { Link, address, useNamespace } from "../../router";
+import { htm, useAnswer } from "../../server";
+import { STRATEGY_NAMES } from "./filters";
+import { HitCard, sumOfParts } from "./hit";
+import { body, type Query } from "./query";
+
+interface Properties {
+  query: Query;
+  isTitled: boolean;
+  set: (change: Partial<Query>) => void;
+}
+
+export function Results({ query, isTitled, set }: Properties): JSX.Element {
+  const namespace = useNamespace();
+  const asked = JSON.stringify(body(query, namespace));
+  const answer = useAnswer(
+    async (signal) => (query.text.trim() ? htm.recall.recall(body(query, namespace), { signal }) : null),
+    [asked],
+  );
+  const { value, error, isLoading } = answer;
+  return (
+    <section class="stack" aria-label={STRATEGY_NAMES[query.strategy]} aria-busy={isLoading}>
+      {isTitled && <h2>{STRATEGY_NAMES[query.strategy]}</h2>}
+      {error && <Problem error={error} retry={answer.reload} />}
+      {value === null && (
+        <Empty>
+          <p>Ask a question, or type some words. A phrase in quotes is wanted as it stands; a word after − is not.</p>
+          {namespace === undefined && <OtherNamespaces />}
+        </Empty>
+      )}
+      {value && !error && <Answered recalled={value} query={query} set={set} />}
+    </section>
+  );
+}
+
+/** Where there is something to search: the server's own namespace may be empty. */
+function OtherNamespaces(): JSX.Element | null {
+  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: MOST_NAMESPACES }, { signal }), []);
+  const own = useUser().namespace;
+  const others = value?.namespaces.filter((name) => name !== own) ?? [];
+  if (others.length === 0) return null;
+  return (
+    <p class="row others">
+      This searches the namespace {own}. There are also
+      {others.map((name) => (
+        <Link key={name} class="chip" to={address("/", { namespace: name })}>
+          {name}
+        </Link>
+      ))}
+    </p>
+  );
+}
+
+const MOST_NAMESPACES = 12;
+
+function Answered({ recalled, query, set }: { recalled: models.Recalled; query: Query; set: Properties["set"] }): JSX.Element {
+  const { hits } = recalled;
+  const best = Math.max(0, ...hits.map(sumOfParts));
+  return (
+    <>
+      <p class="muted small" role="status">
+        {count(hits.length, "memory", "memories")} in {duration(recalled.search_ms + recalled.embed_ms)}
+        {recalled.embed_ms >= 1 && `, of which the embedding of the question took ${duration(recalled.embed_ms)}`}
+        {recalled.models.length > 0 && `, by ${recalled.models.join(", ")}`}
+        {recalled.chosen && `; ${STRATEGY_NAMES[recalled.chosen.strategy].toLowerCase()} was chosen, as there is ${REASONS[recalled.chosen.reason]}`}
+      </p>
+      <Understood recalled={recalled} />
+      {hits.length === 0 ? (
+        <Empty>
+          <p>Nothing matches{query.tags.length + query.robots.length + query.types.length > 0 || query.timeframe ? " within these filters" : ""}.</p>
+        </Empty>
+      ) : (
+        <ol class="stack hits">
+          {hits.map((hit, index) => (
+            <HitCard key={hit.id} hit={hit} rank={index + 1} best={best} addTag={(tag) => set({ tags: [...new Set([...query.tags, tag])] })} />
+          ))}
+        </ol>
+      )}
+      {hits.length === query.limit && (
+        <p>
+          <button type="button" class="button" onClick={() => set({ limit: query.limit * 2 })}>
+            Show more
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+const REASONS: Record<models.ChosenFor, string> = {
+  phrase: "a phrase in it",
+  question: "a question",
+  prefix: "the beginning of a word in it",
+  exact_terms: "an exact term in it",
+  words: "only words",
+};
+
+/** What was understood, corrected, left out: everything that an answer does not show by itself. */
+function Understood({ recalled }: { recalled: models.Recalled }): JSX.Element {
+  const { corrected, degraded, unembedded } = recalled;
+  const day = (at: string | null | undefined, open: string): string => (at ? new Date(at).toLocaleString() : open);
+  return (
+    <>
+      {recalled.timeframe.length > 0 && (
+        <p class="small muted">
+          {recalled.time_phrase && <>“{recalled.time_phrase.phrase}”: </>}
+          {recalled.timeframe.map((range) => `from ${day(range.from, "the beginning")} until ${day(range.until, "now")}`).join("; ")}
+        </p>
+      )}
+      {corrected.length > 0 && (
+        <p class="notice small">
+          {corrected.map(({ asked, used }) => (
+            <span key={asked}>
+              No memory has <q>{asked}</q>: <q>{used}</q> was searched.{" "}
+            </span>
+          ))}
+        </p>
+      )}
+      {recalled.relaxed && <p class="notice small">No memory has the phrase: its words were searched.</p>}
+      {recalled.instead_of && <p class="notice warn small">The active model {recalled.instead_of} has no embedder here; another one answered.</p>}
+      {degraded.map(({ step, reason, hint }) => (
+        <p key={step} class="notice warn small">
+          {STEPS[step]}: {reason}. {hint}
+        </p>
+      ))}
+      {unembedded > 0 && (
+        <p class="notice warn small">
+          {unembedded > 1_000 ? "More than 1,000 memories have" : `${count(unembedded, "memory has", "memories have")}`} no embedding
+          yet: only words find {unembedded === 1 ? "it" : "them"}.
+        </p>
+      )}
+    </>
+  );
+}
+
+const STEPS: Record<models.Step, string> = {
+  vector: "Without vectors",
+  rerank: "Not re-ranked",
+  expansion: "Not rephrased",
+};

@@ -1,0 +1,98 @@
+// The log of changes, each with a way back.
+
+import type { JSX } from "preact";
+import type { models } from "htm-memory";
+import { Empty, Problem, Time, count } from "../../components/basics";
+import { htm } from "../../server";
+import { usePaged } from "./data";
+import { useFocusTaker } from "./focus";
+import { useHere } from "./here";
+import { KINDS, concerned } from "./history-text";
+
+const PAGE = 50;
+const MOST = 500;
+
+export function History(): JSX.Element {
+  const { namespace, version } = useHere();
+  const { items, hasMore, isLoading, error, more } = usePaged(
+    async (cursor: number | undefined, signal) => {
+      const { changes, next } = await htm.tags.log({ namespace, cursor, limit: PAGE }, { signal });
+      return { items: changes, next };
+    },
+    [namespace, version],
+  );
+  const heading = useFocusTaker(items);
+  return (
+    <section class="stack tags-part" aria-labelledby="history-head" aria-busy={isLoading}>
+      <div>
+        <h2 id="history-head" tabIndex={-1} ref={heading}>
+          History
+        </h2>
+        <p class="muted">
+          All changes of tags, the latest first. Undoing one is a change too: it can be undone in turn. A change whose
+          names were changed again later cannot be undone before the later one; the preview says which that is.
+        </p>
+      </div>
+      {error && <Problem error={error} retry={more} />}
+      {items.length === 0 && isLoading && (
+        <p class="waiting" role="status">
+          Loading …
+        </p>
+      )}
+      {items.length === 0 && !isLoading && !error && (
+        <Empty>
+          <p>No tag was changed yet. What workers tag by themselves is not a change of tags.</p>
+        </Empty>
+      )}
+      {items.length > 0 && (
+        <ol class="card tag-changes">
+          {items.map((change) => (
+            <Entry key={change.change} change={change} find={(id) => items.find((it) => it.change === id)} />
+          ))}
+        </ol>
+      )}
+      {hasMore &&
+        (items.length < MOST ? (
+          <p>
+            <button type="button" class="button" disabled={isLoading} onClick={more}>
+              Show more
+            </button>
+          </p>
+        ) : (
+          <p class="muted small">
+            Older changes: <code>htm tags log</code>
+          </p>
+        ))}
+    </section>
+  );
+}
+
+interface EntryProperties {
+  change: models.LoggedChange;
+  find: (change: number) => models.LoggedChange | undefined;
+}
+
+function Entry({ change, find }: EntryProperties): JSX.Element {
+  const { ask } = useHere();
+  const { change: id, kind, made_at, made_by, nodes, reverted_by } = change;
+  return (
+    <li class={reverted_by ? "muted" : ""}>
+      <div>
+        <p>
+          <strong>{KINDS[kind]}</strong> <span class="stored">{concerned(change, find)}</span>
+        </p>
+        <p class="small muted">
+          Change {id} · <Time at={made_at} /> · by <span class="stored">{made_by ?? "somebody unknown"}</span> ·{" "}
+          {count(nodes, "memory", "memories")}
+        </p>
+      </div>
+      {reverted_by && <span class="small">Undone by change {reverted_by}</span>}
+      {!reverted_by && ask && (
+        <button type="button" class="button" onClick={() => ask({ act: "revert", change: id, kind })}>
+          {kind === "revert" ? "Do it again …" : "Undo …"}
+          <span class="hidden-label"> change {id}</span>
+        </button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,15 @@
+// Addresses within this view.
+
+import { address } from "../../router";
+
+export const PATH = "/console/tags";
+
+/** This place with something changed. */
+export function here(change: Record<string, string | undefined>): string {
+  return address(PATH, { ...Object.fromEntries(new URLSearchParams(location.search)), ...change });
+}
+
+/** A tag among all tags; none: only these. */
+export function toTag(tag: string | undefined): string {
+  return here({ tag, part: undefined, most: undefined });
+}

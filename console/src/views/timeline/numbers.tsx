@@ -1,0 +1,49 @@
+// The numbers of the chart as a table.
+
+import type { JSX } from "preact";
+import { number } from "../../components/basics";
+import { TableBox } from "../../components/table-box";
+import type { Counts } from "./ask";
+import { stepText } from "./labels";
+import type { Series } from "./series";
+
+export function Numbers({ title, counts, series }: { title: string; counts: Counts; series: readonly Series[] }): JSX.Element {
+  const { steps, totals, by } = counts;
+  const known = totals.map((total, index) => ({ total, index })).filter(({ total }) => total > 0);
+  return (
+    <details class="small numbers">
+      <summary>The numbers as a table</summary>
+      <TableBox label={title}>
+        <caption class="hidden-label">{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time (UTC)</th>
+            {by !== "time" &&
+              series.map(({ name, style }) => (
+                <th key={style} scope="col" class="number">
+                  {name}
+                </th>
+              ))}
+            <th scope="col" class="number">
+              Memories
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {known.map(({ total, index }) => (
+            <tr key={index}>
+              <th scope="row">{stepText(steps, index)}</th>
+              {by !== "time" &&
+                series.map(({ values, style }) => (
+                  <td key={style} class="number">
+                    {number(values[index] ?? 0)}
+                  </td>
+                ))}
+              <td class="number">{number(total)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </TableBox>
+    </details>
+  );
+}

@@ -1,0 +1,63 @@
+// The contexts of all strategies at once.
+
+import type { models } from "htm-memory";
+import { htm } from "../../server";
+import type { Whose } from "./acts";
+import { filterOf, isFiltered, type ContextQuery } from "./context-query";
+import { assembled, takenIn, type TakenIn } from "./estimate";
+import { STRATEGIES } from "./strategies";
+
+/** Contexts, in the order of the strategies. */
+export interface Contexts {
+  contexts: models.Context[];
+  entries: ReadonlyMap<number, models.Entry>;
+  /** What the query finds and what it would do to the working memory; undefined without a query. */
+  query?: { recalled: models.Recalled; taken: TakenIn };
+  /** Why the server could not compare the memories with the latest ones. */
+  unverified?: string;
+}
+
+/**
+ * The contexts. Nothing changes by it, and nothing counts as used: the server is asked for contexts without a query, and
+ * for the query without a robot.
+ */
+export async function contextsOf(whose: Whose, query: ContextQuery, working: models.Working, signal: AbortSignal): Promise<Contexts> {
+  if (!query.text.trim()) return exact(whose, query, working, signal);
+  const [recalled, among] = await Promise.all([
+    htm.recall.recall(
+      { query: query.text, filter: filterOf(query, whose.namespace), limit: query.hits, count_accesses: false },
+      { signal },
+    ),
+    isFiltered(query) ? passing(whose, query, signal) : undefined,
+  ]);
+  const taken = takenIn(working, recalled.hits);
+  const found = new Set(recalled.hits.map(({ id }) => id));
+  const entries = taken.entries.filter(({ node }) => !among || among.has(node) || found.has(node));
+  return {
+    contexts: STRATEGIES.map((strategy) => assembled(entries, strategy, query)),
+    entries: mapped([...working.nodes, ...taken.entries]),
+    query: { recalled, taken },
+  };
+}
+
+async function exact(whose: Whose, query: ContextQuery, working: models.Working, signal: AbortSignal): Promise<Contexts> {
+  const contexts = await Promise.all(STRATEGIES.map((strategy) => context(whose, query, strategy, signal)));
+  const unverified = contexts.find((context) => context.unverified)?.unverified?.reason;
+  return { contexts, entries: mapped(working.nodes), ...(unverified ? { unverified } : {}) };
+}
+
+function context(whose: Whose, query: ContextQuery, strategy: models.ContextStrategy, signal: AbortSignal): Promise<models.ContextAnswer> {
+  const { maxTokens: max_tokens, separator, header } = query;
+  const filter = filterOf(query, whose.namespace);
+  return htm.recall.context({ robot: whose.robot, filter, strategy, max_tokens, separator, header }, { signal });
+}
+
+/** Which memories of the working memory pass the filter: those that a context has or has no room for. */
+async function passing(whose: Whose, query: ContextQuery, signal: AbortSignal): Promise<Set<number>> {
+  const { included, left_out } = await context(whose, query, "balanced", signal);
+  return new Set([...included, ...left_out.map(({ node }) => node)]);
+}
+
+function mapped(entries: readonly models.Entry[]): ReadonlyMap<number, models.Entry> {
+  return new Map(entries.map((entry) => [entry.node, entry]));
+}

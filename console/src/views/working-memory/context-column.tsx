@@ -1,0 +1,149 @@
+// A context of one strategy: which memories are in it, in which order, and what was left out.
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { models } from "htm-memory";
+import { Bar, count, number } from "../../components/basics";
+import { say } from "../../components/toasts";
+import { Link } from "../../router";
+import { copied } from "./copied";
+import { toMemory } from "./places";
+import { STRATEGY_NAMES, STRATEGY_ORDERS } from "./strategies";
+
+const SHOWN = 30;
+const TEXT = 300;
+const WHOLE_TEXT = 100_000;
+
+interface Properties {
+  context: models.Context;
+  entries: ReadonlyMap<number, models.Entry>;
+  /** What would come in by the query; undefined: the server has assembled it, and nothing is estimated. */
+  entered: ReadonlySet<number> | undefined;
+}
+
+export function ContextColumn({ context, entries, entered }: Properties): JSX.Element {
+  const { strategy, tokens, max_tokens, included, left_out } = context;
+  const about = entered ? "about " : "";
+  return (
+    <section class="card context" aria-label={STRATEGY_NAMES[strategy]}>
+      <div class="row context-head">
+        <h3>{STRATEGY_NAMES[strategy]}</h3>
+        <CopyButton context={context} isEstimate={entered !== undefined} />
+      </div>
+      <p class="small muted order">{STRATEGY_ORDERS[strategy]}</p>
+      <Bar
+        label={`${about}${number(tokens)} of ${number(max_tokens)} tokens`}
+        whole={max_tokens}
+        parts={[{ name: "used", value: tokens, series: 1 }]}
+      />
+      <p class="small">
+        <strong class="number">
+          {about}
+          {number(tokens)}
+        </strong>{" "}
+        of {count(max_tokens, "token")} · {count(included.length, "memory", "memories")}
+        {left_out.length > 0 && <span class="state-warn"> · {number(left_out.length)} left out</span>}
+      </p>
+      <div class="stack close">
+        <Included nodes={included} entries={entries} entered={entered} />
+        {left_out.length > 0 && <LeftOut items={left_out} entries={entries} isEstimate={entered !== undefined} />}
+        {context.text && <WholeText text={context.text} name={STRATEGY_NAMES[strategy]} />}
+      </div>
+    </section>
+  );
+}
+
+function WholeText({ text, name }: { text: string; name: string }): JSX.Element {
+  return (
+    <details class="small">
+      <summary>The text</summary>
+      <pre class="stored whole-text" tabIndex={0} role="region" aria-label={`The text, ${name}`}>
+        {text.slice(0, WHOLE_TEXT)}
+        {text.length > WHOLE_TEXT && "… (the rest is in what you copy)"}
+      </pre>
+    </details>
+  );
+}
+
+function CopyButton({ context, isEstimate }: { context: models.Context; isEstimate: boolean }): JSX.Element {
+  const name = STRATEGY_NAMES[context.strategy];
+  const copy = async (): Promise<void> => {
+    const isCopied = await copied(context.text);
+    say(isCopied ? `The text of “${name}” is copied.` : "The browser does not let this page copy. Open the text and copy it by hand.");
+  };
+  const isMissing = context.text === "";
+  const reason = context.included.length === 0 ? "There is nothing to copy" : "Only the server writes the headers";
+  return (
+    <button type="button" class="button" disabled={isMissing} title={isMissing ? reason : undefined} onClick={() => void copy()}>
+      Copy {isEstimate && "estimate"}
+      <span class="hidden-label">, {name}</span>
+    </button>
+  );
+}
+
+type IncludedProperties = Omit<Properties, "context"> & { nodes: readonly number[] };
+
+function Included({ nodes, entries, entered }: IncludedProperties): JSX.Element {
+  const [shown, setShown] = useState(SHOWN);
+  if (nodes.length === 0) return <p class="small muted">No memory is in it.</p>;
+  return (
+    <>
+      <ol class="included small">
+        {nodes.slice(0, shown).map((node) => {
+          const entry = entries.get(node);
+          return (
+            <li key={node}>
+              <p class="row muted">
+                <Link to={toMemory(node)}>#{node}</Link>
+                {entry && <span>{count(entry.tokens, "token")}</span>}
+                {entered?.has(node) && <span class="chip">comes in</span>}
+              </p>
+              {entry && <p class="stored clamp two">{entry.content.slice(0, TEXT)}</p>}
+            </li>
+          );
+        })}
+      </ol>
+      {nodes.length > shown && (
+        <p>
+          <button type="button" class="button" onClick={() => setShown(shown + 5 * SHOWN)}>
+            Show more of {number(nodes.length)}
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+const REASONS: Record<models.LeftOutReason, string> = {
+  no_room: "no room was left",
+  oversized: "larger than the whole context",
+  forgotten: "it was forgotten meanwhile",
+  evicted: "it left the working memory, as a text grew",
+};
+
+interface LeftOutProperties {
+  items: readonly models.LeftOut[];
+  entries: Properties["entries"];
+  isEstimate: boolean;
+}
+
+function LeftOut({ items, entries, isEstimate }: LeftOutProperties): JSX.Element {
+  return (
+    <details class="small">
+      <summary>Left out: {number(items.length)}</summary>
+      <ol class="included">
+        {items.slice(0, 5 * SHOWN).map(({ node, tokens, reason }) => (
+          <li key={node}>
+            <p class="row">
+              <Link to={toMemory(node)}>#{node}</Link>
+              <span class="muted">{count(tokens, "token")}</span>
+              <span>{isEstimate && reason === "no_room" ? "probably no room" : REASONS[reason]}</span>
+            </p>
+            <p class="stored clamp one muted">{entries.get(node)?.content.slice(0, TEXT)}</p>
+          </li>
+        ))}
+      </ol>
+      {items.length > 5 * SHOWN && <p class="muted">and {number(items.length - 5 * SHOWN)} more</p>}
+    </details>
+  );
+}

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { checkAccess, open, startBrowser } from "./browser.js";
+import { startServer, until, type Server } from "./server.js";
+
+let server: Server;
+let browser: Browser;
+
+before(async () => {
+  [server, browser] = await Promise.all([startServer(), startBrowser()]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+interface Memory {
+  id: number;
+  content: string;
+  revision: number;
+}
+
+interface Tag {
+  tag: string;
+  total: number;
+}
+
+const shown = (path: string): Promise<Page> => open(browser, server.url + path);
+
+async function written(content: string): Promise<Memory> {
+  const { node } = await server.api<{ node: number }>("/v1/memories", { content, namespace: "atlas", robot: "ada" });
+  return server.api(`/v1/memories/${node}`);
+}
+
+test("a memory is edited, forgotten and restored, and the database agrees", async () => {
+  const { id } = await written("The console was made in a week.");
+  const page = await shown(`/console/memories/${id}`);
+  await page.getByRole("heading", { level: 1, name: "The console was made" }).waitFor();
+  await page.getByText("Edit", { exact: true }).first().click();
+  await page.getByLabel("Text", { exact: true }).fill("The console was made in a month.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { level: 1, name: "in a month" }).waitFor();
+  const edited = await server.api<Memory>(`/v1/memories/${id}`);
+  assert.deepEqual([edited.content, edited.revision], ["The console was made in a month.", 2]);
+
+  await page.getByRole("button", { name: "Forget" }).click();
+  const undo = page.locator(".notice", { hasText: "is forgotten" }).getByRole("button", { name: "Undo" });
+  await undo.waitFor();
+  await assert.rejects(server.api(`/v1/memories/${id}`), /node_not_found|forgotten/);
+  await undo.click();
+  await until(async () => (await server.api<Memory>(`/v1/memories/${id}`)).id === id);
+  await page.context().close();
+});
+
+test("an edit beside another one is shown and not lost", async () => {
+  const { id } = await written("Two people edit this.");
+  const page = await shown(`/console/memories/${id}`);
+  await page.getByText("Edit", { exact: true }).first().click();
+  await page.getByLabel("Text", { exact: true }).fill("Mine.");
+  await server.api(`/v1/memories/${id}`, { content: "Theirs.", any_robot: true }, "PATCH");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Theirs.").first().waitFor();
+  assert.equal((await server.api<Memory>(`/v1/memories/${id}`)).content, "Theirs.");
+  await page.context().close();
+});
+
+test("two tags are merged and the merge is undone", async () => {
+  const tags = async (): Promise<Tag[]> => (await server.api<{ tags: Tag[] }>("/v1/tags?namespace=atlas&limit=1000")).tags;
+  const roots = (await tags()).map(({ tag }) => tag).filter((tag, _, all) => !tag.includes(":") && !all.some((other) => other.startsWith(`${tag}:`)));
+  const [from = "", into = ""] = roots;
+  const page = await shown("/console/tags?namespace=atlas");
+  await page.locator(`[role=treeitem][title="${from}"] .tag-row-menu`).click();
+  await page.getByRole("menuitem", { name: "Merge into another tag" }).click();
+  await page.getByLabel("Tag that stays").fill(into);
+  await page.getByRole("button", { name: "Merge", exact: true }).click();
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  assert.ok(!(await tags()).some(({ tag }) => tag === from));
+  await page.getByRole("button", { name: "Undo" }).click();
+  await until(async () => (await tags()).some(({ tag }) => tag === from));
+  await page.context().close();
+});
+
+test("a dead letter is retried, and a queue is paused", async () => {
+  await server.api("/v1/queues/htm.tag/pause", { reason: "a test" });
+  const { id } = await written("A job of this is cancelled.");
+  await server.api("/v1/jobs/cancel", { queue: "htm.tag", confirm: true });
+  await server.api("/v1/queues/htm.tag/resume", {});
+  const page = await shown("/console/pipeline/dead-letters");
+  await page.getByRole("button", { name: `Retry memory ${id}` }).click();
+  const state = async (): Promise<string | undefined> =>
+    (await server.api<{ stages: { stage: string; state: string }[] }>(`/v1/memories/${id}/status`)).stages.find(({ stage }) => stage === "tag")?.state;
+  await until(async () => (await state()) === "done");
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("button", { name: /^Pause/ }).first().click();
+  await page.getByRole("dialog").getByRole("textbox").fill("somebody looks at it");
+  await page.getByRole("dialog").getByRole("button", { name: /^Pause/ }).click();
+  await page.getByText("somebody looks at it").first().waitFor();
+  await page.getByRole("button", { name: /^Resume/ }).first().click();
+  await until(async () => (await server.api<{ paused: string | null }[]>("/v1/queues")).every(({ paused }) => paused === null));
+  await page.context().close();
+});
+
+test("the timeline and the working memory show what there is", async () => {
+  const timeline = await shown("/console/timeline?namespace=atlas");
+  await timeline.getByRole("heading", { level: 1 }).waitFor();
+  await timeline.locator("main svg:not(.patterns)").first().waitFor();
+  await timeline.context().close();
+  await server.api("/v1/recall", { query: "parcel", robot: "architect", filter: { namespaces: ["atlas"] } });
+  const working = await shown("/console/working-memory?namespace=atlas");
+  await working.getByText("architect").first().click();
+  await working.getByText("tokens").first().waitFor();
+  await working.context().close();
+});
+
+test("nothing serious is found by axe, at any width", async () => {
+  const { id } = await written("A memory with a text.\nAnd a second line.");
+  const heading = (page: Page) => page.getByRole("heading", { level: 1 }).waitFor();
+  for (const path of [`memories/${id}`, "tags?namespace=atlas", "timeline?namespace=atlas", "working-memory?namespace=atlas", "pipeline", "pipeline/dead-letters", "pipeline/providers", "pipeline/models", "keys", "keys?tab=audit", "nowhere"]) {
+    await checkAccess(browser, `${server.url}/console/${path}`, heading);
+  }
+});
+
+test("a key is made, and from then on people sign in", async () => {
+  const page = await shown("/console/keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel("Name, for people").fill("<b>Mara</b>");
+  await page.getByRole("radio", { name: /admin/ }).check();
+  await page.getByRole("button", { name: "Create" }).click();
+  const secret = await page.getByLabel("Key", { exact: true }).inputValue();
+  assert.match(secret, /^htm_/);
+  const guest = await shown("/");
+  // The server notices its first key within a second.
+  await until(async () => {
+    await guest.reload();
+    return guest.getByRole("heading", { name: "Sign in" }).waitFor({ timeout: 1_000 }).then(() => true);
+  });
+  await guest.getByLabel("Key", { exact: true }).fill("htm_wrong");
+  await guest.getByRole("button", { name: "Sign in" }).click();
+  await guest.getByText("api_key_invalid").waitFor();
+  await guest.getByLabel("Key", { exact: true }).fill(secret);
+  await guest.getByRole("button", { name: "Sign in" }).click();
+  await guest.getByRole("searchbox").waitFor();
+  const [cookie] = await guest.context().cookies();
+  assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, "Strict"]);
+  // A page that is loaded again is still signed in.
+  await guest.reload();
+  await guest.getByRole("link", { name: "Keys" }).click();
+  await guest.getByText("<b>Mara</b>").waitFor();
+  await guest.getByRole("button", { name: "Sign out" }).click();
+  await guest.getByRole("heading", { name: "Sign in" }).waitFor();
+  await guest.context().close();
+  await page.context().close();
+});
+
+test("a reader is not offered what would fail", async () => {
+  const created = await server.htm("keys", "create", "--namespace", "atlas", "--role", "reader", "--json");
+  const page = await shown("/");
+  await page.getByLabel("Key", { exact: true }).fill(JSON.parse(created).secret);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("searchbox").fill("parcel search");
+  await page.locator(".hit-link").first().click();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  for (const name of ["Forget", "Erase"]) assert.equal(await page.getByRole("button", { name }).count(), 0, name);
+  assert.equal(await page.getByRole("link", { name: "Edit", exact: true }).count(), 0);
+  for (const name of ["Keys", "Pipeline"]) assert.equal(await page.getByRole("link", { name, exact: true }).count(), 0, name);
+  await page.context().close();
+});

@@ -1,0 +1,1 @@
+import{w as e}from"./app.js";function t({label:t,children:n}){return e(`div`,{class:`table-box`,role:`region`,"aria-label":t,tabIndex:0,children:e(`table`,{class:`table`,children:n})})}export{t};

@@ -1,0 +1,172 @@
+//! `/console/sign-in`: a browser presents a key once, and holds a cookie afterwards. A script cannot read the cookie, and
+//! pages of other origins cannot use it.
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::header::{COOKIE, HOST, ORIGIN, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use chrono::{DateTime, Utc};
+use htm_core::{Role, Secret, SignIn};
+use serde::{Deserialize, Serialize};
+
+use crate::access::Sender;
+use crate::app::App;
+use crate::codes;
+use crate::problem::{Problem, Result};
+
+const COOKIE_NAME: &str = "htm_sign_in";
+
+/// What a browser says of the page that sends a request. Older ones, and any on a plain connection to another machine, say
+/// nothing.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Who uses the console.
+#[derive(Serialize)]
+struct SignedIn {
+    role: Role,
+    /// The namespaces that it sees; none: all.
+    namespaces: Option<Vec<String>>,
+    /// The namespace where none is named.
+    namespace: String,
+    robot: Option<String>,
+    /// The id and the name of the key; none: the server needs no key.
+    key: Option<String>,
+    name: Option<String>,
+    ends_at: Option<DateTime<Utc>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Presented {
+    key: String,
+}
+
+pub(crate) fn router() -> Router<App> {
+    Router::new().route("/console/sign-in", get(who).post(sign_in).delete(sign_out))
+}
+
+/// Who the browser is signed in as. Its token is replaced when it is due.
+async fn who(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
+    if let Sender::Anyone = app.access.sender(&app.htm, &Method::GET, &headers, "/console/sign-in").await? {
+        return Ok(Json(SignedIn::anyone(&app)).into_response());
+    }
+    let missing = || Problem::new(codes::API_KEY_MISSING, "the browser is not signed in");
+    let found = app.htm.renew_sign_in(token(&headers).ok_or_else(missing)?).await?;
+    let renewed = found.token.as_ref().map(|token| [cookie(&app, token.expose(), found.ends_at)]);
+    Ok((renewed.into_iter().flatten().collect::<HeaderMap>(), Json(SignedIn::of(&app, found)))
+        .into_response())
+}
+
+async fn sign_in(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Result<Response> {
+    same_origin(&Method::POST, &headers)?;
+    let Presented { key } = serde_json::from_slice(&body)
+        .map_err(|error| Problem::new(codes::BODY_INVALID, format!("the body is no key: {error}")))?;
+    let key = app.htm.authenticate(&key).await?;
+    let sign_in = app.htm.sign_in(key).await?;
+    let cookie = cookie(&app, sign_in.token.as_ref().map_or("", Secret::expose), sign_in.ends_at);
+    Ok(([cookie], Json(SignedIn::of(&app, sign_in))).into_response())
+}
+
+async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
+    same_origin(&Method::DELETE, &headers)?;
+    if let Some(token) = token(&headers) {
+        app.htm.sign_out(token).await?;
+        app.access.forget();
+    }
+    Ok((StatusCode::NO_CONTENT, [cookie(&app, "", DateTime::UNIX_EPOCH)]).into_response())
+}
+
+impl SignedIn {
+    fn anyone(app: &App) -> Self {
+        let namespace = app.htm.settings().namespace.clone();
+        let (namespaces, robot, key, name) = (None, None, None, None);
+        Self { role: Role::Admin, namespaces, namespace, robot, key, name, ends_at: None }
+    }
+
+    fn of(app: &App, SignIn { key, ends_at, .. }: SignIn) -> Self {
+        let own = &app.htm.settings().namespace;
+        let namespace = match &key.namespaces {
+            Some(namespaces) if !namespaces.contains(own) => namespaces.first().unwrap_or(own),
+            _ => own,
+        };
+        Self {
+            role: key.role,
+            namespace: namespace.clone(),
+            namespaces: key.namespaces,
+            robot: key.robot,
+            key: Some(key.id),
+            name: key.name,
+            ends_at: Some(ends_at),
+        }
+    }
+}
+
+/// The token of a request's cookie.
+pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, value)| *name == COOKIE_NAME && !value.is_empty()).map(|(_, value)| value)
+}
+
+/// Refuses a request that a page of another origin may have made with the browser's cookie. Another port of the same host
+/// is another origin, though its pages send the cookie.
+pub(crate) fn same_origin(method: &Method, headers: &HeaderMap) -> Result<()> {
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    let is_same = match (text(&FETCH_SITE), text(&ORIGIN)) {
+        (Some(site), _) => site == "same-origin" || (reads && site == "none"),
+        (None, Some(origin)) => origin.split_once("://").map(|(_, authority)| authority) == text(&HOST),
+        // Browsers send the origin with every write.
+        (None, None) => reads,
+    };
+    match is_same {
+        true => Ok(()),
+        false => Err(Problem::new(codes::HOST_FORBIDDEN, "the request comes from a page of another origin")),
+    }
+}
+
+/// The header that gives a browser its token until a time.
+fn cookie(app: &App, token: &str, until: DateTime<Utc>) -> (HeaderName, HeaderValue) {
+    let secure = if app.is_tls { "; Secure" } else { "" };
+    let seconds = (until - Utc::now()).num_seconds().max(0);
+    let text = format!("{COOKIE_NAME}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+    (SET_COOKIE, HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers<const N: usize>(pairs: [(&'static str, &'static str); N]) -> HeaderMap {
+        pairs.into_iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn a_cookie_is_found_among_others() {
+        assert_eq!(token(&headers([("cookie", "a=1; htm_sign_in=f00; b=2")])), Some("f00"));
+        assert_eq!(token(&headers([("cookie", "htm_sign_in=; xhtm_sign_in=f00")])), None);
+        assert_eq!(token(&headers([])), None);
+    }
+
+    #[test]
+    fn a_page_of_another_origin_cannot_use_a_cookie() {
+        let host = ("host", "127.0.0.1:7480");
+        for (method, given, is_same) in [
+            (Method::POST, headers([host, ("sec-fetch-site", "same-origin")]), true),
+            (Method::GET, headers([host, ("sec-fetch-site", "none")]), true),
+            (Method::POST, headers([host, ("sec-fetch-site", "none")]), false),
+            (Method::GET, headers([host, ("sec-fetch-site", "same-site")]), false),
+            (Method::POST, headers([host, ("sec-fetch-site", "cross-site")]), false),
+            (Method::POST, headers([host, ("origin", "http://127.0.0.1:7480")]), true),
+            (Method::POST, headers([host, ("origin", "http://127.0.0.1:3000")]), false),
+            (Method::POST, headers([host, ("origin", "null")]), false),
+            (Method::POST, headers([host]), false),
+            (Method::GET, headers([host]), true),
+        ] {
+            assert_eq!(same_origin(&method, &given).is_ok(), is_same, "{method} {given:?}");
+        }
+    }
+}
