@@ -9,7 +9,7 @@ import { htm, useAnswer } from "../server";
 import { Edit } from "./memory/edit";
 import { Missing, NoNumber } from "./memory/missing";
 import { Page } from "./memory/page";
-import { useTitle } from "./memory/title";
+import { useTitle } from "../components/title";
 import "./memory/memory.css";
 
 export function Memory({ rest }: { rest: string }): JSX.Element {

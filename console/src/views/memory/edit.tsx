@@ -7,14 +7,14 @@ import { Problem } from "../../components/basics";
 import { say } from "../../components/toasts";
 import { Link, address, go, usePlace } from "../../router";
 import { asError, htm } from "../../server";
-import { edit } from "./acts";
+import { edit } from "../../components/memory-acts";
 import { Conflict } from "./conflict";
 import { changesOf, draftOf, isChanged, mistakesOf, rebased, type Draft } from "./draft";
 import { EditFields } from "./edit-fields";
 import { focusContent } from "./focus";
 import { Gone } from "./gone";
 import { dropDraft, keepDraft, keptDraft } from "./kept-drafts";
-import { useTitle } from "./title";
+import { useTitle } from "../../components/title";
 
 interface Properties {
   memory: models.Node;

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { attempt, say } from "../../components/toasts";
-import { restore } from "./acts";
+import { restore } from "../../components/memory-acts";
 
 export function Gone({ memory: { id, namespace } }: { memory: models.Node }): JSX.Element {
   const [isActing, setActing] = useState(false);

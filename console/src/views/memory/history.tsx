@@ -8,7 +8,7 @@ import { useMay } from "../../components/sign-in";
 import { attempt, say } from "../../components/toasts";
 import { address, go, usePlace } from "../../router";
 import { htm, useAnswer } from "../../server";
-import { edit } from "./acts";
+import { edit } from "../../components/memory-acts";
 import { Differences } from "./differences";
 
 const SHOWN = 20;

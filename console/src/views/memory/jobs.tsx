@@ -7,7 +7,7 @@ import { Awaited, Time, number } from "../../components/basics";
 import { TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
 import { htm, useAnswer, type Answer } from "../../server";
-import { STATE_HINTS, STATE_NAMES, stageOf } from "../pipeline/words";
+import { STATE_HINTS, STATE_NAMES, stageOf } from "../../components/job-words";
 import { beginning } from "./passage";
 
 // Of those that are open, and of those that are done.

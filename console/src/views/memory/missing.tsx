@@ -8,14 +8,14 @@ import { useMay } from "../../components/sign-in";
 import { attempt, say } from "../../components/toasts";
 import { Link, address, useNamespace, usePlace } from "../../router";
 import { useAnswer } from "../../server";
-import { forget, restore } from "./acts";
+import { forget, restore } from "../../components/memory-acts";
 import { EraseDialog } from "./erase";
 import { When } from "./facts";
 import { find, type Forgotten } from "./find";
 import { focusContent } from "./focus";
 import { beginning } from "./passage";
 import { Receipt } from "./receipt";
-import { useTitle } from "./title";
+import { useTitle } from "../../components/title";
 
 export function NoNumber({ given }: { given: string }): JSX.Element {
   useTitle("No memory");

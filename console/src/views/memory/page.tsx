@@ -6,7 +6,7 @@ import type { models } from "htm-memory";
 import { useMay } from "../../components/sign-in";
 import { attempt, say } from "../../components/toasts";
 import { Link, address, usePlace } from "../../router";
-import { forget, restore } from "./acts";
+import { forget, restore } from "../../components/memory-acts";
 import { EraseDialog } from "./erase";
 import { Facts } from "./facts";
 import { focusContent } from "./focus";
@@ -19,7 +19,7 @@ import { Processing } from "./processing";
 import { Similar } from "./similar";
 import { Tags } from "./tags";
 import { Text } from "./text";
-import { useTitle } from "./title";
+import { useTitle } from "../../components/title";
 
 interface Properties {
   memory: models.Node;

@@ -10,7 +10,7 @@ import { Link, address } from "../../router";
 import { htm, useAnswer, usePolled, type Answer } from "../../server";
 import { ErasedRows } from "./erased-rows";
 import { When } from "./facts";
-import { useTitle } from "./title";
+import { useTitle } from "../../components/title";
 
 // The space of the rows is freed after the answer.
 const WATCHED_MS = 2_000;

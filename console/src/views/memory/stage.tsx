@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { models } from "htm-memory";
 import { Time, duration, number } from "../../components/basics";
 import { Link, address } from "../../router";
-import { PARKED_FOR } from "../pipeline/words";
+import { PARKED_FOR } from "../../components/job-words";
 import { beginning } from "./passage";
 
 // The whole error is in the pipeline.

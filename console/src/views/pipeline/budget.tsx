@@ -7,7 +7,7 @@ import { count, number } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
 import { say } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
-import { andReady } from "./words";
+import { andReady } from "../../components/job-words";
 
 interface Properties {
   /** The one to change; none: a new one. */

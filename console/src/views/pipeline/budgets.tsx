@@ -9,7 +9,7 @@ import { attempt, say } from "../../components/toasts";
 import { Link, address } from "../../router";
 import { htm, useAnswer, usePolled } from "../../server";
 import { BudgetDialog } from "./budget";
-import { andReady } from "./words";
+import { andReady } from "../../components/job-words";
 
 const WATCHED_MS = 10_000;
 const DAY_MS = 86_400_000;

@@ -8,7 +8,7 @@ import { say } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
 import { sayRetried } from "./job-acts";
 import { conditions, countJobs, type JobQuery } from "./job-query";
-import { jobsIn } from "./words";
+import { jobsIn } from "../../components/job-words";
 
 export type Act = "retry" | "cancel";
 

@@ -1,7 +1,7 @@
 // The error of a job: in plain words, as it was, and what the model said.
 
 import type { JSX } from "preact";
-import { CODES, failureOf } from "./words";
+import { CODES, failureOf } from "../../components/job-words";
 
 /** `isShort`: the first lines of each part only. */
 export function FailureText({ error, isShort = false }: { error: string; isShort?: boolean }): JSX.Element {

@@ -5,7 +5,7 @@ import { useId } from "preact/hooks";
 import type { models } from "htm-memory";
 import { htm, useAnswer } from "../../server";
 import type { JobQuery } from "./job-query";
-import { CODES, STATES, STATE_NAMES, queueName } from "./words";
+import { CODES, STATES, STATE_NAMES, queueName } from "../../components/job-words";
 
 interface Properties {
   query: JobQuery;

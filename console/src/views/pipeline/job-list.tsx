@@ -10,7 +10,7 @@ import { JobActions } from "./job-actions";
 import { JobFilter, isNarrowed } from "./job-filter";
 import { PAGE, addressOf, conditions, readQuery, type JobQuery } from "./job-query";
 import { JobTable } from "./job-table";
-import { jobsIn } from "./words";
+import { jobsIn } from "../../components/job-words";
 
 interface Properties {
   path: string;

@@ -3,7 +3,7 @@
 import type { models } from "htm-memory";
 import { address } from "../../router";
 import { htm } from "../../server";
-import { STATES } from "./words";
+import { STATES } from "../../components/job-words";
 
 export interface JobQuery {
   queue: string;

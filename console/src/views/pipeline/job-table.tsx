@@ -1,14 +1,14 @@
 // Jobs as a table.
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Time } from "../../components/basics";
 import { TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
+import { useActing } from "./acting";
 import { FailureText } from "./failure";
 import { canAct, canCancel, canRetry, cancel, retry } from "./job-acts";
-import { PARKED_FOR, STATE_NAMES, stageOf } from "./words";
+import { PARKED_FOR, STATE_NAMES, stageOf } from "../../components/job-words";
 
 interface Properties {
   jobs: readonly models.Job[];
@@ -150,13 +150,7 @@ function When({ job }: { job: models.Job }): JSX.Element {
 }
 
 function RowActions({ job, what, reload }: { job: models.Job; what: string; reload: () => void }): JSX.Element {
-  const [isActing, setActing] = useState(false);
-  const act = async (work: () => Promise<boolean>): Promise<void> => {
-    setActing(true);
-    await work();
-    setActing(false);
-    reload();
-  };
+  const { isActing, act } = useActing(reload);
   return (
     <div class="row job-acts">
       {canRetry(job) && (

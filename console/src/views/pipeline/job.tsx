@@ -1,15 +1,15 @@
 // A job in full.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Time, number } from "../../components/basics";
 import { Link, address } from "../../router";
 import { htm, useAnswer } from "../../server";
+import { useActing } from "./acting";
 import { FailureText } from "./failure";
 import { canCancel, canRetry, cancel, retry } from "./job-acts";
 import { MemoryLink, StateText } from "./job-table";
-import { PARKED_FOR, STATE_HINTS, stageOf } from "./words";
+import { PARKED_FOR, STATE_HINTS, stageOf } from "../../components/job-words";
 
 const BACKFILL = -10;
 
@@ -116,13 +116,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 }
 
 function Actions({ job, reload }: { job: models.Job; reload: () => void }): JSX.Element {
-  const [isActing, setActing] = useState(false);
-  const act = async (work: () => Promise<boolean>): Promise<void> => {
-    setActing(true);
-    await work();
-    setActing(false);
-    reload();
-  };
+  const { isActing, act } = useActing(reload);
   return (
     <div class="row">
       {canRetry(job) && (

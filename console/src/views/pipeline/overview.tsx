@@ -7,7 +7,7 @@ import { htm, useAnswer, type Answer, usePolled } from "../../server";
 import { Check } from "./check";
 import { QueueCard } from "./queue-card";
 import { Throughput } from "./throughput";
-import { STATES, STATE_HINTS, STATE_NAMES } from "./words";
+import { STATES, STATE_HINTS, STATE_NAMES } from "../../components/job-words";
 import { Workers } from "./workers";
 
 const WATCHED_MS = 2_000;

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { Confirm } from "../../components/dialog";
 import { say } from "../../components/toasts";
 import { htm } from "../../server";
-import { stageOf } from "./words";
+import { stageOf } from "../../components/job-words";
 
 interface Properties {
   queue: string;

@@ -10,7 +10,7 @@ import { htm, useAnswer, type Answer, usePolled } from "../../server";
 import { Budgets } from "./budgets";
 import { LimitsDialog } from "./limits";
 import { ProviderState } from "./provider-state";
-import { andReady } from "./words";
+import { andReady } from "../../components/job-words";
 
 const WATCHED_MS = 5_000;
 

@@ -9,7 +9,7 @@ import { Link, address } from "../../router";
 import { htm } from "../../server";
 import { FailureText } from "./failure";
 import { PauseDialog } from "./pause";
-import { STATES, STATE_NAMES, stageOf } from "./words";
+import { STATES, STATE_NAMES, stageOf } from "../../components/job-words";
 
 interface Properties {
   queue: models.QueueStats;

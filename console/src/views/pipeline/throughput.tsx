@@ -5,7 +5,7 @@ import type { models } from "htm-memory";
 import { Awaited } from "../../components/basics";
 import { LineChart, type Line } from "../../components/line-chart";
 import { htm, useAnswer, usePolled } from "../../server";
-import { queueName } from "./words";
+import { queueName } from "../../components/job-words";
 
 const MINUTE_MS = 60_000;
 const MINUTES = 60;

@@ -5,7 +5,7 @@ import type { models } from "htm-memory";
 import { count } from "../../components/basics";
 import { attempt, say } from "../../components/toasts";
 import { htm } from "../../server";
-import { edit } from "../memory/acts";
+import { edit } from "../../components/memory-acts";
 
 export interface Whose {
   namespace: string | undefined;

@@ -7,7 +7,7 @@ import { Awaited, Bar, Empty, Time, count, number } from "../../components/basic
 import { useMay } from "../../components/sign-in";
 import { useNamespace } from "../../router";
 import { htm, useAnswer, usePolled } from "../../server";
-import { useTitle } from "../memory/title";
+import { useTitle } from "../../components/title";
 import { ShutDownDialog, TransferDialog } from "./group-dialogs";
 import { Members } from "./members";
 import { percent } from "./mind-list";

@@ -9,7 +9,7 @@ import { useMay, useUser } from "../../components/sign-in";
 import { say } from "../../components/toasts";
 import { Link, address, useNamespace, usePlace } from "../../router";
 import { htm, useAnswer, usePolled } from "../../server";
-import { useTitle } from "../memory/title";
+import { useTitle } from "../../components/title";
 import { useActs, type Acts } from "./acts";
 import { AddMemory } from "./add";
 import { BudgetDialog } from "./budget";

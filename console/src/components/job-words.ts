@@ -1,7 +1,7 @@
 // What the parts of the pipeline are called, for people.
 
 import type { models } from "htm-memory";
-import { count } from "../../components/basics";
+import { count } from "./basics";
 
 /** The stage of a queue: the queue of tags has a fixed name, and any other one is of an embedding model. */
 export function stageOf(queue: string): "Embedding" | "Tagging" {

@@ -1,7 +1,7 @@
 // What can be done with a memory.
 
 import { HtmError, type models } from "htm-memory";
-import { htm } from "../../server";
+import { htm } from "../server";
 
 /** Who may change it. */
 interface By {
