@@ -71,6 +71,11 @@ clients: setup
 console:
     scripts/console.sh build
 
+# Make the pictures of the console in docs/images; with a folder, one of each view there
+screenshots *args: setup
+    cargo build --workspace --bins
+    scripts/console.sh screenshots {{args}}
+
 # Make the wheels: the Python client with HTM's programs, and the model; arguments go to maturin
 wheel *args: setup
     python3 scripts/setup.py maturin

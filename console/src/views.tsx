@@ -20,6 +20,7 @@ export interface View {
 export const VIEWS: readonly View[] = [
   { path: "/", name: "Search", load: async () => Search },
   { path: "/console/timeline", name: "Timeline", load: async () => (await import("./views/timeline")).Timeline },
+  { path: "/console/map", name: "Map", load: async () => (await import("./views/map")).Map },
   { path: "/console/memories", load: async () => (await import("./views/memory")).Memory },
   { path: "/console/tags", name: "Tags", load: async () => (await import("./views/tags")).Tags },
   {

@@ -1,9 +1,9 @@
 // A server of the test: PostgreSQL, workers and memories of its own, below a directory that is removed afterwards.
 
 import { spawn, type ChildProcess } from "node:child_process";
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -18,11 +18,24 @@ export interface Server {
   api: Api;
   /** Runs `htm` with these arguments on the server's database. Returns what it prints. */
   htm: (...args: string[]) => Promise<string>;
+  /** Runs SQL on the server's database. */
+  sql: (text: string) => Promise<string>;
   stop: () => Promise<void>;
 }
 
 /** Starts `htm up` with the demo's memories. `settings` are `--set` values. */
 export async function startServer(...settings: string[]): Promise<Server> {
+  const server = await startEmptyServer(...settings);
+  const memories = await readFile(join(ROOT, "demo/memories.jsonl"));
+  const headers = { "Content-Type": "application/x-ndjson" };
+  await (await fetch(`${server.url}/v1/import`, { method: "POST", headers, body: memories })).text();
+  const isDone = async (): Promise<boolean> => (await queues(server.api)).every((queue) => queue.due + queue.running === 0);
+  await until(isDone, START_MS, () => "the workers did not process the demo's memories");
+  return server;
+}
+
+/** Starts `htm up` without memories. */
+export async function startEmptyServer(...settings: string[]): Promise<Server> {
   const directory = await mkdtemp(join(tmpdir(), "htm-console-"));
   await chmod(directory, 0o755); // as root, PostgreSQL runs as another user
   const url = `http://127.0.0.1:${await freePort()}`;
@@ -32,20 +45,31 @@ export async function startServer(...settings: string[]): Promise<Server> {
   const log = collect(up);
   const api: Api = (path, body, method = body === undefined ? "GET" : "POST") => ask(url + path, body, method);
   await until(async () => (await fetch(`${url}/readyz`)).ok, START_MS, () => `htm up did not start: ${log()}`);
-  const memories = await readFile(join(ROOT, "demo/memories.jsonl"));
-  const headers = { "Content-Type": "application/x-ndjson" };
-  await (await fetch(`${url}/v1/import`, { method: "POST", headers, body: memories })).text();
-  await until(async () => (await queues(api)).every((queue) => queue.due + queue.running === 0), START_MS, log);
   return {
     url,
     api,
     htm: (...args) => output(spawn(join(PROGRAMS, "htm"), args, { env: environment, stdio: ["ignore", "pipe", "pipe"] })),
+    sql: async (text) => {
+      // PostgreSQL listens on a socket below its data. This user may be any of its roles.
+      const to = ["--host", join(directory, "data/run"), "--username", "postgres", "--dbname", "htm"];
+      const how = ["--quiet", "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--command", text];
+      return output(spawn(await psql(), [...to, ...how], { stdio: ["ignore", "pipe", "pipe"] }));
+    },
     stop: async () => {
       up.kill("SIGTERM");
       await new Promise((ended) => up.once("exit", ended));
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** `psql`, among the programs of PostgreSQL that the set-up has fetched. */
+async function psql(): Promise<string> {
+  const home = process.env["HTM_HOME"] ?? (process.getuid?.() === 0 ? "/var/lib/htm" : join(homedir(), ".local/share/htm"));
+  const programs = process.env["HTM_POSTGRES_HOME"] ?? join(home, "postgres");
+  const found = (await readdir(programs, { recursive: true })).find((path) => path.endsWith("bin/psql"));
+  if (found === undefined) throw new Error(`there is no psql below ${programs}`);
+  return join(programs, found);
 }
 
 function queues(api: Api): Promise<{ due: number; running: number }[]> {

@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import type { Browser, Page } from "playwright-core";
-import { checkAccess, open, startBrowser } from "./browser.js";
-import { startServer, until, type Server } from "./server.js";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { startedFixture } from "./fixture.js";
+import { until } from "./server.js";
 
-let server: Server;
-let browser: Browser;
-
-before(async () => {
-  [server, browser] = await Promise.all([startServer(), startBrowser()]);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const fixture = startedFixture();
 
 interface Memory {
   id: number;
@@ -26,50 +17,48 @@ interface Tag {
   total: number;
 }
 
-const shown = (path: string): Promise<Page> => open(browser, server.url + path);
-
 async function written(content: string): Promise<Memory> {
-  const { node } = await server.api<{ node: number }>("/v1/memories", { content, namespace: "atlas", robot: "ada" });
-  return server.api(`/v1/memories/${node}`);
+  const { node } = await fixture.server.api<{ node: number }>("/v1/memories", { content, namespace: "atlas", robot: "ada" });
+  return fixture.server.api(`/v1/memories/${node}`);
 }
 
 test("a memory is edited, forgotten and restored, and the database agrees", async () => {
   const { id } = await written("The console was made in a week.");
-  const page = await shown(`/console/memories/${id}`);
+  const page = await fixture.page(`/console/memories/${id}`);
   await page.getByRole("heading", { level: 1, name: "The console was made" }).waitFor();
   await page.getByText("Edit", { exact: true }).first().click();
   await page.getByLabel("Text", { exact: true }).fill("The console was made in a month.");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("heading", { level: 1, name: "in a month" }).waitFor();
-  const edited = await server.api<Memory>(`/v1/memories/${id}`);
+  const edited = await fixture.server.api<Memory>(`/v1/memories/${id}`);
   assert.deepEqual([edited.content, edited.revision], ["The console was made in a month.", 2]);
 
   await page.getByRole("button", { name: "Forget" }).click();
   const undo = page.locator(".notice", { hasText: "is forgotten" }).getByRole("button", { name: "Undo" });
   await undo.waitFor();
-  await assert.rejects(server.api(`/v1/memories/${id}`), /node_not_found|forgotten/);
+  await assert.rejects(fixture.server.api(`/v1/memories/${id}`), /node_not_found|forgotten/);
   await undo.click();
-  await until(async () => (await server.api<Memory>(`/v1/memories/${id}`)).id === id);
+  await until(async () => (await fixture.server.api<Memory>(`/v1/memories/${id}`)).id === id);
   await page.context().close();
 });
 
 test("an edit beside another one is shown and not lost", async () => {
   const { id } = await written("Two people edit this.");
-  const page = await shown(`/console/memories/${id}`);
+  const page = await fixture.page(`/console/memories/${id}`);
   await page.getByText("Edit", { exact: true }).first().click();
   await page.getByLabel("Text", { exact: true }).fill("Mine.");
-  await server.api(`/v1/memories/${id}`, { content: "Theirs.", any_robot: true }, "PATCH");
+  await fixture.server.api(`/v1/memories/${id}`, { content: "Theirs.", any_robot: true }, "PATCH");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Theirs.").first().waitFor();
-  assert.equal((await server.api<Memory>(`/v1/memories/${id}`)).content, "Theirs.");
+  assert.equal((await fixture.server.api<Memory>(`/v1/memories/${id}`)).content, "Theirs.");
   await page.context().close();
 });
 
 test("two tags are merged and the merge is undone", async () => {
-  const tags = async (): Promise<Tag[]> => (await server.api<{ tags: Tag[] }>("/v1/tags?namespace=atlas&limit=1000")).tags;
+  const tags = async (): Promise<Tag[]> => (await fixture.server.api<{ tags: Tag[] }>("/v1/tags?namespace=atlas&limit=1000")).tags;
   const roots = (await tags()).map(({ tag }) => tag).filter((tag, _, all) => !tag.includes(":") && !all.some((other) => other.startsWith(`${tag}:`)));
   const [from = "", into = ""] = roots;
-  const page = await shown("/console/tags?namespace=atlas");
+  const page = await fixture.page("/console/tags?namespace=atlas");
   await page.locator(`[role=treeitem][title="${from}"] .tag-row-menu`).click();
   await page.getByRole("menuitem", { name: "Merge into another tag" }).click();
   await page.getByLabel("Tag that stays").fill(into);
@@ -82,14 +71,14 @@ test("two tags are merged and the merge is undone", async () => {
 });
 
 test("a dead letter is retried, and a queue is paused", async () => {
-  await server.api("/v1/queues/htm.tag/pause", { reason: "a test" });
+  await fixture.server.api("/v1/queues/htm.tag/pause", { reason: "a test" });
   const { id } = await written("A job of this is cancelled.");
-  await server.api("/v1/jobs/cancel", { queue: "htm.tag", confirm: true });
-  await server.api("/v1/queues/htm.tag/resume", {});
-  const page = await shown("/console/pipeline/dead-letters");
+  await fixture.server.api("/v1/jobs/cancel", { queue: "htm.tag", confirm: true });
+  await fixture.server.api("/v1/queues/htm.tag/resume", {});
+  const page = await fixture.page("/console/pipeline/dead-letters");
   await page.getByRole("button", { name: `Retry memory ${id}` }).click();
   const state = async (): Promise<string | undefined> =>
-    (await server.api<{ stages: { stage: string; state: string }[] }>(`/v1/memories/${id}/status`)).stages.find(({ stage }) => stage === "tag")?.state;
+    (await fixture.server.api<{ stages: { stage: string; state: string }[] }>(`/v1/memories/${id}/status`)).stages.find(({ stage }) => stage === "tag")?.state;
   await until(async () => (await state()) === "done");
   await page.getByRole("link", { name: "Overview" }).click();
   await page.getByRole("button", { name: /^Pause/ }).first().click();
@@ -97,17 +86,17 @@ test("a dead letter is retried, and a queue is paused", async () => {
   await page.getByRole("dialog").getByRole("button", { name: /^Pause/ }).click();
   await page.getByText("somebody looks at it").first().waitFor();
   await page.getByRole("button", { name: /^Resume/ }).first().click();
-  await until(async () => (await server.api<{ paused: string | null }[]>("/v1/queues")).every(({ paused }) => paused === null));
+  await until(async () => (await fixture.server.api<{ paused: string | null }[]>("/v1/queues")).every(({ paused }) => paused === null));
   await page.context().close();
 });
 
 test("the timeline and the working memory show what there is", async () => {
-  const timeline = await shown("/console/timeline?namespace=atlas");
+  const timeline = await fixture.page("/console/timeline?namespace=atlas");
   await timeline.getByRole("heading", { level: 1 }).waitFor();
   await timeline.locator("main svg:not(.patterns)").first().waitFor();
   await timeline.context().close();
-  await server.api("/v1/recall", { query: "parcel", robot: "architect", filter: { namespaces: ["atlas"] } });
-  const working = await shown("/console/working-memory?namespace=atlas");
+  await fixture.server.api("/v1/recall", { query: "parcel", robot: "architect", filter: { namespaces: ["atlas"] } });
+  const working = await fixture.page("/console/working-memory?namespace=atlas");
   await working.getByText("architect").first().click();
   await working.getByText("tokens").first().waitFor();
   await working.context().close();
@@ -117,19 +106,19 @@ test("nothing serious is found by axe, at any width", async () => {
   const { id } = await written("A memory with a text.\nAnd a second line.");
   const heading = (page: Page) => page.getByRole("heading", { level: 1 }).waitFor();
   for (const path of [`memories/${id}`, "tags?namespace=atlas", "timeline?namespace=atlas", "working-memory?namespace=atlas", "pipeline", "pipeline/dead-letters", "pipeline/providers", "pipeline/models", "keys", "keys?tab=audit", "nowhere"]) {
-    await checkAccess(browser, `${server.url}/console/${path}`, heading);
+    await fixture.checkAccess(`/console/${path}`, heading);
   }
 });
 
 test("a key is made, and from then on people sign in", async () => {
-  const page = await shown("/console/keys");
+  const page = await fixture.page("/console/keys");
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name, for people").fill("<b>Mara</b>");
   await page.getByRole("radio", { name: /admin/ }).check();
   await page.getByRole("button", { name: "Create" }).click();
   const secret = await page.getByLabel("Key", { exact: true }).inputValue();
   assert.match(secret, /^htm_/);
-  const guest = await shown("/");
+  const guest = await fixture.page("/");
   // The server notices its first key within a second.
   await until(async () => {
     await guest.reload();
@@ -154,8 +143,8 @@ test("a key is made, and from then on people sign in", async () => {
 });
 
 test("a reader is not offered what would fail", async () => {
-  const created = await server.htm("keys", "create", "--namespace", "atlas", "--role", "reader", "--json");
-  const page = await shown("/");
+  const created = await fixture.server.htm("keys", "create", "--namespace", "atlas", "--role", "reader", "--json");
+  const page = await fixture.page("/");
   await page.getByLabel("Key", { exact: true }).fill(JSON.parse(created).secret);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("searchbox").fill("parcel search");

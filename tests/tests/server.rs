@@ -20,6 +20,8 @@ mod fuzz;
 mod idempotency;
 #[path = "server/keys.rs"]
 mod keys;
+#[path = "server/map.rs"]
+mod map;
 #[path = "server/mcp.rs"]
 mod mcp;
 #[path = "server/members.rs"]

@@ -34,6 +34,8 @@ interface ConfirmProperties {
   title: string;
   /** The verb on the button. */
   verb: string;
+  /** What is on the button that does nothing. Where the verb is to cancel something, another word. */
+  leave?: string;
   isDangerous?: boolean;
   /** False while the form in it is incomplete. */
   isReady?: boolean;
@@ -46,7 +48,8 @@ interface ConfirmProperties {
 }
 
 /** A question with a button that does it. */
-export function Confirm({ title, verb, isDangerous, isReady = true, act, onClose, onDone = onClose, children }: ConfirmProperties): JSX.Element {
+export function Confirm(properties: ConfirmProperties): JSX.Element {
+  const { title, verb, leave = "Cancel", isDangerous, isReady = true, act, onClose, onDone = onClose, children } = properties;
   const [error, setError] = useState<HtmError>();
   const [isActing, setActing] = useState(false);
   const submit = async (event: Event): Promise<void> => {
@@ -67,7 +70,7 @@ export function Confirm({ title, verb, isDangerous, isReady = true, act, onClose
         {error && <Problem error={error} />}
         <div class="row end">
           <button type="button" class="button" onClick={onClose}>
-            Cancel
+            {leave}
           </button>
           <button type="submit" class={`button ${isDangerous ? "danger" : "primary"}`} disabled={isActing || !isReady}>
             {verb}

@@ -4,7 +4,7 @@ import type { JSX, TargetedPointerEvent } from "preact";
 import { useState } from "preact/hooks";
 import { number } from "./basics";
 import { pathOf, scaleOf, type Plot } from "./line-chart/geometry";
-import { TableBox } from "./table-box";
+import { Heads, TableBox } from "./table-box";
 import { useWidth } from "./use-width";
 import "./line-chart.css";
 
@@ -134,16 +134,7 @@ function Numbers({ title, times, lines }: Properties): JSX.Element {
       <summary>The numbers as a table</summary>
       <TableBox label={title}>
         <caption class="hidden-label">{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {lines.map(({ name }) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Heads columns={["Time", ...lines.map(({ name }) => ({ number: name }))]} />
         <tbody>
           {known.reverse().map(({ time, step }) => (
             <tr key={time}>

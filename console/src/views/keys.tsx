@@ -15,16 +15,14 @@ export function Keys(): JSX.Element {
   const shown = TABS.find((it) => it.tab === tab) ?? TABS[0];
   return (
     <div class="stack">
-      <div class="page-head">
-        <h1>{shown.name}</h1>
-        <nav class="row" aria-label="Keys and audit log">
-          {TABS.map(({ name, tab }) => (
-            <Link key={name} class="chip" to={address("/console/keys", { tab })} aria-current={tab === shown.tab ? "page" : undefined}>
-              {name}
-            </Link>
-          ))}
-        </nav>
-      </div>
+      <h1>{shown.name}</h1>
+      <nav class="tabs" aria-label="Keys and audit log">
+        {TABS.map(({ name, tab }) => (
+          <Link key={name} to={address("/console/keys", { tab })} aria-current={tab === shown.tab ? "page" : undefined}>
+            {name}
+          </Link>
+        ))}
+      </nav>
       <shown.show />
     </div>
   );

@@ -60,7 +60,7 @@ function Seen({ place }: { place: string }): JSX.Element {
 function Tabs({ place, queues }: { place: string; queues: readonly models.QueueStats[] | undefined }): JSX.Element {
   const dead = queues?.reduce((sum, queue) => sum + queue.dead, 0) ?? 0;
   return (
-    <nav class="row tabs" aria-label="Parts of the pipeline">
+    <nav class="tabs" aria-label="Parts of the pipeline">
       {TABS.map(({ rest, name }) => (
         <Link
           key={rest}

@@ -78,7 +78,7 @@ function TagsOf({ namespace }: { namespace: string | undefined }): JSX.Element {
         refresh={() => setVersion(version + 1)}
         isLoading={answer.isLoading}
       />
-      <nav class="tags-parts" aria-label="About tags">
+      <nav class="tabs tags-parts" aria-label="About tags">
         {Object.entries(PARTS).map(([name, it]) => (
           <Link key={name} to={here({ part: name })} aria-current={it === part[1] ? "page" : undefined}>
             {it.name}

@@ -2,11 +2,12 @@
 
 import type { JSX } from "preact";
 import { Awaited, Empty } from "../components/basics";
+import { added } from "../components/filter-chips";
 import { address, go, useNamespace, usePlace } from "../router";
 import { useAnswer } from "../server";
 import { ask, type Counts } from "./timeline/ask";
 import { Chart } from "./timeline/chart";
-import { Filters, added } from "./timeline/filters";
+import { Filters } from "./timeline/filters";
 import { List } from "./timeline/list";
 import { changed, filterOf, isNarrowed, read, written, type Division, type Query, type Setter } from "./timeline/query";
 import { RangeBar } from "./timeline/range-bar";

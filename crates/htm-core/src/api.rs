@@ -22,6 +22,7 @@ pub(crate) mod htm;
 pub(crate) mod import;
 pub mod jobs;
 mod keepers;
+mod map;
 pub(crate) mod mind;
 pub mod models;
 mod namespaces;

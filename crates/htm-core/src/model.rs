@@ -20,6 +20,7 @@ pub mod jobs;
 pub(crate) mod keepers;
 pub(crate) mod lexeme;
 pub(crate) mod line;
+pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod models;
 pub(crate) mod namespaces;

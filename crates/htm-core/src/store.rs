@@ -31,6 +31,8 @@ pub mod job_control;
 pub mod job_list;
 pub mod jobs;
 pub mod lifecycle;
+pub(crate) mod losses;
+pub(crate) mod map;
 pub(crate) mod named;
 pub(crate) mod namespaces;
 pub mod nodes;

@@ -210,7 +210,9 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
         (path, "groups") if path.starts_with("/v1/groups/{name}/members") => Role::Writer,
         // Each tool needs its own.
         (_, "mcp") => Role::Reader,
-        (_, "recall" | "context" | "timeline" | "stats" | "namespaces" | "export" | "events") => Role::Reader,
+        (_, "recall" | "context" | "timeline" | "map" | "stats" | "namespaces" | "export" | "events") => {
+            Role::Reader
+        }
         (_, "memories" | "conversations" | "import" | "robots" | "files") if !reads => Role::Writer,
         (_, "memories" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas") if reads => {
             Role::Reader

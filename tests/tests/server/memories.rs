@@ -37,6 +37,9 @@ async fn a_memory_lives_over_http() {
     assert_eq!((&read["importance"], &read["ttl_seconds"]), (&json!(8.0), &json!(3600)));
     assert_eq!(read["created_at"], "2026-03-01T10:00:00Z");
     assert_eq!(read["tags"], json!(["database:postgresql"]));
+    let tags = served.get("/v1/memories/1/tags").await.is(200);
+    assert_eq!((&tags[0]["tag"], &tags[0]["origin"]), (&json!("database:postgresql"), &json!("manual")));
+    assert_eq!((&tags[0]["model"], &tags[0]["confidence"]), (&Value::Null, &Value::Null));
     assert_eq!(served.get("/v1/memories/by-key/adr-7?namespace=atlas").await.is(200)["id"], 1);
     assert_eq!(served.get("/v1/memories/by-key/adr-8").await.problem(), (404, "node_not_found"));
     let unchanged = served.request(Method::GET, "/v1/memories/1").header("if-none-match", "\"1\"");
@@ -58,6 +61,7 @@ async fn a_memory_lives_over_http() {
     assert_eq!(served.delete("/v1/memories/1?confirm=true").await.problem(), (403, "not_owner"));
     assert_eq!(served.delete(&format!("{of_ada}&confirm=true")).await.is(200)["forgotten"], json!([1]));
     assert_eq!(served.get("/v1/memories/1").await.problem(), (404, "node_not_found"));
+    assert_eq!(served.get("/v1/memories/1/tags").await.problem(), (404, "node_not_found"));
     let forgotten = served.get("/v1/memories/forgotten?namespace=atlas").await.is(200);
     let forgotten = &forgotten["memories"];
     assert_eq!((&forgotten[0]["node"], &forgotten[0]["reason"]), (&json!(1), &json!("asked")));

@@ -2083,6 +2083,22 @@ class AsyncMemories:
             )
         )
 
+    async def tags(
+        self,
+        id: int,
+    ) -> List[m.TagAssignment]:
+        """List the tags of a memory, each with who set it and how sure that was."""
+        return await self._sender.send(
+            Call(
+                "GET",
+                "/v1/memories/{id}/tags",
+                List[m.TagAssignment],
+                path={
+                    "id": id,
+                },
+            )
+        )
+
 
 class AsyncModels:
     """Models."""
@@ -2611,6 +2627,31 @@ class AsyncRecall:
                     "filter": filter,
                     "limit": limit,
                     "step": step,
+                },
+            )
+        )
+
+    async def map(
+        self,
+        *,
+        filter: m.FilterBody | dict[str, Any] | None = None,
+        limit: int | None = None,
+    ) -> m.MemoryMap:
+        """Show a sample of memories in two dimensions, by their vectors.
+
+        Args:
+            filter: The memories of the map.
+            limit: The most memories, 1 to 5,000: a sample of those that pass the filter. Default:
+                2,000.
+        """
+        return await self._sender.send(
+            Call(
+                "POST",
+                "/v1/map",
+                m.MemoryMap,
+                body={
+                    "filter": filter,
+                    "limit": limit,
                 },
             )
         )

@@ -813,6 +813,24 @@ class LoggedChange(BaseModel):
     """
 
 
+class MapBody(BaseModel):
+    """
+    The query of a map.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    filter: FilterBody | None = None
+    """
+    The memories of the map.
+    """
+    limit: Annotated[int | None, Field(ge=0)] = None
+    """
+    The most memories, 1 to 5,000: a sample of those that pass the filter. Default: 2,000.
+    """
+
+
 class MemoryEdit(BaseModel):
     """
     Changes of a memory. Fields that are not given stay.
@@ -4605,6 +4623,44 @@ class LineOutcome(RootModel[ImportedLine | LineOutcome1]):
     """
 
 
+class MapPoint(BaseModel):
+    """
+    The place of a memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    created_at: AwareDatetime
+    """
+    When it happened.
+    """
+    excerpt: str
+    """
+    The start of its text.
+    """
+    node: int
+    """
+    The memory.
+    """
+    robot: str
+    """
+    The robot that remembered it.
+    """
+    topics: list[str]
+    """
+    The first levels of its tags, by name.
+    """
+    x: float
+    """
+    From -1 to 1, in the same scale as y.
+    """
+    y: float
+    """
+    From -1 to 1.
+    """
+
+
 class Match(BaseModel):
     """
     A node that contains the text.
@@ -4632,6 +4688,40 @@ class Match(BaseModel):
     robot: str
     """
     The robot that remembered it.
+    """
+
+
+class MemoryMap(BaseModel):
+    """
+    A sample of memories in two dimensions.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    embedded: int
+    """
+    Those that have a vector of this model. The sample is of these.
+    """
+    memories: int
+    """
+    The number of memories that pass the filter.
+    """
+    model: str | None = None
+    """
+    The embedding model whose vectors are shown, the active one; none: there is none.
+    """
+    points: list[MapPoint]
+    """
+    The sample, in the order of ids. The same memories give the same places.
+    """
+    variance_x: float
+    """
+    The share of the vectors' variance that is along x, 0 to 1.
+    """
+    variance_y: float
+    """
+    The share that is along y.
     """
 
 
@@ -5245,6 +5335,40 @@ class SweptNamespace(BaseModel):
     purged: Purged
     """
     Rows that the retention policy has purged.
+    """
+
+
+class TagAssignment(BaseModel):
+    """
+    A tag of a node, and who set it.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    assigned_at: AwareDatetime
+    """
+    When it was set.
+    """
+    confidence: float | None = None
+    """
+    The confidence, 0 to 1, if the origin tells one.
+    """
+    model: str | None = None
+    """
+    The model; none for a manual assignment.
+    """
+    origin: Literal['manual', 'llm', 'local', 'rule']
+    """
+    The origin.
+    """
+    prompt_version: str | None = None
+    """
+    The version of its prompt or rules.
+    """
+    tag: str
+    """
+    The tag.
     """
 
 

@@ -1256,6 +1256,32 @@ export interface ManyWritten {
   results: ItemWritten[];
 }
 
+/** The query of a map. */
+export interface MapBody {
+  /** The memories of the map. */
+  filter?: FilterBody;
+  /** The most memories, 1 to 5,000: a sample of those that pass the filter. Default: 2,000. */
+  limit?: number | null;
+}
+
+/** The place of a memory. */
+export interface MapPoint {
+  /** When it happened. */
+  created_at: string;
+  /** The start of its text. */
+  excerpt: string;
+  /** The memory. */
+  node: NodeId;
+  /** The robot that remembered it. */
+  robot: string;
+  /** The first levels of its tags, by name. */
+  topics: string[];
+  /** From -1 to 1, in the same scale as y. */
+  x: number;
+  /** From -1 to 1. */
+  y: number;
+}
+
 /** A node that contains the text. */
 export interface Match {
   /** When it happened. */
@@ -1309,6 +1335,22 @@ export interface MemoryEdit {
   ttl_seconds?: number | null;
   /** Its kind; null removes it. */
   type?: string | null;
+}
+
+/** A sample of memories in two dimensions. */
+export interface MemoryMap {
+  /** Those that have a vector of this model. The sample is of these. */
+  embedded: number;
+  /** The number of memories that pass the filter. */
+  memories: number;
+  /** The embedding model whose vectors are shown, the active one; none: there is none. */
+  model?: string | null;
+  /** The sample, in the order of ids. The same memories give the same places. */
+  points: MapPoint[];
+  /** The share of the vectors' variance that is along x, 0 to 1. */
+  variance_x: number;
+  /** The share that is along y. */
+  variance_y: number;
 }
 
 /** The statistics, all of one instant. */
@@ -2546,6 +2588,22 @@ export interface TableSize {
   rows?: number | null;
   /** Bytes of the rows, including long values. */
   table_bytes: number;
+}
+
+/** A tag of a node, and who set it. */
+export interface TagAssignment {
+  /** When it was set. */
+  assigned_at: string;
+  /** The confidence, 0 to 1, if the origin tells one. */
+  confidence?: number | null;
+  /** The model; none for a manual assignment. */
+  model?: string | null;
+  /** The origin. */
+  origin: TagOrigin;
+  /** The version of its prompt or rules. */
+  prompt_version?: string | null;
+  /** The tag. */
+  tag: TagPath;
 }
 
 /** The details of a tag. */

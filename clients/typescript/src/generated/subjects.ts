@@ -1143,6 +1143,11 @@ export class Memories {
   async status(id: number, options: Options = {}): Promise<models.NodeStatus> {
     return this.#sender.send({ method: "GET", path: path`/v1/memories/${id}/status` }, options);
   }
+
+  /** List the tags of a memory, each with who set it and how sure that was. */
+  async tags(id: number, options: Options = {}): Promise<models.TagAssignment[]> {
+    return this.#sender.send({ method: "GET", path: path`/v1/memories/${id}/tags` }, options);
+  }
 }
 
 /** Models. */
@@ -1400,6 +1405,11 @@ export class Recall {
       },
       options,
     );
+  }
+
+  /** Show a sample of memories in two dimensions, by their vectors. */
+  async map(fields: models.MapBody = {}, options: Options = {}): Promise<models.MemoryMap> {
+    return this.#sender.send({ method: "POST", path: "/v1/map", body: fields }, options);
   }
 
   /** Recall memories. */

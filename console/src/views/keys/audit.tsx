@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Empty, Time } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { attempt } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
 
@@ -47,16 +47,7 @@ export function AuditLog(): JSX.Element {
 function Table({ entries }: { entries: readonly models.AuditEntry[] }): JSX.Element {
   return (
     <TableBox label="Audit log">
-      <thead>
-        <tr>
-          <th scope="col">When</th>
-          <th scope="col">Who</th>
-          <th scope="col">Did</th>
-          <th scope="col">To</th>
-          <th scope="col">Namespace</th>
-          <th scope="col">Details</th>
-        </tr>
-      </thead>
+      <Heads columns={["When", "Who", "Did", "To", "Namespace", "Details"]} />
       <tbody>
         {entries.map((entry, index) => (
           <tr key={index}>

@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
+import { copy } from "../../components/clipboard";
 import { Confirm, Dialog } from "../../components/dialog";
-import { say } from "../../components/toasts";
 import { htm } from "../../server";
 
 const ROLES: readonly { role: models.Role; may: string }[] = [
@@ -75,10 +75,6 @@ export function CreateKey({ onClose }: { onClose: () => void }): JSX.Element {
 }
 
 function Created({ created, onClose }: { created: models.CreatedApiKey; onClose: () => void }): JSX.Element {
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(created.secret);
-    say("The key is copied.");
-  };
   return (
     <Dialog title="The key" onClose={onClose}>
       <p class="notice warn">It is shown this once. The server keeps its hash only.</p>
@@ -87,7 +83,7 @@ function Created({ created, onClose }: { created: models.CreatedApiKey; onClose:
         <input class="input mono" readOnly value={created.secret} onFocus={(event) => event.currentTarget.select()} />
       </label>
       <div class="row end">
-        <button type="button" class="button" onClick={() => void copy()}>
+        <button type="button" class="button" onClick={() => void copy(created.secret, "The key")}>
           Copy
         </button>
         <button type="button" class="button primary" onClick={onClose}>

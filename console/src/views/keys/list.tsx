@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Empty, Time, number } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { say } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
 import { CreateKey } from "./create";
@@ -47,23 +47,19 @@ function NoKeys(): JSX.Element {
 function Table({ keys, revoke }: { keys: readonly models.ApiKey[]; revoke: (key: models.ApiKey) => void }): JSX.Element {
   return (
     <TableBox label="Keys">
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Role</th>
-          <th scope="col">Namespaces</th>
-          <th scope="col">Robot</th>
-          <th scope="col" class="number">
-            Requests a minute
-          </th>
-          <th scope="col">Created</th>
-          <th scope="col">Last used</th>
-          <th scope="col">State</th>
-          <th scope="col">
-            <span class="hidden-label">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Heads
+        columns={[
+          "Key",
+          "Role",
+          "Namespaces",
+          "Robot",
+          { number: "Requests a minute" },
+          "Created",
+          "Last used",
+          "State",
+          { hidden: "Actions" },
+        ]}
+      />
       <tbody>
         {keys.map((key) => (
           <tr key={key.id}>

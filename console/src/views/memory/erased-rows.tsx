@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { number } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 
 const NAMES: Readonly<Record<string, string>> = {
   "htm.nodes": "The memory with its facts",
@@ -29,15 +29,7 @@ export function ErasedRows({ removed }: { removed: Record<string, number> }): JS
   return (
     <div class="memory-table small">
       <TableBox label="Rows by table">
-        <thead>
-          <tr>
-            <th scope="col">What</th>
-            <th scope="col">Table</th>
-            <th scope="col" class="number">
-              Rows
-            </th>
-          </tr>
-        </thead>
+        <Heads columns={["What", "Table", { number: "Rows" }]} />
         <tbody>
           {Object.entries(removed).map(([table, rows]) => (
             <tr key={table}>

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { HtmError, type models } from "htm-memory";
 import { Awaited, Time, number } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
 import { htm, useAnswer, type Answer } from "../../server";
 import { STATE_HINTS, STATE_NAMES, stageOf } from "../../components/job-words";
@@ -72,21 +72,9 @@ function Table({ jobs }: { jobs: models.Job[] }): JSX.Element {
     <>
       <div class="memory-table small">
         <TableBox label="Its jobs">
-          <thead>
-            <tr>
-              <th scope="col">Job</th>
-              <th scope="col">Model</th>
-              <th scope="col" class="number">
-                Revision
-              </th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Attempts
-              </th>
-              <th scope="col">When</th>
-              <th scope="col">Result</th>
-            </tr>
-          </thead>
+          <Heads
+            columns={["Job", "Model", { number: "Revision" }, "State", { number: "Attempts" }, "When", "Result"]}
+          />
           <tbody>
             {jobs.slice(0, shown).map((job) => (
               <Row key={job.id} job={job} />

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Bar, Empty, Time, count, duration } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
 import { htm, useAnswer, type Answer, usePolled } from "../../server";
 import { recentRate } from "./history";
@@ -65,18 +65,7 @@ function Runs({
   usePolled(progress, WATCHED_MS);
   return (
     <TableBox label="Backfills">
-      <thead>
-        <tr>
-          <th scope="col">Backfill</th>
-          <th scope="col">State</th>
-          <th scope="col">Made jobs</th>
-          <th scope="col">Left of its queue</th>
-          <th scope="col">Started</th>
-          <th scope="col">
-            <span class="hidden-label">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Heads columns={["Backfill", "State", "Made jobs", "Left of its queue", "Started", { hidden: "Actions" }]} />
       <tbody>
         {runs.map((run) => (
           <Row

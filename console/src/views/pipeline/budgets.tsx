@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Bar, Empty, count, duration, number } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { attempt, say } from "../../components/toasts";
 import { Link, address } from "../../router";
 import { htm, useAnswer, usePolled } from "../../server";
@@ -69,16 +69,7 @@ function BudgetTable({ budgets, change, reload }: TableProperties): JSX.Element 
   return (
     <>
       <TableBox label="Budgets of tokens">
-        <thead>
-          <tr>
-            <th scope="col">Namespace</th>
-            <th scope="col">Spent today</th>
-            <th scope="col">Parked jobs</th>
-            <th scope="col">
-              <span class="hidden-label">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <Heads columns={["Namespace", "Spent today", "Parked jobs", { hidden: "Actions" }]} />
         <tbody>
           {budgets.slice(0, shown).map((budget) => (
             <Row key={budget.namespace} budget={budget} change={() => change(budget)} reload={reload} />

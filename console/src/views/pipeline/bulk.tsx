@@ -60,6 +60,7 @@ export function Bulk({ act, query, onClose, reload }: Properties): JSX.Element {
     <Confirm
       title={`${verb} all that match`}
       verb={counted.value ? `${verb} ${many}` : verb}
+      leave={act === "cancel" ? "Keep them" : undefined}
       isDangerous={act === "cancel"}
       isReady={jobs > 0}
       act={run}
@@ -67,7 +68,7 @@ export function Bulk({ act, query, onClose, reload }: Properties): JSX.Element {
     >
       {counted.error && <Problem error={counted.error} retry={counted.reload} />}
       <p role="status">
-        {counted.isLoading ? "Counting …" : counted.value && (jobs === 0 ? "No job matches." : `These are ${many}.`)}
+        {counted.isLoading ? "Counting …" : counted.value && (jobs === 0 ? "No job matches." : `${jobs === 1 && !isMore ? "This is" : "These are"} ${many}.`)}
       </p>
       <Conditions query={query} />
       <p>{EFFECTS[act]}</p>

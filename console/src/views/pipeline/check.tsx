@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Problem, count } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { attempt, say } from "../../components/toasts";
 import { Link, address } from "../../router";
 import { htm, useAnswer } from "../../server";
@@ -81,13 +81,7 @@ function Found({ audit }: { audit: models.Audit }): JSX.Element {
 function Missing({ stranded }: { stranded: readonly models.Stranded[] }): JSX.Element {
   return (
     <TableBox label="Missing results">
-      <thead>
-        <tr>
-          <th scope="col">Memory</th>
-          <th scope="col">Namespace</th>
-          <th scope="col">What is missing</th>
-        </tr>
-      </thead>
+      <Heads columns={["Memory", "Namespace", "What is missing"]} />
       <tbody>
         {stranded.slice(0, STRANDED_SHOWN).map(({ node, namespace, stage, why }) => (
           <tr key={`${node} ${stage}`}>

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { models } from "htm-memory";
 import { Time } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
 import { useActing } from "./acting";
 import { FailureText } from "./failure";
@@ -29,26 +29,17 @@ export function JobTable({ jobs, hasStates, selected, setSelected, reload }: Pro
   };
   return (
     <TableBox label="Jobs">
-      <thead>
-        <tr>
-          <th scope="col">
-            {ids.length > 0 && (
-              <label class="tick">
-                <span class="hidden-label">Select all of this page</span>
-                <input type="checkbox" checked={isWhole} onChange={() => setSelected(new Set(isWhole ? [] : ids))} />
-              </label>
-            )}
-          </th>
-          <th scope="col">Memory</th>
-          {hasStates && <th scope="col">State</th>}
-          <th scope="col">{hasStates ? "Result or last error" : "Why it failed"}</th>
-          <th scope="col">Attempts</th>
-          <th scope="col">When</th>
-          <th scope="col">
-            <span class="hidden-label">Actions</span>
-          </th>
-        </tr>
-      </thead>
+      <Heads
+        columns={[
+          { shown: ids.length > 0 && <SelectAll isWhole={isWhole} select={() => setSelected(new Set(isWhole ? [] : ids))} /> },
+          "Memory",
+          hasStates && "State",
+          hasStates ? "Result or last error" : "Why it failed",
+          "Attempts",
+          "When",
+          { hidden: "Actions" },
+        ]}
+      />
       <tbody>
         {jobs.map((job) => (
           <Row
@@ -62,6 +53,15 @@ export function JobTable({ jobs, hasStates, selected, setSelected, reload }: Pro
         ))}
       </tbody>
     </TableBox>
+  );
+}
+
+function SelectAll({ isWhole, select }: { isWhole: boolean; select: () => void }): JSX.Element {
+  return (
+    <label class="tick">
+      <span class="hidden-label">Select all of this page</span>
+      <input type="checkbox" checked={isWhole} onChange={select} />
+    </label>
   );
 }
 

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Empty, count, number } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { attempt, say } from "../../components/toasts";
 import { htm, useAnswer, type Answer, usePolled } from "../../server";
 import { Budgets } from "./budgets";
@@ -60,16 +60,7 @@ function Listed({ providers, reload }: { providers: readonly Known[]; reload: ()
         </Empty>
       ) : (
         <TableBox label="Models and their limits">
-          <thead>
-            <tr>
-              <th scope="col">Model</th>
-              <th scope="col">State</th>
-              <th scope="col">Limits</th>
-              <th scope="col">
-                <span class="hidden-label">Actions</span>
-              </th>
-            </tr>
-          </thead>
+          <Heads columns={["Model", "State", "Limits", { hidden: "Actions" }]} />
           <tbody>
             {providers.map((known) => (
               <Row key={known.model} known={known} change={() => setLimited(known)} reload={reload} />

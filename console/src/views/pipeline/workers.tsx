@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import type { models } from "htm-memory";
 import { Empty, Time, count, duration, number } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
 
 // A worker may hold hundreds of jobs.
@@ -30,16 +30,7 @@ export function Workers({ workers, running }: Properties): JSX.Element {
         </Empty>
       ) : (
         <TableBox label="Workers">
-          <thead>
-            <tr>
-              <th scope="col">Worker</th>
-              <th scope="col">State</th>
-              <th scope="col">Queue</th>
-              <th scope="col">Does now</th>
-              <th scope="col">Last seen</th>
-              <th scope="col">Started</th>
-            </tr>
-          </thead>
+          <Heads columns={["Worker", "State", "Queue", "Does now", "Last seen", "Started"]} />
           <tbody>
             {workers.slice(0, WORKERS_SHOWN).map((worker) => (
               <Row key={worker.id} worker={worker} held={running.filter((job) => job.held_by === worker.id)} />

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import type { models } from "htm-memory";
 import { Empty, Problem, count, duration } from "../../components/basics";
+import { added } from "../../components/filter-chips";
 import { useUser } from "../../components/sign-in";
 import { Link, address, useNamespace } from "../../router";
 import { htm, useAnswer } from "../../server";
@@ -78,7 +79,7 @@ function Answered({ recalled, query, set }: { recalled: models.Recalled; query: 
       ) : (
         <ol class="stack hits">
           {hits.map((hit, index) => (
-            <HitCard key={hit.id} hit={hit} rank={index + 1} best={best} addTag={(tag) => set({ tags: [...new Set([...query.tags, tag])] })} />
+            <HitCard key={hit.id} hit={hit} rank={index + 1} best={best} addTag={(tag) => set({ tags: added(query.tags, tag) })} />
           ))}
         </ol>
       )}

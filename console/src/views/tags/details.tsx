@@ -149,7 +149,7 @@ function Synonyms({ details: { tag, synonyms } }: { details: models.TagDetails }
           <span class="muted small">None. Another name means this tag, in searches and on new memories.</span>
         )}
         {synonyms.map((name) => (
-          <span key={name} class={ask ? "chip tag-removable" : "chip"}>
+          <span key={name} class="chip">
             {name}
             {ask && (
               <button

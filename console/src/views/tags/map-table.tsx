@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { number } from "../../components/basics";
+import { Heads, TableBox } from "../../components/table-box";
 import { Link } from "../../router";
 import type { Item } from "./map-tiles";
 import { toTag } from "./places";
@@ -25,30 +26,18 @@ function Rows({ items }: { items: readonly Item[] }): JSX.Element {
   const sum = items.reduce((sum, { value }) => sum + value, 0);
   return (
     <>
-      <div class="table-box tag-table">
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Tag</th>
-              <th scope="col" class="number">
-                Memories
-              </th>
-              <th scope="col" class="number">
-                Share of the map
-              </th>
+      <TableBox label="Tags of the map">
+        <Heads columns={["Tag", { number: "Memories" }, { number: "Share of the map" }]} />
+        <tbody>
+          {items.slice(from, from + SHOWN).map(({ label, branch, value }) => (
+            <tr key={branch?.path ?? label}>
+              <td class="stored">{branch ? <Link to={toTag(branch.path)}>{branch.path}</Link> : label}</td>
+              <td class="number">{number(value)}</td>
+              <td class="number">{percent.format(sum > 0 ? value / sum : 0)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {items.slice(from, from + SHOWN).map(({ label, branch, value }) => (
-              <tr key={branch?.path ?? label}>
-                <td class="stored">{branch ? <Link to={toTag(branch.path)}>{branch.path}</Link> : label}</td>
-                <td class="number">{number(value)}</td>
-                <td class="number">{percent.format(sum > 0 ? value / sum : 0)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </TableBox>
       {items.length > SHOWN && (
         <p class="row">
           <button type="button" class="button" disabled={from === 0} onClick={() => setFrom(from - SHOWN)}>

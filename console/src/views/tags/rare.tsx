@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Empty, Problem, Time, count, number } from "../../components/basics";
+import { Heads, TableBox } from "../../components/table-box";
 import { Link, go, usePlace } from "../../router";
 import { htm, useAnswer } from "../../server";
 import { useHere } from "./here";
@@ -84,25 +85,14 @@ function RareTags({ rare, most }: { rare: readonly Branch[]; most: number }): JS
         {isLoading && ". Looking for tags to merge them into …"}
       </p>
       {problem}
-      <div class="table-box tag-table">
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">Tag</th>
-              {ask && <th scope="col">What to do</th>}
-              <th scope="col" class="number">
-                Memories
-              </th>
-              <th scope="col">There since</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rare.slice(start, start + SHOWN).map((branch) => (
-              <Row key={branch.path} branch={branch} into={targets.get(branch.path)} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <TableBox label="Rare tags">
+        <Heads columns={["Tag", ask && "What to do", { number: "Memories" }, "There since"]} />
+        <tbody>
+          {rare.slice(start, start + SHOWN).map((branch) => (
+            <Row key={branch.path} branch={branch} into={targets.get(branch.path)} />
+          ))}
+        </tbody>
+      </TableBox>
       {rare.length > SHOWN && (
         <p class="row">
           <button type="button" class="button" disabled={start === 0} onClick={() => setFrom(start - SHOWN)}>

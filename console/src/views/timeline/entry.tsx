@@ -3,9 +3,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
+import { added } from "../../components/filter-chips";
 import { Link, address } from "../../router";
 import { clockOf } from "./labels";
-import { added } from "./filters";
 import type { Query, Setter } from "./query";
 
 const SHOWN = 320;

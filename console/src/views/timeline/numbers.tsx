@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { number } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import type { Counts } from "./ask";
 import { stepText } from "./labels";
 import type { Series } from "./series";
@@ -15,20 +15,7 @@ export function Numbers({ title, counts, series }: { title: string; counts: Coun
       <summary>The numbers as a table</summary>
       <TableBox label={title}>
         <caption class="hidden-label">{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time (UTC)</th>
-            {by !== "time" &&
-              series.map(({ name, style }) => (
-                <th key={style} scope="col" class="number">
-                  {name}
-                </th>
-              ))}
-            <th scope="col" class="number">
-              Memories
-            </th>
-          </tr>
-        </thead>
+        <Heads columns={["Time (UTC)", ...(by === "time" ? [] : series).map(({ name }) => ({ number: name })), { number: "Memories" }]} />
         <tbody>
           {known.map(({ total, index }) => (
             <tr key={index}>

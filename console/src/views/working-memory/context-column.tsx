@@ -4,9 +4,8 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Bar, count, number } from "../../components/basics";
-import { say } from "../../components/toasts";
+import { copy } from "../../components/clipboard";
 import { Link } from "../../router";
-import { copied } from "./copied";
 import { toMemory } from "./places";
 import { STRATEGY_NAMES, STRATEGY_ORDERS } from "./strategies";
 
@@ -67,14 +66,16 @@ function WholeText({ text, name }: { text: string; name: string }): JSX.Element 
 
 function CopyButton({ context, isEstimate }: { context: models.Context; isEstimate: boolean }): JSX.Element {
   const name = STRATEGY_NAMES[context.strategy];
-  const copy = async (): Promise<void> => {
-    const isCopied = await copied(context.text);
-    say(isCopied ? `The text of “${name}” is copied.` : "The browser does not let this page copy. Open the text and copy it by hand.");
-  };
   const isMissing = context.text === "";
   const reason = context.included.length === 0 ? "There is nothing to copy" : "Only the server writes the headers";
   return (
-    <button type="button" class="button" disabled={isMissing} title={isMissing ? reason : undefined} onClick={() => void copy()}>
+    <button
+      type="button"
+      class="button"
+      disabled={isMissing}
+      title={isMissing ? reason : undefined}
+      onClick={() => void copy(context.text, `The text of “${name}”`)}
+    >
       Copy {isEstimate && "estimate"}
       <span class="hidden-label">, {name}</span>
     </button>

@@ -6,7 +6,7 @@ import type { models } from "htm-memory";
 import { Time, count, duration } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
 import { useMay } from "../../components/sign-in";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { say } from "../../components/toasts";
 import { Link } from "../../router";
 import { htm } from "../../server";
@@ -30,16 +30,7 @@ export function Members({ group, namespace, changed }: Properties): JSX.Element 
     <>
       <TableBox label="Members">
         <caption class="hidden-label">Members of the group</caption>
-        <thead>
-          <tr>
-            <th scope="col">Robot</th>
-            <th scope="col">Role</th>
-            <th scope="col">Is it there?</th>
-            <th scope="col">Last heartbeat</th>
-            <th scope="col">Up to date?</th>
-            <th scope="col">Joined</th>
-          </tr>
-        </thead>
+        <Heads columns={["Robot", "Role", "Is it there?", "Last heartbeat", "Up to date?", "Joined"]} />
         <tbody>
           {group.members.slice(0, shown).map((member) => (
             <Row

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Time, count, number } from "../../components/basics";
-import { TableBox } from "../../components/table-box";
+import { Heads, TableBox } from "../../components/table-box";
 import { Link } from "../../router";
 import type { Acts } from "./acts";
 import { importanceText, leavingOf, type Leaving } from "./eviction";
@@ -29,23 +29,17 @@ export function MindTable({ working, acts, changed }: Properties): JSX.Element {
     <>
       <TableBox label="What is in mind">
         <caption class="hidden-label">What is in mind, in the order in which it leaves</caption>
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              Leaves
-            </th>
-            <th scope="col">Memory</th>
-            <th scope="col" class="number">
-              Tokens
-            </th>
-            <th scope="col" class="number">
-              Importance
-            </th>
-            <th scope="col">Used again</th>
-            <th scope="col">Added</th>
-            <th scope="col">Why in this place</th>
-          </tr>
-        </thead>
+        <Heads
+          columns={[
+            { number: "Leaves" },
+            "Memory",
+            { number: "Tokens" },
+            { number: "Importance" },
+            "Used again",
+            "Added",
+            "Why in this place",
+          ]}
+        />
         <tbody>
           {leaving.slice(0, shown).map((item, index) => (
             <Row key={item.entry.node} leaving={item} place={index + 1} acts={acts} weigh={() => setWeighed(item.entry)} />

@@ -83,7 +83,7 @@ function Robot({ robot, working, namespace, changed }: RobotProperties): JSX.Ele
           bigger budget brings {unfit === 1 ? "it" : "them"} back; the next memory that comes in ends that.
         </p>
       )}
-      <nav class="row mind-tabs" aria-label="Parts of this robot">
+      <nav class="tabs" aria-label="Parts of this robot">
         <Link to={here({ part: null })} aria-current={part === "" ? "page" : undefined}>
           In mind <span class="number muted">{number(working.nodes.length)}</span>
         </Link>

@@ -8,6 +8,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 
 use crate::model::error::{Error, Result, codes};
 use crate::store::connections::TENANT_ROLE;
+use crate::store::losses;
 
 /// Parameters of a URL that sqlx reads. It would log any other one with its value, which may be a secret.
 const KNOWN: &[&str] = &[
@@ -76,10 +77,11 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
 }
 
 /// Options for a pool of [`Htm::with_pool`](crate::Htm::with_pool). A connection is tested when it is returned, and before
-/// its use only if it has been idle for a moment since: each test is a round trip.
+/// its use only if it has been idle for a moment since, or if another one was lost meanwhile: each test is a round trip.
 pub fn pool_options() -> PgPoolOptions {
     PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, last| {
-        Box::pin(async move { Ok(last.idle_for < SURELY_OPEN || connection.ping().await.is_ok()) })
+        let surely_open = losses::since_last().map_or(SURELY_OPEN, |loss| loss.min(SURELY_OPEN));
+        Box::pin(async move { Ok(last.idle_for < surely_open || connection.ping().await.is_ok()) })
     })
 }
 

@@ -4,7 +4,7 @@ use crate::api::htm::Htm;
 use crate::api::remember::ATTEMPTS;
 use crate::model::error::{Result, codes};
 use crate::model::id::NodeId;
-use crate::model::nodes::{Node, Revision};
+use crate::model::nodes::{Node, Revision, TagAssignment};
 use crate::store::nodes;
 
 impl Htm {
@@ -15,6 +15,20 @@ impl Htm {
     pub async fn revisions(&self, node: NodeId) -> Result<Vec<Revision>> {
         self.admit_nodes(&[node]).await?;
         nodes::revisions(self.pool(), node).await
+    }
+
+    /// The tags of a node, with their origins, by their paths.
+    ///
+    /// # Errors
+    /// `node_not_found`, also for a node that was forgotten, or a database error.
+    pub async fn tags_of(&self, node: NodeId) -> Result<Vec<TagAssignment>> {
+        self.admit_nodes(&[node]).await?;
+        let tags = nodes::tags(self.pool(), node).await?;
+        if tags.is_empty() {
+            // An error if that is because there is no such node.
+            nodes::get(self.pool(), node).await?;
+        }
+        Ok(tags)
     }
 
     /// A node by its id.

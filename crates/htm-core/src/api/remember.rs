@@ -242,7 +242,7 @@ impl Htm {
 
     /// The places of the nodes of each transaction that the locks of the tags need.
     pub(crate) fn parts_of(&self, nodes: &[NewNode<'_>]) -> Vec<Vec<usize>> {
-        parts::parts(nodes.iter().map(|node| (node.namespace, self.tags_of(node.memory))))
+        parts::parts(nodes.iter().map(|node| (node.namespace, self.normalised_tags(node.memory))))
     }
 
     /// Writes in as many transactions as the locks of the tags need. An error of the first one is returned for all.
@@ -345,7 +345,8 @@ impl Htm {
         robots::register_in_tx(&mut tx, &robots).await?;
         // Tags are registered before any node is locked, as everywhere. Otherwise a writer that waits for a tag could
         // hold a node that the holder of the tag waits for.
-        let stored_tags: Vec<Vec<TagPath>> = nodes.iter().map(|node| self.tags_of(node.memory)).collect();
+        let stored_tags: Vec<Vec<TagPath>> =
+            nodes.iter().map(|node| self.normalised_tags(node.memory)).collect();
         let paths: Vec<(&str, &str)> = nodes
             .iter()
             .zip(&stored_tags)
@@ -400,7 +401,7 @@ impl Htm {
     }
 
     /// The tags of a validated memory, in their stored form.
-    fn tags_of(&self, memory: &Memory) -> Vec<TagPath> {
+    fn normalised_tags(&self, memory: &Memory) -> Vec<TagPath> {
         let rules = &self.settings().tag_rules;
         memory.tags.iter().filter_map(|tag| rules.normalise(tag.as_str()).ok()).collect()
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::model::error::{Error, ErrorKind, codes};
 use crate::model::id::NodeId;
-use crate::model::tags::TagPath;
+use crate::model::tags::{TagOrigin, TagPath};
 
 /// A memory with its attributes.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -72,6 +72,24 @@ pub struct Revision {
     pub author: String,
     /// When it was written.
     pub written_at: DateTime<Utc>,
+}
+
+/// A tag of a node, and who set it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TagAssignment {
+    /// The tag.
+    pub tag: TagPath,
+    /// The origin.
+    pub origin: TagOrigin,
+    /// The model; none for a manual assignment.
+    pub model: Option<String>,
+    /// The version of its prompt or rules.
+    pub prompt_version: Option<String>,
+    /// The confidence, 0 to 1, if the origin tells one.
+    pub confidence: Option<f32>,
+    /// When it was set.
+    pub assigned_at: DateTime<Utc>,
 }
 
 /// There is no such node, or it was forgotten.

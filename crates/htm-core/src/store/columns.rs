@@ -16,7 +16,7 @@ use crate::model::forget::{ForgetReason, ForgottenNode, Match};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::jobs::{JobState, Stage};
 use crate::model::keepers::KeptBy;
-use crate::model::nodes::Revision;
+use crate::model::nodes::{Revision, TagAssignment};
 use crate::model::ontology::{
     ChangeKind, CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
 };
@@ -183,6 +183,7 @@ row!(ApiKey {
 row!(Match { node, revision, robot, created_at, excerpt });
 row!(ForgottenNode { node, namespace, robot, key, deleted_at, reason, excerpt });
 row!(KeptBy { namespace, robot, made, remember_count, first_repeat, last_repeat, in_working_memory });
+row!(TagAssignment { tag, origin, model, prompt_version, confidence, assigned_at });
 row!(Revision { revision, content, author, written_at });
 row!(TagUse { tag, description, split_into, created_at, nodes, total, last_used });
 row!(OriginCount { origin, model, prompt_version, nodes, mean_confidence });

@@ -7,6 +7,7 @@ use sqlx::postgres::PgDatabaseError;
 use crate::model::error::{DatabaseError, Error, ErrorKind, chain, codes};
 use crate::model::fault::Fault;
 use crate::model::memory::language_unknown;
+use crate::store::losses;
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
@@ -62,6 +63,7 @@ impl From<sea_orm::DbErr> for Error {
 }
 
 fn unreachable(error: sqlx::Error) -> Error {
+    losses::note();
     let unproven = unproven_hint(&error);
     let missing = missing_file_hint(&error);
     let failed = Error::new(codes::DATABASE_UNREACHABLE, "the database cannot be reached").caused_by(error);

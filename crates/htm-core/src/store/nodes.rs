@@ -16,7 +16,7 @@ use crate::model::error::{Error, Result};
 use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::keepers::{Keepers, KeptBy};
-use crate::model::nodes::{Node, Revision, content_taken, key_taken, not_found};
+use crate::model::nodes::{Node, Revision, TagAssignment, content_taken, key_taken, not_found};
 pub(crate) use crate::model::tags::read_tag;
 use crate::model::wall::is_within;
 
@@ -315,6 +315,21 @@ pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
         expires_at: row.expires_at,
         ttl_seconds: row.ttl_seconds,
     })
+}
+
+/// The tags of a live node, by their paths.
+pub(crate) async fn tags(pool: &dyn Connections, node: NodeId) -> Result<Vec<TagAssignment>> {
+    sql!(
+        "select t.path as tag, a.origin, a.model, a.prompt_version, a.confidence, a.created_at as assigned_at
+           from htm.nodes n
+           join htm.node_tags a on a.node_id = n.id and a.namespace = n.namespace
+           join htm.tags t on t.id = a.tag_id
+          where n.id = :node and n.deleted_at is null
+          order by t.path"
+    )
+    .bind("node", node)?
+    .fetch_all(pool)
+    .await
 }
 
 /// The texts of a live node, the oldest first.

@@ -8,6 +8,7 @@ use htm_core::Result;
 use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind};
 use rayon::ThreadPool;
 use rayon::prelude::*;
+use tokio_util::sync::CancellationToken;
 
 use super::ModelFacts;
 use super::config::Config;
@@ -22,6 +23,9 @@ use crate::pool::pool;
 /// intermediate results in the core's cache. `bench` on 2 cores of an EPYC: 256 gives 397 texts/s, 512 gives 432, 1,024
 /// gives 435.
 pub(super) const BATCH_TOKENS: usize = 512;
+
+/// The batches of a thread until other calls get their turn: a query waits for a part of a long text, not for all of it.
+const BATCHES_A_TURN: usize = 4;
 
 /// The models of this process, by directory and threads.
 type Loaded = Mutex<HashMap<(PathBuf, usize), Weak<Model>>>;
@@ -69,14 +73,17 @@ impl Model {
         self.windows.prefix(text)
     }
 
-    /// As [`embed_blocking`](Self::embed_blocking), on a blocking thread of tokio.
+    /// As [`embed_blocking`](Self::embed_blocking), on a blocking thread of tokio. It ends early when this future is dropped.
     pub(super) async fn embed(
         self: &Arc<Self>,
         texts: Vec<String>,
         prefix: Arc<Prefix>,
     ) -> Result<Vec<Embedding>, ProviderError> {
         let model = Arc::clone(self);
-        let joined = tokio::task::spawn_blocking(move || model.embed_blocking(&texts, &prefix)).await;
+        let dropped = CancellationToken::new();
+        let _guard = dropped.clone().drop_guard();
+        let joined =
+            tokio::task::spawn_blocking(move || model.embed_blocking(&texts, &prefix, &dropped)).await;
         joined.unwrap_or_else(|error| Err(self.failed(format!("inference ended early: {error}"))))
     }
 
@@ -86,28 +93,30 @@ impl Model {
         &self,
         texts: &[String],
         prefix: &Prefix,
+        cancelled: &CancellationToken,
     ) -> Result<Vec<Embedding>, ProviderError> {
-        self.threads.install(|| {
-            let windows = self.windows.split(texts, prefix).map_err(|error| self.failed(error))?;
-            let total: usize = windows.iter().map(|window| window.tokens.len()).sum();
-            let threads = self.threads.current_num_threads();
-            // The same number of batches for each thread. With 5 batches for 2 threads, one would idle a fifth of the
-            // time.
-            let rounds = total.div_ceil(threads * BATCH_TOKENS).max(1);
-            let longest = windows.iter().map(|window| window.tokens.len()).max().unwrap_or(0);
-            let budget = total.div_ceil(threads * rounds) + longest / 2;
-            // Each thread takes one batch at a time, so that a slow one does not delay the others.
-            let pooled: Vec<Vec<Vec<f32>>> =
-                batches(&windows, budget).into_par_iter().with_max_len(1).map(|run| self.run(run)).collect();
-            let mut parts: Vec<Vec<(Vec<f32>, usize)>> = vec![Vec::new(); texts.len()];
-            for (window, vector) in windows.iter().zip(pooled.into_iter().flatten()) {
-                parts[window.text].push((vector, window.tokens.len()));
+        let windows = self.threads.install(|| self.windows.split(texts, prefix));
+        let windows = windows.map_err(|error| self.failed(error))?;
+        let total: usize = windows.iter().map(|window| window.tokens.len()).sum();
+        let threads = self.threads.current_num_threads();
+        // The same number of batches for each thread. With 5 batches for 2 threads, one would idle a fifth of the time.
+        let rounds = total.div_ceil(threads * BATCH_TOKENS).max(1);
+        let longest = windows.iter().map(|window| window.tokens.len()).max().unwrap_or(0);
+        let budget = total.div_ceil(threads * rounds) + longest / 2;
+        let mut pooled: Vec<Vec<Vec<f32>>> = Vec::new();
+        for turn in batches(&windows, budget).chunks(threads * BATCHES_A_TURN) {
+            if cancelled.is_cancelled() {
+                return Err(self.failed("nobody waits for these texts any more"));
             }
-            parts
-                .iter()
-                .map(|parts| pool(parts).ok_or_else(|| self.failed("a vector has length zero")))
-                .collect()
-        })
+            // Each thread takes one batch at a time, so that a slow one does not delay the others.
+            let run = || turn.into_par_iter().with_max_len(1).map(|run| self.run(run)).collect::<Vec<_>>();
+            pooled.extend(self.threads.install(run));
+        }
+        let mut parts: Vec<Vec<(Vec<f32>, usize)>> = vec![Vec::new(); texts.len()];
+        for (window, vector) in windows.iter().zip(pooled.into_iter().flatten()) {
+            parts[window.text].push((vector, window.tokens.len()));
+        }
+        parts.iter().map(|parts| pool(parts).ok_or_else(|| self.failed("a vector has length zero"))).collect()
     }
 
     fn load(dir: &Path, threads: usize) -> Result<Self> {

@@ -34,7 +34,6 @@ pub(super) fn candidates(text: &str) -> Vec<String> {
         }
     }
     take(&mut run, &mut phrases);
-    phrases.truncate(MAX_PHRASES);
     if words < MIN_WORDS { Vec::new() } else { phrases }
 }
 
@@ -53,7 +52,7 @@ fn take(run: &mut Vec<String>, phrases: &mut Vec<String>) {
     let found: Vec<String> =
         if run.len() == 1 { run.clone() } else { run.windows(2).map(|two| two.join(" ")).collect() };
     for phrase in found {
-        if !phrases.contains(&phrase) {
+        if phrases.len() < MAX_PHRASES && !phrases.contains(&phrase) {
             phrases.push(phrase);
         }
     }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
+use tokio_util::sync::CancellationToken;
 
 use htm_core::tag::{KnownTag, KnownTags, Leftover, SplitTag};
 
@@ -46,6 +47,10 @@ fn reference(dir: &std::path::Path, text: &str) -> Vec<f32> {
     mean.broadcast_div(&length).unwrap().to_vec1().unwrap()
 }
 
+fn embed(model: &Model, texts: &[String]) -> Vec<Embedding> {
+    model.embed_blocking(texts, &Prefix::default(), &CancellationToken::new()).unwrap()
+}
+
 #[test]
 fn agrees_with_candle() {
     let Some(dir) = model_dir() else { return };
@@ -55,7 +60,7 @@ fn agrees_with_candle() {
         "naïve café 🦀 שלום",
         &"HNSW indexes vectors in layers. ".repeat(25),
     ]);
-    let ours = Model::shared(&dir, 2).unwrap().embed_blocking(&texts, &Prefix::default()).unwrap();
+    let ours = embed(&Model::shared(&dir, 2).unwrap(), &texts);
     for (text, ours) in texts.iter().zip(&ours) {
         let theirs = reference(&dir, text);
         let far = ours.vector.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -67,7 +72,7 @@ fn agrees_with_candle() {
 fn meaning_is_near() {
     let Some(dir) = model_dir() else { return };
     let texts = owned(&["A man is eating food.", "Someone has a meal.", "The stock market fell sharply."]);
-    let vectors = Model::shared(&dir, 0).unwrap().embed_blocking(&texts, &Prefix::default()).unwrap();
+    let vectors = embed(&Model::shared(&dir, 0).unwrap(), &texts);
     let near = |a: usize, b: usize| dot(&vectors[a].vector, &vectors[b].vector);
     assert!(near(0, 1) > 0.5 && near(0, 2) < 0.2);
 }
@@ -77,14 +82,35 @@ fn the_end_of_a_long_text_counts() {
     let Some(dir) = model_dir() else { return };
     let filler = "The committee met and spoke about the budget of the year. ".repeat(100);
     let texts = vec![filler.clone(), format!("{filler}{}", "Penguins swim in the cold sea. ".repeat(100))];
-    let vectors = Model::shared(&dir, 0).unwrap().embed_blocking(&texts, &Prefix::default()).unwrap();
-    let query =
-        &Model::shared(&dir, 0).unwrap().embed_blocking(&owned(&["penguins"]), &Prefix::default()).unwrap()
-            [0];
+    let model = Model::shared(&dir, 0).unwrap();
+    let vectors = embed(&model, &texts);
+    let query = &embed(&model, &owned(&["penguins"]))[0];
     let near = |text: usize| dot(&query.vector, &vectors[text].vector);
     assert!(near(1) > near(0) + 0.2);
     // 256 word pieces a window, of which two are marks: 100 sentences of 12, then 100 more of 7.
     assert_eq!((query.parts, vectors[0].parts, vectors[1].parts), (1, 5, 8));
+}
+
+#[test]
+fn a_query_passes_a_long_text_and_a_dropped_call_ends() {
+    let Some(dir) = model_dir() else { return };
+    let model = Model::shared(&dir, 1).unwrap();
+    let long = vec!["The committee met and spoke about the budget of the year. ".repeat(20_000)];
+    let dropped = CancellationToken::new();
+    std::thread::scope(|scope| {
+        let (begins, begun) = std::sync::mpsc::channel();
+        let (model, dropped, long) = (&model, &dropped, &long);
+        let embedding = scope.spawn(move || {
+            begins.send(()).unwrap();
+            model.embed_blocking(long, &Prefix::default(), dropped)
+        });
+        begun.recv().unwrap();
+        embed(model, &owned(&["penguins"]));
+        assert!(!embedding.is_finished());
+        dropped.cancel();
+        let error = embedding.join().unwrap().unwrap_err();
+        assert!(error.to_string().contains("nobody waits"), "{error}");
+    });
 }
 
 #[test]
@@ -114,7 +140,7 @@ fn bench() {
         for size in [64, texts.len()] {
             let start = Instant::now();
             for batch in texts.chunks(size) {
-                model.embed_blocking(batch, &Prefix::default()).unwrap();
+                embed(&model, batch);
             }
             let took = start.elapsed().as_secs_f64();
             println!("round {round}, batch {size}: {:.0} texts/s", texts.len() as f64 / took);

@@ -8,7 +8,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use htm_core::{
-    Caller, Edit, Edited, Expiry, FieldChange, Keepers, Neighbours, Node, NodeId, NodeStatus, Place, Revision,
+    Caller, Edit, Edited, Expiry, FieldChange, Keepers, Neighbours, Node, NodeId, NodeStatus, Place,
+    Revision, TagAssignment,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -31,6 +32,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(history))
         .routes(routes!(status))
         .routes(routes!(neighbours))
+        .routes(routes!(tags))
         .routes(routes!(keepers))
         .routes(routes!(refresh))
 }
@@ -264,6 +266,13 @@ async fn history(app: App, Named(id): Named<NodeId>) -> Result<Json<Vec<Revision
     responses((status = 200, body = NodeStatus)))]
 async fn status(app: App, Named(id): Named<NodeId>) -> Result<Json<NodeStatus>> {
     Ok(Json(app.htm.status(id).await?))
+}
+
+/// List the tags of a memory, each with who set it and how sure that was.
+#[utoipa::path(get, path = "/v1/memories/{id}/tags", tag = "memories", params(("id" = i64, Path)),
+    responses((status = 200, body = Vec<TagAssignment>)))]
+async fn tags(app: App, Named(id): Named<NodeId>) -> Result<Json<Vec<TagAssignment>>> {
+    Ok(Json(app.htm.tags_of(id).await?))
 }
 
 /// List who keeps a memory: robots that remembered it, and groups that have it in their working memory.

@@ -1,9 +1,9 @@
-//! `/v1/recall`, `/v1/context`, `/v1/timeline`.
+//! `/v1/recall`, `/v1/context`, `/v1/timeline`, `/v1/map`.
 
 use axum::Json;
 use htm_core::{
-    ContextHeader, ContextOptions, CountBy, Filter, Intake, NodeId, RecallQuery, Recalled, RobotContext,
-    Role, Strategy, TimeCount, TimeStep, Timeline, TimelineQuery, WorkingMemoryStats,
+    ContextHeader, ContextOptions, CountBy, Filter, Intake, MemoryMap, NodeId, RecallQuery, Recalled,
+    RobotContext, Role, Strategy, TimeCount, TimeStep, Timeline, TimelineQuery, WorkingMemoryStats,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -24,6 +24,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(context))
         .routes(routes!(timeline))
         .routes(routes!(counts))
+        .routes(routes!(map))
 }
 
 /// A query. Only the text is required.
@@ -332,4 +333,22 @@ struct CountsBody {
 async fn counts(app: App, Body(body): Body<CountsBody>) -> Result<Json<Vec<TimeCount>>> {
     let filter = body.filter.read(&app)?;
     Ok(Json(app.htm.count_over_time(&filter, body.step, body.by, body.limit.unwrap_or(1_000)).await?))
+}
+
+/// The query of a map.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+struct MapBody {
+    /// The memories of the map.
+    filter: FilterBody,
+    /// The most memories, 1 to 5,000: a sample of those that pass the filter. Default: 2,000.
+    limit: Option<usize>,
+}
+
+/// Show a sample of memories in two dimensions, by their vectors.
+#[utoipa::path(post, path = "/v1/map", tag = "recall", request_body = MapBody,
+    responses((status = 200, body = MemoryMap)))]
+async fn map(app: App, Body(body): Body<MapBody>) -> Result<Json<MemoryMap>> {
+    let filter = body.filter.read(&app)?;
+    Ok(Json(app.htm.map(&filter, body.limit.unwrap_or(2_000)).await?))
 }

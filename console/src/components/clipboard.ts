@@ -1,7 +1,13 @@
 // The clipboard.
 
-/** Copies a text. Returns whether the browser has let it. */
-export async function copied(text: string): Promise<boolean> {
+import { say } from "./toasts";
+
+/** Copies a text and says so: `what` is copied. */
+export async function copy(text: string, what: string): Promise<void> {
+  say((await isCopied(text)) ? `${what} is copied.` : "The browser does not let this page copy. Mark the text and copy it by hand.");
+}
+
+async function isCopied(text: string): Promise<boolean> {
   try {
     // On a plain connection to another machine there is no clipboard.
     await navigator.clipboard.writeText(text);

@@ -1,0 +1,58 @@
+//! The map: memories in two dimensions by their vectors.
+
+use std::panic::resume_unwind;
+
+use tokio::task::spawn_blocking;
+
+use crate::api::htm::Htm;
+use crate::model::error::{Error, Result, codes};
+use crate::model::filter::Filter;
+use crate::model::map::{MAX_MAP, MapPoint, MemoryMap, Projection, project};
+use crate::store::embeddings::ModelState;
+use crate::store::map::{Sample, Sampled, sample};
+
+impl Htm {
+    /// A sample of at most `limit` memories that pass a filter, in two dimensions: the principal components of their vectors
+    /// by the active model. Near memories are of like meaning; the converse holds as far as the two components go.
+    ///
+    /// # Errors
+    /// `limit_out_of_range` for none or more than 5,000, an error of the filter, or a database error.
+    pub async fn map(&self, filter: &Filter, limit: usize) -> Result<MemoryMap> {
+        filter.validate()?;
+        if !(1..=MAX_MAP).contains(&limit) {
+            let message = format!("a map of {limit} memories is not one of 1 to 5,000");
+            return Err(
+                Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 1 to 5000")
+            );
+        }
+        let timeframe = self.apply_time(&filter.timeframe, "").await?.timeframe;
+        let namespaces = self.namespaces_or_own(&filter.namespaces)?;
+        let filter = self.filter_in_use(&namespaces, filter).await?;
+        let models = self.recent_models().await?;
+        let model = models.iter().find(|model| model.state == ModelState::Active);
+        let Sample { nodes, embedded, sampled } =
+            sample(self.pool(), &namespaces, &filter, &timeframe, model, limit).await?;
+        let vectors = sampled.iter().map(Sampled::vector).collect();
+        // Seconds of work for the largest map.
+        let projected = spawn_blocking(|| project(vectors)).await;
+        let Projection { places, variance: [variance_x, variance_y] } =
+            projected.unwrap_or_else(|failed| resume_unwind(failed.into_panic()));
+        let point = |(it, [x, y]): (Sampled, [f32; 2])| MapPoint {
+            node: it.id,
+            x,
+            y,
+            excerpt: it.excerpt,
+            topics: it.topics,
+            robot: it.robot,
+            created_at: it.created_at,
+        };
+        Ok(MemoryMap {
+            model: model.map(|model| model.label.clone()),
+            memories: nodes,
+            embedded,
+            variance_x,
+            variance_y,
+            points: sampled.into_iter().zip(places).map(point).collect(),
+        })
+    }
+}
