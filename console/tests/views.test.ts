@@ -102,10 +102,48 @@ test("the timeline and the working memory show what there is", async () => {
   await working.context().close();
 });
 
+test("memories are chosen on the map, by pointer and by keyboard", async () => {
+  const page = await fixture.page("/console/map?namespace=atlas");
+  const picture = page.locator("main svg.drawing");
+  await picture.waitFor();
+  const { points } = await fixture.server.api<{ points: unknown[] }>("/v1/map", { filter: { namespaces: ["atlas"] } });
+  const chosen = page.getByRole("status").filter({ hasText: "the latest first" });
+  await page.getByText(`${points.length} memories, the latest first`).waitFor();
+
+  const box = await picture.boundingBox();
+  assert.ok(box);
+  const corners: [number, number][] = [[0, 0], [1, 0], [1, 0.5], [0, 0.5]];
+  for (const [index, [x, y]] of corners.entries()) {
+    await page.mouse.move(box.x + 2 + x * (box.width - 4), box.y + 2 + y * (box.height - 4));
+    if (index === 0) await page.mouse.down();
+  }
+  await page.mouse.up();
+  await page.getByRole("heading", { name: "Memories of the selection" }).waitFor();
+  const upper = Number.parseInt((await chosen.textContent()) ?? "", 10);
+  assert.ok(upper > 0 && upper < points.length, `${upper} of ${points.length}`);
+  // The address holds the selection.
+  await page.reload();
+  await page.getByText(`${upper} memories, the latest first`).waitFor();
+  await page.getByRole("button", { name: "List all" }).click();
+  await page.getByText(`${points.length} memories, the latest first`).waitFor();
+
+  await picture.focus();
+  for (const key of ["+", "+", "+", "+", "ArrowUp", "Enter"]) await picture.press(key);
+  await page.getByRole("heading", { name: "Memories of the selection" }).waitFor();
+  await picture.press("Escape");
+  await page.getByRole("heading", { name: "Memories on the map" }).waitFor();
+  await page.getByRole("button", { name: /^database/ }).click();
+  const only = Number.parseInt((await chosen.textContent()) ?? "", 10);
+  assert.ok(only > 0 && only < points.length);
+  await page.getByRole("table").getByRole("link").first().click();
+  await page.waitForURL(/console\/memories\/\d+/);
+  await page.context().close();
+});
+
 test("nothing serious is found by axe, at any width", async () => {
   const { id } = await written("A memory with a text.\nAnd a second line.");
   const heading = (page: Page) => page.getByRole("heading", { level: 1 }).waitFor();
-  for (const path of [`memories/${id}`, "tags?namespace=atlas", "timeline?namespace=atlas", "working-memory?namespace=atlas", "pipeline", "pipeline/dead-letters", "pipeline/providers", "pipeline/models", "keys", "keys?tab=audit", "nowhere"]) {
+  for (const path of [`memories/${id}`, "tags?namespace=atlas", "timeline?namespace=atlas", "map?namespace=atlas", "working-memory?namespace=atlas", "pipeline", "pipeline/dead-letters", "pipeline/providers", "pipeline/models", "keys", "keys?tab=audit", "nowhere"]) {
     await fixture.checkAccess(`/console/${path}`, heading);
   }
 });

@@ -164,7 +164,7 @@ function Hint(): JSX.Element {
   const { ask } = useHere();
   return (
     <p class="muted">
-      Choose a tag, in the tree or on the map, to see its memories
+      Choose a tag, in the tree or in the picture, to see its memories
       {ask && " and to change it: rename it, merge it with another one, split it"}.
     </p>
   );

@@ -65,6 +65,7 @@ create table htm.completions (
     constraint completions_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
 );
 create index completions_model_idx on htm.completions (stage, model, node_id);
+create index completions_done_at_idx on htm.completions using brin (done_at);
 
 -- Live nodes without their artefact, an open job or a dead letter, for the active model and for tags. The pipeline
 -- promises that this view is empty. A vector that a caller has yet to bring is not the pipeline's.

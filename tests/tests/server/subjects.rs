@@ -146,6 +146,15 @@ async fn jobs_queues_and_models_are_seen_and_steered() {
     served.post("/v1/providers/reset", json!({"model": "openai/small"})).await.is(200);
     served.put("/v1/budgets", json!({"namespace": "atlas", "tokens_per_day": 1000})).await.is(200);
     assert_eq!(served.get("/v1/budgets").await.is(200)[0]["namespace"], "atlas");
+    let usage = served.get("/v1/usage?days=2").await.is(200);
+    let memory = served.get(&format!("/v1/memories/{node}")).await.is(200);
+    assert_eq!(usage.as_array().map(Vec::len), Some(1), "{usage}");
+    assert_eq!(
+        (&usage[0]["stage"], &usage[0]["model"], &usage[0]["jobs"]),
+        (&json!("embed"), &label, &json!(1))
+    );
+    assert_eq!((&usage[0]["namespace"], &usage[0]["tokens"]), (&memory["namespace"], &memory["token_count"]));
+    assert_eq!(served.get("/v1/usage?days=367").await.problem(), (422, "limit_out_of_range"));
 }
 
 #[tokio::test]

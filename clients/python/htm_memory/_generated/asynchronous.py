@@ -2311,6 +2311,27 @@ class AsyncModels:
             )
         )
 
+    async def usage(
+        self,
+        *,
+        days: int | None = None,
+    ) -> List[m.TokenUsage]:
+        """List the tokens that namespaces have spent lately, by day, stage and model.
+
+        Args:
+            days: The last days (UTC), today included, 1 to 366. Default: 7.
+        """
+        return await self._sender.send(
+            Call(
+                "GET",
+                "/v1/usage",
+                List[m.TokenUsage],
+                query={
+                    "days": days,
+                },
+            )
+        )
+
 
 class AsyncNamespaces:
     """Namespaces."""

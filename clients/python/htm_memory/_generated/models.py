@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -2928,6 +2929,40 @@ class TimelineBody(BaseModel):
     """
 
 
+class TokenUsage(BaseModel):
+    """
+    The tokens of the jobs of a namespace that were done for a model on one day.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    day: date
+    """
+    The day (UTC).
+    """
+    jobs: int
+    """
+    The jobs that were done. A job of a memory that was purged or erased since is not counted.
+    """
+    model: str
+    """
+    The model's label.
+    """
+    namespace: str
+    """
+    The namespace.
+    """
+    stage: Literal['embed', 'tag']
+    """
+    What was done.
+    """
+    tokens: int
+    """
+    The tokens of their memories' texts, as budgets count them. Prompts and answers are not counted.
+    """
+
+
 class Totals(BaseModel):
     """
     Sums over the nodes.
@@ -4637,7 +4672,7 @@ class MapPoint(BaseModel):
     """
     excerpt: str
     """
-    The start of its text.
+    The start of its text: at most 160 characters, then `…`.
     """
     node: int
     """

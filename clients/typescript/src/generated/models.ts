@@ -1268,7 +1268,7 @@ export interface MapBody {
 export interface MapPoint {
   /** When it happened. */
   created_at: string;
-  /** The start of its text. */
+  /** The start of its text: at most 160 characters, then `…`. */
   excerpt: string;
   /** The memory. */
   node: NodeId;
@@ -2757,6 +2757,25 @@ export interface TimelineBody {
 export interface TimelineEntry extends Node {
   /** Its score for the topic. Larger is better; none without a topic. */
   score?: number | null;
+}
+
+/** The tokens of the jobs of a namespace that were done for a model on one day. */
+export interface TokenUsage {
+  /** The day (UTC). */
+  day: string;
+  /** The jobs that were done. A job of a memory that was purged or erased since is not counted. */
+  jobs: number;
+  /** The model's label. */
+  model: string;
+  /** The namespace. */
+  namespace: string;
+  /** What was done. */
+  stage: Stage;
+  /**
+   * The tokens of their memories' texts, as budgets count them. Prompts and answers are not
+   * counted.
+   */
+  tokens: number;
 }
 
 /** Sums over the nodes. */

@@ -1261,6 +1261,17 @@ export class Models {
       options,
     );
   }
+
+  /** List the tokens that namespaces have spent lately, by day, stage and model. */
+  async usage(
+    fields: {
+      /** The last days (UTC), today included, 1 to 366. Default: 7. */
+      days?: number | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.TokenUsage[]> {
+    return this.#sender.send({ method: "GET", path: "/v1/usage", query: fields }, options);
+  }
 }
 
 /** Namespaces. */

@@ -16,16 +16,16 @@ export function scaleOf(value: number): number {
   return Math.max(2, [1, 2, 3, 4, 6, 8, 10].map((factor) => factor * power).find((top) => top >= value) ?? value);
 }
 
-/** The path of a line. It is broken where a value is not known; a value alone is a dot. */
+/** The path of a line. It is broken where a value is not known; a value alone is a short dash. */
 export function pathOf(values: readonly (number | null)[], plot: Plot): string {
   const x = (step: number): number => plot.left + ((plot.right - plot.left) * step) / Math.max(1, plot.steps - 1);
   const y = (value: number): number => plot.bottom - ((plot.bottom - plot.top) * value) / plot.max;
   return values
     .map((value, step) => {
       if (value === null) return "";
-      const isFirst = typeof values[step - 1] !== "number";
-      const at = `${x(step).toFixed(1)} ${y(value).toFixed(1)}`;
-      return isFirst ? `M${at}h0` : `L${at}`;
+      const isKnown = (step: number): boolean => typeof values[step] === "number";
+      if (!isKnown(step - 1) && !isKnown(step + 1)) return `M${(x(step) - 2).toFixed(1)} ${y(value).toFixed(1)}h4`;
+      return `${isKnown(step - 1) ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`;
     })
     .join("");
 }

@@ -26,8 +26,7 @@ export function Budgets(): JSX.Element {
         <h2>Budgets of tokens</h2>
         <p class="small muted">
           What a namespace may spend a day at all providers together. When it is spent, its jobs are parked until
-          midnight UTC, in {duration(DAY_MS - (Date.now() % DAY_MS))}. The server counts what namespaces with a budget
-          spend, and only that of today.
+          midnight UTC, in {duration(DAY_MS - (Date.now() % DAY_MS))}.
         </p>
       </div>
       <Awaited answer={budgets}>

@@ -10,6 +10,7 @@ import { htm, useAnswer, type Answer, usePolled } from "../../server";
 import { Budgets } from "./budgets";
 import { LimitsDialog } from "./limits";
 import { ProviderState } from "./provider-state";
+import { Usage } from "./usage";
 import { andReady } from "../../components/job-words";
 
 const WATCHED_MS = 5_000;
@@ -32,6 +33,7 @@ export function Providers({ queues }: { queues: Answer<models.QueueStats[]> }): 
         </Awaited>
       </section>
       <Budgets />
+      <Usage />
     </>
   );
 }

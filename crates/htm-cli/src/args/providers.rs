@@ -13,7 +13,8 @@ Examples:
   htm providers set openai/text-embedding-3-small --requests-per-minute 3000
   htm providers set ollama/nomic-embed-text --concurrent 2 --tokens-per-minute none
   htm providers reset openai/text-embedding-3-small
-  htm providers budget atlas --tokens-per-day 2000000"
+  htm providers budget atlas --tokens-per-day 2000000
+  htm providers usage --days 30"
 )]
 pub(crate) struct ProvidersArgs {
     #[command(subcommand)]
@@ -41,6 +42,12 @@ pub(crate) enum ProvidersCommand {
     },
     /// List the namespaces' budgets
     Budgets,
+    /// List the tokens that namespaces have spent, by day, stage and model
+    Usage {
+        /// The last days (UTC), today included, 1 to 366
+        #[arg(long, default_value_t = 7)]
+        days: u32,
+    },
 }
 
 /// The names of the limits. At least one must be given.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use htm_core::BreakerState;
-use htm_core::providers::{Budget, Provider, Providers};
+use htm_core::providers::{Budget, Provider, Providers, TokenUsage};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -42,6 +42,10 @@ async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output)
         ProvidersCommand::Budgets => {
             let listed = providers.budgets().await?;
             output.value(&listed, || describe_budgets(&listed));
+        }
+        ProvidersCommand::Usage { days } => {
+            let usage = providers.usage(days).await?;
+            output.value(&usage, || describe_usage(&usage));
         }
     }
     Ok(())
@@ -145,6 +149,23 @@ fn breaker(provider: &Provider) -> String {
         (BreakerState::HalfOpen, _) => "half open".into(),
         (breaker, _) => breaker.to_string(),
     }
+}
+
+fn describe_usage(usage: &[TokenUsage]) -> String {
+    if usage.is_empty() {
+        return "no job was done in these days".into();
+    }
+    let rows = usage.iter().map(|row| {
+        vec![
+            row.day.to_string(),
+            plain(&row.namespace),
+            row.stage.to_string(),
+            plain(&row.model),
+            row.jobs.to_string(),
+            row.tokens.to_string(),
+        ]
+    });
+    table(&["day", "namespace", "stage", "model", "jobs", "tokens"], &[4, 5], rows.collect())
 }
 
 fn describe_budgets(listed: &[Budget]) -> String {

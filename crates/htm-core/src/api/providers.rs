@@ -1,9 +1,9 @@
-//! Providers of models, as an operator sees them: limits, failures, budgets.
+//! Providers of models, as an operator sees them: limits, failures, budgets, usage.
 
 use crate::api::htm::Htm;
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
 use crate::store::providers;
-pub use crate::store::providers::{Budget, LimitChanges, Provider};
+pub use crate::store::providers::{Budget, LimitChanges, Provider, TokenUsage};
 
 /// Limits, failures and budgets of providers. See [`Htm::providers`].
 #[derive(Clone, Copy, Debug)]
@@ -62,5 +62,20 @@ impl Providers<'_> {
     /// `namespace_invalid`, `budget_out_of_range` for a budget below 0, or a database error.
     pub async fn set_budget(&self, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
         providers::set_budget(self.htm.pool(), namespace, tokens_per_day).await
+    }
+
+    /// The tokens that each namespace has spent at each model in the last days, today included: those of the memories whose
+    /// jobs were done. The latest day first, and in each day the most tokens first; at most 10,000 rows.
+    ///
+    /// # Errors
+    /// `limit_out_of_range` for no day or more than 366, or a database error.
+    pub async fn usage(&self, days: u32) -> Result<Vec<TokenUsage>> {
+        if !(1..=366).contains(&days) {
+            let message = format!("{days} days are not 1 to 366");
+            return Err(
+                Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 1 to 366")
+            );
+        }
+        providers::usage(self.htm.pool(), days).await
     }
 }

@@ -38,7 +38,7 @@ pub struct MapPoint {
     pub x: f32,
     /// From -1 to 1.
     pub y: f32,
-    /// The start of its text.
+    /// The start of its text: at most 160 characters, then `…`.
     pub excerpt: String,
     /// The first levels of its tags, by name.
     pub topics: Vec<String>,

@@ -1,6 +1,7 @@
-//! Models of providers: their limits, which the fleet shares, and their state. And the budgets of namespaces.
+//! Models of providers: their limits, which the fleet shares, and their state. And the budgets of namespaces, and what they
+//! spend.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
@@ -12,6 +13,7 @@ use super::named::sql;
 use super::orm::on;
 use crate::model::error::{Error, Result, codes};
 use crate::model::field_change::FieldChange;
+use crate::model::jobs::Stage;
 use crate::model::memory::validate_namespace;
 use crate::model::providers::BreakerState;
 
@@ -197,6 +199,37 @@ pub async fn budgets(pool: &dyn Connections) -> Result<Vec<Budget>> {
     )
     .fetch_all(pool)
     .await
+}
+
+/// The most rows of a usage.
+const MAX_USAGE: i64 = 10_000;
+
+/// The tokens of the jobs of a namespace that were done for a model on one day.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TokenUsage {
+    /// The day (UTC).
+    pub day: NaiveDate,
+    /// The namespace.
+    pub namespace: String,
+    /// What was done.
+    pub stage: Stage,
+    /// The model's label.
+    pub model: String,
+    /// The jobs that were done. A job of a memory that was purged or erased since is not counted.
+    pub jobs: i64,
+    /// The tokens of their memories' texts, as budgets count them. Prompts and answers are not counted.
+    pub tokens: i64,
+}
+
+/// The tokens of the last days, the latest day first, and in each day the most tokens first. At most 10,000 rows.
+pub(crate) async fn usage(pool: &dyn Connections, days: u32) -> Result<Vec<TokenUsage>> {
+    sql!(include_str!("sql/token_usage.sql"))
+        .bind("days", i64::from(days))?
+        .bind("limit", MAX_USAGE)?
+        .planned_anew()
+        .fetch_all(pool)
+        .await
 }
 
 /// Sets the daily token budget of a namespace; none: no limit. Jobs that were parked for the budget are due at once if

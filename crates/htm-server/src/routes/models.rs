@@ -1,16 +1,16 @@
-//! `/v1/models`, `/v1/providers`, `/v1/budgets`.
+//! `/v1/models`, `/v1/providers`, `/v1/budgets`, `/v1/usage`.
 
 use axum::Json;
 use htm_core::FieldChange;
 use htm_core::models::{Activation, ModelOverview, ModelState, RegisteredModel};
-use htm_core::providers::{Budget, LimitChanges, Provider};
+use htm_core::providers::{Budget, LimitChanges, Provider, TokenUsage};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::extract::Body;
+use crate::extract::{Asked, Body};
 use crate::problem::Result;
 use crate::routes::memories::change;
 
@@ -22,6 +22,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(providers, set_limits))
         .routes(routes!(reset_provider))
         .routes(routes!(budgets, set_budget))
+        .routes(routes!(usage))
 }
 
 /// An embedding model with its progress.
@@ -177,4 +178,20 @@ struct NewBudget {
 async fn set_budget(app: App, Body(body): Body<NewBudget>) -> Result<Json<Reset>> {
     let jobs = app.htm.providers()?.set_budget(&body.namespace, body.tokens_per_day).await?;
     Ok(Json(Reset { jobs }))
+}
+
+/// The time of a usage.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct UsageQuery {
+    /// The last days (UTC), today included, 1 to 366. Default: 7.
+    days: Option<u32>,
+}
+
+/// List the tokens that namespaces have spent lately, by day, stage and model.
+#[utoipa::path(get, path = "/v1/usage", tag = "models", params(UsageQuery),
+    responses((status = 200, body = Vec<TokenUsage>)))]
+async fn usage(app: App, Asked(asked): Asked<UsageQuery>) -> Result<Json<Vec<TokenUsage>>> {
+    Ok(Json(app.htm.providers()?.usage(asked.days.unwrap_or(7)).await?))
 }

@@ -12,7 +12,8 @@ with sample as materialized (
      order by hashint8extended(m.id, 0)
      limit :limit
 )
-select s.id, e.embedding, left(n.content, 160) as excerpt, r.name as robot, n.created_at,
+select s.id, e.embedding,
+       case when length(n.content) > 160 then left(n.content, 160) || '…' else n.content end as excerpt, r.name as robot, n.created_at,
        array(select distinct split_part(t.path, ':', 1)
                from htm.node_tags a join htm.tags t on t.id = a.tag_id
               where a.node_id = s.id
