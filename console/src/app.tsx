@@ -16,12 +16,17 @@ export function App(): JSX.Element {
   const { path } = usePlace();
   const { role } = useUser();
   const content = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
   const found = viewAt(path);
   const title = found?.view.name ?? "HTM";
+  // Search has several paths.
+  const page = found?.view.path === "/" ? "/" : path;
   useEffect(() => {
     document.title = title === "HTM" ? title : `${title} · HTM`;
-    content.current?.focus({ preventScroll: true });
-  }, [path]);
+    // A page that has just been opened has its own beginning, such as the box of Search.
+    if (!isFirst.current) content.current?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [page]);
   return (
     <div class="frame">
       <a class="skip" href="#content">
@@ -57,7 +62,7 @@ export function App(): JSX.Element {
           <Empty>
             <h1>No such page</h1>
             <p>
-              <Link to="/">Search the memories</Link>
+              <Link to={address("/")}>Search the memories</Link>
             </p>
           </Empty>
         )}

@@ -46,8 +46,14 @@ export function usePolled(answer: Pick<Answer<unknown>, "isLoading" | "reload">,
   }, [milliseconds]);
 }
 
+/** The event when the server no longer knows who is signed in. */
+export const SIGNED_OUT = "console:signed-out";
+
 /** Any failure as an error with a code. */
 export function asError(error: unknown): HtmError {
-  if (error instanceof HtmError) return error;
+  if (error instanceof HtmError) {
+    if (error.status === 401) dispatchEvent(new Event(SIGNED_OUT));
+    return error;
+  }
   throw error;
 }

@@ -32,7 +32,7 @@ export const VIEWS: readonly View[] = [
   { path: "/console/keys", name: "Keys", needs: "admin", load: async () => (await import("./views/keys")).Keys },
 ];
 
-const HOME: ReadonlySet<string> = new Set(["/", "/console/"]);
+const HOME: ReadonlySet<string> = new Set(["/", "/console", "/console/"]);
 
 /** The view at a path, and the rest of the path. */
 export function viewAt(path: string): { view: View; rest: string } | undefined {

@@ -77,6 +77,128 @@ test("stored text is never markup", async () => {
   await page.context().close();
 });
 
+test("the score is the sum of its parts", async () => {
+  for (const strategy of ["hybrid", "vector", "fulltext"]) {
+    const page = await fixture.page(`/?namespace=atlas&q=parcel+search&strategy=${strategy}`);
+    await hits(page).first().waitFor();
+    for (const hit of await hits(page).all()) {
+      const score = Number(await hit.locator(".score").innerText());
+      const parts = (await hit.locator(".part").allInnerTexts()).map((part) => Number(/-?[\d.]+$/.exec(part.trim())?.[0]));
+      const sum = parts.reduce((sum, part) => sum + part, 0);
+      assert.ok(Math.abs(sum - score) < 0.001, `${strategy}: ${parts.join(" + ")} = ${score}`);
+    }
+    await page.context().close();
+  }
+});
+
+test("another namespace keeps the question, and a hit keeps the namespace", async () => {
+  await fixture.server.api("/v1/memories", { content: "A parcel of the lab", namespace: "lab", robot: "eve" });
+  const page = await fixture.page(`/?namespace=atlas&q=parcel&tag=database&strategy=fulltext&time=this+year`);
+  await page.getByLabel("Namespace").selectOption("lab");
+  await page.waitForURL((url) => url.search === "?namespace=lab&q=parcel&strategy=fulltext&time=this+year");
+  await page.getByRole("button", { name: "Remove time: this year" }).click();
+  await page.getByText("A parcel of the lab").waitFor();
+  await hits(page).first().getByRole("link").click();
+  await page.waitForURL(/\/console\/memories\/\d+\?namespace=lab$/);
+  assert.equal(await page.getByLabel("Namespace").inputValue(), "lab");
+  await page.getByLabel("Namespace").selectOption("atlas");
+  await page.waitForURL((url) => url.pathname + url.search === "/?namespace=atlas");
+  await page.context().close();
+});
+
+test("back returns to the former search, not to its letters", async () => {
+  // The first letters change the path too: the focus stays in the box.
+  const page = await fixture.page(`/console/?namespace=atlas`);
+  const box = page.getByRole("searchbox");
+  const isFocused = async (): Promise<boolean> => box.evaluate((box) => box === box.ownerDocument.activeElement);
+  await box.waitFor();
+  assert.ok(await isFocused(), "the search box has the focus");
+  const search = async (text: string): Promise<void> => {
+    await box.fill("");
+    await box.pressSequentially(text, { delay: 60 });
+    await page.waitForURL((url) => url.searchParams.get("q") === text);
+    await box.press("Enter");
+    await page.locator(".hit-link:focus").waitFor();
+  };
+  await search("parcel");
+  await search("backup");
+  await search("migration");
+  for (const text of ["backup", "parcel"]) {
+    await page.goBack();
+    await page.waitForURL((url) => url.searchParams.get("q") === text);
+    await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+    assert.equal(await box.inputValue(), text);
+  }
+  await page.context().close();
+});
+
+test("Enter goes to the first hit of its own answer, and a first answer is awaited in words", async () => {
+  const page = await fixture.page(`/?namespace=atlas`);
+  let release = (): void => undefined;
+  const hold = (): void => {
+    const released = new Promise<void>((resolve) => (release = resolve));
+    void page.route("**/v1/recall", async (route) => {
+      await released;
+      await route.continue().catch(() => undefined); // it was aborted meanwhile
+    });
+  };
+  const box = page.getByRole("searchbox");
+  hold();
+  await box.fill("parcel");
+  await page.getByText("Loading").waitFor();
+  release();
+  await hits(page).first().waitFor();
+  await page.unroute("**/v1/recall");
+  const first = await page.locator(".hit-link").first().getAttribute("href");
+  hold();
+  await box.fill("When is the base backup made?");
+  await box.press("Enter");
+  await page.waitForURL(/base\+backup/);
+  assert.equal(await page.locator(".hit-link:focus").count(), 0, "the former answer has the focus");
+  release();
+  await page.locator(".hit-link:focus").waitFor();
+  const focused = await page.locator(".hit-link:focus").getAttribute("href");
+  assert.notEqual(focused, first);
+  assert.equal(focused, await page.locator(".hit-link").first().getAttribute("href"));
+  await page.context().close();
+});
+
+test("where nothing passes the filters, one button removes them", async () => {
+  const page = await fixture.page(`/?namespace=atlas&q=parcel&time=1999&type=none&session=none&strategy=fulltext`);
+  await page.getByText("Nothing matches within these filters").waitFor();
+  await page.getByText("time: 1999", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Remove all filters" }).click();
+  await page.waitForURL((url) => url.search === "?namespace=atlas&q=parcel&strategy=fulltext");
+  await hits(page).first().waitFor();
+  await page.context().close();
+});
+
+test("long names and names from right to left stay in their place", async () => {
+  const robot = `robot-${"x".repeat(81)}`;
+  const session = "s".repeat(300);
+  const namespace = "hostile";
+  await fixture.server.api("/v1/memories", { content: `An okapi ${"o".repeat(500)}`, namespace, robot, session, speaker: "\u202Eeve" });
+  const path = `/?namespace=${namespace}&q=okapi&strategy=fulltext`;
+  const found = (page: Page) => hits(page).first().waitFor();
+  const page = await fixture.page(path);
+  await found(page);
+  assert.deepEqual(await hits(page).first().locator("bdi").allInnerTexts(), ["\u202Eeve", robot, session]);
+  await page.context().close();
+  await fixture.checkAccess(path, found);
+  await fixture.checkAccess(`${path}&robot=${robot}&session=${session}`, found);
+  await fixture.checkAccess(`${path}&compare=yes`, (page) => page.getByRole("region", { name: "Words" }).locator(".hit").waitFor());
+});
+
+test("three strategies stand side by side at 900 pixels, and one below the other at 400", async () => {
+  for (const [width, columns] of [[900, 3], [400, 1]] as const) {
+    const page = await fixture.page(`/?namespace=atlas&q=parcel&compare=yes`, { viewport: { width, height: 900 } });
+    await hits(page).first().waitFor();
+    const lefts = await page.locator(".compared > section").evaluateAll((sections) => sections.map((section) => section.getBoundingClientRect().left));
+    assert.equal(new Set(lefts).size, columns);
+    await page.context().close();
+  }
+});
+
 test("nothing serious is found by axe, at any width", async () => {
   const found = (page: Page) => hits(page).first().waitFor();
   await fixture.checkAccess(`/?namespace=atlas&q=parcel+search`, found);

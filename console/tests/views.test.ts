@@ -156,6 +156,9 @@ test("a key is made, and from then on people sign in", async () => {
   await page.getByRole("button", { name: "Create" }).click();
   const secret = await page.getByLabel("Key", { exact: true }).inputValue();
   assert.match(secret, /^htm_/);
+  // It stays until somebody has read it.
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
   const guest = await fixture.page("/");
   // The server notices its first key within a second.
   await until(async () => {
@@ -182,8 +185,9 @@ test("a key is made, and from then on people sign in", async () => {
 
 test("a reader is not offered what would fail", async () => {
   const created = await fixture.server.htm("keys", "create", "--namespace", "atlas", "--role", "reader", "--json");
+  const { id, secret } = JSON.parse(created);
   const page = await fixture.page("/");
-  await page.getByLabel("Key", { exact: true }).fill(JSON.parse(created).secret);
+  await page.getByLabel("Key", { exact: true }).fill(secret);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("searchbox").fill("parcel search");
   await page.locator(".hit-link").first().click();
@@ -191,5 +195,14 @@ test("a reader is not offered what would fail", async () => {
   for (const name of ["Forget", "Erase"]) assert.equal(await page.getByRole("button", { name }).count(), 0, name);
   assert.equal(await page.getByRole("link", { name: "Edit", exact: true }).count(), 0);
   for (const name of ["Keys", "Pipeline"]) assert.equal(await page.getByRole("link", { name, exact: true }).count(), 0, name);
+  // Once the key is revoked, whatever is asked next brings the form. The server notices within a second.
+  await fixture.server.htm("keys", "revoke", id);
+  await page.getByRole("link", { name: "Search", exact: true }).click();
+  let asked = 0;
+  await until(async () => {
+    const search = page.getByRole("searchbox");
+    if ((await search.count()) > 0) await search.fill(`parcel ${asked++}`);
+    return page.getByRole("heading", { name: "Sign in" }).waitFor({ timeout: 1_000 }).then(() => true);
+  });
   await page.context().close();
 });

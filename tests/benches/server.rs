@@ -2,8 +2,9 @@
 //! the same run.
 //!
 //! `./justw bench --bench server -- --nodes 10000`; with `--load 60` also 200 clients that write and recall for a minute.
-//! Server and clients share this process and its processors; the MCP server is a process, `htm mcp`. The rows "of a tenant" are of a key with a namespace, which row-level security restricts; the
-//! library's calls beside them are restricted by the handle alone.
+//! Server and clients share this process and its processors; the MCP server is a process, `htm mcp`. The rows "of a
+//! tenant" are of a key with a namespace, which row-level security restricts; the library's calls beside them are
+//! restricted by the handle alone.
 
 #[path = "recall/corpus.rs"]
 mod corpus;

@@ -1,17 +1,34 @@
 // What all views are made of.
 
 import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { HtmError } from "htm-memory";
 import type { Answer } from "../server";
+import "./basics.css";
+
+const RETRIED_AFTER_MS = 5_000;
+// Most answers come sooner, and nothing flickers.
+const SLOW_MS = 300;
+
+// What the client says of it is for programs.
+const UNREACHABLE = { detail: "The server does not answer.", hint: "It may be restarting. Try again in a moment." };
+
+interface ProblemProperties {
+  error: HtmError;
+  /** Asks again. While the server does not answer, it is also called by itself. */
+  retry?: () => void;
+}
 
 /** An error: what was wrong, and what to do next. */
-export function Problem({ error, retry }: { error: HtmError; retry?: () => void }): JSX.Element {
+export function Problem({ error, retry }: ProblemProperties): JSX.Element {
+  useRetried(error, retry);
+  const { detail, hint } = error.code === "unreachable" ? UNREACHABLE : error;
   return (
     <div class="notice bad" role="alert">
       <p>
-        <strong>{error.detail}</strong> <code class="muted">{error.code}</code>
+        <strong>{detail}</strong> <code class="muted">{error.code}</code>
       </p>
-      {error.hint && <p class="small">{error.hint}</p>}
+      {hint && <p class="small">{hint}</p>}
       {retry && (
         <p>
           <button type="button" class="button" onClick={retry}>
@@ -23,26 +40,68 @@ export function Problem({ error, retry }: { error: HtmError; retry?: () => void 
   );
 }
 
+/** Asks again once for each failure, while the page is seen: a server that answers slowly is not asked twice. */
+function useRetried(error: HtmError, retry: (() => void) | undefined): void {
+  const latest = useRef(retry);
+  latest.current = retry;
+  useEffect(() => {
+    if (error.code !== "unreachable") return undefined;
+    const timer = setInterval(() => {
+      if (document.hidden) return;
+      clearInterval(timer);
+      latest.current?.();
+    }, RETRIED_AFTER_MS);
+    return () => clearInterval(timer);
+  }, [error]);
+}
+
 /** Nothing is there, and why. */
 export function Empty({ children }: { children: ComponentChildren }): JSX.Element {
   return <div class="empty">{children}</div>;
 }
 
-/** An answer, or what stands in its place while it is awaited or when it failed. */
-export function Awaited<T>({ answer, children }: { answer: Answer<T>; children: (value: T) => ComponentChildren }): JSX.Element {
+interface AwaitedProperties<T> {
+  answer: Answer<T>;
+  /** The same question is asked again and again: that it is being asked is nothing to show. */
+  isPolled?: boolean;
+  children: (value: T) => ComponentChildren;
+}
+
+/** An answer, or what stands in its place while it is awaited or when it failed. A former answer is dimmed. */
+export function Awaited<T>({ answer, isPolled = false, children }: AwaitedProperties<T>): JSX.Element {
   const { value, error, isLoading, reload } = answer;
+  const isSlow = useSlow(isLoading && !isPolled);
+  const isFormer = isSlow || error !== undefined;
   return (
     <>
       {error && <Problem error={error} retry={reload} />}
-      {value === undefined
-        ? isLoading && (
-            <p class="waiting" role="status">
-              Loading …
-            </p>
-          )
-        : children(value)}
+      {value !== undefined ? (
+        <div class={`awaited ${isFormer ? "former" : ""}`} aria-busy={isSlow}>
+          {children(value)}
+        </div>
+      ) : (
+        isLoading && (
+          <p class="waiting" role="status">
+            Loading …
+          </p>
+        )
+      )}
     </>
   );
+}
+
+/** Whether something takes longer than a moment. */
+function useSlow(isLoading: boolean): boolean {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    if (!isLoading) return undefined;
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => {
+      clearTimeout(timer);
+      setSlow(false);
+    };
+  }, [isLoading]);
+  return isLoading && isSlow;
 }
 
 /** A part of a whole as a bar. */

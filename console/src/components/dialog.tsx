@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { HtmError } from "htm-memory";
 import { asError } from "../server";
 import { Problem } from "./basics";
+import { focusIfLost } from "./focus";
 
 interface DialogProperties {
   title: string;
@@ -16,14 +17,21 @@ interface DialogProperties {
 /** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
 export function Dialog({ title, onClose, children }: DialogProperties): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
+  const isShown = useRef(true);
   useEffect(() => {
     const dialog = element.current;
+    const opener = document.activeElement;
     dialog?.showModal();
-    // The focus goes back to where it was.
-    return () => dialog?.close();
+    return () => {
+      // The event of this comes later, when another dialog may be in its place.
+      isShown.current = false;
+      dialog?.close();
+      // It is out of the page already, so the browser does not give the focus back.
+      focusIfLost(() => (opener instanceof HTMLElement && opener !== document.body && opener.isConnected ? opener : null));
+    };
   }, []);
   return (
-    <dialog ref={element} class="dialog stack" aria-label={title} onClose={onClose}>
+    <dialog ref={element} class="dialog stack" aria-label={title} onClose={() => isShown.current && onClose()}>
       <h2>{title}</h2>
       {children}
     </dialog>

@@ -15,7 +15,7 @@ const KNOWN_TIMES = ["today", "yesterday", "last 3 days", "this week", "last wee
 export function Chosen({ text, remove }: { text: string; remove: () => void }): JSX.Element {
   return (
     <span class="chip">
-      <span>{text}</span>
+      <bdi>{text}</bdi>
       <button type="button" class="remove" aria-label={`Remove ${text}`} onClick={remove}>
         ×
       </button>

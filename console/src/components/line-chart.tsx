@@ -3,6 +3,7 @@
 import type { JSX, TargetedPointerEvent } from "preact";
 import { useState } from "preact/hooks";
 import { number } from "./basics";
+import { clock, zone } from "./line-chart/clock";
 import { pathOf, scaleOf, type Plot } from "./line-chart/geometry";
 import { Heads, TableBox } from "./table-box";
 import { useWidth } from "./use-width";
@@ -81,7 +82,9 @@ export function LineChart({ title, times, lines }: Properties): JSX.Element {
               </span>
             </li>
           ))}
-          <li class="muted">{pointed === undefined ? "latest" : `at ${clock(times[pointed])}`}</li>
+          <li class="muted">
+            {pointed === undefined ? "latest" : `at ${clock(times[pointed])}`}; times are in {zone(times.at(-1))}
+          </li>
         </ul>
       </figcaption>
       <Numbers title={title} times={times} lines={lines} />
@@ -134,7 +137,7 @@ function Numbers({ title, times, lines }: Properties): JSX.Element {
       <summary>The numbers as a table</summary>
       <TableBox label={title}>
         <caption class="hidden-label">{title}</caption>
-        <Heads columns={["Time", ...lines.map(({ name }) => ({ number: name }))]} />
+        <Heads columns={[`Time (${zone(times.at(-1))})`, ...lines.map(({ name }) => ({ number: name }))]} />
         <tbody>
           {known.reverse().map(({ time, step }) => (
             <tr key={time}>
@@ -163,8 +166,4 @@ function shown(value: number | null | undefined): string {
 
 function said(value: number | null | undefined): string {
   return typeof value === "number" ? shown(value) : "not known yet";
-}
-
-function clock(time: number | undefined): string {
-  return time === undefined ? "" : new Date(time).toLocaleTimeString("en-GB");
 }

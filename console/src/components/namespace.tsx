@@ -7,9 +7,13 @@ import { htm, useAnswer } from "../server";
 
 const SHOWN = 500;
 
+// How somebody looks stays in another namespace. What is looked at (a tag, a robot, a session, a place in a list) does not:
+// it is of the former one.
+const KEPT = ["q", "strategy", "compare", "time", "by", "sort", "part", "tab", "queue", "state", "error", "one", "other"];
+
 export function NamespacePicker(): JSX.Element {
   const chosen = useNamespace();
-  const { path } = usePlace();
+  const { path, query } = usePlace();
   const own = useUser().namespace;
   const { value } = useAnswer((signal) => htm.namespaces.list({ limit: SHOWN }, { signal }), []);
   const names = value?.namespaces ?? [];
@@ -20,7 +24,7 @@ export function NamespacePicker(): JSX.Element {
       <select
         class="input"
         value={chosen === own ? "" : (chosen ?? "")}
-        onChange={(event) => go(address(path.startsWith("/console/memories/") ? "/" : path, { namespace: event.currentTarget.value }))}
+        onChange={(event) => go(placeIn(event.currentTarget.value, path, query))}
       >
         <option value="">{own}</option>
         {others.filter((name) => name !== own).map((name) => (
@@ -31,4 +35,10 @@ export function NamespacePicker(): JSX.Element {
       </select>
     </label>
   );
+}
+
+/** The place in another namespace. A memory is in one namespace only. */
+function placeIn(namespace: string, path: string, query: URLSearchParams): string {
+  if (path.startsWith("/console/memories/")) return address("/", { namespace });
+  return address(path, { ...Object.fromEntries(KEPT.map((name) => [name, query.get(name)])), namespace });
 }

@@ -2,10 +2,10 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { createContext, type TargetedSubmitEvent } from "preact";
-import { useContext, useState } from "preact/hooks";
+import { useContext, useEffect, useState } from "preact/hooks";
 import { HtmError } from "htm-memory";
 import type { models } from "htm-memory";
-import { asError, useAnswer, usePolled } from "../server";
+import { SIGNED_OUT, asError, useAnswer, usePolled } from "../server";
 import { Awaited, Problem } from "./basics";
 
 const PATH = "/console/sign-in";
@@ -56,13 +56,20 @@ export function useMay(needed: models.Role): boolean {
 export function Gate({ children }: { children: ComponentChildren }): JSX.Element {
   const answer = useAnswer((signal) => ask("GET", { signal }), []);
   usePolled(answer, RENEWED_MS);
+  const isSignedIn = answer.value !== undefined && !answer.error;
+  useEffect(() => {
+    // The form comes as soon as anything is refused.
+    if (!isSignedIn) return undefined;
+    addEventListener(SIGNED_OUT, answer.reload);
+    return () => removeEventListener(SIGNED_OUT, answer.reload);
+  }, [isSignedIn, answer.reload]);
   const signOut = async (): Promise<void> => {
     await ask("DELETE");
     answer.reload();
   };
   if (answer.error && answer.error.status === 401) return <KeyForm signedIn={answer.reload} wasIn={(answer.error.code as string) === "signed_out"} />;
   return (
-    <Awaited answer={answer}>
+    <Awaited answer={answer} isPolled>
       {(user) => user && <Context.Provider value={{ user, signOut }}>{children}</Context.Provider>}
     </Awaited>
   );

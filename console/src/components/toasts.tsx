@@ -4,9 +4,11 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { asError } from "../server";
 import { Problem } from "./basics";
+import { focusIfLost } from "./focus";
 
 interface Toast {
   id: number;
+  about: string | undefined;
   content: JSX.Element;
 }
 
@@ -19,9 +21,10 @@ function update(toasts: Toast[]): void {
   listeners.forEach((listener) => listener(toasts));
 }
 
-function show(content: JSX.Element, milliseconds: number): void {
+function show(content: JSX.Element, milliseconds: number, about?: string): void {
   const id = next++;
-  update([...shown, { id, content }]);
+  const others = shown.filter((toast) => about === undefined || toast.about !== about);
+  update([...others, { id, about, content }]);
   setTimeout(() => dismiss(id), milliseconds);
 }
 
@@ -29,8 +32,13 @@ function dismiss(id: number): void {
   update(shown.filter((toast) => toast.id !== id));
 }
 
+interface Options {
+  /** What it is about: it replaces a former message about the same, which is no longer true. */
+  about?: string;
+}
+
 /** Says what was done. `undo` takes it back. */
-export function say(text: string, undo?: () => Promise<unknown>): void {
+export function say(text: string, undo?: () => Promise<unknown>, { about }: Options = {}): void {
   const id = next;
   show(
     <div class="notice row">
@@ -41,6 +49,7 @@ export function say(text: string, undo?: () => Promise<unknown>): void {
           class="button"
           onClick={() => {
             dismiss(id);
+            focusIfLost();
             void attempt(undo);
           }}
         >
@@ -49,6 +58,7 @@ export function say(text: string, undo?: () => Promise<unknown>): void {
       )}
     </div>,
     undo ? 12_000 : 5_000,
+    about,
   );
 }
 

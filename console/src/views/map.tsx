@@ -9,7 +9,7 @@ import { htm, useAnswer } from "../server";
 import { Legend } from "./map/legend";
 import { List } from "./map/list";
 import { Picture } from "./map/picture";
-import { chosenOf, filterOf, isNarrowed, read, written, type Division, type Query, type Setter } from "./map/query";
+import { changed, chosenOf, filterOf, isNarrowed, read, sampleOf, written, type Division, type Query, type Setter } from "./map/query";
 import { seriesOf } from "./map/series";
 import "./map/map.css";
 
@@ -24,7 +24,7 @@ const DIVISIONS: readonly (readonly [Division, string])[] = [
 export function Map(): JSX.Element {
   const query = read(usePlace().query);
   const set: Setter = (change, replace = false) =>
-    go(address(PATH, written({ ...read(new URLSearchParams(location.search)), ...change })), { replace });
+    go(address(PATH, written(changed(read(new URLSearchParams(location.search)), change))), { replace });
   const body = { filter: filterOf(query, useNamespace()), limit: SAMPLE };
   const answer = useAnswer((signal) => htm.recall.map(body, { signal }), [JSON.stringify(body)]);
   return (
@@ -67,15 +67,20 @@ function Filters({ query, set }: { query: Query; set: Setter }): JSX.Element {
   );
 }
 
-function Shown({ map, query, set }: { map: models.MemoryMap; query: Query; set: Setter }): JSX.Element {
-  if (map.points.length === 0) return <Nothing map={map} query={query} set={set} />;
-  const series = seriesOf(map.points, query.by);
+function Shown({ map, query: asked, set }: { map: models.MemoryMap; query: Query; set: Setter }): JSX.Element {
+  if (map.points.length === 0) return <Nothing map={map} query={asked} set={set} />;
+  const series = seriesOf(map.points, asked.by);
+  const query = { ...asked, only: series.find(({ name }) => name === asked.only)?.name };
   const chosen = chosenOf(series, query);
+  const sample = sampleOf(map.points);
   return (
     <>
+      {query.lasso.length > 0 && query.sample !== sample && (
+        <p class="notice warn small">The map has changed since this selection was drawn: other memories may be in it now.</p>
+      )}
       <section class="card stack" aria-label="Map of the memories">
         <p class="small muted">{about(map)}</p>
-        <Picture series={series} query={query} set={set} />
+        <Picture series={series} query={query} choose={(lasso) => set({ lasso, sample })} />
         <Legend series={series} query={query} set={set} />
       </section>
       <List points={chosen} query={query} set={set} />
@@ -89,10 +94,13 @@ function about({ points, memories, embedded, model, variance_x, variance_y }: mo
     points.length < embedded
       ? `A sample of ${number(points.length)} of ${count(embedded, "memory", "memories")}`
       : count(embedded, "memory", "memories");
-  const percent = Math.round((variance_x + variance_y) * 100);
+  const meaning =
+    points.length < 3
+      ? ""
+      : ` Memories that are near to each other are of like meaning; two dimensions show ${Math.round((variance_x + variance_y) * 100)} % of what tells them apart.`;
   const without = memories - embedded;
   const rest = without > 0 ? ` ${count(without, "memory has", "memories have")} no vector yet and cannot be here.` : "";
-  return `${shown}, by the vectors of ${model}. Memories that are near to each other are of like meaning; two dimensions show ${percent} % of what tells them apart.${rest}`;
+  return `${shown}, by the vectors of ${model}.${meaning}${rest}`;
 }
 
 function Nothing({ map, query, set }: { map: models.MemoryMap; query: Query; set: Setter }): JSX.Element {

@@ -5,11 +5,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { address, go, usePlace } from "../router";
 import { Filters } from "./search/filters";
 import { Results } from "./search/results";
-import { read, written, type Query } from "./search/query";
+import { read, written, type Setter } from "./search/query";
+import { useTyping } from "./search/typing";
 import "./search/search.css";
-
-// While somebody types, an answer is asked for when the fingers rest.
-const REST_MS = 180;
 
 const STRATEGIES = ["auto", "hybrid", "vector", "fulltext"] as const;
 const COMPARED = ["hybrid", "vector", "fulltext"] as const;
@@ -17,18 +15,17 @@ const COMPARED = ["hybrid", "vector", "fulltext"] as const;
 export function Search(): JSX.Element {
   const place = usePlace();
   const query = read(place.query);
-  const [typed, setTyped] = useState(query.text);
   const box = useRef<HTMLInputElement>(null);
-  const set = (change: Partial<Query>, replace = false): void =>
+  // Whether somebody has pressed Enter, to go to the first hit. It may not be here yet.
+  const [isHitWanted, setHitWanted] = useState(false);
+  const replaceable: Setter = (change, replace = false) =>
     go(address("/", written({ ...read(new URLSearchParams(location.search)), ...change })), { replace });
+  const { typed, type, submit, change: set } = useTyping(query, replaceable);
 
-  // Back and forward change what stands in the box.
-  useEffect(() => setTyped(query.text), [query.text]);
+  // On a page that has just been opened, or after a sign-in. Elsewhere, the focus is at what somebody came by.
   useEffect(() => {
-    if (typed === query.text) return undefined;
-    const timer = setTimeout(() => set({ text: typed }, true), REST_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
+    if (document.activeElement === document.body) box.current?.focus({ preventScroll: true });
+  }, []);
   useEffect(() => {
     const focusBox = (event: KeyboardEvent): void => {
       const isTyping = event.target instanceof Element && event.target.closest("input, textarea, select, dialog");
@@ -50,8 +47,8 @@ export function Search(): JSX.Element {
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          set({ text: typed });
-          document.querySelector<HTMLElement>(".hit-link")?.focus();
+          submit();
+          setHitWanted(true);
         }}
       >
         <label>
@@ -62,9 +59,11 @@ export function Search(): JSX.Element {
             type="search"
             placeholder="What do we know about …?   (press / to come here)"
             value={typed}
-            autofocus
             autocomplete="off"
-            onInput={(event) => setTyped(event.currentTarget.value)}
+            onInput={(event) => {
+              type(event.currentTarget.value);
+              setHitWanted(false);
+            }}
           />
         </label>
         {/* Without it, Enter does not submit a form of several fields. */}
@@ -74,8 +73,15 @@ export function Search(): JSX.Element {
         <Filters query={query} strategies={STRATEGIES} set={set} />
       </form>
       <div class={query.isCompared ? "compared" : ""}>
-        {strategies.map((strategy) => (
-          <Results key={strategy} query={{ ...query, strategy }} isTitled={query.isCompared} set={set} />
+        {strategies.map((strategy, index) => (
+          <Results
+            key={strategy}
+            query={{ ...query, strategy }}
+            isTitled={query.isCompared}
+            isHitWanted={isHitWanted && index === 0}
+            hitFound={() => setHitWanted(false)}
+            set={set}
+          />
         ))}
       </div>
     </div>

@@ -29,9 +29,12 @@ static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/console");
 const PAGE: &str = "index.html";
 
 pub(crate) fn router() -> Router<App> {
+    let page = async |headers: HeaderMap| answer(PAGE, &headers);
     let view = async |Path(path): Path<String>, headers: HeaderMap| answer(&path, &headers);
     Router::new()
-        .route("/", get(async |headers: HeaderMap| answer(PAGE, &headers)))
+        .route("/", get(page))
+        .route("/console", get(page))
+        .route("/console/", get(page))
         .route("/console/{*path}", get(view))
 }
 

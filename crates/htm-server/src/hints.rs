@@ -8,11 +8,11 @@ pub(crate) fn hint(error: &Error) -> String {
 }
 
 fn of_code(error: &Error) -> Option<String> {
-    let value = |name| error.value(name);
+    let value = |name| error.value(name).unwrap_or("{id}");
     Some(match error.code() {
-        "key_taken" => format!("use another key, or read its memory: GET /v1/memories/{}", value("node")?),
+        "key_taken" => format!("use another key, or read its memory: GET /v1/memories/{}", value("node")),
         "content_taken" => {
-            format!("use the existing memory: GET /v1/memories/{}; or forget one of the two", value("node")?)
+            format!("use the existing memory: GET /v1/memories/{}; or forget one of the two", value("node"))
         }
         "node_not_found" => {
             "look for it: POST /v1/recall; a forgotten one comes back by POST /v1/memories/{id}/restore"
@@ -24,11 +24,11 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "file_too_many_lines" => "read the text of its memory: GET /v1/memories/by-key/{key}".into(),
         "revision_conflict" => {
-            format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node")?)
+            format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node"))
         }
         "not_confirmed" => "preview it with `dry_run`, then confirm it with `confirm`".into(),
-        "not_forgotten" => format!("nothing is left to do: GET /v1/memories/{}", value("node")?),
-        "stage_dead" => format!("see why: GET /v1/memories/{}/status", value("node")?),
+        "not_forgotten" => format!("nothing is left to do: GET /v1/memories/{}", value("node")),
+        "stage_dead" => format!("see why: GET /v1/memories/{}/status", value("node")),
         "wait_timeout" => "see whether a worker runs: GET /v1/workers".into(),
         "embedder_missing" => "configure a provider of embeddings, or recall with strategy `fulltext`".into(),
         "model_of_callers" => {
@@ -46,10 +46,19 @@ fn of_code(error: &Error) -> Option<String> {
         "group_member_lost" | "group_member_replaced" | "group_closed" => {
             "join again: POST /v1/groups/{name}/members".into()
         }
-        "tag_unknown" if value("nearest").is_none() => {
+        "tag_unknown" if error.value("nearest").is_none() => {
             "list them: GET /v1/tags; a tag belongs to one namespace".into()
         }
-        "tag_taken" => "merge them: POST /v1/tags/merge".into(),
+        "group_last_active" => {
+            "let another robot join first, or shut the group down: POST /v1/groups/{name}/shutdown".into()
+        }
+        "node_oversized" => "split the text, or remember it without the group".into(),
+        "namespace_full" => {
+            "give existing tags, or remove or merge unused ones: GET /v1/tags/orphans".into()
+        }
+        "tag_is_synonym" => "use that tag, or free the name: POST /v1/tags/synonyms/remove".into(),
+        "contended" => "send the request again in a moment".into(),
+        "tag_taken" | "synonym_is_tag" => "merge them: POST /v1/tags/merge".into(),
         "tag_into_own_child" => "to split it: POST /v1/tags/split".into(),
         "tag_in_use" => {
             "merge it into another (POST /v1/tags/merge), or take it from them: `assigned`".into()
@@ -59,13 +68,23 @@ fn of_code(error: &Error) -> Option<String> {
         "backfill_unknown" => "list them: GET /v1/backfills".into(),
         "erasure_unknown" => "list them: GET /v1/erasures".into(),
         "erase_plan_changed" => "make the plan again with `dry_run`, and check it".into(),
-        "change_reverted" => format!("to do it again, revert change {}", value("by")?),
+        "change_reverted" => format!("to do it again, revert change {}", value("by")),
         "changed_since" => "revert the later change first: GET /v1/tags/log".into(),
         "job_not_found" => "list them: GET /v1/jobs".into(),
         "job_state_unfit" => "see its state: GET /v1/jobs/{id}".into(),
         "queue_unknown" => "list them: GET /v1/queues".into(),
         "provider_unknown" => "list them: GET /v1/providers".into(),
         "model_unknown" => "list them: GET /v1/models".into(),
+        "model_active" => "activate another one first: POST /v1/models/activate".into(),
+        "model_incomplete" => {
+            "wait for its queue (GET /v1/queues), and retry its dead letters (POST /v1/jobs/retry); or go without those \
+             memories: `force`"
+                .into()
+        }
+        "model_retired" => "use another model: GET /v1/models; a worker with this one takes it into use again".into(),
+        "version_unfit" => "leave out `prompt_version`; to embed everything again: `force`".into(),
+        "embedder_other" => "activate a model that the server has (POST /v1/models/activate), or recall with strategy `fulltext`".into(),
+        "provider_unusable_answer" => "read the answer with its job: GET /v1/jobs/{id}".into(),
         "api_key_invalid" | "api_key_expired" | "api_key_revoked" => {
             "ask the operator for a key, or make one with `htm keys create`".into()
         }
@@ -81,4 +100,23 @@ fn of_code(error: &Error) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use htm_core::error::codes;
+
+    use super::*;
+
+    #[test]
+    fn no_hint_names_a_function_of_the_library() {
+        for code in codes::ALL {
+            let error = Error::new(code, "it failed").with_hint("`Htm::recall` and the like");
+            let hint = match code.hint.contains("::") {
+                true => hint(&error),
+                false => code.hint.to_owned(),
+            };
+            assert!(!hint.contains("::"), "{}: {hint}", code.name);
+        }
+    }
 }

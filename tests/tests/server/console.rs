@@ -27,7 +27,7 @@ async fn sign_in(served: &Served, secret: &str) -> Reply {
 #[tokio::test]
 async fn the_page_is_served_with_a_policy_and_once() {
     let served = Served::new().await;
-    for path in ["/", "/console/pipeline", "/console/memories/7"] {
+    for path in ["/", "/console", "/console/", "/console/pipeline", "/console/memories/7"] {
         let page = served.get(path).await;
         assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"), "{path}");
         assert!(page.text.contains("<script type=\"module\""), "{}", page.text);

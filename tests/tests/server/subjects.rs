@@ -154,6 +154,17 @@ async fn jobs_queues_and_models_are_seen_and_steered() {
         (&json!("embed"), &label, &json!(1))
     );
     assert_eq!((&usage[0]["namespace"], &usage[0]["tokens"]), (&memory["namespace"], &memory["token_count"]));
+    // A budget counts the whole day, whenever it is set.
+    for _ in 0..2 {
+        let budget = json!({"namespace": memory["namespace"], "tokens_per_day": 1000});
+        served.put("/v1/budgets", budget).await.is(200);
+        let budgets = served.get("/v1/budgets").await.is(200);
+        let mut listed = budgets.as_array().unwrap().iter();
+        let of_memory = listed.find(|it| it["namespace"] == memory["namespace"]).unwrap();
+        assert_eq!(of_memory["tokens_used"], memory["token_count"]);
+        let none = json!({"namespace": memory["namespace"], "tokens_per_day": null});
+        served.put("/v1/budgets", none).await.is(200);
+    }
     assert_eq!(served.get("/v1/usage?days=367").await.problem(), (422, "limit_out_of_range"));
 }
 

@@ -1348,7 +1348,7 @@ class Paused(BaseModel):
 
 class PlaceFound(BaseModel):
     """
-    What was found in a table.
+    The traces in a table.
     """
 
     model_config = ConfigDict(
@@ -1356,11 +1356,11 @@ class PlaceFound(BaseModel):
     )
     holds: str
     """
-    What it holds of memories.
+    The data of memories in it.
     """
     mentions: Annotated[int | None, Field(ge=0)] = None
     """
-    The number of rows that contain the text that was looked for. Null: none was given.
+    The number of rows with the given text. Null: none was given.
     """
     table: str
     """
@@ -1368,7 +1368,7 @@ class PlaceFound(BaseModel):
     """
     traces: Annotated[int, Field(ge=0)]
     """
-    The number of rows about what was erased.
+    The number of rows about the erased memories.
     """
     vacuumed_at: AwareDatetime | None = None
     """
@@ -3993,7 +3993,7 @@ class Erasure(BaseModel):
     """
     kind: Literal['memories', 'matching', 'robot', 'namespace']
     """
-    What was asked for.
+    The subject.
     """
     memories: Annotated[int, Field(ge=0)]
     """
@@ -5472,7 +5472,7 @@ class TimelineEntry(Node):
 
 class Verification(BaseModel):
     """
-    What a look for traces of an erasure found.
+    The result of a search for traces of an erasure.
     """
 
     model_config = ConfigDict(
@@ -5583,7 +5583,7 @@ class EditedNow(Edited):
 
 class ErasePlan(BaseModel):
     """
-    What an erasure would remove.
+    The preview of an erasure.
     """
 
     model_config = ConfigDict(

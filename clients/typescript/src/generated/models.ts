@@ -561,7 +561,7 @@ export interface EraseNamespace {
   dry_run?: boolean;
 }
 
-/** What an erasure would remove. */
+/** The preview of an erasure. */
 export interface ErasePlan {
   /** The first memories by id, `MAX_MATCHES` at most, with the beginning of each text. */
   matches: Match[];
@@ -599,7 +599,7 @@ export interface Erasure {
   erased: number;
   /** Its number. */
   id: number;
-  /** What was asked for. */
+  /** The subject. */
   kind: ErasureKind;
   /** The number of memories to erase. */
   memories: number;
@@ -615,7 +615,7 @@ export interface Erasure {
   wal_position?: string | null;
 }
 
-/** What an erasure was asked for. */
+/** The subject of an erasure. */
 export type ErasureKind = "memories" | "matching" | "robot" | "namespace";
 
 /** Receipts of erasures. */
@@ -1789,15 +1789,15 @@ export interface Paused {
   queue: string;
 }
 
-/** What was found in a table. */
+/** The traces in a table. */
 export interface PlaceFound {
-  /** What it holds of memories. */
+  /** The data of memories in it. */
   holds: string;
-  /** The number of rows that contain the text that was looked for. Null: none was given. */
+  /** The number of rows with the given text. Null: none was given. */
   mentions?: number | null;
   /** The table. */
   table: string;
-  /** The number of rows about what was erased. */
+  /** The number of rows about the erased memories. */
   traces: number;
   /** When the table was vacuumed last, if that was after the erasure. */
   vacuumed_at?: string | null;
@@ -2378,7 +2378,7 @@ export interface Scores {
   vector_rank?: number | null;
 }
 
-/** The text of a whole key, or of a session's token. It shows itself only on request. */
+/** The text of a whole key, or of the token of a sign-in. It shows itself only on request. */
 export type Secret = string;
 
 /** Jobs, by their ids or by conditions. */
@@ -2862,7 +2862,7 @@ export interface VectorSet {
   revision: number;
 }
 
-/** What a look for traces of an erasure found. */
+/** The result of a search for traces of an erasure. */
 export interface Verification {
   /** The receipt. */
   erasure: Erasure;

@@ -7,6 +7,7 @@ import { Awaited, Empty, Time } from "../../components/basics";
 import { Heads, TableBox } from "../../components/table-box";
 import { attempt } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
+import { Details } from "./audit-details";
 
 const PAGE = 100;
 
@@ -60,15 +61,12 @@ function Table({ entries }: { entries: readonly models.AuditEntry[] }): JSX.Elem
             </td>
             <td class="stored">{entry.subject ?? "–"}</td>
             <td class="stored">{entry.namespace ?? "all"}</td>
-            <td class="stored small">{details(entry.details)}</td>
+            <td class="stored small">
+              <Details of={entry.details} />
+            </td>
           </tr>
         ))}
       </tbody>
     </TableBox>
   );
-}
-
-function details(of: Record<string, unknown>): string {
-  const told = Object.entries(of).filter(([, value]) => value !== null);
-  return told.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ") || "–";
 }

@@ -1,11 +1,12 @@
 // The keys, with their making and revoking.
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Empty, Time, number } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
 import { Heads, TableBox } from "../../components/table-box";
+import { useUser } from "../../components/sign-in";
 import { say } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
 import { CreateKey } from "./create";
@@ -15,14 +16,20 @@ type Open = { kind: "create" } | { kind: "revoke"; key: models.ApiKey } | undefi
 export function KeyList(): JSX.Element {
   const answer = useAnswer((signal) => htm.keys.list({ signal }), []);
   const [open, setOpen] = useState<Open>();
+  const newKey = useRef<HTMLButtonElement>(null);
   const close = (): void => {
     setOpen(undefined);
     answer.reload();
   };
+  const revoked = (): void => {
+    close();
+    // Its button is gone.
+    newKey.current?.focus();
+  };
   return (
     <>
       <p class="row">
-        <button type="button" class="button primary" onClick={() => setOpen({ kind: "create" })}>
+        <button ref={newKey} type="button" class="button primary" onClick={() => setOpen({ kind: "create" })}>
           New key
         </button>
       </p>
@@ -30,7 +37,7 @@ export function KeyList(): JSX.Element {
         {({ keys }) => (keys.length === 0 ? <NoKeys /> : <Table keys={keys} revoke={(key) => setOpen({ kind: "revoke", key })} />)}
       </Awaited>
       {open?.kind === "create" && <CreateKey onClose={close} />}
-      {open?.kind === "revoke" && <Revoke apiKey={open.key} onClose={close} />}
+      {open?.kind === "revoke" && <Revoke apiKey={open.key} keys={answer.value?.keys ?? []} onClose={close} onDone={revoked} />}
     </>
   );
 }
@@ -109,15 +116,35 @@ function State({ apiKey }: { apiKey: models.ApiKey }): JSX.Element {
   );
 }
 
-function Revoke({ apiKey, onClose }: { apiKey: models.ApiKey; onClose: () => void }): JSX.Element {
+interface RevokeProperties {
+  apiKey: models.ApiKey;
+  keys: readonly models.ApiKey[];
+  onClose: () => void;
+  onDone: () => void;
+}
+
+function Revoke({ apiKey, keys, onClose, onDone }: RevokeProperties): JSX.Element {
   const name = apiKey.name ?? apiKey.id;
+  const isOwn = useUser().key === apiKey.id;
+  const isLast = isOfAll(apiKey) && !keys.some((other) => other.id !== apiKey.id && isOfAll(other));
   const act = async (): Promise<void> => {
     await htm.keys.revoke(apiKey.id);
     say(`The key ${name} is revoked.`);
   };
   return (
-    <Confirm title={`Revoke the key ${name}?`} verb="Revoke" isDangerous act={act} onClose={onClose}>
+    <Confirm title={`Revoke the key ${name}?`} verb="Revoke" isDangerous act={act} onClose={onClose} onDone={onDone}>
+      {isOwn && <p class="notice warn">This is the key that you have signed in with: you will be signed out.</p>}
+      {isLast && (
+        <p class="notice warn">
+          No other key may make keys. Whoever runs the server then makes one: <code>htm keys create --role admin</code>.
+        </p>
+      )}
       <p>Servers refuse it within a second, and whoever signed in with it is signed out. It cannot be undone.</p>
     </Confirm>
   );
+}
+
+/** Whether a key makes other ones. */
+function isOfAll({ role, namespaces, revoked_at, expires_at }: models.ApiKey): boolean {
+  return role === "admin" && !namespaces && !revoked_at && !(expires_at && Date.parse(expires_at) <= Date.now());
 }

@@ -6,11 +6,11 @@ export interface Place {
   y: number;
 }
 
-/** Corners that are nearer to each other are one: so many are enough, and the address stays short. */
-const NEAR = 0.03;
-const MOST = 150;
+/** Corners that are nearer to each other, in pixels, are one: so many are enough, and the address stays short. */
+const NEAR = 6;
+const MOST = 80;
 
-/** The corners of a drawn line. */
+/** The corners of a line that was drawn on the screen. */
 export function cornersOf(line: readonly Place[]): Place[] {
   const corners: Place[] = [];
   for (const place of line) {
@@ -41,7 +41,7 @@ export function isWithin(corners: readonly Place[], { x, y }: Place): boolean {
 
 /** The corners as text, and back. What is no line is none. */
 export function written(corners: readonly Place[]): string {
-  return corners.map(({ x, y }) => `${x.toFixed(2)},${y.toFixed(2)}`).join(" ");
+  return corners.map(({ x, y }) => `${x.toFixed(4)},${y.toFixed(4)}`).join(" ");
 }
 
 export function read(text: string): Place[] {

@@ -38,12 +38,12 @@ export function List({ points, query, set }: { points: readonly models.MapPoint[
             {points.slice(0, shown).map(({ node, excerpt, topics, robot, created_at }) => (
               <tr key={node}>
                 <td class="number">
-                  <Link to={address(`/console/memories/${node}`, { namespace: null })}>{node}</Link>
+                  <Link to={address(`/console/memories/${node}`)}>{node}</Link>
                 </td>
                 <td class="excerpt stored">{excerpt}</td>
-                <td>{topics.length > 0 ? topics.join(", ") : <span class="muted">–</span>}</td>
-                <td>{robot}</td>
-                <td>
+                <td class="stored name">{topics.length > 0 ? topics.join(", ") : <span class="muted">–</span>}</td>
+                <td class="stored name">{robot}</td>
+                <td class="when">
                   <Time at={created_at} />
                 </td>
               </tr>

@@ -9,13 +9,13 @@ import { address, go } from "../../router";
 import { circleOf, cornersOf, isWithin, type Place } from "./lasso";
 import { shapeOf } from "./marks";
 import { onMap, onScreen, pathOf, plotOf, type Plot } from "./plot";
-import type { Query, Setter } from "./query";
+import type { Query } from "./query";
 import type { Series } from "./series";
 
 interface Properties {
   series: readonly Series[];
   query: Query;
-  set: Setter;
+  choose: (lasso: readonly Place[]) => void;
 }
 
 // A pointer that moved less has clicked.
@@ -28,14 +28,13 @@ interface Ring {
   radius: number;
 }
 
-export function Picture({ series, query, set }: Properties): JSX.Element {
+export function Picture({ series, query, choose }: Properties): JSX.Element {
   const [element, width] = useWidth();
   const [line, setLine] = useState<Place[]>();
   const [pointed, setPointed] = useState<models.MapPoint>();
   const [ring, setRing] = useState<Ring>();
   const points = useMemo(() => series.flatMap(({ points }) => points), [series]);
   const plot = useMemo(() => plotOf(points, width), [points, width]);
-  const choose = (lasso: readonly Place[]): void => set({ lasso });
 
   const start = (event: TargetedPointerEvent<SVGSVGElement>): void => {
     if (event.button !== 0) return;
@@ -53,17 +52,17 @@ export function Picture({ series, query, set }: Properties): JSX.Element {
     if (!line || !first) return;
     if (line.every(({ x, y }) => Math.hypot(x - first.x, y - first.y) < CLICK)) {
       const found = nearest(points, plot, pixelOf(event));
-      if (found) go(address(`/console/memories/${found.node}`, { namespace: null }));
+      if (found) go(address(`/console/memories/${found.node}`));
       else choose([]);
       return;
     }
-    const corners = cornersOf(line.map((pixel) => onMap(plot, pixel)));
-    if (corners.length >= 3) choose(corners);
+    const corners = cornersOf(line);
+    if (corners.length >= 3) choose(corners.map((pixel) => onMap(plot, pixel)));
   };
   const press = (event: TargetedKeyboardEvent<SVGSVGElement>): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const now = ring ?? { at: plot.middle, radius: 40 / plot.scale };
-    const next = moved(now, event.key, 20 / plot.scale);
+    const next = moved(now, event.key, plot);
     if (next) setRing(next);
     else if (event.key === "Enter" && ring) choose(circleOf(ring.at, ring.radius));
     else if (event.key === "Escape") {
@@ -72,6 +71,8 @@ export function Picture({ series, query, set }: Properties): JSX.Element {
     } else return;
     event.preventDefault();
   };
+  const circle = ring && circleOf(ring.at, ring.radius);
+  const inRing = circle && `${count(points.filter((point) => isWithin(circle, point)).length, "memory", "memories")} in the ring`;
   const drawn = line ? line.map((pixel) => onMap(plot, pixel)) : query.lasso;
   return (
     <figure class="map-figure">
@@ -93,18 +94,19 @@ export function Picture({ series, query, set }: Properties): JSX.Element {
         >
           <Shapes series={series} plot={plot} only={query.only} />
           {drawn.length > 0 && <path class="lasso" d={`${pathOf(plot, drawn)}${line ? "" : "Z"}`} />}
-          {ring && <path class="lasso ring" d={`${pathOf(plot, circleOf(ring.at, ring.radius))}Z`} />}
+          {circle && <path class="lasso ring" d={`${pathOf(plot, circle)}Z`} />}
           {pointed && !line && <circle class="pointed" cx={onScreen(plot, pointed).x} cy={onScreen(plot, pointed).y} r={8} />}
         </svg>
       </div>
       <figcaption class="small">
         <p class="hidden-label" role="status">
-          {ring && `${count(points.filter((point) => isWithin(circleOf(ring.at, ring.radius), point)).length, "memory", "memories")} in the ring`}
+          {inRing}
         </p>
         <p class="muted map-pointed">
           {pointed ? (
             <span class="stored">{pointed.excerpt}</span>
           ) : (
+            inRing ??
             "Draw around memories to list them; click one to open it. By keyboard: arrow keys, plus, minus and Enter."
           )}
         </p>
@@ -149,22 +151,36 @@ function nearest(points: readonly models.MapPoint[], plot: Plot, pixel: Place): 
   return found;
 }
 
-/** The ring after a key; none: the key is another one. */
-function moved({ at, radius }: Ring, key: string, step: number): Ring | undefined {
+const STEP = 20;
+const GROWTH = 1.25;
+const LEAST_RADIUS = 10;
+
+/** The ring after a key, within the picture; none: the key is another one. */
+function moved({ at, radius }: Ring, key: string, plot: Plot): Ring | undefined {
+  const { width, height } = plot;
+  const { x, y } = onScreen(plot, at);
+  const to = (x: number, y: number): Ring => {
+    const place = { x: Math.max(0, Math.min(width, x)), y: Math.max(0, Math.min(height, y)) };
+    return { at: onMap(plot, place), radius };
+  };
+  const sized = (radius: number): Ring => {
+    const pixels = Math.max(LEAST_RADIUS, Math.min(width, radius * plot.scale));
+    return { at, radius: pixels / plot.scale };
+  };
   switch (key) {
     case "ArrowLeft":
-      return { at: { ...at, x: at.x - step }, radius };
+      return to(x - STEP, y);
     case "ArrowRight":
-      return { at: { ...at, x: at.x + step }, radius };
+      return to(x + STEP, y);
     case "ArrowUp":
-      return { at: { ...at, y: at.y + step }, radius };
+      return to(x, y - STEP);
     case "ArrowDown":
-      return { at: { ...at, y: at.y - step }, radius };
+      return to(x, y + STEP);
     case "+":
     case "=":
-      return { at, radius: radius * 1.25 };
+      return sized(radius * GROWTH);
     case "-":
-      return { at, radius: radius / 1.25 };
+      return sized(radius / GROWTH);
     default:
       return undefined;
   }

@@ -15,6 +15,7 @@ export interface Plot {
 const EDGE = REACH + 8;
 const LEAST = 240;
 const MOST = 560;
+const MOST_SCALE = 2_000;
 
 export function plotOf(places: readonly Place[], width: number): Plot {
   const [left, right] = extent(places.map(({ x }) => x));
@@ -23,8 +24,8 @@ export function plotOf(places: readonly Place[], width: number): Plot {
   const up = Math.max(top - bottom, 1e-6);
   const inner = Math.max(100, width - 2 * EDGE);
   const height = Math.min(MOST, Math.max(LEAST, (inner * up) / across + 2 * EDGE));
-  // All in one place: a unit is then half the drawing.
-  const scale = Math.min(inner / across, (height - 2 * EDGE) / up, inner / 2 / 0.1);
+  // Of one memory there is no extent: the whole map has two units.
+  const scale = Math.min(inner / across, (height - 2 * EDGE) / up, MOST_SCALE);
   return { width, height, scale, middle: { x: (left + right) / 2, y: (bottom + top) / 2 } };
 }
 

@@ -12,6 +12,8 @@ export interface Query {
   only: string | undefined;
   /** The corners of the lasso, in the map's own measure; none: everything is chosen. */
   lasso: readonly Place[];
+  /** The sample that the lasso was drawn on: in another one, other memories are at its places. */
+  sample: string;
   timeframe: string;
   robots: string[];
   tags: string[];
@@ -24,21 +26,36 @@ export function read(parameters: URLSearchParams): Query {
     by: parameters.get("by") === "robot" ? "robot" : "topic",
     only: parameters.get("only") ?? undefined,
     lasso: readLasso(parameters.get("lasso") ?? ""),
+    sample: parameters.get("sample") ?? "",
     timeframe: parameters.get("time") ?? "",
     robots: parameters.getAll("robot"),
     tags: parameters.getAll("tag"),
   };
 }
 
-export function written({ by, only, lasso, timeframe, robots, tags }: Query): Record<string, string | readonly string[] | null> {
+export function written({ by, only, lasso, sample, timeframe, robots, tags }: Query): Record<string, string | readonly string[] | null> {
   return {
     by: by === "topic" ? null : by,
     only: only ?? null,
     lasso: writtenLasso(lasso),
+    sample: lasso.length > 0 ? sample : null,
     time: timeframe,
     robot: robots,
     tag: tags,
   };
+}
+
+/** A query after a change. Another filter gives another map, where the selection would mean nothing. */
+export function changed(query: Query, change: Partial<Query>): Query {
+  const isOtherMap = "timeframe" in change || "robots" in change || "tags" in change;
+  return { ...query, ...(isOtherMap ? { lasso: [], only: undefined } : {}), ...change };
+}
+
+/** A name for a sample: the same for the same memories. */
+export function sampleOf(points: readonly models.MapPoint[]): string {
+  // FNV-1a of the ids.
+  const hash = points.reduce((hash, { node }) => Math.imul(hash ^ node, 0x01000193), 0x811c9dc5);
+  return (hash >>> 0).toString(36);
 }
 
 export function filterOf({ timeframe, robots, tags }: Query, namespace: string | undefined): models.FilterBody {

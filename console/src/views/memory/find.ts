@@ -21,12 +21,15 @@ export type Found = Forgotten | { kind: "unknown" } | { kind: "unsure" };
 const NAMESPACES = 20;
 const LATEST = 1_000;
 
-// Answers to a caller who may not erase.
-const NOT_ADMIN: ReadonlySet<string> = new Set(["role_insufficient", "robot_forbidden"]);
+interface Caller {
+  /** May be that of the memory, and is looked at first. */
+  namespace: string | undefined;
+  mayErase: boolean;
+}
 
-/** Looks for a forgotten memory; a namespace that may be its own is looked at first. */
-export async function find(id: number, namespace: string | undefined, signal: AbortSignal): Promise<Found> {
-  const match = await existing(id, signal);
+/** Looks for a forgotten memory. */
+export async function find(id: number, { namespace, mayErase }: Caller, signal: AbortSignal): Promise<Found> {
+  const match = mayErase ? await existing(id, signal) : "untold";
   if (match === "none") return { kind: "unknown" };
   const listed = await inLists(id, namespace, signal);
   if (listed) {
@@ -44,7 +47,8 @@ async function existing(id: number, signal: AbortSignal): Promise<models.Match |
   } catch (failure) {
     if (!(failure instanceof HtmError)) throw failure;
     if (failure.code === "node_not_found") return "none";
-    if (NOT_ADMIN.has(failure.code)) return "untold";
+    // An admin whose key acts as a robot.
+    if (failure.code === "robot_forbidden") return "untold";
     throw failure;
   }
 }

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Empty } from "../../components/basics";
+import { focusContent } from "../../components/focus";
 import { useMay } from "../../components/sign-in";
 import { attempt, say } from "../../components/toasts";
 import { Link, address, useNamespace, usePlace } from "../../router";
@@ -12,7 +13,6 @@ import { forget, restore } from "../../components/memory-acts";
 import { EraseDialog } from "./erase";
 import { When } from "./facts";
 import { find, type Forgotten } from "./find";
-import { focusContent } from "./focus";
 import { beginning } from "./passage";
 import { Receipt } from "./receipt";
 import { useTitle } from "../../components/title";
@@ -41,7 +41,11 @@ interface Properties {
 export function Missing({ id, reload }: Properties): JSX.Element {
   const namespace = useNamespace();
   const erasure = usePlace().query.get("erased") ?? "";
-  const answer = useAnswer((signal) => find(id, namespace, signal), [id, namespace]);
+  const mayErase = useMay("admin");
+  const answer = useAnswer(
+    (signal) => find(id, { namespace, mayErase }, signal),
+    [id, namespace, mayErase, erasure],
+  );
   return (
     <>
       {answer.value === undefined && <h1 class="hidden-label">Memory {id}</h1>}
@@ -104,10 +108,11 @@ function ForgottenPage({ id, found, reload }: Properties & { found: Forgotten })
     setActing(false);
     if (!isDone) return;
     focusContent();
-    say(`Memory ${id} is restored.`, async () => {
+    const undo = async (): Promise<void> => {
       await forget(id, namespace);
       reload();
-    });
+    };
+    say(`Memory ${id} is restored.`, undo, { about: `memory ${id}` });
     reload();
   };
   return (

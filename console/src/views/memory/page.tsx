@@ -3,13 +3,13 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
+import { focusContent } from "../../components/focus";
 import { useMay } from "../../components/sign-in";
 import { attempt, say } from "../../components/toasts";
 import { Link, address, usePlace } from "../../router";
 import { forget, restore } from "../../components/memory-acts";
 import { EraseDialog } from "./erase";
 import { Facts } from "./facts";
-import { focusContent } from "./focus";
 import { History } from "./history";
 import { keptDraft } from "./kept-drafts";
 import { KeptBy } from "./keepers";
@@ -70,10 +70,11 @@ function Actions({ memory: { id, namespace }, reload }: Properties): JSX.Element
     setActing(false);
     if (!isDone) return;
     focusContent();
-    say(`Memory ${id} is forgotten: no search finds it.`, async () => {
+    const undo = async (): Promise<void> => {
       await restore(id, namespace);
       reload();
-    });
+    };
+    say(`Memory ${id} is forgotten: no search finds it.`, undo, { about: `memory ${id}` });
     reload();
   };
   return (

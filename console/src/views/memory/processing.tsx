@@ -31,7 +31,7 @@ export function Processing({ memory: { id, revision }, reload }: Properties): JS
     <section class="card" aria-labelledby="processing-title">
       <h2 id="processing-title">Processing</h2>
       <div class="stack">
-        <Awaited answer={status}>
+        <Awaited answer={status} isPolled>
           {({ stages }) => (
             <ul class="memory-stages" aria-live="polite">
               {stages.map((stage) => (

@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, count, number } from "../../components/basics";
+import { useFocusTaker } from "../../components/focus";
 import { useMay } from "../../components/sign-in";
 import { attempt } from "../../components/toasts";
 import { Link, address } from "../../router";
@@ -26,15 +27,19 @@ interface Properties {
 export function Receipt({ memory, erasure: id, otherwise }: Properties): JSX.Element {
   useTitle(`Memory ${memory}, erased`);
   const answer = useAnswer((signal) => htm.erasures.get(id, { signal }), [id]);
+  // The page with the button that had it is gone.
+  const heading = useFocusTaker(id);
   if (answer.error?.code === "erasure_unknown") return otherwise;
   return (
     <div class="stack memory-view memory-narrow">
       <div>
         <p class="small muted">Memory {memory}</p>
-        <h1>This memory is erased</h1>
+        <h1 tabIndex={-1} ref={heading}>
+          This memory is erased
+        </h1>
       </div>
       <p>No table has it any more, and nobody can bring it back. This is the receipt.</p>
-      <Awaited answer={answer}>
+      <Awaited answer={answer} isPolled>
         {(erasure) => (
           <>
             <Facts erasure={erasure} reload={answer.reload} />

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import type { models } from "htm-memory";
-import { Time, duration, number } from "../../components/basics";
+import { Time, count, duration, number } from "../../components/basics";
 import { Link, address } from "../../router";
 import { PARKED_FOR } from "../../components/job-words";
 import { beginning } from "./passage";
@@ -53,8 +53,8 @@ function Details({ stage, memory }: { stage: models.StageStatus; memory: number 
     case "done":
       return (
         <p class="muted">
-          {stage.outcome} by <code>{stage.model}</code>, <Time at={stage.at} />, {duration(Math.max(0, stage.after_ms))}{" "}
-          after the text was written
+          {outcomeOf(stage.outcome)} by <code>{stage.model}</code>, <Time at={stage.at} />,{" "}
+          {duration(Math.max(0, stage.after_ms))} after the text was written
           {stage.attempt > 1 && `, at attempt ${number(stage.attempt)}`}
         </p>
       );
@@ -109,6 +109,12 @@ function Details({ stage, memory }: { stage: models.StageStatus; memory: number 
         </p>
       );
   }
+}
+
+/** The outcome in words. The server stores "1 tags". */
+function outcomeOf(outcome: string): string {
+  const [, tags] = /^(\d+) tags$/.exec(outcome) ?? [];
+  return tags === undefined ? outcome : count(Number(tags), "tag");
 }
 
 /** An error, as the server has stored it. */

@@ -30,7 +30,7 @@ export function Backfills({ runs, start, reload }: Properties): JSX.Element {
           Start a backfill …
         </button>
       </div>
-      <Awaited answer={runs}>
+      <Awaited answer={runs} isPolled>
         {({ backfills, next }) =>
           backfills.length === 0 ? (
             <Empty>

@@ -28,10 +28,13 @@ export function BudgetDialog({ budget, known, onClose, reload }: Properties): JS
   const before = known.find(({ namespace }) => namespace === of);
   const act = async (): Promise<void> => {
     const { jobs } = await htm.models.setBudget({ namespace: of, tokens_per_day: Number(tokens) });
-    say(`${of} may spend ${count(Number(tokens), "token")} a day.${andReady(jobs, "parked")}`, async () => {
+    const undo = async (): Promise<void> => {
       await htm.models.setBudget({ namespace: of, tokens_per_day: before?.tokens_per_day ?? null });
       reload();
-    });
+    };
+    const hint = (await isEmpty(of)) ? " No memory is in that namespace yet: is its name right?" : "";
+    const done = `${of} may spend ${count(Number(tokens), "token")} a day.${andReady(jobs, "parked")}`;
+    say(`${done}${hint}`, undo, { about: `budget of ${of}` });
     reload();
   };
   return (
@@ -87,4 +90,15 @@ export function BudgetDialog({ budget, known, onClose, reload }: Properties): JS
       </p>
     </Confirm>
   );
+}
+
+/** Whether no memory is in a namespace. If that cannot be known, there may be some. */
+async function isEmpty(namespace: string): Promise<boolean> {
+  try {
+    // The first of those that begin with its labels is itself.
+    const { namespaces } = await htm.namespaces.list({ prefix: namespace, limit: 1 });
+    return namespaces[0] !== namespace;
+  } catch {
+    return false;
+  }
 }

@@ -1,9 +1,10 @@
 // What namespaces may spend at providers a day.
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Bar, Empty, count, duration, number } from "../../components/basics";
+import { focusIfLost } from "../../components/focus";
 import { Heads, TableBox } from "../../components/table-box";
 import { attempt, say } from "../../components/toasts";
 import { Link, address } from "../../router";
@@ -19,29 +20,30 @@ const SHOWN_AT_ONCE = 200;
 export function Budgets(): JSX.Element {
   const budgets = useAnswer((signal) => htm.models.budgets({ signal }), []);
   const [changed, setChanged] = useState<models.Budget | "new">();
+  const setButton = useRef<HTMLButtonElement>(null);
   usePolled(budgets, WATCHED_MS);
   return (
     <section class="stack" aria-label="Budgets of tokens">
       <div class="stack tight">
         <h2>Budgets of tokens</h2>
         <p class="small muted">
-          What a namespace may spend a day at all providers together. When it is spent, its jobs are parked until
-          midnight UTC, in {duration(DAY_MS - (Date.now() % DAY_MS))}.
+          What a namespace may spend a day at all providers together. What it has spent before the budget was set counts
+          too. When all is spent, its jobs are parked until midnight UTC, in {duration(DAY_MS - (Date.now() % DAY_MS))}.
         </p>
       </div>
-      <Awaited answer={budgets}>
+      <Awaited answer={budgets} isPolled>
         {(listed) =>
           listed.length === 0 ? (
             <Empty>
               <p>No namespace has a budget: each may spend any number of tokens.</p>
             </Empty>
           ) : (
-            <BudgetTable budgets={listed} change={setChanged} reload={budgets.reload} />
+            <BudgetTable budgets={listed} change={setChanged} reload={budgets.reload} heir={() => setButton.current} />
           )
         }
       </Awaited>
       <p>
-        <button type="button" class="button" onClick={() => setChanged("new")}>
+        <button ref={setButton} type="button" class="button" onClick={() => setChanged("new")}>
           Set a budget …
         </button>
       </p>
@@ -61,9 +63,11 @@ interface TableProperties {
   budgets: readonly models.Budget[];
   change: (budget: models.Budget) => void;
   reload: () => void;
+  /** What has the focus when a budget is removed. */
+  heir: () => HTMLElement | null;
 }
 
-function BudgetTable({ budgets, change, reload }: TableProperties): JSX.Element {
+function BudgetTable({ budgets, change, reload, heir }: TableProperties): JSX.Element {
   const [shown, setShown] = useState(SHOWN_AT_ONCE);
   return (
     <>
@@ -71,7 +75,7 @@ function BudgetTable({ budgets, change, reload }: TableProperties): JSX.Element 
         <Heads columns={["Namespace", "Spent today", "Parked jobs", { hidden: "Actions" }]} />
         <tbody>
           {budgets.slice(0, shown).map((budget) => (
-            <Row key={budget.namespace} budget={budget} change={() => change(budget)} reload={reload} />
+            <Row key={budget.namespace} budget={budget} change={() => change(budget)} reload={reload} heir={heir} />
           ))}
         </tbody>
       </TableBox>
@@ -86,28 +90,29 @@ function BudgetTable({ budgets, change, reload }: TableProperties): JSX.Element 
   );
 }
 
-function Row({
-  budget,
-  change,
-  reload,
-}: {
+interface RowProperties extends Pick<TableProperties, "reload" | "heir"> {
   budget: models.Budget;
   change: () => void;
-  reload: () => void;
-}): JSX.Element {
+}
+
+function Row({ budget, change, reload, heir }: RowProperties): JSX.Element {
   const { namespace, tokens_per_day, tokens_used, parked } = budget;
   const isSpent = tokens_used >= tokens_per_day;
   const [isActing, setActing] = useState(false);
   const remove = async (): Promise<void> => {
     setActing(true);
-    await attempt(async () => {
+    const undo = async (): Promise<void> => {
+      await htm.models.setBudget({ namespace, tokens_per_day });
+      reload();
+    };
+    const isDone = await attempt(async () => {
       const { jobs } = await htm.models.setBudget({ namespace, tokens_per_day: null });
-      say(`${namespace} has no budget any more.${andReady(jobs, "parked")}`, async () => {
-        await htm.models.setBudget({ namespace, tokens_per_day });
-        reload();
-      });
+      say(`${namespace} has no budget any more.${andReady(jobs, "parked")}`, undo, { about: `budget of ${namespace}` });
     });
     setActing(false);
+    // The row with the button goes.
+    if (isDone) heir()?.focus({ preventScroll: true });
+    else focusIfLost(heir);
     reload();
   };
   return (

@@ -4,6 +4,9 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { count, number } from "../../components/basics";
+import { useFocusTaker } from "../../components/focus";
+import type { ActedJobs } from "./acted";
+import { useActing } from "./acting";
 import { Bulk, type Act } from "./bulk";
 import { canCancel, canRetry, cancel, retry } from "./job-acts";
 import type { JobQuery } from "./job-query";
@@ -12,21 +15,24 @@ interface Properties {
   jobs: readonly models.Job[];
   query: JobQuery;
   selected: ReadonlySet<string>;
-  isLoading: boolean;
+  acted: ActedJobs;
+  /** What follows when something was done to jobs of the list. `isLocked`: nothing else is, until it is read again. */
+  changed: (ids: readonly string[], isLocked: boolean) => void;
   reload: () => void;
 }
 
-export function JobActions({ jobs, query, selected, isLoading, reload }: Properties): JSX.Element {
-  const [isActing, setActing] = useState(false);
+export function JobActions({ jobs, query, selected, acted, changed, reload }: Properties): JSX.Element {
+  const reloadButton = useFocusTaker<HTMLButtonElement>(jobs);
+  const { isActing, act } = useActing(() => reloadButton.current);
   const [bulk, setBulk] = useState<Act>();
-  const chosen = jobs.filter((job) => selected.has(job.id));
+  const chosen = jobs.map((job) => acted.get(job.id)?.job ?? job).filter((job) => selected.has(job.id));
   const retried = chosen.filter(canRetry).map(({ id }) => id);
   const cancelled = chosen.filter(canCancel).map(({ id }) => id);
-  const act = async (work: () => Promise<boolean>): Promise<void> => {
-    setActing(true);
-    await work();
-    setActing(false);
-    reload();
+  const retrySelected = async (): Promise<void> => {
+    if (await retry(retried)) changed(retried, true);
+  };
+  const cancelSelected = async (): Promise<void> => {
+    if (await cancel(cancelled, () => changed(cancelled, false))) changed(cancelled, true);
   };
   const bulkActs = actsOn(query.state);
   return (
@@ -35,22 +41,17 @@ export function JobActions({ jobs, query, selected, isLoading, reload }: Propert
         {chosen.length > 0 ? `${count(chosen.length, "job")} selected` : ""}
       </span>
       {retried.length > 0 && (
-        <button type="button" class="button primary" disabled={isActing} onClick={() => void act(() => retry(retried))}>
+        <button type="button" class="button primary" disabled={isActing} onClick={() => void act(retrySelected)}>
           Retry {number(retried.length)} selected
         </button>
       )}
       {cancelled.length > 0 && (
-        <button
-          type="button"
-          class="button danger"
-          disabled={isActing}
-          onClick={() => void act(() => cancel(cancelled, reload))}
-        >
+        <button type="button" class="button danger" disabled={isActing} onClick={() => void act(cancelSelected)}>
           Cancel {number(cancelled.length)} selected
         </button>
       )}
       <span class="row bulk-acts">
-        <button type="button" class="button quiet" disabled={isLoading} onClick={reload}>
+        <button ref={reloadButton} type="button" class="button quiet" onClick={reload}>
           Reload
         </button>
         {jobs.length > 0 &&

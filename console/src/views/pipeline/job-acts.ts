@@ -23,24 +23,28 @@ export function canAct(job: { state: models.JobState }): boolean {
 
 /** Retries these jobs, and says so. Returns whether it was done. */
 export async function retry(ids: string[]): Promise<boolean> {
-  return attempt(async () => sayRetried(await htm.jobs.retry({ ids })));
+  return attempt(async () => sayRetried(await htm.jobs.retry({ ids }), about(ids)));
 }
 
-export function sayRetried({ retried, outdated }: models.Retried): void {
+export function sayRetried({ retried, outdated }: models.Retried, about?: string): void {
   const left = outdated === 1 ? "1 was left: its memory was" : `${number(outdated)} were left: their memories were`;
-  say(
-    `${count(retried, "job is", "jobs are")} ready again.${outdated > 0 ? ` ${left} edited or forgotten since.` : ""}`,
-  );
+  const ready = `${count(retried, "job is", "jobs are")} ready again.`;
+  say(outdated > 0 ? `${ready} ${left} edited or forgotten since.` : ready, undefined, { about });
+}
+
+function about(ids: readonly string[]): string {
+  return `jobs ${ids.join(" ")}`;
 }
 
 /** Cancels these jobs, and says so with a way back. Returns whether it was done. */
-export async function cancel(ids: string[], reload: () => void): Promise<boolean> {
+export async function cancel(ids: string[], undone: () => void): Promise<boolean> {
   return attempt(async () => {
     const { jobs } = await htm.jobs.cancel({ ids, confirm: true });
     const now = jobs === 1 ? "it is a dead letter" : "they are dead letters";
-    say(`${count(jobs, "job is", "jobs are")} cancelled: ${now} now.`, async () => {
+    const undo = async (): Promise<void> => {
       await htm.jobs.retry({ ids });
-      reload();
-    });
+      undone();
+    };
+    say(`${count(jobs, "job is", "jobs are")} cancelled: ${now} now.`, undo, { about: about(ids) });
   });
 }

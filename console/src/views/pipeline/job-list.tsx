@@ -6,6 +6,7 @@ import type { models } from "htm-memory";
 import { Awaited, Empty, count } from "../../components/basics";
 import { Link, address, go, usePlace } from "../../router";
 import { htm, useAnswer } from "../../server";
+import { useActed } from "./acted";
 import { JobActions } from "./job-actions";
 import { JobFilter, isNarrowed } from "./job-filter";
 import { PAGE, addressOf, conditions, readQuery, type JobQuery } from "./job-query";
@@ -31,9 +32,15 @@ export function JobList({ path, state, queues, onChange }: Properties): JSX.Elem
   useEffect(() => setSelected(new Set()), [JSON.stringify(query)]);
   const set = (change: Partial<JobQuery>): void =>
     go(addressOf(path, { ...query, cursor: "", ...change }, state !== undefined));
+  const { acted, note } = useActed(page.value);
   const reload = (): void => {
     setSelected(new Set());
     page.reload();
+    onChange();
+  };
+  const changed = (ids: readonly string[], isLocked: boolean): void => {
+    setSelected(new Set());
+    note(ids, isLocked);
     onChange();
   };
   const hasStates = state === undefined;
@@ -44,7 +51,7 @@ export function JobList({ path, state, queues, onChange }: Properties): JSX.Elem
       <Awaited answer={page}>
         {({ jobs, next }) => (
           <div class="stack list" aria-busy={page.isLoading} tabIndex={-1} ref={top}>
-            <JobActions jobs={jobs} query={query} selected={selected} isLoading={page.isLoading} reload={reload} />
+            <JobActions jobs={jobs} query={query} selected={selected} acted={acted} changed={changed} reload={reload} />
             {jobs.length === 0 ? (
               <None
                 query={query}
@@ -57,7 +64,8 @@ export function JobList({ path, state, queues, onChange }: Properties): JSX.Elem
                 hasStates={hasStates}
                 selected={selected}
                 setSelected={setSelected}
-                reload={reload}
+                acted={acted}
+                changed={changed}
               />
             )}
             <Pages

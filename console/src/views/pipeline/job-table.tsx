@@ -1,10 +1,12 @@
 // Jobs as a table.
 
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Time } from "../../components/basics";
 import { Heads, TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
+import type { Acted, ActedJobs } from "./acted";
 import { useActing } from "./acting";
 import { FailureText } from "./failure";
 import { canAct, canCancel, canRetry, cancel, retry } from "./job-acts";
@@ -16,11 +18,12 @@ interface Properties {
   hasStates: boolean;
   selected: ReadonlySet<string>;
   setSelected: (selected: ReadonlySet<string>) => void;
-  reload: () => void;
+  acted: ActedJobs;
+  changed: (ids: readonly string[], isLocked: boolean) => void;
 }
 
-export function JobTable({ jobs, hasStates, selected, setSelected, reload }: Properties): JSX.Element {
-  const ids = jobs.filter(canAct).map(({ id }) => id);
+export function JobTable({ jobs, hasStates, selected, setSelected, acted, changed }: Properties): JSX.Element {
+  const ids = jobs.filter((job) => !acted.get(job.id)?.isLocked && canAct(job)).map(({ id }) => id);
   const isWhole = ids.every((id) => selected.has(id));
   const toggle = (id: string): void => {
     const changed = new Set(selected);
@@ -31,7 +34,9 @@ export function JobTable({ jobs, hasStates, selected, setSelected, reload }: Pro
     <TableBox label="Jobs">
       <Heads
         columns={[
-          { shown: ids.length > 0 && <SelectAll isWhole={isWhole} select={() => setSelected(new Set(isWhole ? [] : ids))} /> },
+          ids.length > 0
+            ? { shown: <SelectAll isWhole={isWhole} select={() => setSelected(new Set(isWhole ? [] : ids))} /> }
+            : { hidden: "Selection" },
           "Memory",
           hasStates && "State",
           hasStates ? "Result or last error" : "Why it failed",
@@ -48,7 +53,8 @@ export function JobTable({ jobs, hasStates, selected, setSelected, reload }: Pro
             hasStates={hasStates}
             isSelected={selected.has(job.id)}
             toggle={toggle}
-            reload={reload}
+            acted={acted.get(job.id)}
+            changed={changed}
           />
         ))}
       </tbody>
@@ -65,18 +71,23 @@ function SelectAll({ isWhole, select }: { isWhole: boolean; select: () => void }
   );
 }
 
-interface RowProperties extends Pick<Properties, "hasStates" | "reload"> {
+interface RowProperties extends Pick<Properties, "hasStates" | "changed"> {
   job: models.Job;
   isSelected: boolean;
   toggle: (id: string) => void;
+  acted: Acted | undefined;
 }
 
-function Row({ job, hasStates, isSelected, toggle, reload }: RowProperties): JSX.Element {
+function Row({ job: listed, hasStates, isSelected, toggle, acted, changed }: RowProperties): JSX.Element {
+  const isLocked = acted?.isLocked ?? false;
+  const now = acted?.job ?? listed;
+  // A row keeps its height, and so those below it their places: only the new state is shown of one that is locked.
+  const job = isLocked ? listed : now;
   const what = typeof job.node === "number" ? `memory ${job.node}` : `job ${job.id}`;
   return (
     <tr class={isSelected ? "chosen" : ""}>
       <td>
-        {canAct(job) && (
+        {!isLocked && canAct(job) && (
           <label class="tick">
             <span class="hidden-label">
               Select {stageOf(job.queue).toLowerCase()} of {what}
@@ -94,7 +105,7 @@ function Row({ job, hasStates, isSelected, toggle, reload }: RowProperties): JSX
       </td>
       {hasStates && (
         <td>
-          <StateText job={job} />
+          <StateText job={now} />
         </td>
       )}
       <td class="job-why">
@@ -110,11 +121,9 @@ function Row({ job, hasStates, isSelected, toggle, reload }: RowProperties): JSX
       <td class="nowrap">
         {job.attempts} of {job.max_attempts}
       </td>
+      <td>{isLocked && !hasStates ? <StateText job={now} /> : <When job={job} />}</td>
       <td>
-        <When job={job} />
-      </td>
-      <td>
-        <RowActions job={job} what={what} reload={reload} />
+        <RowActions job={job} what={what} isLocked={isLocked} changed={changed} />
       </td>
     </tr>
   );
@@ -149,22 +158,31 @@ function When({ job }: { job: models.Job }): JSX.Element {
   return <Time at={job.ended_at ?? job.due_at} />;
 }
 
-function RowActions({ job, what, reload }: { job: models.Job; what: string; reload: () => void }): JSX.Element {
-  const { isActing, act } = useActing(reload);
+interface RowActionsProperties extends Pick<Properties, "changed"> {
+  job: models.Job;
+  what: string;
+  isLocked: boolean;
+}
+
+function RowActions({ job, what, isLocked, changed }: RowActionsProperties): JSX.Element {
+  const row = useRef<HTMLDivElement>(null);
+  const { isActing, act } = useActing(() => row.current?.querySelector("a"));
+  const ids = [job.id];
+  const retryIt = async (): Promise<void> => {
+    if (await retry(ids)) changed(ids, true);
+  };
+  const cancelIt = async (): Promise<void> => {
+    if (await cancel(ids, () => changed(ids, false))) changed(ids, true);
+  };
   return (
-    <div class="row job-acts">
+    <div class="row job-acts" ref={row}>
       {canRetry(job) && (
-        <button type="button" class="button" disabled={isActing} onClick={() => void act(() => retry([job.id]))}>
+        <button type="button" class="button" disabled={isActing || isLocked} onClick={() => void act(retryIt)}>
           Retry<span class="hidden-label"> {what}</span>
         </button>
       )}
       {canCancel(job) && (
-        <button
-          type="button"
-          class="button"
-          disabled={isActing}
-          onClick={() => void act(() => cancel([job.id], reload))}
-        >
+        <button type="button" class="button" disabled={isActing || isLocked} onClick={() => void act(cancelIt)}>
           Cancel<span class="hidden-label"> {what}</span>
         </button>
       )}

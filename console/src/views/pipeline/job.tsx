@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { models } from "htm-memory";
 import { Awaited, Time, number } from "../../components/basics";
+import { useFocusTaker } from "../../components/focus";
 import { Link, address } from "../../router";
 import { htm, useAnswer } from "../../server";
 import { useActing } from "./acting";
@@ -116,30 +117,29 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 }
 
 function Actions({ job, reload }: { job: models.Job; reload: () => void }): JSX.Element {
-  const { isActing, act } = useActing(reload);
+  const reloadButton = useFocusTaker<HTMLButtonElement>(job);
+  const { isActing, act } = useActing(() => reloadButton.current);
+  const retryIt = async (): Promise<void> => {
+    await retry([job.id]);
+    reload();
+  };
+  const cancelIt = async (): Promise<void> => {
+    await cancel([job.id], reload);
+    reload();
+  };
   return (
     <div class="row">
       {canRetry(job) && (
-        <button
-          type="button"
-          class="button primary"
-          disabled={isActing}
-          onClick={() => void act(() => retry([job.id]))}
-        >
+        <button type="button" class="button primary" disabled={isActing} onClick={() => void act(retryIt)}>
           Retry
         </button>
       )}
       {canCancel(job) && (
-        <button
-          type="button"
-          class="button danger"
-          disabled={isActing}
-          onClick={() => void act(() => cancel([job.id], reload))}
-        >
+        <button type="button" class="button danger" disabled={isActing} onClick={() => void act(cancelIt)}>
           Cancel
         </button>
       )}
-      <button type="button" class="button quiet" onClick={reload}>
+      <button ref={reloadButton} type="button" class="button quiet" onClick={reload}>
         Reload
       </button>
       {typeof job.node === "number" && (

@@ -35,7 +35,7 @@ export function Models({ queues }: { queues: Answer<models.QueueStats[]> }): JSX
             activated when it has embedded all memories.
           </p>
         </div>
-        <Awaited answer={listed}>
+        <Awaited answer={listed} isPolled>
           {(all) =>
             all.length === 0 ? (
               <Empty>

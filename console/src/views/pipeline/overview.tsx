@@ -25,7 +25,7 @@ export function Overview({ queues }: { queues: Answer<models.QueueStats[]> }): J
   usePolled(work, WATCHED_MS);
   return (
     <>
-      <Awaited answer={queues}>
+      <Awaited answer={queues} isPolled>
         {(listed) =>
           listed.length === 0 ? (
             <Empty>
@@ -49,7 +49,7 @@ export function Overview({ queues }: { queues: Answer<models.QueueStats[]> }): J
       </Awaited>
       {/* One error is enough when the server is away. */}
       {!queues.error && (
-        <Awaited answer={work}>{({ workers, running }) => <Workers workers={workers} running={running} />}</Awaited>
+        <Awaited answer={work} isPolled>{({ workers, running }) => <Workers workers={workers} running={running} />}</Awaited>
       )}
       <Check />
     </>

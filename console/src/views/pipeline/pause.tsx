@@ -18,10 +18,11 @@ export function PauseDialog({ queue, onClose, reload }: Properties): JSX.Element
   const name = stageOf(queue);
   const act = async (): Promise<void> => {
     await htm.jobs.pauseQueue(queue, { reason: reason.trim() });
-    say(`${name} is paused.`, async () => {
+    const undo = async (): Promise<void> => {
       await htm.jobs.resumeQueue(queue);
       reload();
-    });
+    };
+    say(`${name} is paused.`, undo, { about: queue });
     reload();
   };
   return (

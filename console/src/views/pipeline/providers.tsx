@@ -28,7 +28,7 @@ export function Providers({ queues }: { queues: Answer<models.QueueStats[]> }): 
             while: the breaker is open. Searches do not wait for these limits.
           </p>
         </div>
-        <Awaited answer={providers}>
+        <Awaited answer={providers} isPolled>
           {(listed) => <Listed providers={withUnlimited(listed, queues.value ?? [])} reload={providers.reload} />}
         </Awaited>
       </section>

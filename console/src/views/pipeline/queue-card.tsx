@@ -1,9 +1,10 @@
 // A queue: what waits in it, and whether anybody works on it.
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Time, count, duration, number } from "../../components/basics";
+import { focusIfLost } from "../../components/focus";
 import { attempt, say } from "../../components/toasts";
 import { Link, address } from "../../router";
 import { htm } from "../../server";
@@ -134,28 +135,31 @@ function State({ queue }: { queue: models.QueueStats }): JSX.Element {
 function PauseButton({ queue, reload }: Properties): JSX.Element {
   const [isAsked, setAsked] = useState(false);
   const [isActing, setActing] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
   const name = stageOf(queue.queue);
   const reason = queue.paused;
   const resume = async (): Promise<void> => {
     setActing(true);
     const isDone = await attempt(() => htm.jobs.resumeQueue(queue.queue));
     setActing(false);
+    focusIfLost(() => button.current);
     if (isDone) {
-      say(`${name} goes on.`, async () => {
+      const undo = async (): Promise<void> => {
         await htm.jobs.pauseQueue(queue.queue, { reason: reason ?? "" });
         reload();
-      });
+      };
+      say(`${name} goes on.`, undo, { about: queue.queue });
     }
     reload();
   };
   return (
     <>
       {typeof reason === "string" ? (
-        <button type="button" class="button primary" disabled={isActing} onClick={() => void resume()}>
+        <button ref={button} type="button" class="button primary" disabled={isActing} onClick={() => void resume()}>
           Resume <span class="hidden-label">{queue.queue}</span>
         </button>
       ) : (
-        <button type="button" class="button" onClick={() => setAsked(true)}>
+        <button ref={button} type="button" class="button" onClick={() => setAsked(true)}>
           Pause … <span class="hidden-label">{queue.queue}</span>
         </button>
       )}

@@ -17,7 +17,7 @@ export function Throughput({ queues }: { queues: readonly models.QueueStats[] })
   return (
     <section class="card stack">
       <h2>The last hour</h2>
-      <Awaited answer={answer}>{(history) => <Charts queues={queues} history={history} />}</Awaited>
+      <Awaited answer={answer} isPolled>{(history) => <Charts queues={queues} history={history} />}</Awaited>
     </section>
   );
 }
@@ -48,6 +48,12 @@ function Charts({ queues, history }: Properties): JSX.Element {
         title="Milliseconds from when a job is due until it is done, the median of a minute, by queue"
         times={times}
         lines={lines(queues, history, times, ({ median_ms }) => median_ms ?? null, null)}
+      />
+      <h3>Milliseconds from due to done, which 95 of 100 jobs do not exceed</h3>
+      <LineChart
+        title="Milliseconds from when a job is due until it is done, the 95th percentile of a minute, by queue"
+        times={times}
+        lines={lines(queues, history, times, ({ p95_ms }) => p95_ms ?? null, null)}
       />
       <p class="small muted">Done jobs that were pruned are not counted. A dead letter that is retried is no longer one.</p>
     </>

@@ -2,34 +2,47 @@
 
 import type { JSX } from "preact";
 import type { models } from "htm-memory";
-import { Bar, Time, number } from "../../components/basics";
+import { Bar, Time } from "../../components/basics";
 import { Snippet } from "../../components/snippet";
 import { Link, address } from "../../router";
+import { decimal, rounded, scaled } from "./score-parts";
 
 interface Properties {
   hit: models.Hit;
   rank: number;
-  /** The sum of the parts of the best hit's score. */
-  best: number;
+  /** The longest bar of all hits, to compare with. */
+  longest: number;
   addTag: (tag: string) => void;
 }
 
-export function HitCard({ hit, rank, best, addTag }: Properties): JSX.Element {
-  const { scores } = hit;
+export function HitCard({ hit, rank, longest, addTag }: Properties): JSX.Element {
   return (
     <li class="card hit" onKeyDown={moveFocus}>
       <div class="row hit-head">
-        <Link class="hit-link" to={address(`/console/memories/${hit.id}`, { namespace: null })}>
+        <Link class="hit-link" to={address(`/console/memories/${hit.id}`)}>
           <span class="muted number">{rank}.</span> Memory {hit.id}
         </Link>
+        {/* Names have a direction of their own, which must not turn what stands beside them. */}
         <span class="small muted">
-          {hit.speaker && <>{hit.speaker} · </>}
-          {hit.robot} · <Time at={hit.created_at} />
-          {hit.session && <> · {hit.session}</>}
+          {hit.speaker && (
+            <>
+              <bdi>{hit.speaker}</bdi> ·{" "}
+            </>
+          )}
+          <bdi>{hit.robot}</bdi> · <Time at={hit.created_at} />
+          {hit.session && (
+            <>
+              {" "}
+              · <bdi>{hit.session}</bdi>
+            </>
+          )}
         </span>
-        <span class="score number" title="Score, 0 to 1">
-          {scores.score.toFixed(2)}
-        </span>
+        {/* A question that is only a time is answered without scores. */}
+        {hit.matched_by !== "time" && (
+          <span class="score number" title={SCORE}>
+            {decimal(hit.scores.score)}
+          </span>
+        )}
       </div>
       <div class="stack close">
         <Snippet html={hit.snippet ?? undefined} text={hit.content} />
@@ -43,20 +56,13 @@ export function HitCard({ hit, rank, best, addTag }: Properties): JSX.Element {
           </div>
         )}
       </div>
-      <Why hit={hit} best={best} />
+      <Why hit={hit} longest={longest} />
     </li>
   );
 }
 
-const PARTS: Record<string, { name: string; series: number }> = {
-  vector: { name: "meaning", series: 1 },
-  words: { name: "words", series: 2 },
-  together: { name: "words side by side", series: 3 },
-  exact: { name: "exact terms", series: 4 },
-  neighbours: { name: "turns beside it", series: 5 },
-  speaker: { name: "speaker", series: 6 },
-  time: { name: "time", series: 7 },
-};
+const SCORE =
+  "Score, 0 to 1. The best hit has its similarity (meaning), its share of the most that words can have (words), or the mean of both. The others are in proportion to the values that order them.";
 
 const MATCHES: Record<models.MatchedBy, string> = {
   vector: "Found by meaning",
@@ -67,32 +73,31 @@ const MATCHES: Record<models.MatchedBy, string> = {
   neighbour: "Found beside another hit",
 };
 
-/** The sum of the parts of a score that add to it. */
-export function sumOfParts(hit: models.Hit): number {
-  return (hit.explanation?.parts ?? []).reduce((sum, { score }) => sum + Math.max(0, score), 0);
-}
-
-function Why({ hit, best }: { hit: models.Hit; best: number }): JSX.Element {
+function Why({ hit, longest }: { hit: models.Hit; longest: number }): JSX.Element {
   const { scores, matched_by } = hit;
-  const parts = (hit.explanation?.parts ?? []).map(({ name, score }) => ({ ...(PARTS[name] ?? { name, series: 6 }), value: score }));
+  const parts = scaled(hit);
+  const values = rounded(parts.map(({ value }) => value));
+  const label = parts.map(({ name }, index) => `${name} ${values[index]}`).join(", ");
   const facts = [
     MATCHES[matched_by],
     scores.vector_rank && `place ${scores.vector_rank} by meaning`,
     scores.text_rank && `place ${scores.text_rank} by words`,
-    typeof scores.similarity === "number" && `similarity ${scores.similarity.toFixed(2)}`,
+    typeof scores.similarity === "number" && `similarity ${decimal(scores.similarity)}`,
     scores.stale && "of a former text",
   ].filter(Boolean);
   return (
     <div class="why small">
-      <Bar parts={parts} whole={best} label={`Parts of the score: ${parts.map((part) => `${part.name} ${number(part.value)}`).join(", ") || "none"}`} />
-      <p class="row muted">
-        {parts.map(({ name, series, value }) => (
-          <span key={name} class="row part">
-            <span class={`swatch series-${series}`} aria-hidden="true" />
-            {name} {value.toFixed(2)}
-          </span>
-        ))}
-      </p>
+      <Bar parts={parts} whole={longest} label={`Parts of the score: ${label || "none"}`} />
+      {parts.length > 0 && (
+        <p class="row muted" title={`Together these are the score. Before they were scaled to it: ${parts.map(({ name, raw }) => `${name} ${decimal(raw)}`).join(", ")}`}>
+          {parts.map(({ name, series }, index) => (
+            <span key={name} class="row part">
+              <span class={`swatch series-${series}`} aria-hidden="true" />
+              {name} {values[index]}
+            </span>
+          ))}
+        </p>
+      )}
       <p class="muted">{facts.join(" · ")}</p>
     </div>
   );

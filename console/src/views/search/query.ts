@@ -15,6 +15,8 @@ export interface Query {
   limit: number;
 }
 
+export type Setter = (change: Partial<Query>, replace?: boolean) => void;
+
 const LIMIT = 20;
 const STRATEGIES: readonly models.Strategy[] = ["auto", "hybrid", "vector", "fulltext"];
 
@@ -64,4 +66,11 @@ export function body(query: Query, namespace: string | undefined): models.Recall
       session: query.session || null,
     },
   };
+}
+
+/** What narrows nothing. */
+export const UNFILTERED = { timeframe: "", tags: [], robots: [], types: [], session: "" } satisfies Partial<Query>;
+
+export function isNarrowed({ timeframe, tags, robots, types, session }: Query): boolean {
+  return timeframe !== "" || tags.length + robots.length + types.length > 0 || session !== "";
 }

@@ -1,41 +1,60 @@
 // The answer to a search: what it understood, what it could not see, and the hits.
 
 import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Empty, Problem, count, duration } from "../../components/basics";
+import { Awaited, Empty, count, duration } from "../../components/basics";
 import { added } from "../../components/filter-chips";
 import { useUser } from "../../components/sign-in";
 import { Link, address, useNamespace } from "../../router";
 import { htm, useAnswer } from "../../server";
 import { STRATEGY_NAMES } from "./filters";
-import { HitCard, sumOfParts } from "./hit";
-import { body, type Query } from "./query";
+import { HitCard } from "./hit";
+import { UNFILTERED, body, isNarrowed, type Query, type Setter } from "./query";
+import { scaled, sumOf } from "./score-parts";
 
 interface Properties {
   query: Query;
   isTitled: boolean;
-  set: (change: Partial<Query>) => void;
+  /** Whether the first hit gets the focus, as soon as the answer to this query is here. */
+  isHitWanted: boolean;
+  /** It is there, or there is none. */
+  hitFound: () => void;
+  set: Setter;
 }
 
-export function Results({ query, isTitled, set }: Properties): JSX.Element {
+export function Results({ query, isTitled, isHitWanted, hitFound, set }: Properties): JSX.Element {
   const namespace = useNamespace();
+  const section = useRef<HTMLElement>(null);
+  const isAsked = query.text.trim() !== "";
   const asked = JSON.stringify(body(query, namespace));
   const answer = useAnswer(
-    async (signal) => (query.text.trim() ? htm.recall.recall(body(query, namespace), { signal }) : null),
+    async (signal) => (isAsked ? { asked, recalled: await htm.recall.recall(body(query, namespace), { signal }) } : undefined),
     [asked],
   );
   const { value, error, isLoading } = answer;
+  // While another answer is awaited, the former one is shown.
+  const isAnswered = !isAsked || value?.asked === asked;
+  useLayoutEffect(() => {
+    if (!isHitWanted || !isAnswered) return;
+    hitFound();
+    // Whoever went elsewhere meanwhile stays there.
+    const isElsewhere = document.activeElement?.matches(":not(body, [role=search] *)");
+    if (!isElsewhere) section.current?.querySelector<HTMLElement>(".hit-link")?.focus();
+  }, [isHitWanted, isAnswered]);
   return (
-    <section class="stack" aria-label={STRATEGY_NAMES[query.strategy]} aria-busy={isLoading}>
+    <section class="stack" aria-label={STRATEGY_NAMES[query.strategy]} aria-busy={isLoading} ref={section}>
       {isTitled && <h2>{STRATEGY_NAMES[query.strategy]}</h2>}
-      {error && <Problem error={error} retry={answer.reload} />}
-      {value === null && (
+      {isAsked ? (
+        <Awaited answer={answer}>
+          {(value) => value && !error && <Answered recalled={value.recalled} query={query} set={set} />}
+        </Awaited>
+      ) : (
         <Empty>
           <p>Ask a question, or type some words. A phrase in quotes is wanted as it stands; a word after − is not.</p>
           {namespace === undefined && <OtherNamespaces />}
         </Empty>
       )}
-      {value && !error && <Answered recalled={value} query={query} set={set} />}
     </section>
   );
 }
@@ -48,7 +67,9 @@ function OtherNamespaces(): JSX.Element | null {
   if (others.length === 0) return null;
   return (
     <p class="row others">
-      This searches the namespace {own}. There are also
+      <span>
+        This searches the namespace <bdi>{own}</bdi>. There are also
+      </span>
       {others.map((name) => (
         <Link key={name} class="chip" to={address("/", { namespace: name })}>
           {name}
@@ -60,9 +81,9 @@ function OtherNamespaces(): JSX.Element | null {
 
 const MOST_NAMESPACES = 12;
 
-function Answered({ recalled, query, set }: { recalled: models.Recalled; query: Query; set: Properties["set"] }): JSX.Element {
+function Answered({ recalled, query, set }: { recalled: models.Recalled; query: Query; set: Setter }): JSX.Element {
   const { hits } = recalled;
-  const best = Math.max(0, ...hits.map(sumOfParts));
+  const longest = Math.max(0, ...hits.map((hit) => sumOf(scaled(hit).map(({ value }) => Math.max(0, value)))));
   return (
     <>
       <p class="muted small" role="status">
@@ -74,12 +95,19 @@ function Answered({ recalled, query, set }: { recalled: models.Recalled; query: 
       <Understood recalled={recalled} />
       {hits.length === 0 ? (
         <Empty>
-          <p>Nothing matches{query.tags.length + query.robots.length + query.types.length > 0 || query.timeframe ? " within these filters" : ""}.</p>
+          <p>Nothing matches{isNarrowed(query) ? " within these filters" : ""}.</p>
+          {isNarrowed(query) && (
+            <p>
+              <button type="button" class="button" onClick={() => set(UNFILTERED)}>
+                Remove all filters
+              </button>
+            </p>
+          )}
         </Empty>
       ) : (
         <ol class="stack hits">
           {hits.map((hit, index) => (
-            <HitCard key={hit.id} hit={hit} rank={index + 1} best={best} addTag={(tag) => set({ tags: added(query.tags, tag) })} />
+            <HitCard key={hit.id} hit={hit} rank={index + 1} longest={longest} addTag={(tag) => set({ tags: added(query.tags, tag) })} />
           ))}
         </ol>
       )}
@@ -118,7 +146,15 @@ function Understood({ recalled }: { recalled: models.Recalled }): JSX.Element {
         <p class="notice small">
           {corrected.map(({ asked, used }) => (
             <span key={asked}>
-              No memory has <q>{asked}</q>: <q>{used}</q> was searched.{" "}
+              No memory has{" "}
+              <q>
+                <bdi>{asked}</bdi>
+              </q>
+              :{" "}
+              <q>
+                <bdi>{used}</bdi>
+              </q>{" "}
+              was searched.{" "}
             </span>
           ))}
         </p>

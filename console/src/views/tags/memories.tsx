@@ -28,7 +28,7 @@ export function TagMemories({ tag, total }: { tag: string; total: number | undef
       <ul class="tag-memories">
         {items.map(({ node, content }) => (
           <li key={node}>
-            <Link to={address(`/console/memories/${node}`, { namespace: null })}>Memory {node}</Link>
+            <Link to={address(`/console/memories/${node}`)}>Memory {node}</Link>
             <p class="stored small">{content.length > LETTERS ? `${content.slice(0, LETTERS)}…` : content}</p>
           </li>
         ))}

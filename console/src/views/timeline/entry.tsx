@@ -20,12 +20,12 @@ export function Entry({ memory, query, set }: { memory: models.TimelineEntry; qu
         <time class="number" dateTime={created_at}>
           {clockOf(Date.parse(created_at))}
         </time>
-        <Link class="memory-link" to={address(`/console/memories/${id}`, { namespace: null })}>
+        <Link class="memory-link" to={address(`/console/memories/${id}`)}>
           Memory {id}
         </Link>
         <span class="muted who">
           {speaker && <bdi>{speaker} · </bdi>}
-          {robot}
+          <bdi>{robot}</bdi>
         </span>
         {session && query.session !== session && (
           <button type="button" class="chip" title="Only this session" onClick={() => set({ session })}>

@@ -36,7 +36,7 @@ export function GroupPage({ name, changed }: Properties): JSX.Element {
       </Empty>
     );
   }
-  return <Awaited answer={answer}>{(group) => <Group group={group} namespace={namespace} changed={reload} />}</Awaited>;
+  return <Awaited answer={answer} isPolled>{(group) => <Group group={group} namespace={namespace} changed={reload} />}</Awaited>;
 }
 
 interface GroupProperties {

@@ -36,7 +36,7 @@ export function MindList({ answer, chosen, find }: Properties): JSX.Element {
           </select>
         </label>
       </div>
-      <Awaited answer={answer}>{(minds) => <Lists minds={minds} find={find} sort={sort} chosen={chosen} />}</Awaited>
+      <Awaited answer={answer} isPolled>{(minds) => <Lists minds={minds} find={find} sort={sort} chosen={chosen} />}</Awaited>
     </section>
   );
 }

@@ -29,5 +29,5 @@ export function toMind(chosen: Chosen | undefined): string {
 }
 
 export function toMemory(id: number): string {
-  return address(`/console/memories/${id}`, { namespace: null });
+  return address(`/console/memories/${id}`);
 }

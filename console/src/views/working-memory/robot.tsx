@@ -57,7 +57,7 @@ export function RobotPage({ name, version, changed }: Properties): JSX.Element {
       </Empty>
     );
   }
-  return <Awaited answer={answer}>{(read) => <Robot {...read} namespace={namespace} changed={changed} />}</Awaited>;
+  return <Awaited answer={answer} isPolled>{(read) => <Robot {...read} namespace={namespace} changed={changed} />}</Awaited>;
 }
 
 interface RobotProperties extends Read {

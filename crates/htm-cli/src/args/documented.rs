@@ -72,6 +72,7 @@ fn root() -> PathBuf {
 fn the_documents() {
     let guides =
         fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("an entry").path());
+    let guides = guides.filter(|path| path.extension().is_some_and(|it| it == "md"));
     for path in guides.chain([root().join("README.md")]) {
         let text = fs::read_to_string(&path).expect("a document");
         // Continued lines are joined, as bash does.

@@ -168,7 +168,7 @@ pub struct CreatedApiKey {
     pub secret: Secret,
 }
 
-/// The text of a whole key, or of a session's token. It shows itself only on request.
+/// The text of a whole key, or of the token of a sign-in. It shows itself only on request.
 #[derive(Clone, serde::Serialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -69,7 +69,7 @@ pub(crate) fn unknown(erasure: i64) -> Error {
         .with_value("erasure", erasure)
 }
 
-/// What an erasure was asked for.
+/// The subject of an erasure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(serde::Serialize, strum::AsRefStr, strum::EnumString)]
 #[serde(rename_all = "snake_case")]
@@ -86,7 +86,7 @@ pub enum ErasureKind {
     Namespace,
 }
 
-/// What an erasure would remove.
+/// The preview of an erasure.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErasePlan {
@@ -108,7 +108,7 @@ pub struct Erasure {
     pub id: i64,
     /// Who erased: a key of the API, or the robot of a program.
     pub asked_by: String,
-    /// What was asked for.
+    /// The subject.
     pub kind: ErasureKind,
     /// The robot whose memories were erased. Null for another kind.
     pub robot: Option<String>,
@@ -152,7 +152,7 @@ impl Vacuumed {
     }
 }
 
-/// What a look for traces of an erasure found.
+/// The result of a search for traces of an erasure.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Verification {
@@ -168,17 +168,17 @@ pub struct Verification {
     pub is_behind_checkpoint: bool,
 }
 
-/// What was found in a table.
+/// The traces in a table.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PlaceFound {
     /// The table.
     pub table: String,
-    /// What it holds of memories.
+    /// The data of memories in it.
     pub holds: String,
-    /// The number of rows about what was erased.
+    /// The number of rows about the erased memories.
     pub traces: u64,
-    /// The number of rows that contain the text that was looked for. Null: none was given.
+    /// The number of rows with the given text. Null: none was given.
     pub mentions: Option<u64>,
     /// When the table was vacuumed last, if that was after the erasure.
     pub vacuumed_at: Option<DateTime<Utc>>,

@@ -258,6 +258,8 @@ pub async fn set_budget(pool: &dyn Connections, namespace: &str, tokens_per_day:
             let budget = budget::ActiveModel {
                 namespace: Set(namespace.to_owned()),
                 tokens_per_day: Set(tokens),
+                // A budget is one of the whole day, whenever it is set.
+                tokens_used: Set(spent_today(&mut tx, namespace).await?),
                 ..Default::default()
             };
             let changed = OnConflict::column(budget::Column::Namespace)
@@ -273,6 +275,19 @@ pub async fn set_budget(pool: &dyn Connections, namespace: &str, tokens_per_day:
         jobs::ping(pool).await;
     }
     Ok(unparked)
+}
+
+/// The tokens of the jobs of a namespace that were done today.
+async fn spent_today(connection: &mut sqlx::PgConnection, namespace: &str) -> Result<i64> {
+    sql!(
+        "select coalesce(sum(n.token_count), 0)::bigint
+           from htm.completions c
+           join htm.nodes n on n.id = c.node_id and n.namespace = c.namespace
+          where c.namespace = :namespace and c.done_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'"
+    )
+    .bind("namespace", namespace)?
+    .fetch_scalar(connection)
+    .await
 }
 
 async fn unpark(connection: &mut sqlx::PgConnection, namespace: &str) -> Result<u64> {
