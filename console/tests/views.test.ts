@@ -146,6 +146,12 @@ test("nothing serious is found by axe, at any width", async () => {
   for (const path of [`memories/${id}`, "tags?namespace=atlas", "timeline?namespace=atlas", "map?namespace=atlas", "working-memory?namespace=atlas", "pipeline", "pipeline/dead-letters", "pipeline/providers", "pipeline/models", "keys", "keys?tab=audit", "nowhere"]) {
     await fixture.checkAccess(`/console/${path}`, heading);
   }
+  const tagged = { query: "parcel search", limit: 1, filter: { namespaces: ["atlas"], tags: ["database"] } };
+  const { hits } = await fixture.server.api<{ hits: { id: number }[] }>("/v1/recall", tagged);
+  await fixture.checkAccess(`/console/memories/${hits[0]?.id}`, async (page) => {
+    await page.getByText("Where these tags come from").click();
+    await page.getByRole("columnheader", { name: "Confidence" }).waitFor();
+  });
 });
 
 test("a key is made, and from then on people sign in", async () => {
