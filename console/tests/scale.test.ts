@@ -15,7 +15,10 @@ const DEAD = 10_000;
 const FROZEN_MS = 2_000;
 const ANSWER_MS = 30_000;
 
-// By SQL: the API would take minutes. The memories have no vectors, so they are found by words.
+// Those with a vector: as many are shown on the map, and an index of all would take minutes.
+const EMBEDDED = 2_500;
+
+// By SQL: the API would take minutes.
 const FILL = `
   set statement_timeout = 0;
   insert into htm.robots (namespace, name) select 'scale', 'robot-' || g from generate_series(1, 20) g;
@@ -42,6 +45,15 @@ const FILL = `
   select namespace, id, 1, s.stage, s.model, 'scale', 'scale', 1 from htm.nodes
    cross join (select 'embed', label from htm.embedding_models where state = 'active' union all select 'tag', 'rules') s(stage, model)
    where namespace = 'scale';
+  do $$ declare store regclass;
+  begin
+    select ('htm.embeddings_' || id)::regclass into store from htm.embedding_models where state = 'active';
+    execute format(
+      'insert into %s (node_id, namespace, created_at, revision, embedding)
+       select n.id, n.namespace, n.created_at, 1,
+              (select array_agg(random() - 0.5 + (n.id %% 7 = g %% 7)::int) from generate_series(1, 384) g)::real[]::halfvec(384)
+         from htm.nodes n where n.namespace = ''scale'' order by n.id limit ${EMBEDDED}', store);
+  end $$;
   select htm.refresh_statistics('scale');
   analyze htm.nodes, htm.node_tags, htm.tags, htm.completions, apalis.jobs;
 `;
@@ -80,6 +92,14 @@ test(`a timeline of ${MEMORIES} memories`, async () => {
   await shown("/console/timeline?namespace=scale", async (page) => {
     await page.locator("main svg.drawing").first().waitFor();
     await page.locator("li.entry").first().waitFor();
+  });
+});
+
+test(`a map of a sample of ${MEMORIES} memories`, async () => {
+  await shown("/console/map?namespace=scale", async (page) => {
+    await page.getByText(`A sample of 2,000 of ${EMBEDDED.toLocaleString("en")} memories`).waitFor();
+    await page.getByText("2,000 memories, the latest first").waitFor();
+    assert.equal(await page.locator("main svg.drawing > g > path").count(), 7);
   });
 });
 
