@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 
-const PROGRAM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const PROGRAM = process.env["CHROMIUM"] || "/usr/bin/chromium";
 const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
 const RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
 

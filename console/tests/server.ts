@@ -7,7 +7,7 @@ import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
-const PROGRAMS = process.env["HTM_PROGRAMS"] ?? join(ROOT, "target/debug");
+const PROGRAMS = process.env["HTM_PROGRAMS"] || join(ROOT, "target/debug");
 const START_MS = 120_000;
 
 /** The answer of the API to a request. */
@@ -65,8 +65,8 @@ export async function startEmptyServer(...settings: string[]): Promise<Server> {
 
 /** `psql`, among the programs of PostgreSQL that the set-up has fetched. */
 async function psql(): Promise<string> {
-  const home = process.env["HTM_HOME"] ?? (process.getuid?.() === 0 ? "/var/lib/htm" : join(homedir(), ".local/share/htm"));
-  const programs = process.env["HTM_POSTGRES_HOME"] ?? join(home, "postgres");
+  const home = process.env["HTM_HOME"] || (process.getuid?.() === 0 ? "/var/lib/htm" : join(homedir(), ".local/share/htm"));
+  const programs = process.env["HTM_POSTGRES_HOME"] || join(home, "postgres");
   const found = (await readdir(programs, { recursive: true })).find((path) => path.endsWith("bin/psql"));
   if (found === undefined) throw new Error(`there is no psql below ${programs}`);
   return join(programs, found);
