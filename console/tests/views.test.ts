@@ -76,6 +76,8 @@ test("a dead letter is retried, and a queue is paused", async () => {
   await fixture.server.api("/v1/jobs/cancel", { queue: "htm.tag", confirm: true });
   await fixture.server.api("/v1/queues/htm.tag/resume", {});
   const page = await fixture.page("/console/pipeline/dead-letters");
+  await page.getByRole("button", { name: `Retry memory ${id}` }).waitFor();
+  assert.equal(await page.locator(":focus").count(), 0, "nothing takes the focus of a page that has just been loaded");
   await page.getByRole("button", { name: `Retry memory ${id}` }).click();
   const state = async (): Promise<string | undefined> =>
     (await fixture.server.api<{ stages: { stage: string; state: string }[] }>(`/v1/memories/${id}/status`)).stages.find(({ stage }) => stage === "tag")?.state;

@@ -8,7 +8,12 @@ export function focusContent(): void {
   document.getElementById("content")?.focus({ preventScroll: true });
 }
 
+// When a page has just been loaded, nothing has lost the focus.
+let hadFocus = false;
+addEventListener("focusin", () => (hadFocus = true), { once: true });
+
 function isLost(): boolean {
+  if (!hadFocus) return false;
   return document.activeElement === null || document.activeElement === document.body;
 }
 
