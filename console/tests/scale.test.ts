@@ -13,7 +13,7 @@ const DEAD = 10_000;
 
 // The machine is shared, so this is not about speed: nothing stands still for as long as that.
 const FROZEN_MS = 2_000;
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 60_000;
 
 // Those with a vector: as many are shown on the map, and an index of all would take minutes.
 const EMBEDDED = 2_500;
