@@ -137,7 +137,7 @@ impl Error {
         self.0.code.name
     }
 
-    /// What the code means, in one sentence.
+    /// The meaning of the code, in one sentence.
     pub fn meaning(&self) -> &'static str {
         self.0.code.meaning
     }

@@ -24,7 +24,7 @@ pub(crate) const FORMAT: &str = "htm-export";
 /// but the names of removed tags, and none of budgets, limits, quotas and members of groups.
 pub(crate) const VERSION: u32 = 2;
 
-/// What to export.
+/// The scope of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportOptions {
     /// The namespaces; none: all that the handle sees.
