@@ -277,7 +277,7 @@ async fn a_memory_that_meets_a_merge_is_neither_refused_nor_lost() {
         for robot in ["busy", "other"] {
             match htm.merge_robots(None, &[robot], "into").await {
                 Ok(receipt) => moved += receipt.nodes,
-                Err(error) => assert_eq!(error.code(), "robot_unknown"),
+                Err(error) => assert_eq!(error.code(), "robot_unknown", "{error:?}"),
             }
         }
     }

@@ -230,8 +230,7 @@ pub(crate) async fn merge(
     let mut attempt = 1;
     loop {
         match try_merge(pool, namespace, from, into).await {
-            // A deadlock with a forget or an edit, or `into` has just written the same content as one of `from`: the
-            // next attempt sees it.
+            // The next attempt sees what the other transaction wrote.
             Err(error) if attempt < MERGES && met_another(&error) => attempt += 1,
             // One of `from` joined a group meanwhile.
             Err(error) if attempt < MERGES && error.is(codes::CONTENDED) => attempt += 1,
@@ -317,9 +316,14 @@ async fn move_nodes(
     Ok(moved as i64)
 }
 
+/// Whether a merge met another transaction: in a deadlock with a forget or an edit; by the same content, which `into`
+/// has just written; or by a write of one of `from`. PostgreSQL (18.6) may grant `for update` beside a `for key share`
+/// of the same moment. The foreign key then refuses the removal of the robot.
 fn met_another(error: &Error) -> bool {
-    let met =
-        |it: &DatabaseError| it.sqlstate() == Some("40P01") || it.constraint() == Some("nodes_duplicate_key");
+    let met = |it: &DatabaseError| {
+        it.sqlstate() == Some("40P01")
+            || matches!(it.constraint(), Some("nodes_duplicate_key" | "nodes_robot_fk" | "repeats_robot_fk"))
+    };
     error.database().is_some_and(met)
 }
 
