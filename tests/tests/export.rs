@@ -164,6 +164,7 @@ async fn filled() -> TestDatabase {
     ontology.remove("nonsense", Removal::Unused).await.unwrap();
     ontology.rename("editor", "tool").await.unwrap();
     ontology.merge(&["tool:tabs"], "database").await.unwrap();
+    ontology.mark_distinct("database", "standup").await.unwrap();
     let renamed = ontology.rename("meeting", "talk").await.unwrap().change.unwrap();
     ontology.revert(renamed).await.unwrap();
 

@@ -60,6 +60,25 @@ export function Empty({ children }: { children: ComponentChildren }): JSX.Elemen
   return <div class="empty">{children}</div>;
 }
 
+interface MoreProperties {
+  act: () => void;
+  isBusy?: boolean;
+  /** What is shown so far. */
+  children?: ComponentChildren;
+}
+
+/** The end of a list that is not shown whole. */
+export function ShowMore({ act, isBusy = false, children }: MoreProperties): JSX.Element {
+  return (
+    <p class="row list-end">
+      <button type="button" class="button" aria-disabled={isBusy} onClick={() => isBusy || act()}>
+        Show more
+      </button>
+      {children && <span class="small muted">{children}</span>}
+    </p>
+  );
+}
+
 interface AwaitedProperties<T> {
   answer: Answer<T>;
   /** The same question is asked again and again: that it is being asked is nothing to show. */

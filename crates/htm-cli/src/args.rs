@@ -50,7 +50,9 @@ pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs
 pub(crate) use self::refine::RefineArgs;
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs, StatsArgs};
 pub(crate) use self::server::{ListeningArgs, ServeArgs, UpArgs};
-pub(crate) use self::tags::{Consent, InNamespace, SplitTagArgs, SynonymsCommand, TagsCommand};
+pub(crate) use self::tags::{
+    Consent, DistinctCommand, InNamespace, SplitTagArgs, SynonymsCommand, TagsCommand,
+};
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 pub(crate) use self::way::WayArgs;
 

@@ -1,18 +1,21 @@
 -- With collation C a prefix query is a range of the unique index.
 create table htm.tags (
-    id          bigint generated always as identity constraint tags_pk primary key,
-    namespace   text collate "C" not null,
-    path        text collate "C" not null constraint tags_path_valid
-                check (path ~ '^[a-z0-9-]+(:[a-z0-9-]+){0,4}$' and octet_length(path) <= 255),
-    created_at  timestamptz not null default now(),
-    description text,
-    split_into  text[],
-    split_rest  text not null default 'keep' constraint tags_split_rest_known check (split_rest in ('keep', 'first')),
+    id            bigint generated always as identity constraint tags_pk primary key,
+    namespace     text collate "C" not null,
+    path          text collate "C" not null constraint tags_path_valid
+                  check (path ~ '^[a-z0-9-]+(:[a-z0-9-]+){0,4}$' and octet_length(path) <= 255),
+    created_at    timestamptz not null default now(),
+    description   text,
+    split_into    text[],
+    split_rest    text not null default 'keep' constraint tags_split_rest_known check (split_rest in ('keep', 'first')),
+    distinct_from text[],
     constraint tags_namespace_path_key unique (namespace, path)
 );
 comment on column htm.tags.description is 'The description, from a template, an import or a person.';
 comment on column htm.tags.split_into is 'The tags that replace it. A tagger is shown these instead of it.';
 comment on column htm.tags.split_rest is 'The tag of nodes that fit none of those: keep: this one, first: the first of those.';
+comment on column htm.tags.distinct_from is
+    'Tags that somebody told apart from it: no merge with them is suggested. A pair is on one of its tags.';
 -- For fuzzy search by trigrams, of the whole name and of its last level.
 create index tags_path_trigram_idx on htm.tags using gin (path gin_trgm_ops);
 create index tags_leaf_trigram_idx on htm.tags using gin (substring(path from '[^:]*$') gin_trgm_ops);
@@ -224,6 +227,6 @@ create table htm.tag_change_names (
     constraint tag_change_names_pk primary key (change_id, path)
 );
 comment on table htm.tag_change_names is
-    'Each name before and after a change: null for nothing, {"tag": {description, split_into, leftover}}, {"synonym": path}.';
+    'Each name before and after a change: null for nothing, {"tag": {description, split_into, leftover, distinct_from}}, {"synonym": path}.';
 comment on column htm.tag_change_names.moved_from is
     'The former name of a renamed tag. Its row kept its assignments, which are not in the log.';

@@ -1,7 +1,7 @@
 //! What is told of tags.
 
 use htm_core::Filter;
-use htm_core::ontology::Suggestion;
+use htm_core::ontology::{ChangeKind, Suggestion};
 
 use super::*;
 
@@ -51,6 +51,45 @@ async fn counts_are_of_live_nodes_own_and_below() {
     let rest = ontology.nodes("database", first.last().map(|it| it.node), 10).await.unwrap();
     assert_eq!((first.len(), rest.len()), (4, 3));
     assert_eq!(ontology.nodes("data", None, 4).await.unwrap_err().code(), "tag_unknown");
+}
+
+#[tokio::test]
+async fn tags_that_somebody_told_apart_are_not_suggested() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    let ontology = htm.ontology(None).unwrap();
+    let pairs = async || {
+        let suggested = htm.ontology(None).unwrap().suggest(None, 100).await.unwrap();
+        suggested.iter().map(|it| format!("{} {}", it.from, it.into)).collect::<Vec<_>>()
+    };
+    let distinct = async || {
+        let pairs = htm.ontology(None).unwrap().distinct().await.unwrap();
+        pairs.iter().map(|it| format!("{} {}", it.tag, it.other)).collect::<Vec<_>>()
+    };
+    let suggestion = "gathering conference".to_owned();
+    assert!(pairs().await.contains(&suggestion));
+    let rehearsed = htm.ontology(None).unwrap().dry_run().mark_distinct("gathering", "conference").await;
+    assert_eq!(rehearsed.unwrap().change, None);
+    assert_eq!(distinct().await, Vec::<String>::new());
+
+    let marked = ontology.mark_distinct("Gathering", "conference").await.unwrap();
+    assert_eq!((marked.kind, marked.described), (ChangeKind::MarkDistinct, vec!["gathering".to_owned()]));
+    assert!(!pairs().await.contains(&suggestion));
+    assert_eq!(distinct().await, ["conference gathering"]);
+    assert_eq!(ontology.mark_distinct("conference", "gathering").await.unwrap().change, None);
+    // A new name changes nothing.
+    let renamed = ontology.rename("conference", "talk").await.unwrap();
+    assert!(!pairs().await.contains(&"gathering talk".into()));
+    assert_eq!(distinct().await, ["talk gathering"]);
+    ontology.revert(renamed.change.unwrap()).await.unwrap();
+    ontology.unmark_distinct("conference", "gathering").await.unwrap();
+    assert!(pairs().await.contains(&suggestion));
+    let error = ontology.mark_distinct("gathering", "nowhere").await.unwrap_err();
+    assert_eq!((error.code(), error.value("tag")), ("tag_unknown", Some("nowhere")));
+    // The mark is undone by the log as every change.
+    let marked = ontology.mark_distinct("gathering", "conference").await.unwrap();
+    ontology.revert(marked.change.unwrap()).await.unwrap();
+    assert!(pairs().await.contains(&suggestion) && distinct().await.is_empty());
 }
 
 #[tokio::test]

@@ -2633,7 +2633,7 @@ class AsyncRecall:
         """Count memories over time, the earliest first. Steps without any are left out.
 
         Args:
-            by: What each step is divided by. Default: nothing.
+            by: The division of each step. Default: none.
             filter: The counted memories.
             limit: The most counts, 1 to 10,000. Default: 1,000.
             step: The step of time, in UTC.
@@ -3093,6 +3093,27 @@ class AsyncTags:
             )
         )
 
+    async def distinct(
+        self,
+        *,
+        namespace: str | None = None,
+    ) -> List[m.DistinctTags]:
+        """List pairs of tags that somebody told apart, by their names.
+
+        Args:
+            namespace: The namespace. Default: the server's.
+        """
+        return await self._sender.send(
+            Call(
+                "GET",
+                "/v1/tags/distinct",
+                List[m.DistinctTags],
+                query={
+                    "namespace": namespace,
+                },
+            )
+        )
+
     async def export(
         self,
         *,
@@ -3232,6 +3253,42 @@ class AsyncTags:
                     "cursor": cursor,
                     "limit": limit,
                 },
+            )
+        )
+
+    async def mark_distinct(
+        self,
+        *,
+        other: str,
+        tag: str,
+        by: str | None = None,
+        dry_run: bool | None = None,
+        namespace: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.Changed:
+        """Tell two tags apart: no merge of them is suggested.
+
+        Args:
+            by: The author in the log. Default: the server's robot.
+            dry_run: Answers with the plan, and changes nothing.
+            namespace: The namespace. Default: the server's.
+            other: The other one.
+            tag: One of them.
+        """
+        return await self._sender.send(
+            Call(
+                "POST",
+                "/v1/tags/distinct/add",
+                m.Changed,
+                body={
+                    "by": by,
+                    "dry_run": dry_run,
+                    "namespace": namespace,
+                    "other": other,
+                    "tag": tag,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
             )
         )
 
@@ -3572,6 +3629,42 @@ class AsyncTags:
                 query={
                     "namespace": namespace,
                 },
+            )
+        )
+
+    async def unmark_distinct(
+        self,
+        *,
+        other: str,
+        tag: str,
+        by: str | None = None,
+        dry_run: bool | None = None,
+        namespace: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.Changed:
+        """Tell two tags apart no longer.
+
+        Args:
+            by: The author in the log. Default: the server's robot.
+            dry_run: Answers with the plan, and changes nothing.
+            namespace: The namespace. Default: the server's.
+            other: The other one.
+            tag: One of them.
+        """
+        return await self._sender.send(
+            Call(
+                "POST",
+                "/v1/tags/distinct/remove",
+                m.Changed,
+                body={
+                    "by": by,
+                    "dry_run": dry_run,
+                    "namespace": namespace,
+                    "other": other,
+                    "tag": tag,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
             )
         )
 

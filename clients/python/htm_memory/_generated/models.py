@@ -788,7 +788,7 @@ class LoggedChange(BaseModel):
     """
     The request.
     """
-    kind: Literal['add', 'import', 'template', 'remove', 'rename', 'merge', 'split', 'add_synonym', 'remove_synonym', 'revert']
+    kind: Literal['add', 'import', 'template', 'remove', 'rename', 'merge', 'split', 'add_synonym', 'remove_synonym', 'mark_distinct', 'unmark_distinct', 'revert']
     """
     Its kind.
     """
@@ -2764,6 +2764,24 @@ class TableSize(BaseModel):
     """
 
 
+class TagPair(Change):
+    """
+    Two tags that are told apart, or no longer.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    other: str
+    """
+    The other one.
+    """
+    tag: str
+    """
+    One of them.
+    """
+
+
 class TagUse(BaseModel):
     """
     A tag with its counts.
@@ -2779,6 +2797,10 @@ class TagUse(BaseModel):
     description: str | None = None
     """
     Its description.
+    """
+    distinct_from: list[str]
+    """
+    Tags that somebody told apart from it. A pair is on one of its tags.
     """
     last_used: AwareDatetime | None = None
     """
@@ -3136,7 +3158,7 @@ class VectorSet(BaseModel):
 
 class Verifying(BaseModel):
     """
-    What to look for besides the numbers of the erased memories.
+    A text to look for besides the numbers of the erased memories.
     """
 
     model_config = ConfigDict(
@@ -3523,7 +3545,7 @@ class Changed(BaseModel):
     """
     described: list[str]
     """
-    Tags with a new description or split.
+    Tags with a new description, split or distinction.
     """
     dry_run: bool
     """
@@ -3541,7 +3563,7 @@ class Changed(BaseModel):
     """
     Tags of the reverted change that stay because they are in use.
     """
-    kind: Literal['add', 'import', 'template', 'remove', 'rename', 'merge', 'split', 'add_synonym', 'remove_synonym', 'revert']
+    kind: Literal['add', 'import', 'template', 'remove', 'rename', 'merge', 'split', 'add_synonym', 'remove_synonym', 'mark_distinct', 'unmark_distinct', 'revert']
     """
     Its kind.
     """
@@ -3720,7 +3742,7 @@ class CountsBody(BaseModel):
     )
     by: Literal['time', 'robot', 'tag'] | None = None
     """
-    What each step is divided by. Default: nothing.
+    The division of each step. Default: none.
     """
     filter: FilterBody | None = None
     """
@@ -3776,6 +3798,24 @@ class Degraded(BaseModel):
     """
 
 
+class DistinctTags(BaseModel):
+    """
+    Two tags that somebody told apart.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    other: str
+    """
+    The other one.
+    """
+    tag: str
+    """
+    One of them.
+    """
+
+
 class DocumentTag(BaseModel):
     """
     A tag of a document.
@@ -3787,6 +3827,10 @@ class DocumentTag(BaseModel):
     description: str | None = None
     """
     Its description.
+    """
+    distinct_from: list[str] | None = None
+    """
+    Tags that somebody told apart from it, sorted. A pair is on one of its tags.
     """
     leftover: Literal['keep', 'first'] | None = None
     """
@@ -4046,7 +4090,7 @@ class Event(BaseModel):
     )
     action: str | None = None
     """
-    What was changed: `rename`, `merge` and so on.
+    The kind of change: `rename`, `merge` and so on.
     """
     at: AwareDatetime
     """
@@ -4070,7 +4114,7 @@ class Event(BaseModel):
     """
     kind: Literal['memory.embedded', 'memory.tagged', 'job.dead', 'ontology.changed', 'group.changed']
     """
-    What kind of event it is.
+    Its kind.
     """
     model: str | None = None
     """
@@ -4097,7 +4141,7 @@ class Event(BaseModel):
 
 class Evicted(BaseModel):
     """
-    What left a working memory.
+    The memories that left a working memory.
     """
 
     model_config = ConfigDict(
@@ -5566,7 +5610,7 @@ class Context(BaseModel):
 class Deleted(RootModel[Forgotten | Erasure]):
     root: Forgotten | Erasure
     """
-    What happened to a memory.
+    The outcome for a memory.
     """
 
 

@@ -260,6 +260,8 @@ export type ChangeKind =
   | "split"
   | "add_synonym"
   | "remove_synonym"
+  | "mark_distinct"
+  | "unmark_distinct"
   | "revert";
 
 /** The receipt of a change, or of its dry run. */
@@ -268,7 +270,7 @@ export interface Changed {
   added: string[];
   /** Its number in the log; none for a dry run or if nothing changed. */
   change?: number | null;
-  /** Tags with a new description or split. */
+  /** Tags with a new description, split or distinction. */
   described: string[];
   /** Whether it was a dry run. */
   dry_run: boolean;
@@ -425,7 +427,7 @@ export interface Counts {
 
 /** The query of counts over time. */
 export interface CountsBody {
-  /** What each step is divided by. Default: nothing. */
+  /** The division of each step. Default: none. */
   by?: CountBy;
   /** The counted memories. */
   filter?: FilterBody;
@@ -453,13 +455,23 @@ export interface Degraded {
   step: Step;
 }
 
-/** What happened to a memory. */
+/** The outcome for a memory. */
 export type Deleted = Forgotten | Erasure;
+
+/** Two tags that somebody told apart. */
+export interface DistinctTags {
+  /** The other one. */
+  other: TagPath;
+  /** One of them. */
+  tag: TagPath;
+}
 
 /** A tag of a document. */
 export interface DocumentTag {
   /** Its description. */
   description?: string | null;
+  /** Tags that somebody told apart from it, sorted. A pair is on one of its tags. */
+  distinct_from?: TagPath[];
   /** The tag of a text that fits none of them. */
   leftover?: Leftover;
   /** The tags that replace it after a split. */
@@ -580,7 +592,7 @@ export interface ErasePlan {
 export interface Erased {
   /** The receipt. Null for a dry run. */
   erasure?: Erasure | null;
-  /** What would be removed. Null unless it is a dry run. */
+  /** The plan of the removal. Null unless it is a dry run. */
   plan?: ErasePlan | null;
 }
 
@@ -628,7 +640,7 @@ export interface Erasures {
 
 /** An event. Fields that do not concern its kind are left out of the JSON. */
 export interface Event {
-  /** What was changed: `rename`, `merge` and so on. */
+  /** The kind of change: `rename`, `merge` and so on. */
   action?: string | null;
   /** When it happened, or for a group when it was seen. */
   at: string;
@@ -640,7 +652,7 @@ export interface Event {
   group?: string | null;
   /** The job. */
   job?: string | null;
-  /** What kind of event it is. */
+  /** Its kind. */
   kind: EventKind;
   /** The label of the embedding model. */
   model?: string | null;
@@ -656,7 +668,7 @@ export interface Event {
   version?: number | null;
 }
 
-/** What kind of event it is. */
+/** The kind of an event. */
 export type EventKind =
   | "memory.embedded"
   | "memory.tagged"
@@ -664,7 +676,7 @@ export type EventKind =
   | "ontology.changed"
   | "group.changed";
 
-/** What left a working memory. */
+/** The memories that left a working memory. */
 export interface Evicted {
   /** Memories that no longer fit. */
   evicted: NodeId[];
@@ -1207,7 +1219,7 @@ export type LineImported = LineOutcome & {
   line: number;
 };
 
-/** What a line of an export or an import is. */
+/** The kind of a line of an export or an import. */
 export type LineKind =
   | "header"
   | "model"
@@ -2632,6 +2644,14 @@ export interface TagPage {
   tags: TagUse[];
 }
 
+/** Two tags that are told apart, or no longer. */
+export interface TagPair extends Change {
+  /** The other one. */
+  other: string;
+  /** One of them. */
+  tag: string;
+}
+
 /**
  * A tag's path: 1 to 5 levels joined by `:`, each of `a-z`, `0-9` and `-`, none empty, at most 255
  * bytes in all.
@@ -2651,6 +2671,8 @@ export interface TagUse {
   created_at: string;
   /** Its description. */
   description?: string | null;
+  /** Tags that somebody told apart from it. A pair is on one of its tags. */
+  distinct_from: string[];
   /** When it was assigned last. */
   last_used?: string | null;
   /** Live nodes that have it. */
@@ -2878,7 +2900,7 @@ export interface Verification {
   redo_position: string;
 }
 
-/** What to look for besides the numbers of the erased memories. */
+/** A text to look for besides the numbers of the erased memories. */
 export interface Verifying {
   /**
    * A text, looked for in every column of every table. It is kept nowhere. Only with a key for all

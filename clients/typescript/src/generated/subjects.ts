@@ -1614,6 +1614,17 @@ export class Tags {
     );
   }
 
+  /** List pairs of tags that somebody told apart, by their names. */
+  async distinct(
+    fields: {
+      /** The namespace. Default: the server's. */
+      namespace?: string | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.DistinctTags[]> {
+    return this.#sender.send({ method: "GET", path: "/v1/tags/distinct", query: fields }, options);
+  }
+
   /** Export the ontology as a document. */
   async export(
     fields: {
@@ -1690,6 +1701,19 @@ export class Tags {
     options: Options = {},
   ): Promise<models.Changes> {
     return this.#sender.send({ method: "GET", path: "/v1/tags/log", query: fields }, options);
+  }
+
+  /** Tell two tags apart: no merge of them is suggested. */
+  async markDistinct(fields: models.TagPair, options: WriteOptions = {}): Promise<models.Changed> {
+    return this.#sender.send(
+      {
+        method: "POST",
+        path: "/v1/tags/distinct/add",
+        body: fields,
+        takesKey: true,
+      },
+      options,
+    );
   }
 
   /** List the memories with a tag or one below it. */
@@ -1853,6 +1877,22 @@ export class Tags {
     options: Options = {},
   ): Promise<models.Synonym[]> {
     return this.#sender.send({ method: "GET", path: "/v1/tags/synonyms", query: fields }, options);
+  }
+
+  /** Tell two tags apart no longer. */
+  async unmarkDistinct(
+    fields: models.TagPair,
+    options: WriteOptions = {},
+  ): Promise<models.Changed> {
+    return this.#sender.send(
+      {
+        method: "POST",
+        path: "/v1/tags/distinct/remove",
+        body: fields,
+        takesKey: true,
+      },
+      options,
+    );
   }
 }
 

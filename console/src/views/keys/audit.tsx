@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Awaited, Empty, Time } from "../../components/basics";
+import { Awaited, Empty, ShowMore, Time } from "../../components/basics";
 import { Heads, TableBox } from "../../components/table-box";
 import { attempt } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
@@ -32,11 +32,7 @@ export function AuditLog(): JSX.Element {
           <>
             <Table entries={entries} />
             {next && (
-              <p>
-                <button type="button" class="button" onClick={() => void attempt(show)}>
-                  Show more
-                </button>
-              </p>
+              <ShowMore act={() => void attempt(show)} />
             )}
           </>
         );

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Empty, Time, count, number } from "../../components/basics";
+import { Empty, ShowMore, Time, count, number } from "../../components/basics";
 import { Heads, TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
 import type { Query, Setter } from "./query";
@@ -52,14 +52,9 @@ export function List({ points, query, set }: { points: readonly models.MapPoint[
         </TableBox>
       )}
       {points.length > shown && (
-        <p>
-          <button type="button" class="button" onClick={() => setShown(shown + PAGE)}>
-            Show more
-          </button>{" "}
-          <span class="small muted">
-            {number(shown)} of {number(points.length)} are shown.
-          </span>
-        </p>
+        <ShowMore act={() => setShown(shown + PAGE)}>
+          {number(shown)} of {number(points.length)} are shown.
+        </ShowMore>
       )}
     </section>
   );

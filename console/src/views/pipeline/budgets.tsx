@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Awaited, Bar, Empty, count, duration, number } from "../../components/basics";
+import { Awaited, Bar, Empty, ShowMore, count, duration, number } from "../../components/basics";
 import { focusIfLost } from "../../components/focus";
 import { Heads, TableBox } from "../../components/table-box";
 import { attempt, say } from "../../components/toasts";
@@ -80,11 +80,7 @@ function BudgetTable({ budgets, change, reload, heir }: TableProperties): JSX.El
         </tbody>
       </TableBox>
       {budgets.length > shown && (
-        <p>
-          <button type="button" class="button" onClick={() => setShown(shown + SHOWN_AT_ONCE)}>
-            Show more
-          </button>
-        </p>
+        <ShowMore act={() => setShown(shown + SHOWN_AT_ONCE)} />
       )}
     </>
   );

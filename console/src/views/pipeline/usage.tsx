@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Awaited, Bar, Empty, number } from "../../components/basics";
+import { Awaited, Bar, Empty, ShowMore, number } from "../../components/basics";
 import { Heads, TableBox } from "../../components/table-box";
 import { htm, useAnswer, usePolled } from "../../server";
 import { sumsOf, type Sum } from "./usage-sums";
@@ -62,11 +62,7 @@ function Sums({ sums }: { sums: readonly Sum[] }): JSX.Element {
         ))}
       </TableBox>
       {sums.length > shown && (
-        <p>
-          <button type="button" class="button" onClick={() => setShown(shown + SHOWN_AT_ONCE)}>
-            Show more
-          </button>
-        </p>
+        <ShowMore act={() => setShown(shown + SHOWN_AT_ONCE)} />
       )}
     </>
   );

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Awaited, Empty, count, duration } from "../../components/basics";
+import { Awaited, Empty, ShowMore, count, duration } from "../../components/basics";
 import { added } from "../../components/filter-chips";
 import { useUser } from "../../components/sign-in";
 import { Link, address, useNamespace } from "../../router";
@@ -32,7 +32,7 @@ export function Results({ query, isTitled, isHitWanted, hitFound, set }: Propert
     async (signal) => (isAsked ? { asked, recalled: await htm.recall.recall(body(query, namespace), { signal }) } : undefined),
     [asked],
   );
-  const { value, error, isLoading } = answer;
+  const { value, isLoading } = answer;
   // While another answer is awaited, the former one is shown.
   const isAnswered = !isAsked || value?.asked === asked;
   useLayoutEffect(() => {
@@ -47,7 +47,7 @@ export function Results({ query, isTitled, isHitWanted, hitFound, set }: Propert
       {isTitled && <h2>{STRATEGY_NAMES[query.strategy]}</h2>}
       {isAsked ? (
         <Awaited answer={answer}>
-          {(value) => value && !error && <Answered recalled={value.recalled} query={query} set={set} />}
+          {(value) => value && <Answered recalled={value.recalled} query={query} set={set} />}
         </Awaited>
       ) : (
         <Empty>
@@ -112,11 +112,7 @@ function Answered({ recalled, query, set }: { recalled: models.Recalled; query: 
         </ol>
       )}
       {hits.length === query.limit && (
-        <p>
-          <button type="button" class="button" onClick={() => set({ limit: query.limit * 2 })}>
-            Show more
-          </button>
-        </p>
+        <ShowMore act={() => set({ limit: query.limit * 2 })} />
       )}
     </>
   );

@@ -13,6 +13,7 @@ export type Request =
   | { kind: "remove"; fields: models.RemoveTag }
   | { kind: "add_synonym"; fields: models.AddSynonym }
   | { kind: "remove_synonym"; fields: models.RemoveSynonym }
+  | { kind: "mark_distinct" | "unmark_distinct"; fields: models.TagPair }
   | { kind: "import"; fields: models.ImportOntology }
   | { kind: "revert"; fields: models.RevertChange };
 
@@ -51,6 +52,10 @@ export function send(
       return htm.tags.addSynonym({ ...request.fields, ...how }, options);
     case "remove_synonym":
       return htm.tags.removeSynonym({ ...request.fields, ...how }, options);
+    case "mark_distinct":
+      return htm.tags.markDistinct({ ...request.fields, ...how }, options);
+    case "unmark_distinct":
+      return htm.tags.unmarkDistinct({ ...request.fields, ...how }, options);
     case "import":
       return htm.tags.import({ ...request.fields, ...how }, options);
     case "revert":
@@ -92,6 +97,10 @@ export function said(request: Request, changed: models.Changed): string {
       return `${listed(changed.synonyms.map(({ name }) => name))} now also means ${request.fields.tag}`;
     case "remove_synonym":
       return `${request.fields.name} is no longer another name`;
+    case "mark_distinct":
+      return `${request.fields.tag} and ${request.fields.other} are told apart`;
+    case "unmark_distinct":
+      return `${request.fields.tag} and ${request.fields.other} may be suggested again`;
     case "import":
       return `${count(changed.added.length, "new tag")} imported`;
     case "revert":

@@ -16,6 +16,8 @@ export const KINDS: Record<models.ChangeKind, string> = {
   split: "Split",
   add_synonym: "Other name added",
   remove_synonym: "Other name removed",
+  mark_distinct: "Told apart",
+  unmark_distinct: "Told apart no longer",
   revert: "Undone",
 };
 
@@ -31,6 +33,8 @@ export function concerned({ kind, details, names }: models.LoggedChange, find: F
     case "remove":
       return text("tag");
     case "add":
+    case "mark_distinct":
+    case "unmark_distinct":
       return listed(textsOf(field(details, "tags")));
     case "add_synonym":
     case "remove_synonym":

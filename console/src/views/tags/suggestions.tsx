@@ -1,16 +1,16 @@
-// Tags that may mean the same, as the server finds them.
+// Tags that may mean the same, as the server finds them, and those that somebody told apart.
 
 import type { JSX, TargetedMouseEvent } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Awaited, Empty, count, number } from "../../components/basics";
-import { say } from "../../components/toasts";
+import { Awaited, Empty, ShowMore, count, number } from "../../components/basics";
+import { attempt } from "../../components/toasts";
 import { Link } from "../../router";
 import { htm, useAnswer } from "../../server";
+import { send, type Request } from "./changes";
 import { useFocusTaker } from "./focus";
 import { useHere } from "./here";
 import { toTag } from "./places";
-import { useRefusals } from "./refusals";
 
 const STEP = 50;
 const MOST = 500;
@@ -18,8 +18,6 @@ const MOST = 500;
 export function Suggestions(): JSX.Element {
   const { namespace, version, ask } = useHere();
   const [limit, setLimit] = useState(STEP);
-  const [showsRefused, setShowsRefused] = useState(false);
-  const refusals = useRefusals(namespace);
   const answer = useAnswer(
     (signal) => htm.tags.suggestions({ namespace, limit }, { signal }),
     [namespace, version, limit],
@@ -33,68 +31,37 @@ export function Suggestions(): JSX.Element {
         </h2>
         <p class="muted">
           Tags that may mean the same, by their names and by the memories that have them.
-          {ask && " Merge them, or say that they differ: then they are hidden in this browser."}
+          {ask && " Merge them, or say that they differ: then they are suggested no more."}
           {answer.isLoading && " Comparing: with thousands of tags this can take a minute."}
         </p>
       </div>
       <Awaited answer={answer}>
-        {(all) => {
-          const shown = all.filter((it) => refusals.has(it) === showsRefused);
-          const others = all.length - shown.length;
-          return (
-            <>
-              {shown.length === 0 && (
-                <Empty>
-                  <p>{showsRefused ? "No suggestion is hidden." : "No tags look as if they meant the same."}</p>
-                </Empty>
-              )}
-              <ul class="tag-suggestions">
-                {shown.map((it) => (
-                  <Card key={`${it.from} ${it.into}`} suggestion={it} isRefused={showsRefused} refuse={refusals.set} />
-                ))}
-              </ul>
-              <p class="row">
-                {all.length === limit && limit < MOST && (
-                  <button
-                    type="button"
-                    class="button"
-                    disabled={answer.isLoading}
-                    onClick={() => setLimit(Math.min(MOST, limit + STEP))}
-                  >
-                    Show more
-                  </button>
-                )}
-                {(showsRefused || others > 0) && (
-                  <button type="button" class="button" onClick={() => setShowsRefused(!showsRefused)}>
-                    {showsRefused ? "Back to the open ones" : `Show ${count(others, "hidden one")}`}
-                  </button>
-                )}
-              </p>
-            </>
-          );
-        }}
+        {(shown) => (
+          <>
+            {shown.length === 0 && (
+              <Empty>
+                <p>No tags look as if they meant the same.</p>
+              </Empty>
+            )}
+            <ul class="tag-suggestions">
+              {shown.map((it) => (
+                <Card key={`${it.from} ${it.into}`} suggestion={it} />
+              ))}
+            </ul>
+            {shown.length === limit && limit < MOST && (
+              <ShowMore isBusy={answer.isLoading} act={() => setLimit(Math.min(MOST, limit + STEP))} />
+            )}
+          </>
+        )}
       </Awaited>
+      <ToldApart />
     </section>
   );
 }
 
-interface CardProperties {
-  suggestion: models.Suggestion;
-  isRefused: boolean;
-  refuse: (suggestion: models.Suggestion, isRefused: boolean) => void;
-}
-
-function Card({ suggestion, isRefused, refuse }: CardProperties): JSX.Element {
+function Card({ suggestion }: { suggestion: models.Suggestion }): JSX.Element {
   const { ask } = useHere();
   const { from, into, from_nodes, into_nodes } = suggestion;
-  const toggle = ({ currentTarget }: TargetedMouseEvent<HTMLButtonElement>): void => {
-    // This one goes away. The focus stays in the list.
-    const card = currentTarget.closest("li");
-    const near = card?.nextElementSibling ?? card?.previousElementSibling ?? undefined;
-    near?.querySelector<HTMLElement>("[data-differs]")?.focus();
-    refuse(suggestion, !isRefused);
-    if (!isRefused) say(`Hidden in this browser: ${from} and ${into}`, async () => refuse(suggestion, false));
-  };
   return (
     <li class="card tag-suggestion">
       <div class="tag-pair">
@@ -118,17 +85,74 @@ function Card({ suggestion, isRefused, refuse }: CardProperties): JSX.Element {
               {from} into {into}
             </span>
           </button>
-          <button type="button" class="button" data-differs onClick={toggle}>
-            {isRefused ? "Suggest again" : "They differ"}
-            <span class="hidden-label">
-              : {from}, {into}
-            </span>
-          </button>
+          <PairButton verb="They differ" request={{ kind: "mark_distinct", fields: { tag: from, other: into } }} />
         </div>
       )}
     </li>
   );
 }
+
+/** The pairs that are suggested no more. */
+function ToldApart(): JSX.Element | null {
+  const { namespace, version, ask } = useHere();
+  const answer = useAnswer((signal) => htm.tags.distinct({ namespace }, { signal }), [namespace, version]);
+  const pairs = answer.value ?? [];
+  if (pairs.length === 0) return null;
+  return (
+    <details>
+      <summary>{count(pairs.length, "pair")} told apart</summary>
+      <ul class="tag-suggestions">
+        {pairs.map(({ tag, other }) => (
+          <li key={`${tag} ${other}`} class="card tag-suggestion">
+            <div class="tag-pair">
+              <Link class="stored" to={toTag(tag)}>
+                {tag}
+              </Link>
+              <span class="muted small">is not</span>
+              <Link class="stored" to={toTag(other)}>
+                {other}
+              </Link>
+            </div>
+            {ask && (
+              <div class="row">
+                <PairButton verb="Suggest again" request={{ kind: "unmark_distinct", fields: { tag, other } }} />
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** Does at once what it says: it is undone as easily. */
+function PairButton({ verb, request }: { verb: string; request: PairRequest }): JSX.Element {
+  const { namespace, made } = useHere();
+  const [isBusy, setIsBusy] = useState(false);
+  const act = async ({ currentTarget }: TargetedMouseEvent<HTMLButtonElement>): Promise<void> => {
+    // The card goes away. The focus stays in the list.
+    const card = currentTarget.closest("li");
+    const near = card?.nextElementSibling ?? card?.previousElementSibling ?? undefined;
+    setIsBusy(true);
+    await attempt(async () => {
+      const changed = await send(request, namespace, false);
+      near?.querySelector<HTMLElement>("[data-pair]")?.focus();
+      made(request, changed);
+    });
+    setIsBusy(false);
+  };
+  const { tag, other } = request.fields;
+  return (
+    <button type="button" class="button" data-pair disabled={isBusy} onClick={act}>
+      {verb}
+      <span class="hidden-label">
+        : {tag}, {other}
+      </span>
+    </button>
+  );
+}
+
+type PairRequest = Extract<Request, { kind: "mark_distinct" | "unmark_distinct" }>;
 
 function evidence({ name, nodes, meaning }: models.Suggestion): string {
   const alike = (share: number): string => `${number(Math.round(share * 100))} %`;

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import type { models } from "htm-memory";
-import { Awaited, Empty, count, number } from "../../components/basics";
+import { Awaited, Empty, ShowMore, count, number } from "../../components/basics";
 import { htm, useAnswer } from "../../server";
 import { total } from "./ask";
 import { Entry } from "./entry";
@@ -115,13 +115,7 @@ interface MoreProperties {
 /** More on this page, or another page once it is full. */
 function More({ memories, query, set, isLoading }: MoreProperties): JSX.Element {
   if (query.limit < MOST) {
-    return (
-      <p class="row list-end">
-        <button type="button" class="button" aria-disabled={isLoading} onClick={() => isLoading || set({ limit: Math.min(MOST, query.limit + PAGE) }, true)}>
-          Show more
-        </button>
-      </p>
-    );
+    return <ShowMore isBusy={isLoading} act={() => set({ limit: Math.min(MOST, query.limit + PAGE) }, true)} />;
   }
   // The last memory again, and others of the same instant, rather than none of them.
   const before = Date.parse(memories.at(-1)?.created_at ?? "") + 1;

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Time, count, duration } from "../../components/basics";
+import { ShowMore, Time, count, duration } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
 import { useMay } from "../../components/sign-in";
 import { Heads, TableBox } from "../../components/table-box";
@@ -43,11 +43,7 @@ export function Members({ group, namespace, changed }: Properties): JSX.Element 
         </tbody>
       </TableBox>
       {group.members.length > shown && (
-        <p>
-          <button type="button" class="button" onClick={() => setShown(shown + SHOWN)}>
-            Show more
-          </button>
-        </p>
+        <ShowMore act={() => setShown(shown + SHOWN)} />
       )}
       {!isAdmin && <p class="small muted">Only admins change the members of a group.</p>}
       {asked && <ActDialog {...asked} group={group} namespace={namespace} onClose={() => setAsked(undefined)} changed={changed} />}

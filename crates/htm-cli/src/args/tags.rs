@@ -26,6 +26,9 @@ pub(crate) enum TagsCommand {
     /// List, add and remove synonyms
     #[command(subcommand)]
     Synonyms(SynonymsCommand),
+    /// List pairs of tags that are told apart, add and remove them
+    #[command(subcommand)]
+    Distinct(DistinctCommand),
     /// List tags with few nodes, and suggested merges
     Orphans(OrphansArgs),
     /// Suggest merges of synonymous tags, with the evidence
@@ -235,6 +238,30 @@ pub(crate) enum SynonymsCommand {
     },
 }
 
+#[derive(Subcommand)]
+pub(crate) enum DistinctCommand {
+    /// List pairs of tags that are told apart
+    List(InNamespace),
+    /// Tell two tags apart: no merge of them is suggested
+    #[command(after_help = "Example:\n  htm tags distinct add work:report work:reports")]
+    Add(TagPairArgs),
+    /// Tell two tags apart no longer
+    #[command(after_help = "Example:\n  htm tags distinct remove work:report work:reports")]
+    Remove(TagPairArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct TagPairArgs {
+    /// One of the tags
+    pub(crate) tag: String,
+    /// The other one
+    pub(crate) other: String,
+    #[command(flatten)]
+    pub(crate) whose: InNamespace,
+    #[command(flatten)]
+    pub(crate) rehearsal: Rehearsal,
+}
+
 #[derive(Args)]
 pub(crate) struct OrphansArgs {
     /// The most nodes of a listed tag, including those of tags below it
@@ -247,7 +274,7 @@ pub(crate) struct OrphansArgs {
 #[derive(Args)]
 #[command(
     after_help = "Evidence: NAME is the similarity of the last levels (trigrams, from 0.5), NODES the share of common \
-nodes (from 0.5), MEANING the similarity of embeddings (from 0.85, with --embed).
+nodes (from 0.5), MEANING the similarity of embeddings (from 0.85, with --embed). `htm tags distinct add` refuses a suggestion.
 
 Examples:
   htm tags suggest

@@ -17,7 +17,7 @@ use htm_runtime::config::Config;
 use super::filter::within_namespace;
 use super::notes;
 use super::session::with_session;
-use crate::args::{InNamespace, SynonymsCommand, TagsCommand};
+use crate::args::{DistinctCommand, InNamespace, SynonymsCommand, TagsCommand};
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -106,6 +106,9 @@ async fn dispatch(
         }
         TagsCommand::Synonyms(SynonymsCommand::List(whose)) => {
             look::synonyms(&look_at(htm, &whose, output).await?, output).await
+        }
+        TagsCommand::Distinct(DistinctCommand::List(whose)) => {
+            look::distinct(&look_at(htm, &whose, output).await?, output).await
         }
         command => change::run(htm, command, output).await,
     }

@@ -1,5 +1,6 @@
 //! The map: memories in two dimensions by their vectors.
 
+use std::future::pending;
 use std::panic::resume_unwind;
 
 use tokio::task::spawn_blocking;
@@ -34,9 +35,15 @@ impl Htm {
             sample(self.pool(), &namespaces, &filter, &timeframe, model, limit).await?;
         let vectors = sampled.iter().map(Sampled::vector).collect();
         // Seconds of work for the largest map.
-        let projected = spawn_blocking(|| project(vectors)).await;
         let Projection { places, variance: [variance_x, variance_y] } =
-            projected.unwrap_or_else(|failed| resume_unwind(failed.into_panic()));
+            match spawn_blocking(|| project(vectors)).await {
+                Ok(projection) => projection,
+                Err(failed) => match failed.try_into_panic() {
+                    Ok(panic) => resume_unwind(panic),
+                    // The runtime is shutting down, and this call with it.
+                    Err(_) => pending().await,
+                },
+            };
         let point = |(it, [x, y]): (Sampled, [f32; 2])| MapPoint {
             node: it.id,
             x,

@@ -11,7 +11,7 @@ use crate::model::id::NodeId;
 /// The most bytes of an event's id.
 const MAX_ID_BYTES: usize = 200;
 
-/// What kind of event it is.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display, strum::EnumString)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EventKind {
@@ -44,7 +44,7 @@ pub struct Event {
     /// Its place among all events. Asked for what is after it, [`Htm::events`](crate::Htm::events) gives the next one.
     #[serde(skip)]
     pub place: EventPlace,
-    /// What kind of event it is.
+    /// Its kind.
     pub kind: EventKind,
     /// When it happened, or for a group when it was seen.
     pub at: DateTime<Utc>,
@@ -71,7 +71,7 @@ pub struct Event {
     /// The number of the change in the log of the ontology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<i64>,
-    /// What was changed: `rename`, `merge` and so on.
+    /// The kind of change: `rename`, `merge` and so on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// The group.

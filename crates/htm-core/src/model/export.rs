@@ -35,7 +35,7 @@ pub struct ExportOptions {
     pub vectors: bool,
 }
 
-/// What a line of an export or an import is.
+/// The kind of a line of an export or an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]

@@ -13,4 +13,4 @@ pub use look::{
     CoOccurrence, LoggedChange, OriginCount, SimilarTag, SplitOutcome, TagCount, TagDetails, TagUse,
     TaggedNode, UnmatchedTag,
 };
-pub use suggest::{Orphan, Suggestion};
+pub use suggest::{DistinctTags, Orphan, Suggestion};

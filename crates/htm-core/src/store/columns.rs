@@ -185,7 +185,7 @@ row!(ForgottenNode { node, namespace, robot, key, deleted_at, reason, excerpt })
 row!(KeptBy { namespace, robot, made, remember_count, first_repeat, last_repeat, in_working_memory });
 row!(TagAssignment { tag, origin, model, prompt_version, confidence, assigned_at });
 row!(Revision { revision, content, author, written_at });
-row!(TagUse { tag, description, split_into, created_at, nodes, total, last_used });
+row!(TagUse { tag, description, split_into, distinct_from, created_at, nodes, total, last_used });
 row!(OriginCount { origin, model, prompt_version, nodes, mean_confidence });
 row!(TaggedNode { node, content });
 row!(SimilarTag { tag, similarity });

@@ -164,6 +164,7 @@ pub(crate) async fn tags(
         description: Option<String>,
         split_into: Vec<String>,
         split_rest: String,
+        distinct_from: Vec<String>,
         created_at: DateTime<Utc>,
         synonyms: Vec<String>,
     }
@@ -183,6 +184,7 @@ pub(crate) async fn tags(
             synonyms: row.synonyms.into_iter().map(read_tag).collect::<Result<_>>()?,
             split_into: row.split_into.into_iter().map(read_tag).collect::<Result<_>>()?,
             leftover: Leftover::read(Some(&row.split_rest)),
+            distinct_from: row.distinct_from.into_iter().map(read_tag).collect::<Result<_>>()?,
             created_at: Some(row.created_at),
             removed: false,
         })

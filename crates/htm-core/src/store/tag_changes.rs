@@ -66,7 +66,8 @@ pub(crate) async fn names(connection: &mut PgConnection, namespace: &str) -> Res
     let tag = |tag: tag::Model| {
         let leftover = Leftover::read(Some(&tag.split_rest));
         let split_into = tag.split_into.unwrap_or_default();
-        (tag.path, Tag { description: tag.description, split_into, leftover })
+        let distinct_from = tag.distinct_from.unwrap_or_default().into_iter().collect();
+        (tag.path, Tag { description: tag.description, split_into, leftover, distinct_from })
     };
     Ok(Names {
         tags: tags.into_iter().map(tag).collect(),
@@ -118,7 +119,7 @@ pub(crate) async fn rename_in_tx(
     Ok(())
 }
 
-/// Creates the tags of a change, and updates the descriptions and splits of existing ones.
+/// Creates the tags of a change, and updates the attributes of existing ones.
 pub(crate) async fn define_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -135,19 +136,22 @@ pub(crate) async fn define_in_tx(
         return Ok(());
     }
     sql!(
-        "insert into htm.tags as t (namespace, path, description, split_into, split_rest)
+        "insert into htm.tags as t (namespace, path, description, split_into, split_rest, distinct_from)
          select :namespace, u.path, u.description,
-                nullif(array(select jsonb_array_elements_text(u.split_into)), '{}'), u.rest
-           from unnest(:paths::text[], :descriptions::text[], :splits::jsonb[], :leftovers::text[])
-                u(path, description, split_into, rest)
+                nullif(array(select jsonb_array_elements_text(u.split_into)), '{}'), u.rest,
+                nullif(array(select jsonb_array_elements_text(u.distinct_from)), '{}')
+           from unnest(:paths::text[], :descriptions::text[], :splits::jsonb[], :leftovers::text[], :distinct::jsonb[])
+                u(path, description, split_into, rest, distinct_from)
          on conflict on constraint tags_namespace_path_key do update
-            set (description, split_into, split_rest) = (excluded.description, excluded.split_into, excluded.split_rest)"
+            set (description, split_into, split_rest, distinct_from)
+              = (excluded.description, excluded.split_into, excluded.split_rest, excluded.distinct_from)"
     )
     .bind("namespace", namespace)?
     .bind("paths", tags.iter().map(|tag| tag.0).collect::<Vec<_>>())?
     .bind("descriptions", tags.iter().map(|tag| tag.1.description.as_deref()).collect::<Vec<_>>())?
     .bind("splits", tags.iter().map(|tag| Json(&tag.1.split_into)).collect::<Vec<_>>())?
     .bind("leftovers", tags.iter().map(|tag| tag.1.leftover.as_ref()).collect::<Vec<_>>())?
+    .bind("distinct", tags.iter().map(|tag| Json(&tag.1.distinct_from)).collect::<Vec<_>>())?
     .execute(connection)
     .await?;
     Ok(())

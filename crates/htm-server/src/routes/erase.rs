@@ -68,7 +68,7 @@ impl EraseMemories {
 /// The plan, or the receipt.
 #[derive(Debug, Serialize, ToSchema)]
 struct Erased {
-    /// What would be removed. Null unless it is a dry run.
+    /// The plan of the removal. Null unless it is a dry run.
     plan: Option<ErasePlan>,
     /// The receipt. Null for a dry run.
     erasure: Option<Erasure>,
@@ -207,7 +207,7 @@ async fn resume(app: App, Named(id): Named<i64>) -> Result<Json<Erasure>> {
     Ok(Json(finish(app.htm, id).await?))
 }
 
-/// What to look for besides the numbers of the erased memories.
+/// A text to look for besides the numbers of the erased memories.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Verifying {

@@ -44,7 +44,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(events))
 }
 
-/// What happens, as a stream of server-sent events.
+/// Events, as a stream of server-sent events.
 ///
 /// The kinds are `memory.embedded`, `memory.tagged`, `job.dead`, `ontology.changed` and `group.changed`; a caller that sees
 /// all namespaces also gets `queue.depth`. The data of an event is JSON. A client that comes back with the id of its last

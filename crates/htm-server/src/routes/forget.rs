@@ -43,7 +43,7 @@ struct Forgetting {
     erase: bool,
 }
 
-/// What happened to a memory.
+/// The outcome for a memory.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 enum Deleted {

@@ -157,7 +157,7 @@ struct AddToGroup {
     nodes: Vec<NodeId>,
 }
 
-/// What left a working memory.
+/// The memories that left a working memory.
 #[derive(Debug, Serialize, ToSchema)]
 struct Evicted {
     /// Memories that no longer fit.

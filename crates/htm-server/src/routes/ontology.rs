@@ -22,6 +22,8 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(split))
         .routes(routes!(add_synonym))
         .routes(routes!(remove_synonym))
+        .routes(routes!(mark_distinct))
+        .routes(routes!(unmark_distinct))
         .routes(routes!(import))
         .routes(routes!(revert))
 }
@@ -194,6 +196,31 @@ struct RemoveSynonym {
     responses((status = 200, body = Changed)))]
 async fn remove_synonym(app: App, Body(body): Body<RemoveSynonym>) -> Result<Json<Changed>> {
     Ok(Json(body.change.ontology(&app)?.remove_synonym(&body.name).await?))
+}
+
+/// Two tags that are told apart, or no longer.
+#[derive(Debug, Deserialize, ToSchema)]
+struct TagPair {
+    #[serde(flatten)]
+    change: Change,
+    /// One of them.
+    tag: String,
+    /// The other one.
+    other: String,
+}
+
+/// Tell two tags apart: no merge of them is suggested.
+#[utoipa::path(post, path = "/v1/tags/distinct/add", tag = "tags", request_body = TagPair,
+    responses((status = 200, body = Changed)))]
+async fn mark_distinct(app: App, Body(body): Body<TagPair>) -> Result<Json<Changed>> {
+    Ok(Json(body.change.ontology(&app)?.mark_distinct(&body.tag, &body.other).await?))
+}
+
+/// Tell two tags apart no longer.
+#[utoipa::path(post, path = "/v1/tags/distinct/remove", tag = "tags", request_body = TagPair,
+    responses((status = 200, body = Changed)))]
+async fn unmark_distinct(app: App, Body(body): Body<TagPair>) -> Result<Json<Changed>> {
+    Ok(Json(body.change.ontology(&app)?.unmark_distinct(&body.tag, &body.other).await?))
 }
 
 /// An ontology to import.

@@ -320,7 +320,7 @@ struct CountsBody {
     filter: FilterBody,
     /// The step of time, in UTC.
     step: TimeStep,
-    /// What each step is divided by. Default: nothing.
+    /// The division of each step. Default: none.
     #[serde(default)]
     by: CountBy,
     /// The most counts, 1 to 10,000. Default: 1,000.

@@ -3,8 +3,8 @@
 use axum::Json;
 use htm_core::NodeId;
 use htm_core::ontology::{
-    CoOccurrence, LoggedChange, OntologyDocument, Orphan, SimilarTag, Suggestion, Synonym, TagDetails,
-    TagUse, TaggedNode,
+    CoOccurrence, DistinctTags, LoggedChange, OntologyDocument, Orphan, SimilarTag, Suggestion, Synonym,
+    TagDetails, TagUse, TaggedNode,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -25,6 +25,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
         .routes(routes!(cooccurring))
         .routes(routes!(orphans))
         .routes(routes!(suggestions))
+        .routes(routes!(distinct))
         .routes(routes!(synonyms))
         .routes(routes!(export))
         .routes(routes!(log))
@@ -199,6 +200,13 @@ struct Top {
 async fn suggestions(app: App, Asked(asked): Asked<Top>) -> Result<Json<Vec<Suggestion>>> {
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
     Ok(Json(ontology.suggest(None, limit(asked.limit, 20, 1_000)?).await?))
+}
+
+/// List pairs of tags that somebody told apart, by their names.
+#[utoipa::path(get, path = "/v1/tags/distinct", tag = "tags", params(InNamespace),
+    responses((status = 200, body = Vec<DistinctTags>)))]
+async fn distinct(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<Vec<DistinctTags>>> {
+    Ok(Json(app.htm.ontology(place.namespace.as_deref())?.distinct().await?))
 }
 
 /// List synonyms by tag.

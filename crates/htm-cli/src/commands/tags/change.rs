@@ -4,7 +4,7 @@ use htm_core::Htm;
 use htm_core::ontology::{ChangeKind, Changed, Removal, Term};
 
 use super::to_change;
-use crate::args::{Consent, SynonymsCommand, TagsCommand};
+use crate::args::{Consent, DistinctCommand, SynonymsCommand, TagsCommand};
 use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, plain};
@@ -76,6 +76,12 @@ pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Res
         TagsCommand::Synonyms(SynonymsCommand::Remove { name, whose, rehearsal }) => {
             to_change(htm, &whose, rehearsal.dry_run)?.remove_synonym(&name).await?
         }
+        TagsCommand::Distinct(DistinctCommand::Add(it)) => {
+            to_change(htm, &it.whose, it.rehearsal.dry_run)?.mark_distinct(&it.tag, &it.other).await?
+        }
+        TagsCommand::Distinct(DistinctCommand::Remove(it)) => {
+            to_change(htm, &it.whose, it.rehearsal.dry_run)?.unmark_distinct(&it.tag, &it.other).await?
+        }
         // The other commands change nothing.
         _ => return Ok(()),
     };
@@ -109,6 +115,8 @@ pub(crate) fn describe(it: &Changed) -> String {
     lines.extend(listed(synonyms.collect()));
     let described = match it.kind {
         ChangeKind::Split => "its nodes are retagged with the replacements",
+        ChangeKind::MarkDistinct => "told apart",
+        ChangeKind::UnmarkDistinct => "no longer told apart",
         _ => "described",
     };
     for (what, names) in [

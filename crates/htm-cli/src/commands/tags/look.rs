@@ -1,7 +1,7 @@
 //! The commands that only read tags.
 
 use chrono::{DateTime, Utc};
-use htm_core::ontology::{LoggedChange, TagDetails, TagUse};
+use htm_core::ontology::{DistinctTags, LoggedChange, TagDetails, TagUse};
 use htm_core::provider::Embedder;
 use htm_core::{Filter, Ontology};
 
@@ -153,6 +153,18 @@ pub(super) async fn synonyms(ontology: &Ontology<'_>, output: &Output) -> Result
     Ok(())
 }
 
+pub(super) async fn distinct(ontology: &Ontology<'_>, output: &Output) -> Result<(), CliError> {
+    let pairs = ontology.distinct().await?;
+    output.value(&pairs, || {
+        if pairs.is_empty() {
+            return "no tags are told apart".into();
+        }
+        let row = |it: &DistinctTags| vec![it.tag.to_string(), it.other.to_string()];
+        table(&["TAG", "OTHER"], &[], pairs.iter().map(row).collect())
+    });
+    Ok(())
+}
+
 pub(super) async fn log(ontology: &Ontology<'_>, limit: u32, output: &Output) -> Result<(), CliError> {
     let changes = ontology.log(None, limit).await?;
     output.value(&changes, || {
@@ -233,8 +245,10 @@ fn describe(it: &TagDetails) -> String {
         ("below", or_none(children.collect())),
         ("beside", or_none(it.siblings.iter().map(ToString::to_string).collect())),
     ];
-    if !it.tag.split_into.is_empty() {
-        rows.push(("split into", it.tag.split_into.join(", ")));
+    for (what, tags) in [("split into", &it.tag.split_into), ("not the same", &it.tag.distinct_from)] {
+        if !tags.is_empty() {
+            rows.push((what, tags.join(", ")));
+        }
     }
     rows.extend(
         it.newest.iter().map(|it| ("node", format!("{}  {}", it.node, one_line(&it.content, WIDTH)))),

@@ -184,6 +184,34 @@ impl Ontology<'_> {
         self.finish(open, ChangeKind::RemoveSynonym, json!({ "name": name, "tag": tag }), &[]).await
     }
 
+    /// Tells two tags apart, so that no merge of them is suggested. It outlives their renaming.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_into_itself`, `tag_invalid`, or a database error.
+    pub async fn mark_distinct(&self, tag: &str, other: &str) -> Result<Changed> {
+        let plan = |draft: &mut Draft| {
+            let pair = (self.known(draft, tag)?, self.known(draft, other)?);
+            draft.mark_distinct(&pair.0, &pair.1)?;
+            Ok(pair)
+        };
+        let (open, pair) = self.open(plan).await?;
+        self.finish(open, ChangeKind::MarkDistinct, json!({ "tags": [pair.0, pair.1] }), &[]).await
+    }
+
+    /// Takes back [`mark_distinct`](Self::mark_distinct). Tags that were not told apart are no error: nothing changes.
+    ///
+    /// # Errors
+    /// `tag_unknown`, `tag_invalid`, or a database error.
+    pub async fn unmark_distinct(&self, tag: &str, other: &str) -> Result<Changed> {
+        let plan = |draft: &mut Draft| {
+            let pair = (self.known(draft, tag)?, self.known(draft, other)?);
+            draft.unmark_distinct(&pair.0, &pair.1);
+            Ok(pair)
+        };
+        let (open, pair) = self.open(plan).await?;
+        self.finish(open, ChangeKind::UnmarkDistinct, json!({ "tags": [pair.0, pair.1] }), &[]).await
+    }
+
     /// Plans a split; returns the tag and the tags that replace it.
     fn plan_split(
         &self,

@@ -1,10 +1,10 @@
 //! Suggestions to merge tags that may mean the same, with the evidence.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Ontology;
 use crate::model::error::Result;
-use crate::model::ontology::{Orphan, Suggestion, TagUse};
+use crate::model::ontology::{DistinctTags, Orphan, Suggestion, TagUse};
 use crate::provider::{Embedder, Purpose};
 use crate::store::ontology::{self as store, Pairs};
 
@@ -30,7 +30,7 @@ type Pair = (String, String);
 
 impl Ontology<'_> {
     /// Suggested merges of tags that mean the same, the strongest evidence first. With an embedder, the meanings of
-    /// tags and descriptions are compared too.
+    /// tags and descriptions are compared too. Tags that somebody told apart are left out.
     ///
     /// # Errors
     /// The embedder's error, or a database error.
@@ -38,6 +38,7 @@ impl Ontology<'_> {
         let (pool, namespace) = (self.htm.pool(), self.namespace);
         let uses = store::uses(pool, namespace, None, None).await?;
         let by_path: HashMap<&str, &TagUse> = uses.iter().map(|it| (it.tag.as_str(), it)).collect();
+        let distinct = distinct(&uses);
         // Each pair is in the order of names, so that it has one entry.
         let mut evidence: BTreeMap<Pair, [Option<f32>; 3]> = BTreeMap::new();
         let mut note = |a: String, b: String, kind: usize, value: f32| {
@@ -57,6 +58,9 @@ impl Ontology<'_> {
             }
         }
         let suggestion = |((a, b), [name, nodes, meaning]): (Pair, [Option<f32>; 3])| {
+            if distinct.contains(&in_order(&a, &b)) {
+                return None;
+            }
             let (a, b) = (*by_path.get(a.as_str())?, *by_path.get(b.as_str())?);
             // The tag with more nodes stays; of two with as many, the one with more levels.
             let rank = |it: &TagUse| (it.total, it.tag.depth());
@@ -76,6 +80,19 @@ impl Ontology<'_> {
         suggestions.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.from.cmp(&b.from)));
         suggestions.truncate(limit as usize);
         Ok(suggestions)
+    }
+
+    /// The pairs of tags that somebody told apart, in the order of their names.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn distinct(&self) -> Result<Vec<DistinctTags>> {
+        let document = self.export().await?;
+        let pairs = document.tags.into_iter().flat_map(|it| {
+            let tag = it.tag;
+            it.distinct_from.into_iter().map(move |other| DistinctTags { tag: other, other: tag.clone() })
+        });
+        Ok(pairs.collect())
     }
 
     /// Tags with at most `max_nodes` live nodes, including those below, each with a suggested merge.
@@ -108,6 +125,14 @@ impl Ontology<'_> {
         };
         Ok(uses.iter().filter(|it| few(it)).map(orphan).collect())
     }
+}
+
+fn distinct(uses: &[TagUse]) -> HashSet<(&str, &str)> {
+    uses.iter().flat_map(|it| it.distinct_from.iter().map(|other| in_order(it.tag.as_str(), other))).collect()
+}
+
+fn in_order<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
+    if a < b { (a, b) } else { (b, a) }
 }
 
 async fn same_meaning(embedder: &dyn Embedder, uses: &[TagUse]) -> Result<Vec<(String, String, f32)>> {

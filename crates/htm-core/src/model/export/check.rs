@@ -151,7 +151,7 @@ impl SavedName {
                 Meaning::Synonym(tag) => path(tag)?,
                 Meaning::Tag(tag) => {
                     check_description(self.name.as_str(), tag.description.as_deref())?;
-                    tag.split_into.iter().try_for_each(path)?;
+                    tag.split_into.iter().chain(&tag.distinct_from).try_for_each(path)?;
                 }
             }
         }

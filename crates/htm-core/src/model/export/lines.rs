@@ -203,7 +203,7 @@ pub(crate) struct SavedName {
     pub(crate) moved_from: Option<TagPath>,
 }
 
-/// A tag with its descriptions, synonyms and split, or the name of a removed tag, which taggers leave out.
+/// A tag with its descriptions, synonyms, split and distinctions, or the name of a removed tag, which taggers leave out.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SavedTag {
@@ -217,6 +217,8 @@ pub(crate) struct SavedTag {
     pub(crate) split_into: Vec<TagPath>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) leftover: crate::model::tags::Leftover,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) distinct_from: Vec<TagPath>,
     /// None for a removed tag.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) created_at: Option<DateTime<Utc>>,
@@ -232,6 +234,7 @@ impl SavedTag {
             synonyms: self.synonyms.clone(),
             split_into: self.split_into.clone(),
             leftover: self.leftover,
+            distinct_from: self.distinct_from.clone(),
         }
     }
 }

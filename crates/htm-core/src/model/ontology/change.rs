@@ -33,6 +33,10 @@ pub enum ChangeKind {
     AddSynonym,
     /// A synonym was removed.
     RemoveSynonym,
+    /// Two tags were told apart.
+    MarkDistinct,
+    /// That was taken back.
+    UnmarkDistinct,
     /// A change was reverted.
     Revert,
 }
@@ -73,7 +77,7 @@ pub struct Changed {
     pub moved: Vec<Moved>,
     /// New tags.
     pub added: Vec<String>,
-    /// Tags with a new description or split.
+    /// Tags with a new description, split or distinction.
     pub described: Vec<String>,
     /// Removed tags.
     pub removed: Vec<String>,

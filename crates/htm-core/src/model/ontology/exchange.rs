@@ -46,12 +46,16 @@ pub struct DocumentTag {
     /// The tag of a text that fits none of them.
     #[serde(default, skip_serializing_if = "Leftover::is_keep")]
     pub leftover: Leftover,
+    /// Tags that somebody told apart from it, sorted. A pair is on one of its tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distinct_from: Vec<TagPath>,
 }
 
 impl DocumentTag {
     /// A tag with a description.
     pub fn new(tag: TagPath, description: Option<String>) -> Self {
-        Self { tag, description, synonyms: Vec::new(), split_into: Vec::new(), leftover: Leftover::Keep }
+        let (synonyms, split_into, distinct_from) = Default::default();
+        Self { tag, description, synonyms, split_into, leftover: Leftover::Keep, distinct_from }
     }
 }
 
@@ -118,6 +122,7 @@ impl OntologyDocument {
                 synonyms: synonyms.remove(path.as_str()).unwrap_or_default(),
                 split_into: tag.split_into.iter().map(read).collect::<Result<_>>()?,
                 leftover: tag.leftover,
+                distinct_from: tag.distinct_from.iter().map(read).collect::<Result<_>>()?,
             });
         }
         tags.sort_by(|a, b| a.tag.levels().cmp(b.tag.levels()));
@@ -173,6 +178,13 @@ pub(crate) fn lay(
         }
         if !it.split_into.is_empty() {
             split(draft, namespace, it, tag, descriptions)?;
+        }
+        for other in &it.distinct_from {
+            let other = draft.define(rules, &draft.after.canonical(other.as_str()).parse()?, None)?;
+            // A pair that means one tag here is none.
+            if other != *tag {
+                draft.mark_distinct(tag, &other)?;
+            }
         }
     }
     Ok(laid)

@@ -18,6 +18,9 @@ pub(crate) struct Tag {
     pub(crate) split_into: Vec<String>,
     #[serde(default, skip_serializing_if = "Leftover::is_keep")]
     pub(crate) leftover: Leftover,
+    /// Tags that somebody told apart from it. A pair is on one of its tags.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) distinct_from: BTreeSet<String>,
 }
 
 /// The meaning of a name, as stored in the log.
@@ -97,6 +100,13 @@ impl Names {
             open.extend(into.iter().map(String::as_str).filter(|it| seen.insert(*it)));
         }
         false
+    }
+
+    /// Whether somebody told the two tags apart.
+    pub(crate) fn are_distinct(&self, tag: &str, other: &str) -> bool {
+        let names =
+            |tag: &str, other: &str| self.tags.get(tag).is_some_and(|it| it.distinct_from.contains(other));
+        names(tag, other) || names(other, tag)
     }
 
     pub(crate) fn add_ancestors(&mut self, path: &str) {
@@ -187,10 +197,34 @@ impl Draft {
         let gone = self.after.subtree(tag.as_str());
         self.after.tags.retain(|path, _| !is_within(path, tag.as_str()));
         self.after.synonyms.retain(|_, means| !is_within(means, tag.as_str()));
-        for split in self.after.tags.values_mut() {
-            split.split_into.retain(|into| !is_within(into, tag.as_str()));
+        for left in self.after.tags.values_mut() {
+            left.split_into.retain(|into| !is_within(into, tag.as_str()));
+            left.distinct_from.retain(|other| !is_within(other, tag.as_str()));
         }
         gone
+    }
+
+    /// Tells two tags apart: no merge of them is suggested.
+    pub(crate) fn mark_distinct(&mut self, tag: &TagPath, other: &TagPath) -> Result<()> {
+        if tag == other {
+            return Err(into_itself(tag));
+        }
+        if !self.after.are_distinct(tag.as_str(), other.as_str()) {
+            // On the later name: an export lists the earlier one before it.
+            let (first, last) = if tag < other { (tag, other) } else { (other, tag) };
+            let last = self.after.tags.entry(last.to_string()).or_default();
+            last.distinct_from.insert(first.to_string());
+        }
+        Ok(())
+    }
+
+    /// Takes back [`mark_distinct`](Self::mark_distinct).
+    pub(crate) fn unmark_distinct(&mut self, tag: &TagPath, other: &TagPath) {
+        for (tag, other) in [(tag, other), (other, tag)] {
+            if let Some(it) = self.after.tags.get_mut(tag.as_str()) {
+                it.distinct_from.remove(other.as_str());
+            }
+        }
     }
 
     /// Renames a tag and the tags below it. The former name becomes a synonym.
@@ -264,6 +298,7 @@ impl Draft {
                     if there.description.is_none() {
                         there.description = tag.description;
                     }
+                    there.distinct_from.extend(tag.distinct_from);
                     self.touched.insert(goes_to.clone());
                     self.merged.insert(path, goes_to);
                 }
@@ -292,7 +327,23 @@ impl Draft {
         for (path, into) in split {
             self.after.tags.entry(path).or_default().split_into = into;
         }
+        self.keep_distinct(leaves);
         Ok(())
+    }
+
+    /// Names the tags that moved, for which `leaves` holds, by their new names in the pairs of distinct tags. A pair that
+    /// was merged is none.
+    fn keep_distinct(&mut self, leaves: impl Fn(&str) -> bool) {
+        let moved: Vec<(String, BTreeSet<String>)> = (self.after.tags.iter())
+            .filter(|(path, tag)| tag.distinct_from.iter().any(|other| leaves(other) || other == *path))
+            .map(|(path, tag)| {
+                let others = tag.distinct_from.iter().map(|it| self.after.canonical(it));
+                (path.clone(), others.filter(|other| other != path).collect())
+            })
+            .collect();
+        for (path, others) in moved {
+            self.after.tags.entry(path).or_default().distinct_from = others;
+        }
     }
 
     /// Repeats the synonyms below a moved name below its new name, so that paths through former names still lead to the
@@ -477,5 +528,29 @@ mod tests {
         assert_eq!(rename(&mut draft, "a", "a:c").unwrap_err().code(), "tag_into_own_child");
         assert_eq!(draft.add_synonym(&path("p"), &path("x")).unwrap_err().code(), "synonym_is_tag");
         assert_eq!(rename(&mut draft, "p", "n:p").unwrap_err().code(), "tag_unmovable");
+    }
+
+    #[test]
+    fn tags_stay_told_apart_under_their_new_names() {
+        let mut draft = Draft::new(names(&["a", "b", "b:x", "c", "d"], &[]));
+        for (tag, other) in [("c", "a"), ("b:x", "c"), ("d", "c"), ("c", "d")] {
+            draft.mark_distinct(&path(tag), &path(other)).unwrap();
+        }
+        assert_eq!(draft.mark_distinct(&path("a"), &path("a")).unwrap_err().code(), "tag_into_itself");
+        let pairs = |names: &Names| {
+            let pairs = |(tag, it): (&String, &Tag)| {
+                it.distinct_from.iter().map(|other| format!("{other} {tag}")).collect::<Vec<_>>()
+            };
+            names.tags.iter().flat_map(pairs).collect::<Vec<_>>()
+        };
+        assert_eq!(pairs(&draft.after), ["a c", "b:x c", "c d"]);
+        rename(&mut draft, "b", "e").unwrap();
+        assert!(draft.after.are_distinct("c", "e:x") && !draft.after.are_distinct("c", "b:x"));
+        // A pair that is merged is none; what was told apart from one is from the other.
+        merge(&mut draft, &["c"], "d").unwrap();
+        assert_eq!(pairs(&draft.after), ["a d", "e:x d"]);
+        draft.unmark_distinct(&path("a"), &path("d"));
+        draft.remove(&path("e"));
+        assert_eq!(pairs(&draft.after), Vec::<String>::new());
     }
 }

@@ -35,6 +35,16 @@ impl Suggestion {
     }
 }
 
+/// Two tags that somebody told apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DistinctTags {
+    /// One of them.
+    pub tag: TagPath,
+    /// The other one.
+    pub other: TagPath,
+}
+
 /// A tag of few nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

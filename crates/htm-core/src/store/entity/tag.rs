@@ -13,6 +13,7 @@ pub(crate) struct Model {
     pub(crate) description: Option<String>,
     pub(crate) split_into: Option<Vec<String>>,
     pub(crate) split_rest: String,
+    pub(crate) distinct_from: Option<Vec<String>>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -5,7 +5,8 @@
 -- :limit bigint
 --
 -- Index: tags_namespace_path_key, tag_synonyms_tag_idx
-select t.namespace, t.path, t.description, coalesce(t.split_into, '{}') as split_into, t.split_rest, t.created_at,
+select t.namespace, t.path, t.description, coalesce(t.split_into, '{}') as split_into, t.split_rest,
+       coalesce(t.distinct_from, '{}') as distinct_from, t.created_at,
        array(select s.path from htm.tag_synonyms s where s.tag_id = t.id order by s.path) as synonyms
   from htm.tags t
  where (:namespaces::text[] is null or t.namespace = any (:namespaces)) and (t.split_into is not null) = :are_split

@@ -6,7 +6,7 @@
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx; nodes_deleted_at_idx, or those of the conditions
 with tag as materialized (
-    select id, path, description, split_into, created_at
+    select id, path, description, split_into, distinct_from, created_at
       from htm.tags
      where namespace = :namespace and (:below::text is null or path = :below or (path > :below || ':' and path < :below || ';'))
 ), listed as materialized (
@@ -33,8 +33,8 @@ with tag as materialized (
                                                where a.tag_id = w.id and {{not}} a.node_id in (select id from listed)
                                               offset 0) a) c
 )
-select t.path as tag, t.description, coalesce(t.split_into, '{}') as split_into, t.created_at,
-       o.nodes, coalesce(b.total, o.nodes) as total, o.last_used
+select t.path as tag, t.description, coalesce(t.split_into, '{}') as split_into,
+       coalesce(t.distinct_from, '{}') as distinct_from, t.created_at, o.nodes, coalesce(b.total, o.nodes) as total, o.last_used
   from tag t
   join own o on o.id = t.id
   left join below b on b.id = t.id
