@@ -18,8 +18,8 @@ export interface Server {
   api: Api;
   /** Runs `htm` with these arguments on the server's database. Returns what it prints. */
   htm: (...args: string[]) => Promise<string>;
-  /** Runs SQL on the server's database. */
-  sql: (text: string) => Promise<string>;
+  /** Runs SQL on the server's database. Returns the rows, with `|` between the fields. */
+  sql: (text: string) => Promise<string[]>;
   stop: () => Promise<void>;
 }
 
@@ -52,8 +52,9 @@ export async function startEmptyServer(...settings: string[]): Promise<Server> {
     sql: async (text) => {
       // PostgreSQL listens on a socket below its data. This user may be any of its roles.
       const to = ["--host", join(directory, "data/run"), "--username", "postgres", "--dbname", "htm"];
-      const how = ["--quiet", "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--command", text];
-      return output(spawn(await psql(), [...to, ...how], { stdio: ["ignore", "pipe", "pipe"] }));
+      const how = ["--quiet", "--no-psqlrc", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1", "--command", text];
+      const rows = await output(spawn(await psql(), [...to, ...how], { stdio: ["ignore", "pipe", "pipe"] }));
+      return rows.split("\n").filter((row) => row !== "");
     },
     stop: async () => {
       up.kill("SIGTERM");
@@ -102,7 +103,7 @@ function collect(child: ChildProcess): () => string {
 
 async function output(child: ChildProcess): Promise<string> {
   const text = collect(child);
-  const code = await new Promise((ended) => child.once("exit", ended));
+  const code = await new Promise((ended) => child.once("close", ended)); // it may have exited before all is read
   if (code !== 0) throw new Error(text());
   return text();
 }

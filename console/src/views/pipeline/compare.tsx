@@ -96,17 +96,19 @@ function Compared({ one, other, question, namespace }: Asked): JSX.Element {
     { label: one, answer: useAnswer(ask(one), [one, question, namespace]) },
     { label: other, answer: useAnswer(ask(other), [other, question, namespace]) },
   ];
-  const ids = answers.map(({ answer }) => new Set(answer.value?.hits.map(({ id }) => id)));
+  const ids = answers.map(({ answer }) => new Set(answer.value && foundBy(answer.value).map(({ id }) => id)));
   const shared = new Set([...(ids[0] ?? [])].filter((id) => ids[1]?.has(id)));
   const most = Math.max(...ids.map(({ size }) => size));
   return (
     <>
       <p role="status">
-        {answers.every(({ answer }) => answer.value && !answer.isLoading)
-          ? most === 0
-            ? "Neither finds a memory."
-            : `Of the first ${count(most, "memory", "memories")}, both find ${shared.size}.`
-          : "Asking …"}
+        {!answers.every(({ answer }) => answer.value && !answer.isLoading)
+          ? "Asking …"
+          : answers.some(({ answer }) => answer.value && !isAnswered(answer.value))
+            ? "They cannot be compared: not both could answer."
+            : most === 0
+              ? "Neither finds a memory."
+              : `Of the first ${count(most, "memory", "memories")}, both find ${shared.size}.`}
       </p>
       <div class="columns">
         {answers.map(({ label, answer }, index) => (
@@ -121,6 +123,15 @@ function Compared({ one, other, question, namespace }: Asked): JSX.Element {
   );
 }
 
+/** Whether the model has answered. If it cannot, the memories that have the words of the question are the answer. */
+function isAnswered({ models }: models.Recalled): boolean {
+  return models.length > 0;
+}
+
+function foundBy(recalled: models.Recalled): models.Hit[] {
+  return isAnswered(recalled) ? recalled.hits : [];
+}
+
 function Hits({ recalled, shared }: { recalled: models.Recalled; shared: ReadonlySet<number> }): JSX.Element {
   return (
     <>
@@ -129,9 +140,9 @@ function Hits({ recalled, shared }: { recalled: models.Recalled; shared: Readonl
           It could not answer: {reason}. {hint}
         </p>
       ))}
-      {recalled.hits.length === 0 && <Empty>Nothing is found.</Empty>}
+      {isAnswered(recalled) && recalled.hits.length === 0 && <Empty>Nothing is found.</Empty>}
       <ol class="stack compared-hits">
-        {recalled.hits.map(({ id, content, scores }, index) => (
+        {foundBy(recalled).map(({ id, content, scores }, index) => (
           <li key={id}>
             <p class="row">
               <span class="muted">{index + 1}.</span>

@@ -6,6 +6,8 @@ interface Sample {
   at: number;
   /** The done jobs of each queue. */
   done: ReadonlyMap<string, number>;
+  /** The queues with something to do. */
+  busy: ReadonlySet<string>;
 }
 
 const KEPT_MS = 15 * 60_000;
@@ -17,7 +19,8 @@ let samples: Sample[] = [];
 export function record(queues: readonly models.QueueStats[]): void {
   const at = Date.now();
   const done = new Map(queues.map((queue) => [queue.queue, queue.done]));
-  samples = [...samples.filter((sample) => sample.at > at - KEPT_MS), { at, done }];
+  const busy = new Set(queues.filter(({ due, waiting, running }) => due + waiting + running > 0).map(({ queue }) => queue));
+  samples = [...samples.filter((sample) => sample.at > at - KEPT_MS), { at, done, busy }];
 }
 
 interface Finished {
@@ -26,13 +29,16 @@ interface Finished {
   jobs: number;
 }
 
-/** The jobs that a queue has done between two samples. Where done jobs were pruned meanwhile, it is not known. */
+/**
+ * The jobs that a queue has done between two samples. Where done jobs were pruned meanwhile, it is not known. Where there
+ * was nothing to do, it says nothing of the pace.
+ */
 function finished(queue: string): Finished[] {
   return samples.slice(1).flatMap((sample, index) => {
     const before = samples[index];
     const [then, now] = [before?.done.get(queue), sample.done.get(queue)];
-    if (!before || then === undefined || now === undefined || now < then || sample.at - before.at > LONGEST_MS)
-      return [];
+    if (!before?.busy.has(queue) || then === undefined || now === undefined || now < then) return [];
+    if (sample.at - before.at > LONGEST_MS) return [];
     return [{ from: before.at, until: sample.at, jobs: now - then }];
   });
 }

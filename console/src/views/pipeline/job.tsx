@@ -50,6 +50,7 @@ function Whole({ job, reload }: { job: models.Job; reload: () => void }): JSX.El
           <Fact name="Memory">
             <MemoryLink job={job} />
             {typeof job.revision === "number" && <span class="muted">, revision {job.revision}</span>}
+            {typeof job.node === "number" && <MemoryText id={job.node} />}
           </Fact>
           <Fact name="Namespace">{job.namespace}</Fact>
           <Fact name="Queue">
@@ -76,6 +77,12 @@ function Whole({ job, reload }: { job: models.Job; reload: () => void }): JSX.El
       </details>
     </>
   );
+}
+
+/** The first lines of a memory; nothing if it is forgotten. */
+function MemoryText({ id }: { id: number }): JSX.Element | null {
+  const { value } = useAnswer((signal) => htm.memories.get(id, { signal }), [id]);
+  return value ? <p class="small clamped">{value.content}</p> : null;
 }
 
 // The server's priorities: single writes are 0, bulk ones a little below, backfills far below.
