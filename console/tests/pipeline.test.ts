@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, afterEach, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { startedFixture } from "./fixture.js";
 import { Ollama, fails, slow, works } from "./ollama.js";
@@ -14,6 +14,7 @@ const ollama = new Ollama();
 let provider: string;
 const fixture = startedFixture(serve, fill);
 after(() => ollama.stop());
+afterEach(() => void (ollama.behaviour = works));
 
 async function serve(): Promise<Server> {
   provider = `ollama.base_url=${await ollama.start()}`;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, afterEach, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { startedFixture } from "./fixture.js";
 import { Ollama, closes, fails, holds, says, works } from "./ollama.js";
@@ -12,6 +12,7 @@ const fixture = startedFixture(async () =>
   startEmptyServer("embedding.provider=fake", "tag.provider=ollama", "tag_worker.batch=1", `ollama.base_url=${await ollama.start()}`),
 );
 after(() => ollama.stop());
+afterEach(() => void (ollama.behaviour = works));
 
 let texts = 0;
 
