@@ -3,6 +3,8 @@
 use htm_tests::{Sandbox, TestDatabase};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 /// Memories that the configured model, fake/fake-64, has embedded.
 async fn filled(db: &TestDatabase) -> Sandbox {
@@ -194,10 +196,41 @@ async fn up_serves_every_model_that_is_in_use() {
     up.signal(Signal::SIGTERM);
     assert_eq!(up.end().await.code(), Some(0), "{}", up.log());
     assert!(
-        up.log().contains("no worker for this model") && up.log().contains("elsewhere/m"),
+        up.log().contains("no worker for this model yet") && up.log().contains("elsewhere/m"),
         "{}",
         up.log()
     );
+}
+
+/// The answer of Ollama: a vector for each text.
+fn embedded(request: &Request) -> ResponseTemplate {
+    let asked: Value = serde_json::from_slice(&request.body).unwrap();
+    let vectors = vec![vec![0.25; 16]; asked["input"].as_array().map_or(1, Vec::len)];
+    ResponseTemplate::new(200).set_body_json(json!({ "embeddings": vectors }))
+}
+
+#[tokio::test]
+async fn up_serves_a_model_whose_provider_was_away_at_first() {
+    let db = TestDatabase::new().await;
+    let ollama = MockServer::start().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(500)).mount(&ollama).await;
+    let sandbox = filled(&db).await.set("HTM_OLLAMA__BASE_URL", &ollama.uri());
+    sandbox.htm(&["models", "add", "ollama/away", "--dimensions", "16"]).await.succeeds();
+    sandbox.htm(&["models", "backfill", "ollama/away", "--no-wait"]).await.succeeds();
+    let mut up = sandbox.start("htm", &["up"]);
+    htm_tests::wait_until(|| async { up.log().contains("no worker for this model yet") }).await;
+    // The operator sees why.
+    let reason = async || {
+        let providers = sandbox.htm(&["providers", "--json"]).await.json();
+        let ours = providers.as_array().unwrap().iter().find(|it| it["model"] == "ollama/away").cloned();
+        ours.map(|it| it["reason"].to_string()).unwrap_or_default()
+    };
+    assert!(reason().await.contains("provider_server_error"), "{}", reason().await);
+    ollama.reset().await;
+    Mock::given(any()).respond_with(embedded).mount(&ollama).await;
+    htm_tests::wait_until(|| async { db.count("select count(*) from htm.embeddings_2").await == 40 }).await;
+    up.signal(Signal::SIGTERM);
+    assert_eq!(up.end().await.code(), Some(0), "{}", up.log());
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Both workers in the process of a command.
 
-use std::collections::HashSet;
-use std::time::Duration;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use embed_worker::EmbedHandler;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -15,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 /// The interval between looks for new models. Each look is one small statement.
 const LOOK: Duration = Duration::from_secs(2);
+
+/// The interval between attempts for a model that could not be served: its provider may be away for a moment.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// The workers, ready to run.
 pub(crate) struct Workers {
@@ -66,6 +69,7 @@ async fn embed(
         work("embed-worker", session, handler, args, None, stop.child_token()).await
     };
     let mut served = HashSet::from([configured.queue()]);
+    let mut again: HashMap<String, Instant> = HashMap::new();
     let mut workers = FuturesUnordered::from_iter([serve(configured)]);
     let mut result = Ok(());
     loop {
@@ -77,16 +81,24 @@ async fn embed(
         for model in models.into_iter().filter(RegisteredModel::is_in_use) {
             // The vectors of a model without a queue come from callers.
             let Some(queue) = model.queue.clone() else { continue };
-            if !served.insert(queue) {
+            if served.contains(&queue) || again.get(&queue).is_some_and(|at| Instant::now() < *at) {
                 continue;
             }
-            match embed_worker::handler_of(session, &model).await {
-                Ok(handler) => workers.push(serve(handler)),
-                Err(error) => tracing::warn!(
-                    model = model.label, queue = model.queue, code = error.code(), %error,
-                    hint = commands::hint(&error),
-                    "no worker for this model: start an embed-worker where it can be served, or retire it"
-                ),
+            match start(session, Stage::Embed, embed_worker::handler_of(session, &model)).await {
+                Ok(handler) => {
+                    served.insert(queue);
+                    workers.push(serve(handler));
+                }
+                Err(error) => {
+                    let is_first = again.insert(queue, Instant::now() + AGAIN).is_none();
+                    if is_first {
+                        tracing::warn!(
+                            model = model.label, queue = model.queue, code = error.code(), %error,
+                            hint = commands::hint(&error),
+                            "no worker for this model yet: start an embed-worker where it can be served, or retire it"
+                        );
+                    }
+                }
             }
         }
         // Until the next look, or until every worker has ended.

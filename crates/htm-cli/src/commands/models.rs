@@ -135,7 +135,7 @@ async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCo
                 format!("\nnext: bring the vectors, then `htm models activate {label}`")
             }
             ModelState::Building => format!(
-                "\nnext: `embed-worker --queue {queue}` (or restart `htm up`), `htm models backfill {label}`, `htm \
+                "\nnext: `embed-worker --queue {queue}` (`htm up` starts one by itself), `htm models backfill {label}`, `htm \
                  models activate {label}`"
             ),
             _ => String::new(),
