@@ -1,6 +1,6 @@
 // Pictures of the console with the demo's memories.
-//   screenshots.js           makes those of the guides, in docs/images
-//   screenshots.js FOLDER    makes one of each view at each width in each theme, to look at
+//   screenshots.js                    makes those of the guides, in docs/images
+//   screenshots.js FOLDER [VIEW …]    makes one of each view, or of these, at each width in each theme, to look at
 
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -42,6 +42,11 @@ function views(memory: number): Record<string, Shot> {
       ready: (page) => page.getByText("Where these tags come from").click(),
     },
     tags: TAGS,
+    "tags-suggestions": {
+      path: `/console/tags?${namespace}&part=suggestions`,
+      ready: (page) => page.getByText("told apart").click(),
+    },
+    "tags-history": { path: `/console/tags?${namespace}&part=history` },
     "tags-empty": { path: "/console/tags?namespace=nowhere" },
     timeline: { path: `/console/timeline?${namespace}` },
     "timeline-tags": { path: `/console/timeline?${namespace}&by=tag` },
@@ -72,6 +77,9 @@ async function lived({ api }: Server): Promise<number> {
   await api("/v1/memories", note);
   await api("/v1/jobs/cancel", { queue: "htm.tag", confirm: true });
   await api("/v1/queues/htm.tag/resume", {});
+  for (const tag of ["label:print", "label:prints-cheap"]) await api("/v1/memories", { ...note, content: `About ${tag}.`, tags: [tag] });
+  for (const tag of ["depot:leeds", "depot:leeds-old"]) await api("/v1/memories", { ...note, content: `At ${tag}.`, tags: [tag] });
+  await api("/v1/tags/distinct/add", { namespace: "atlas", tag: "depot:leeds", other: "depot:leeds-old" });
   const body = { query: "parcel search", limit: 1, filter: { namespaces: ["atlas"] } };
   const { hits } = await api<{ hits: { id: number }[] }>("/v1/recall", body);
   return hits[0]?.id ?? 1;
@@ -97,7 +105,7 @@ const server = await startServer();
 const browser = await startBrowser();
 try {
   const memory = await lived(server);
-  const folder = process.argv[2];
+  const [folder, ...wanted] = process.argv.slice(2);
   if (folder === undefined) {
     await mkdir(IMAGES, { recursive: true });
     const look: Look = { width: 1200, theme: "light", height: 900 };
@@ -106,6 +114,7 @@ try {
   } else {
     await mkdir(folder, { recursive: true });
     for (const [name, shot] of Object.entries(views(memory))) {
+      if (wanted.length > 0 && !wanted.includes(name)) continue;
       for (const width of WIDTHS) {
         for (const theme of THEMES) await taken(browser, server.url, shot, { width, theme }, join(folder, `${name}-${width}-${theme}.png`));
       }

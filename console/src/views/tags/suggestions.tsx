@@ -104,15 +104,15 @@ function ToldApart(): JSX.Element | null {
       <ul class="tag-suggestions">
         {pairs.map(({ tag, other }) => (
           <li key={`${tag} ${other}`} class="card tag-suggestion">
-            <div class="tag-pair">
+            <p>
               <Link class="stored" to={toTag(tag)}>
                 {tag}
-              </Link>
-              <span class="muted small">is not</span>
+              </Link>{" "}
+              <span class="muted small">is not</span>{" "}
               <Link class="stored" to={toTag(other)}>
                 {other}
               </Link>
-            </div>
+            </p>
             {ask && (
               <div class="row">
                 <PairButton verb="Suggest again" request={{ kind: "unmark_distinct", fields: { tag, other } }} />
