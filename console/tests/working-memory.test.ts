@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { startedFixture } from "./fixture.js";
+import { startEmptyServer, until, type Server } from "./server.js";
+
+const NAMESPACE = "fleet";
+const BUDGET = 120;
+
+const fixture = startedFixture(serve, fill);
+
+function serve(): Promise<Server> {
+  return startEmptyServer("embedding.provider=fake", "tag.provider=fake");
+}
+
+// The numbers of the memories, in the order in which they were remembered.
+const ids: number[] = [];
+
+async function fill({ api }: Server): Promise<void> {
+  const importances = [3, 9, 5, 3, 7, 5, 2, 8];
+  for (const [index, importance] of importances.entries()) {
+    const content = `Van ${index} was washed at depot ${index % 3}${" and driven to the next lane".repeat(index % 4)}.`;
+    const { node } = await api<{ node: number }>("/v1/memories", { content, namespace: NAMESPACE, robot: "ada", importance });
+    ids.push(node);
+  }
+  const isDone = async (): Promise<boolean> =>
+    (await api<{ due: number; running: number; done: number }[]>("/v1/queues")).every(({ done }) => done === ids.length);
+  await until(isDone, 60_000, () => "the workers did not process the memories");
+}
+
+interface Entry {
+  node: number;
+  tokens: number;
+  importance: number;
+  content: string;
+}
+
+interface Working {
+  nodes: Entry[];
+  stats: { tokens: number; max_tokens: number; nodes: number };
+}
+
+function workingOf(robot: string): Promise<Working> {
+  return fixture.server.api(`/v1/robots/${robot}/working-memory?namespace=${NAMESPACE}`);
+}
+
+/** A robot that has these memories in mind, which came in one after another. */
+async function withInMind(robot: string, nodes: readonly number[], max_tokens: number): Promise<void> {
+  await fixture.server.api("/v1/robots", { name: robot, namespace: NAMESPACE });
+  await fixture.server.api(`/v1/robots/${robot}`, { namespace: NAMESPACE, max_tokens }, "PATCH");
+  for (const node of nodes) {
+    await fixture.server.api(`/v1/robots/${robot}/working-memory`, { namespace: NAMESPACE, nodes: [node] });
+  }
+}
+
+/** What the database has of a robot's working memory. */
+async function savedOf(robot: string): Promise<number[]> {
+  const rows = await fixture.server.sql(`
+    select w.node_id from htm.working_memory w join htm.robots r on r.id = w.robot_id
+     where r.namespace = '${NAMESPACE}' and r.name = '${robot}' order by w.node_id`);
+  return rows.map(Number);
+}
+
+function pageOf(robot: string, parameters = "", options = {}): Promise<Page> {
+  return fixture.page(`/console/working-memory?namespace=${NAMESPACE}&robot=${robot}${parameters}`, options);
+}
+
+/** The numbers of memories that links name, in their order. */
+async function named(links: Locator): Promise<number[]> {
+  return (await links.allInnerTexts()).map((text) => Number(/\d+$/.exec(text)?.[0]));
+}
+
+/** The bar, the list and its rows say what the server says. */
+async function agrees(page: Page, robot: string): Promise<Working> {
+  const working = await workingOf(robot);
+  const { tokens, max_tokens, nodes } = working.stats;
+  const bar = page.getByRole("img", { name: `${tokens} of ${max_tokens} tokens are used by ${nodes} memories.` });
+  await bar.waitFor();
+  const widths = await bar.locator("> span").evaluateAll((parts) => parts.map((part) => Number.parseFloat((part as unknown as { style: { width: string } }).style.width)));
+  assert.deepEqual(widths.map(Math.round), working.nodes.map((entry) => Math.round((100 * entry.tokens) / max_tokens)));
+  await page.getByText(`${max_tokens - tokens} tokens free`).waitFor();
+  const table = page.getByRole("table", { name: "What is in mind" });
+  assert.deepEqual(await named(table.getByRole("link")), working.nodes.map(({ node }) => node));
+  assert.deepEqual(await savedOf(robot), working.nodes.map(({ node }) => node).sort((a, b) => a - b));
+  return working;
+}
+
+test("the bar of a robot and what leaves next agree with the server, and so it leaves", async () => {
+  await withInMind("bob", ids.slice(0, 6), BUDGET);
+  const page = await pageOf("bob");
+  const { nodes, stats } = await agrees(page, "bob");
+  const next = nodes[0]?.node;
+  assert.equal(next, ids[0], "the least important, and of these the first");
+  const row = page.getByRole("row", { name: `Memory ${next} ` });
+  await row.getByText("next", { exact: true }).waitFor();
+  await row.getByText("Importance 3, added first of 2").waitFor();
+  await row.getByText(`Leaves when more than ${stats.max_tokens - stats.tokens} tokens come in`).waitFor();
+
+  // The next one that comes in needs more than what is free.
+  const last = ids[7] ?? 0;
+  await page.getByLabel("Add a memory: its number, or words that it is found by").fill(`#${last}`);
+  const found = page.getByRole("region", { name: "Add a memory" }).getByRole("listitem").filter({ hasText: `Memory ${last} ` });
+  await found.getByText(`#${next} would leave for it`).waitFor();
+  await found.getByRole("button", { name: `Add memory ${last}` }).click();
+  const notice = page.locator(".notice", { hasText: `Memory ${last} is in mind now; #${next} left for it.` });
+  await notice.waitFor();
+  await found.getByText("in mind", { exact: true }).waitFor();
+  const after = await agrees(page, "bob");
+  assert.deepEqual(after.nodes.map(({ node }) => node).sort(), [...ids.slice(1, 6), last].sort());
+
+  await notice.getByRole("button", { name: "Undo" }).click();
+  await found.getByRole("button", { name: `Add memory ${last}` }).waitFor();
+  await agrees(page, "bob");
+  assert.deepEqual(await savedOf("bob"), ids.slice(0, 6));
+  await page.context().close();
+});
