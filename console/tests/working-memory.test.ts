@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { NAMESPACE, fixture, ids, savedOf, withInMind, workingOf, type Working } from "./minds.js";
+import { until } from "./server.js";
+
+const BUDGET = 120;
+const STRATEGIES = ["Balanced", "Recent", "Important", "Frequent"] as const;
+
+function pageOf(robot: string, parameters = "", options = {}): Promise<Page> {
+  return fixture.page(`/console/working-memory?namespace=${NAMESPACE}&robot=${robot}${parameters}`, options);
+}
+
+/** The numbers of memories that links name, in their order. */
+async function named(links: Locator): Promise<number[]> {
+  return (await links.allInnerTexts()).map((text) => Number(/\d+$/.exec(text)?.[0]));
+}
+
+function rowOf(page: Page, node: number | undefined): Locator {
+  return page.getByRole("row", { name: `Memory ${node} ` });
+}
+
+/** The bar, the list and its rows say what the server says. */
+async function agrees(page: Page, robot: string): Promise<Working> {
+  const working = await workingOf(robot);
+  const { tokens, max_tokens, nodes } = working.stats;
+  const bar = page.getByRole("img", { name: `${tokens} of ${max_tokens} tokens are used by ${nodes} memories.` });
+  await bar.waitFor();
+  const widths = await bar.locator("> span").evaluateAll((parts) => parts.map((part) => Number.parseFloat((part as unknown as { style: { width: string } }).style.width)));
+  assert.deepEqual(widths.map(Math.round), working.nodes.map((entry) => Math.round((100 * entry.tokens) / max_tokens)));
+  await page.getByText(`${max_tokens - tokens} tokens free`).waitFor();
+  const table = page.getByRole("table", { name: "What is in mind" });
+  assert.deepEqual(await named(table.getByRole("link")), working.nodes.map(({ node }) => node));
+  assert.deepEqual(await savedOf(robot), working.nodes.map(({ node }) => node).sort((a, b) => a - b));
+  return working;
+}
+
+test("the bar of a robot and what leaves next agree with the server, and so it leaves", async () => {
+  await withInMind("bob", ids.slice(0, 6), BUDGET);
+  const page = await pageOf("bob");
+  const { nodes, stats } = await agrees(page, "bob");
+  const next = nodes[0]?.node;
+  assert.equal(next, ids[0], "the least important, and of these the first");
+  const row = rowOf(page, next);
+  await row.getByText("next", { exact: true }).waitFor();
+  await row.getByText("Importance 3, added first of 2").waitFor();
+  await row.getByText(`Leaves when more than ${stats.max_tokens - stats.tokens} tokens come in`).waitFor();
+
+  // The next one that comes in needs more than what is free.
+  const last = ids[7] ?? 0;
+  await page.getByLabel("Add a memory: its number, or words that it is found by").fill(`#${last}`);
+  const found = page.getByRole("region", { name: "Add a memory" }).getByRole("listitem").filter({ hasText: `Memory ${last} ` });
+  await found.getByText(`#${next} would leave for it`).waitFor();
+  await found.getByRole("button", { name: `Add memory ${last}` }).click();
+  const notice = page.locator(".notice", { hasText: `Memory ${last} is in mind now; #${next} left for it.` });
+  await notice.waitFor();
+  await found.getByText("in mind", { exact: true }).waitFor();
+  const after = await agrees(page, "bob");
+  assert.deepEqual(new Set(after.nodes.map(({ node }) => node)), new Set([...ids.slice(1, 6), last]));
+
+  await notice.getByRole("button", { name: "Undo" }).click();
+  await found.getByRole("button", { name: `Add memory ${last}` }).waitFor();
+  await agrees(page, "bob");
+  assert.deepEqual(await savedOf("bob"), ids.slice(0, 6));
+  await page.context().close();
+});
+
+test("memories are used, weighed and removed, the budget changes, and the database agrees", async () => {
+  await withInMind("eve", ids.slice(0, 6), BUDGET);
+  const page = await pageOf("eve");
+  const { nodes } = await agrees(page, "eve");
+  const [first = 0, second = 0] = nodes.map(({ node }) => node);
+
+  await rowOf(page, second).getByRole("button", { name: "Mark as used" }).click();
+  await rowOf(page, second).getByText(/^1 time(?!s)/).waitFor();
+  const used = `select w.accesses from htm.working_memory w join htm.robots r on r.id = w.robot_id where r.name = 'eve' and w.node_id = ${second}`;
+  assert.deepEqual(await fixture.server.sql(used), ["1"]);
+
+  // The most important memory leaves last.
+  await rowOf(page, first).getByRole("button", { name: "Importance …" }).click();
+  const weigh = page.getByRole("dialog", { name: `Importance of memory ${first}` });
+  await weigh.getByLabel("Importance, 1 to 10").fill("10");
+  await weigh.getByRole("button", { name: "Change it" }).click();
+  await rowOf(page, first).getByText("Importance 10, the only one").waitFor();
+  assert.equal((await agrees(page, "eve")).nodes.at(-1)?.node, first);
+  const importance = `select importance from htm.nodes where id = ${first}`;
+  assert.deepEqual(await fixture.server.sql(importance), ["10"]);
+  await page.locator(".notice", { hasText: "has the importance 10 now" }).getByRole("button", { name: "Undo" }).click();
+  await rowOf(page, first).getByText("next", { exact: true }).waitFor();
+  assert.deepEqual(await fixture.server.sql(importance), ["3"]);
+
+  await rowOf(page, first).getByRole("button", { name: "Remove" }).click();
+  await rowOf(page, first).waitFor({ state: "detached" });
+  await agrees(page, "eve");
+  assert.ok(!(await savedOf("eve")).includes(first));
+  assert.deepEqual(await fixture.server.sql(`select deleted_at is null from htm.nodes where id = ${first}`), ["t"]);
+  await page.locator(".notice", { hasText: "It is still remembered" }).getByRole("button", { name: "Undo" }).click();
+  await rowOf(page, first).waitFor();
+  const { stats } = await agrees(page, "eve");
+
+  await page.getByRole("button", { name: "Change the budget …" }).click();
+  const budget = page.getByRole("dialog", { name: "Budget of eve" });
+  await budget.getByLabel("Tokens, 1 to 1,000,000,000").fill(String(stats.tokens));
+  await budget.getByText(`Everything that is in mind fits: ${stats.tokens} tokens.`).waitFor();
+  await budget.getByLabel("Tokens, 1 to 1,000,000,000").fill(String(stats.tokens - 1));
+  await budget.getByText(/^1 memory with \d+ tokens would not fit any more/).waitFor();
+  await budget.getByRole("button", { name: "Set the budget" }).click();
+  await page.getByText("1 more memory is saved for this robot but does not fit its budget.").waitFor();
+  const saved = `select max_tokens from htm.robots where namespace = '${NAMESPACE}' and name = 'eve'`;
+  assert.deepEqual(await fixture.server.sql(saved), [String(stats.tokens - 1)]);
+  assert.equal((await workingOf("eve")).stats.nodes, 5);
+  await page.locator(".notice", { hasText: "The budget is" }).getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("img", { name: `${stats.tokens} of ${BUDGET} tokens are used by 6 memories.` }).waitFor();
+  assert.deepEqual(await fixture.server.sql(saved), [String(BUDGET)]);
+  await agrees(page, "eve");
+
+  await page.getByRole("button", { name: "Empty it …" }).click();
+  await page.getByRole("dialog", { name: "Empty the working memory" }).getByRole("button", { name: "Empty it" }).click();
+  await page.getByText("This robot has nothing in mind.").waitFor();
+  assert.deepEqual(await savedOf("eve"), []);
+  await page.context().close();
+});
+
+interface Context {
+  text: string;
+  tokens: number;
+  included: number[];
+  left_out: { node: number }[];
+}
+
+/** The column of a strategy has this context. Its text is in what the button copies too. */
+async function shows(page: Page, strategy: string, { text, included, left_out }: Context): Promise<void> {
+  const column = page.getByRole("region", { name: strategy, exact: true });
+  await until(async () => (await column.getByRole("region", { name: `The text, ${strategy}`, includeHidden: true }).textContent()) === text);
+  assert.deepEqual(await named(column.locator(".included >> nth=0").getByRole("link")), included, strategy);
+  const left = await column.getByText(/^Left out: \d+$/).allInnerTexts();
+  assert.deepEqual(left, left_out.length > 0 ? [`Left out: ${left_out.length}`] : [], strategy);
+  await column.getByRole("button", { name: /^Copy/ }).click();
+  await page.getByText(`The text of “${strategy}” is copied.`).last().waitFor();
+  await until(async () => (await page.evaluate("navigator.clipboard.readText()")) === text);
+}
+
+test("the context of each strategy is what the server assembles, before a question, for it and after it", async () => {
+  const held = ids.slice(0, 6);
+  const query = "Which van was washed at depot 1?";
+  // A question changes what is in mind, so each strategy asks a robot of its own.
+  for (const robot of ["zoe", ...STRATEGIES]) {
+    await withInMind(robot, held, 1_000);
+    await fixture.server.api(`/v1/robots/${robot}/working-memory`, { namespace: NAMESPACE, nodes: [ids[2]] });
+  }
+  const contextOf = (robot: string, strategy: string, more: object): Promise<Context> =>
+    fixture.server.api("/v1/context", { robot, strategy: strategy.toLowerCase(), filter: { namespaces: [NAMESPACE] }, ...more });
+
+  const page = await pageOf("zoe", "&part=context", { permissions: ["clipboard-read", "clipboard-write"] });
+  const texts = new Set<string>();
+  for (const strategy of STRATEGIES) {
+    const context = await contextOf("zoe", strategy, { max_tokens: 4_000 });
+    assert.equal(context.included.length, held.length);
+    await shows(page, strategy, context);
+    texts.add(context.text);
+  }
+  assert.ok(texts.size > 2, "the strategies differ");
+  const most = page.getByLabel("At most tokens");
+  await most.fill("60");
+  await most.press("Enter");
+  for (const strategy of STRATEGIES) {
+    const context = await contextOf("zoe", strategy, { max_tokens: 60 });
+    assert.ok(context.left_out.length > 0);
+    await shows(page, strategy, context);
+  }
+  await most.fill("4000");
+  await most.press("Enter");
+
+  // The page works out what a question would lead to, and changes nothing.
+  const before = await workingOf("zoe");
+  await page.getByLabel("A question for zoe; empty: only what is in mind now").fill(query);
+  await page.getByText("If it is asked: 2 memories come in, 6 memories are in mind already").waitFor();
+  const asked = new Map<string, Context>();
+  for (const strategy of STRATEGIES) {
+    const context = await contextOf(strategy, strategy, { query, max_tokens: 4_000 });
+    await shows(page, strategy, context);
+    asked.set(strategy, context);
+  }
+  assert.deepEqual(await workingOf("zoe"), before);
+
+  await page.getByRole("button", { name: "Bring them into mind …" }).click();
+  await page.getByRole("dialog", { name: "Bring what is found into mind" }).getByRole("button", { name: "Bring it in" }).click();
+  await page.getByText("2 memories came into mind.").waitFor();
+  assert.deepEqual(await savedOf("zoe"), ids);
+  for (const strategy of STRATEGIES) {
+    const context = await contextOf("zoe", strategy, { max_tokens: 4_000 });
+    assert.equal(context.text, asked.get(strategy)?.text, strategy);
+    await shows(page, strategy, context);
+  }
+  await page.locator(".notice", { hasText: "came into mind" }).getByRole("button", { name: "Undo" }).click();
+  await until(async () => (await savedOf("zoe")).length === held.length);
+  assert.deepEqual(await savedOf("zoe"), held);
+  await page.context().close();
+});
