@@ -115,3 +115,15 @@ test("the options of contexts are those of the server, without a question and wi
   }
   await page.context().close();
 });
+
+test("nothing serious is found by axe on the page of a robot, at any width", async () => {
+  await withInMind("ivy", ids.slice(0, 6), 120);
+  const path = `/console/working-memory?namespace=${NAMESPACE}&robot=ivy`;
+  await fixture.checkAccess(path, (page) => page.getByRole("table", { name: "What is in mind" }).waitFor());
+  const asked = `${path}&part=context&tokens=60&q=${encodeURIComponent("Which van was washed at depot 1?")}`;
+  await fixture.checkAccess(asked, async (page) => {
+    await page.getByText(/^If it is asked: /).waitFor();
+    await page.getByText("The text", { exact: true }).first().click();
+    await page.getByText(/^Left out: /).first().click();
+  });
+});
