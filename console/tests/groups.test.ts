@@ -81,3 +81,9 @@ test("the members of a group and their roles change by click, and its working me
   assert.deepEqual(await sql("select closed_at is null from htm.robot_groups where name = 'on-call'"), ["f"]);
   await page.context().close();
 });
+
+test("nothing serious is found by axe on the page of a group, at any width", async () => {
+  for (const robot of ["ann", "ben"]) await fixture.server.api("/v1/groups/night-shift/members", { namespace: NAMESPACE, robot });
+  const path = `/console/working-memory?namespace=${NAMESPACE}&group=night-shift`;
+  await fixture.checkAccess(path, (page) => page.getByRole("table", { name: "Members of the group" }).waitFor());
+});

@@ -1,5 +1,6 @@
 // A server whose memories robots and groups have in mind.
 
+import type { Locator, Page } from "playwright-core";
 import { startedFixture } from "./fixture.js";
 import { startEmptyServer, until, type Server } from "./server.js";
 
@@ -57,4 +58,13 @@ export async function savedOf(robot: string): Promise<number[]> {
     select w.node_id from htm.working_memory w join htm.robots r on r.id = w.robot_id
      where r.namespace = '${NAMESPACE}' and r.name = '${robot}' order by w.node_id`);
   return rows.map(Number);
+}
+
+export function pageOf(robot: string, parameters = "", options = {}): Promise<Page> {
+  return fixture.page(`/console/working-memory?namespace=${NAMESPACE}&robot=${robot}${parameters}`, options);
+}
+
+/** The numbers of memories that links name, in their order. */
+export async function named(links: Locator): Promise<number[]> {
+  return (await links.allInnerTexts()).map((text) => Number(/\d+$/.exec(text)?.[0]));
 }

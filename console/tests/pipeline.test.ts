@@ -205,5 +205,8 @@ test("the last hour shows how many jobs were done, how they ended, and how long 
       assert.deepEqual(shown.filter((value) => !["0", "–"].includes(value)).map((value) => value.replaceAll(",", "")), known, `${title}, ${queue}`);
     }
   }
+  // On a phone, wide tables scroll by themselves.
+  await page.setViewportSize({ width: 360, height: 900 });
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360);
   await page.context().close();
 });

@@ -145,3 +145,12 @@ test("a dragged selection filters the list, and the address holds it", async () 
   await isListed();
   await page.context().close();
 });
+
+test("nothing serious is found by axe while a time is selected, at any width", async () => {
+  const hour = "2024-03-15T10:00:00Z..2024-03-15T11:00:00Z";
+  const path = `/console/timeline?namespace=${NAMESPACE}&by=tag&time=${hour}&selected=${ZOOMS[4].next}`;
+  await fixture.checkAccess(path, async (page) => {
+    await page.getByText("5 memories, 15 Mar 2024").waitFor();
+    await page.getByText("The numbers as a table").click();
+  });
+});

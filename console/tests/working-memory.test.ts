@@ -1,20 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import { NAMESPACE, fixture, ids, savedOf, withInMind, workingOf, type Working } from "./minds.js";
-import { until } from "./server.js";
+import { NAMESPACE, fixture, ids, named, pageOf, savedOf, withInMind, workingOf, type Working } from "./minds.js";
 
 const BUDGET = 120;
-const STRATEGIES = ["Balanced", "Recent", "Important", "Frequent"] as const;
-
-function pageOf(robot: string, parameters = "", options = {}): Promise<Page> {
-  return fixture.page(`/console/working-memory?namespace=${NAMESPACE}&robot=${robot}${parameters}`, options);
-}
-
-/** The numbers of memories that links name, in their order. */
-async function named(links: Locator): Promise<number[]> {
-  return (await links.allInnerTexts()).map((text) => Number(/\d+$/.exec(text)?.[0]));
-}
 
 function rowOf(page: Page, node: number | undefined): Locator {
   return page.getByRole("row", { name: `Memory ${node} ` });
@@ -118,82 +107,5 @@ test("memories are used, weighed and removed, the budget changes, and the databa
   await page.getByRole("dialog", { name: "Empty the working memory" }).getByRole("button", { name: "Empty it" }).click();
   await page.getByText("This robot has nothing in mind.").waitFor();
   assert.deepEqual(await savedOf("eve"), []);
-  await page.context().close();
-});
-
-interface Context {
-  text: string;
-  tokens: number;
-  included: number[];
-  left_out: { node: number }[];
-}
-
-/** The column of a strategy has this context. Its text is in what the button copies too. */
-async function shows(page: Page, strategy: string, { text, included, left_out }: Context): Promise<void> {
-  const column = page.getByRole("region", { name: strategy, exact: true });
-  await until(async () => (await column.getByRole("region", { name: `The text, ${strategy}`, includeHidden: true }).textContent()) === text);
-  assert.deepEqual(await named(column.locator(".included >> nth=0").getByRole("link")), included, strategy);
-  const left = await column.getByText(/^Left out: \d+$/).allInnerTexts();
-  assert.deepEqual(left, left_out.length > 0 ? [`Left out: ${left_out.length}`] : [], strategy);
-  await column.getByRole("button", { name: /^Copy/ }).click();
-  await page.getByText(`The text of “${strategy}” is copied.`).last().waitFor();
-  await until(async () => (await page.evaluate("navigator.clipboard.readText()")) === text);
-}
-
-test("the context of each strategy is what the server assembles, before a question, for it and after it", async () => {
-  const held = ids.slice(0, 6);
-  const query = "Which van was washed at depot 1?";
-  // A question changes what is in mind, so each strategy asks a robot of its own.
-  for (const robot of ["zoe", ...STRATEGIES]) {
-    await withInMind(robot, held, 1_000);
-    await fixture.server.api(`/v1/robots/${robot}/working-memory`, { namespace: NAMESPACE, nodes: [ids[2]] });
-  }
-  const contextOf = (robot: string, strategy: string, more: object): Promise<Context> =>
-    fixture.server.api("/v1/context", { robot, strategy: strategy.toLowerCase(), filter: { namespaces: [NAMESPACE] }, ...more });
-
-  const page = await pageOf("zoe", "&part=context", { permissions: ["clipboard-read", "clipboard-write"] });
-  const texts = new Set<string>();
-  for (const strategy of STRATEGIES) {
-    const context = await contextOf("zoe", strategy, { max_tokens: 4_000 });
-    assert.equal(context.included.length, held.length);
-    await shows(page, strategy, context);
-    texts.add(context.text);
-  }
-  assert.ok(texts.size > 2, "the strategies differ");
-  const most = page.getByLabel("At most tokens");
-  await most.fill("60");
-  await most.press("Enter");
-  for (const strategy of STRATEGIES) {
-    const context = await contextOf("zoe", strategy, { max_tokens: 60 });
-    assert.ok(context.left_out.length > 0);
-    await shows(page, strategy, context);
-  }
-  await most.fill("4000");
-  await most.press("Enter");
-
-  // The page works out what a question would lead to, and changes nothing.
-  const before = await workingOf("zoe");
-  await page.getByLabel("A question for zoe; empty: only what is in mind now").fill(query);
-  await page.getByText("If it is asked: 2 memories come in, 6 memories are in mind already").waitFor();
-  const asked = new Map<string, Context>();
-  for (const strategy of STRATEGIES) {
-    const context = await contextOf(strategy, strategy, { query, max_tokens: 4_000 });
-    await shows(page, strategy, context);
-    asked.set(strategy, context);
-  }
-  assert.deepEqual(await workingOf("zoe"), before);
-
-  await page.getByRole("button", { name: "Bring them into mind …" }).click();
-  await page.getByRole("dialog", { name: "Bring what is found into mind" }).getByRole("button", { name: "Bring it in" }).click();
-  await page.getByText("2 memories came into mind.").waitFor();
-  assert.deepEqual(await savedOf("zoe"), ids);
-  for (const strategy of STRATEGIES) {
-    const context = await contextOf("zoe", strategy, { max_tokens: 4_000 });
-    assert.equal(context.text, asked.get(strategy)?.text, strategy);
-    await shows(page, strategy, context);
-  }
-  await page.locator(".notice", { hasText: "came into mind" }).getByRole("button", { name: "Undo" }).click();
-  await until(async () => (await savedOf("zoe")).length === held.length);
-  assert.deepEqual(await savedOf("zoe"), held);
   await page.context().close();
 });
