@@ -79,6 +79,24 @@ test("the chart is moved and zoomed by its buttons", async () => {
   await page.context().close();
 });
 
+test("a second click goes on from the first, though the answer to that is awaited", async () => {
+  const hour = "2024-03-15T10:00:00Z..2024-03-15T11:00:00Z";
+  const page = await fixture.page(`/console/timeline?namespace=${NAMESPACE}&time=${hour}`);
+  await shows(page, ZOOMS[4], hour);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/v1/timeline/counts", async (route) => {
+    await released;
+    await route.continue().catch(() => undefined); // it was aborted meanwhile
+  });
+  for (const timeframe of ["2024-03-15T10:30:00Z..2024-03-15T11:30:00Z", "2024-03-15T11:00:00Z..2024-03-15T12:00:00Z"]) {
+    await page.getByRole("button", { name: "Later" }).click();
+    await page.waitForURL((url) => url.searchParams.get("time") === timeframe);
+  }
+  release();
+  await page.context().close();
+});
+
 test("bars are coloured by robot and by tag, and a name of the legend narrows them", async () => {
   const page = await fixture.page(`/console/timeline?namespace=${NAMESPACE}`);
   const fill = (shape: Locator): Promise<string> => shape.evaluate((shape) => (globalThis as unknown as Styles).getComputedStyle(shape).fill);

@@ -33,7 +33,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   tag_invalid: "A tag is written like database:postgresql:index: letters, digits and hyphens, at most five levels.",
   tag_into_itself: "Name another tag. One tag can be written in several ways.",
   tag_into_own_child: "A tag cannot move below itself. To make several tags of it, split it.",
-  tag_unmovable: "Move or shorten the tags below it first: a tag has at most five levels.",
+  tag_unmovable: "Move or rename the tags below it first: a tag has at most five levels, and none of them twice.",
   tag_in_use: "Merge it into another tag, or say above that the memories lose it.",
   tag_is_synonym: "Use that tag, or remove the other name from it first.",
   nothing_to_split: "Name two tags or more. To replace it by one, rename or merge it.",

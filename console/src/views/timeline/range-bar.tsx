@@ -2,7 +2,7 @@
 
 import type { JSX, TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
-import { isNarrowest, moved, scaled, textOf, type Range } from "./ranges";
+import { isNarrowest, moved, rangeOf, scaled, textOf, type Range } from "./ranges";
 import type { Query, Setter } from "./query";
 
 interface Properties {
@@ -12,8 +12,10 @@ interface Properties {
   set: Setter;
 }
 
-export function RangeBar({ query, range, set }: Properties): JSX.Element {
+export function RangeBar({ query, range: shown, set }: Properties): JSX.Element {
   const { selected, timeframe } = query;
+  // A second click goes on from the first, though what that asked for may not be shown yet.
+  const range = rangeOf(timeframe) ?? shown;
   // A button that has nothing to do keeps its place and the focus.
   const isClosest = !selected && isNarrowest(range);
   const show = (range: Range): void => set({ timeframe: textOf(range), selected: undefined });
