@@ -97,6 +97,7 @@ impl Acme {
                 ("robot", words(&["ada"])),
                 ("name", words(&["ada", "crew"])),
                 ("tag", words(&["vehicle:blimp"])),
+                ("other", words(&["vehicle"])),
                 ("tags", vec![json!(["vehicle"])]),
                 ("from", vec![json!(["vehicle:blimp"]), json!(["ada"])]),
                 ("into", words(&["ship"])),
