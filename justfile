@@ -26,7 +26,7 @@ test-frameworks *args: setup
 
 # Test the console in a browser: Chromium, which is installed where that is possible
 test-browser *args: setup
-    cargo build --workspace --bins
+    cargo build --workspace --bins --examples # as the tests do: without the examples' features everything is built anew
     scripts/console.sh test {{args}}
 
 # Score recall on the sets below HTM_EVAL_DIR (../shared/eval), a table a set
