@@ -32,7 +32,7 @@ pub(crate) fn token(random: [u8; 32]) -> Secret {
     Secret::new(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What the database has of a token.
+/// The part of a token that the database has.
 pub(crate) fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
 }

@@ -89,10 +89,15 @@ impl Ontology<'_> {
     pub async fn distinct(&self) -> Result<Vec<DistinctTags>> {
         let document = self.export().await?;
         let pairs = document.tags.into_iter().flat_map(|it| {
-            let tag = it.tag;
-            it.distinct_from.into_iter().map(move |other| DistinctTags { tag: other, other: tag.clone() })
+            let held = it.tag;
+            it.distinct_from.into_iter().map(move |other| {
+                let (tag, other) = if held < other { (held.clone(), other) } else { (other, held.clone()) };
+                DistinctTags { tag, other }
+            })
         });
-        Ok(pairs.collect())
+        let mut pairs: Vec<DistinctTags> = pairs.collect();
+        pairs.sort_by(|a, b| (&a.tag, &a.other).cmp(&(&b.tag, &b.other)));
+        Ok(pairs)
     }
 
     /// Tags with at most `max_nodes` live nodes, including those below, each with a suggested merge.

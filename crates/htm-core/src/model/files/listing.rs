@@ -7,14 +7,14 @@ use super::path::FilePath;
 /// The levels that are listed.
 const LEVELS: usize = 2;
 
-/// What a name of a directory stands for.
+/// A file, a directory or both, by a name in a directory.
 #[derive(Default)]
 struct Item<'a> {
     /// The bytes of the file.
     file: Option<u64>,
     /// The bytes of the files below.
     bytes: u64,
-    /// What is below, in the order of the names.
+    /// The items below, in the order of the names.
     items: BTreeMap<&'a str, Item<'a>>,
 }
 

@@ -344,6 +344,18 @@ impl Draft {
         for (path, others) in moved {
             self.after.tags.entry(path).or_default().distinct_from = others;
         }
+        // A merge may have brought a pair to its other tag too.
+        let tags = &self.after.tags;
+        let has =
+            |path: &String, other: &String| tags.get(path).is_some_and(|it| it.distinct_from.contains(other));
+        let twice: Vec<(String, String)> = (tags.iter())
+            .flat_map(|(path, tag)| tag.distinct_from.iter().map(move |other| (path, other)))
+            .filter(|(path, other)| path < other && has(other, path))
+            .map(|(path, other)| (path.clone(), other.clone()))
+            .collect();
+        for (path, other) in twice {
+            self.after.tags.entry(path).or_default().distinct_from.remove(&other);
+        }
     }
 
     /// Repeats the synonyms below a moved name below its new name, so that paths through former names still lead to the
@@ -549,6 +561,11 @@ mod tests {
         // A pair that is merged is none; what was told apart from one is from the other.
         merge(&mut draft, &["c"], "d").unwrap();
         assert_eq!(pairs(&draft.after), ["a d", "e:x d"]);
+        let mut twice = Draft::new(names(&["a", "b", "c"], &[]));
+        twice.mark_distinct(&path("a"), &path("b")).unwrap();
+        twice.mark_distinct(&path("b"), &path("c")).unwrap();
+        merge(&mut twice, &["c"], "a").unwrap();
+        assert_eq!(pairs(&twice.after), ["a b"], "a pair is on one of its tags");
         draft.unmark_distinct(&path("a"), &path("d"));
         draft.remove(&path("e"));
         assert_eq!(pairs(&draft.after), Vec::<String>::new());
