@@ -7,14 +7,16 @@ pub mod measure;
 mod own_server;
 mod process;
 mod proxy;
+mod replica;
 mod server;
 mod slow_provider;
 
 pub use certificate::Certificate;
 pub use database::TestDatabase;
-pub use own_server::OwnServer;
+pub use own_server::{OwnServer, ServerFiles};
 pub use process::{Answer, Running, Sandbox, binary};
 pub use proxy::Proxy;
+pub use replica::Replica;
 pub use server::cluster_dir;
 pub use slow_provider::SlowProvider;
 

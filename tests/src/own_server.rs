@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -50,27 +51,36 @@ impl OwnServer {
     /// Restarts the server to listen also on `address`, for clients of the network `from` (such as `10.0.0.0/24`). It
     /// is started by hand, because htm opens no port. Needs root.
     pub async fn listen(&self, address: &str, from: &str) {
-        let status = self.server.status().await.expect("its status");
-        self.crash().await;
-        let hba = self.dir.path().join("open_hba.conf");
-        std::fs::write(&hba, format!("local all all trust\nhost all all {from} trust\n"))
-            .expect("a pg_hba.conf");
-        let options = format!(
-            "-c config_file={}/conf/postgresql.conf -c hba_file={} -c unix_socket_directories={} \
-             -c listen_addresses={address}",
-            self.dir.path().display(),
-            hba.display(),
-            status.socket_dir.display()
-        );
-        let owner = std::fs::metadata(&status.data_dir).expect("the cluster's directory");
-        let started = Command::new(status.bin_dir.join("pg_ctl"))
-            .args(["start", "--wait", "--silent", "--log", "/dev/null", "--options", &options, "--pgdata"])
-            .arg(&status.data_dir)
-            .uid(owner.uid())
-            .gid(owner.gid())
-            .current_dir("/")
+        let rules = format!("local all all trust\nhost all all {from} trust\n");
+        self.restart_by_hand(&rules, &[("listen_addresses", address)]).await;
+    }
+
+    /// Restarts the server to let replicas stream from it.
+    pub async fn serve_replicas(&self) {
+        self.restart_by_hand("local all,replication all trust\n", &[("listen_addresses", "''")]).await;
+    }
+
+    async fn restart_by_hand(&self, rules: &str, settings: &[(&str, &str)]) {
+        let files = self.files().await;
+        // Not a crash: the processes of one may hold the cluster's memory for a moment.
+        let stopped = files
+            .program("pg_ctl", &files.data)
+            .args(["stop", "--mode=fast", "--wait", "--silent", "--pgdata"])
+            .arg(&files.data)
             .status();
-        assert!(started.expect("pg_ctl runs").success(), "it starts");
+        assert!(stopped.expect("pg_ctl runs").success(), "it stops");
+        let hba = self.dir.path().join("open_hba.conf");
+        std::fs::write(&hba, rules).expect("a pg_hba.conf");
+        let config = self.dir.path().join("conf/postgresql.conf").display().to_string();
+        let hba = hba.display().to_string();
+        let settings = [&[("config_file", &*config), ("hba_file", &*hba)], settings].concat();
+        start_by_hand(&files, &settings);
+    }
+
+    /// The files of the server.
+    pub async fn files(&self) -> ServerFiles {
+        let status = self.server.status().await.expect("its status");
+        ServerFiles { programs: status.bin_dir, data: status.data_dir, socket: status.socket_dir }
     }
 
     /// Crashes the server (`immediate` shutdown): nothing is flushed, and every connection breaks.
@@ -86,13 +96,54 @@ impl OwnServer {
     }
 }
 
+/// The files of a server.
+#[derive(Clone, Debug)]
+pub struct ServerFiles {
+    /// The directory of PostgreSQL's programs.
+    pub programs: PathBuf,
+    /// The cluster.
+    pub data: PathBuf,
+    /// The directory of its socket.
+    pub socket: PathBuf,
+}
+
+impl ServerFiles {
+    /// A program of PostgreSQL, as the owner of a directory.
+    pub fn program(&self, name: &str, owned: &Path) -> Command {
+        let owner = std::fs::metadata(owned).expect("a directory");
+        let mut command = Command::new(self.programs.join(name));
+        command.uid(owner.uid()).gid(owner.gid()).current_dir("/");
+        command
+    }
+}
+
+/// Starts a server with these settings, and waits until it answers.
+pub(crate) fn start_by_hand(files: &ServerFiles, settings: &[(&str, &str)]) {
+    let socket = files.socket.display().to_string();
+    let mut options = format!("-c unix_socket_directories={socket}");
+    for (name, value) in settings {
+        options += &format!(" -c {name}={value}");
+    }
+    let started = files
+        .program("pg_ctl", &files.data)
+        .args(["start", "--wait", "--silent", "--log", "/dev/null", "--options", &options, "--pgdata"])
+        .arg(&files.data)
+        .status();
+    assert!(started.expect("pg_ctl runs").success(), "it starts");
+}
+
+/// Kills the server of a data directory. The parts of a killed postmaster end by themselves.
+pub(crate) fn kill_server(data: &Path, signal: Signal) {
+    let pid_file = data.join("postmaster.pid");
+    let pid = std::fs::read_to_string(pid_file).ok().and_then(|text| text.lines().next()?.parse().ok());
+    if let Some(pid) = pid {
+        // An error means that it is gone already.
+        let _ = kill(Pid::from_raw(pid), signal);
+    }
+}
+
 impl Drop for OwnServer {
     fn drop(&mut self) {
-        let pid_file = self.dir.path().join("data/postmaster.pid");
-        let pid = std::fs::read_to_string(pid_file).ok().and_then(|text| text.lines().next()?.parse().ok());
-        if let Some(pid) = pid {
-            // An error means that it is gone already.
-            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-        }
+        kill_server(&self.dir.path().join("data"), Signal::SIGKILL);
     }
 }

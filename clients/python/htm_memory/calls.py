@@ -28,6 +28,8 @@ REPEATED_CODES: Final = frozenset({"operation_open"})
 
 MAX_PAUSE: Final = 30.0
 
+POSITION: Final = "HTM-WAL-Position"
+
 
 class Unset(Enum):
     """Marks a field that is not given, where None says that a value is removed."""
@@ -111,6 +113,17 @@ def check(response: httpx.Response) -> None:
     if not (isinstance(problem, dict) and "code" in problem):
         raise NoProblem(response.status_code)
     raise of_problem(problem, response.status_code, response.headers.get("x-request-id"))
+
+
+def keep_position(headers: httpx.Headers, response: httpx.Response) -> None:
+    """Lets later reads see what was written: a server with read replicas says where a write stands in its log."""
+    position = response.headers.get(POSITION)
+    if position and _place(position) > _place(headers.get(POSITION, "0/0")):
+        headers[POSITION] = position
+
+
+def _place(position: str) -> list[int]:
+    return [int(half, 16) for half in position.split("/")]
 
 
 def pause(attempt: int, failure: httpx.Response | None) -> float:

@@ -13,7 +13,7 @@ import httpx
 
 from ._generated.asynchronous import AsyncSubjects
 from ._generated.synchronous import Subjects
-from .calls import Answer, Call, is_repeated, pause
+from .calls import Answer, Call, is_repeated, keep_position, pause
 from .errors import HtmError
 from .streams import (
     EVENTS,
@@ -89,14 +89,18 @@ class Htm(Subjects):
             try:
                 response = self._http.send(request)
                 if not is_repeated(response):
-                    return call.read(response)
+                    return self._read(call, response)
             except httpx.TransportError:
                 pass
             time.sleep(pause(attempt, response))
         try:
-            return call.read(self._http.send(request))
+            return self._read(call, self._http.send(request))
         except httpx.TransportError as error:
             raise unreachable(request, error) from error
+
+    def _read(self, call: Call[Answer], response: httpx.Response) -> Answer:
+        keep_position(self._http.headers, response)
+        return call.read(response)
 
     def import_lines(self, lines: Iterable[Line]) -> Iterator[ImportedLine]:
         """Imports memories, or an export: a result for each line, as they are written.
@@ -179,14 +183,18 @@ class AsyncHtm(AsyncSubjects):
             try:
                 response = await self._http.send(request)
                 if not is_repeated(response):
-                    return call.read(response)
+                    return self._read(call, response)
             except httpx.TransportError:
                 pass
             await asyncio.sleep(pause(attempt, response))
         try:
-            return call.read(await self._http.send(request))
+            return self._read(call, await self._http.send(request))
         except httpx.TransportError as error:
             raise unreachable(request, error) from error
+
+    def _read(self, call: Call[Answer], response: httpx.Response) -> Answer:
+        keep_position(self._http.headers, response)
+        return call.read(response)
 
     async def import_lines(
         self, lines: Iterable[Line] | AsyncIterable[Line]

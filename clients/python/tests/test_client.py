@@ -100,6 +100,22 @@ def test_a_busy_server_is_asked_again():
     assert len(attempts) == 3
 
 
+def test_reads_see_what_was_written():
+    positions = iter(["0/FF", None, "1/2", "0/100"])
+    sent = []
+
+    def replicated(request: httpx.Request) -> httpx.Response:
+        sent.append(request.headers.get("HTM-WAL-Position"))
+        position = next(positions, None)
+        return httpx.Response(200, json=[], headers={"HTM-WAL-Position": position} if position else {})
+
+    with httpx.Client(transport=httpx.MockTransport(replicated)) as http:
+        htm = Htm("http://here", http=http)
+        for _ in range(5):
+            htm.jobs.queues()
+    assert sent == [None, "0/FF", "0/FF", "1/2", "1/2"]
+
+
 def test_what_is_no_server_of_htm_is_told():
     other = httpx.MockTransport(lambda request: httpx.Response(404, text="<html>"))
     with httpx.Client(transport=other) as http, pytest.raises(errors.NoProblem) as told:

@@ -17,6 +17,8 @@ const IMPORT_TIMEOUT_MS = 300_000;
 // The server sends something every 15 s.
 const EVENTS_TIMEOUT_MS = 60_000;
 
+const POSITION = "HTM-WAL-Position";
+
 /** The settings of a client. */
 export interface HtmSettings {
   /** Where the server listens. Default: `http://127.0.0.1:7480`. */
@@ -65,7 +67,17 @@ export class Htm extends Subjects {
     this.#retries = settings.retries ?? 4;
     this.#timeout = settings.timeout ?? TIMEOUT_MS;
     // Not the function itself, which browsers call as a method of the window only.
-    this.#fetch = settings.fetch ?? ((input, init) => fetch(input, init));
+    const sent = settings.fetch ?? ((input, init) => fetch(input, init));
+    this.#fetch = async (input, init) => {
+      const response = await sent(input, init);
+      this.#keepPosition(response.headers.get(POSITION));
+      return response;
+    };
+  }
+
+  /** Lets later reads see what was written: a server with read replicas says where a write stands in its log. */
+  #keepPosition(position: string | null): void {
+    if (position && placeOf(position) > placeOf(this.#headers[POSITION] ?? "0/0")) this.#headers[POSITION] = position;
   }
 
   /** Sends a call, and again if it fails on the way. */
@@ -149,4 +161,10 @@ export class Htm extends Subjects {
     const headers = { ...this.#headers, ...(init.headers as Record<string, string>) };
     return { fetch: this.#fetch, url: this.#url + path, init: { ...init, headers }, timeout: this.#timeout, signal };
   }
+}
+
+/** The bytes before a position in the write-ahead log. */
+function placeOf(position: string): bigint {
+  const [high, low] = position.split("/");
+  return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 }

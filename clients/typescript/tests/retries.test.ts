@@ -43,6 +43,16 @@ test("a busy server is asked again", async () => {
   }
 });
 
+test("reads see what was written", async () => {
+  const replicated = (position?: string) => () =>
+    Response.json([], { headers: position ? { "HTM-WAL-Position": position } : {} });
+  const { fetch, requests } = gives(replicated("0/FF"), replicated(), replicated("1/2"), replicated("0/100"));
+  const client = new Htm({ fetch });
+  for (let call = 0; call < 5; call += 1) await client.jobs.queues();
+  const sent = requests.map((init) => new Headers(init.headers).get("HTM-WAL-Position"));
+  assert.deepEqual(sent, [null, "0/FF", "0/FF", "1/2", "1/2"]);
+});
+
 test("the server says how long to wait", async () => {
   const { fetch } = gives(() => problem(429, "rate_limited", { "Retry-After": "1" }), () => Response.json([]));
   const start = performance.now();

@@ -4,5 +4,5 @@
 
 pub use crate::store::{
     claims, embeddings, expiry, gauges, governor, job_control, job_list, jobs, lifecycle, nodes, operations,
-    priorities, providers, queues, server, statistics, tags, workers,
+    priorities, providers, queues, server, statistics, switches, tags, workers,
 };

@@ -6,7 +6,10 @@ use std::time::Duration;
 use htm_core::error::chain;
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
 use htm_core::worker::embeddings::{RegisteredModel, without_embedder};
-use htm_core::{Embedders, Htm, RecallSettings, Result, Settings, pool_options, tenant_options};
+use htm_core::{
+    Embedders, Follower, Hosts, Htm, RecallSettings, ReplicaPools, Replicas, Result, Settings, pool_options,
+    tenant_options,
+};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection, PgConnection, PgPool};
 
@@ -39,6 +42,7 @@ pub struct Session {
     url: String,
     pool: PgPool,
     tenants: PgPool,
+    follower: Option<Follower>,
     server: Option<ServerUse>,
     embedders: Arc<ConfiguredEmbedders>,
     refiners: Refiners,
@@ -86,29 +90,31 @@ impl Session {
     }
 
     async fn on(config: &Config, paths: Paths, server: Option<ServerUse>, url: String) -> Result<Self> {
-        let options = connect_options(config, &url)?;
-        // Not by the pool, which retries until its timeout and then hides the cause.
         let timeout = Duration::from_millis(config.database.connect_timeout_ms);
+        let hosts = hosts(config, &url)?;
+        let options = hosts.primary(timeout).await?;
+        // Not by the pool, which retries until its timeout and then hides the cause.
         let mut found = version(&options, timeout).await?;
         if server.is_some() && found < htm_migration::LATEST {
             // The private database belongs to this program, so it is migrated without asking.
             htm_migration::up(&options).await.map_err(of_migration)?;
             found = htm_migration::LATEST;
         }
-        // No connection is opened before one is needed.
-        let lazy = |options| {
-            let pool = pool_options().max_connections(config.database.max_connections);
-            pool.acquire_timeout(timeout).connect_lazy_with(options)
-        };
-        let (pool, tenants) = (lazy(options.clone()), lazy(tenant_options(options.clone())));
+        let (pool, tenants) = pools(config, &options);
+        let follower =
+            hosts.follow(&options, vec![(pool.clone(), |same| same), (tenants.clone(), tenant_options)]);
         if found != htm_migration::LATEST && !serves_older(&options, found, timeout).await? {
             return Err(error::schema_version(found, htm_migration::LATEST));
         }
         let embedders = Arc::new(ConfiguredEmbedders::new(config.clone(), paths.clone()));
         let refiners = Refiners::new(config, &paths);
         let htm = Htm::with_embedders(pool.clone(), settings(config), Some(embedders.clone()));
-        let htm = refiners.given_to(htm);
-        Ok(Self { config: config.clone(), paths, url, pool, tenants, server, embedders, refiners, htm })
+        let mut htm = refiners.given_to(htm);
+        if let Some(replicas) = replicas(config, &url, &pool)? {
+            htm = htm.with_replicas(replicas);
+        }
+        let config = config.clone();
+        Ok(Self { config, paths, url, pool, tenants, follower, server, embedders, refiners, htm })
     }
 
     /// The pool of the session.
@@ -200,7 +206,13 @@ impl Session {
         if tokio::time::timeout(CLOSE, self.htm.flush()).await.is_err() {
             tracing::warn!("the database did not take the buffered writes in time");
         }
-        let closed = async { tokio::join!(self.pool.close(), self.tenants.close()) };
+        drop(self.follower);
+        let closed = async {
+            tokio::join!(self.pool.close(), self.tenants.close());
+            if let Some(replicas) = self.htm.replicas() {
+                replicas.close().await;
+            }
+        };
         if tokio::time::timeout(CLOSE, closed).await.is_err() {
             tracing::warn!("a connection to the database did not close in time; it ends with the process");
         }
@@ -273,10 +285,9 @@ pub async fn schema_version(config: &Config) -> Result<u32> {
 
 async fn on_database<T>(config: &Config, work: impl AsyncFnOnce(PgConnectOptions) -> Result<T>) -> Result<T> {
     let server = DatabaseServer::open(config).await?;
-    let result = match connect_options(config, &server.url) {
-        Ok(options) => work(options).await,
-        Err(error) => Err(error),
-    };
+    let timeout = Duration::from_millis(config.database.connect_timeout_ms);
+    let at_primary = async { work(hosts(config, &server.url)?.primary(timeout).await?).await };
+    let result = at_primary.await;
     server.close().await;
     result
 }
@@ -327,13 +338,47 @@ async fn serves_older(options: &PgConnectOptions, found: u32, timeout: Duration)
     Ok(serves)
 }
 
-/// The settings of the pool's connections.
-fn connect_options(config: &Config, url: &str) -> Result<PgConnectOptions> {
-    let options = htm_core::connect_options(url)?;
+/// The hosts of the database, with the settings of a pool's connections.
+fn hosts(config: &Config, url: &str) -> Result<Hosts> {
     let timeout = config.database.statement_timeout_ms.to_string();
     // Compiling a plan never pays here, because no statement runs long enough.
-    let options = options.application_name("htm").options(KEEPALIVE);
-    Ok(options.options([("statement_timeout", timeout.as_str()), ("jit", "off")]))
+    Ok(Hosts::of(url)?.with(|options| {
+        let options = options.application_name("htm").options(KEEPALIVE);
+        options.options([("statement_timeout", timeout.as_str()), ("jit", "off")])
+    }))
+}
+
+/// The pools of a server: of the configured role, and of the tenants'. No connection is opened before one is needed.
+fn pools(config: &Config, options: &PgConnectOptions) -> ReplicaPools {
+    let timeout = Duration::from_millis(config.database.connect_timeout_ms);
+    let lazy = |options| {
+        let pool = pool_options().max_connections(config.database.max_connections);
+        pool.acquire_timeout(timeout).connect_lazy_with(options)
+    };
+    (lazy(options.clone()), lazy(tenant_options(options.clone())))
+}
+
+/// The configured read replicas, if there are any.
+fn replicas(config: &Config, url: &str, primary: &PgPool) -> Result<Option<Replicas>> {
+    let mut members = Vec::new();
+    for replica in &config.database.replica_urls {
+        let each = hosts(config, &with_user_of(url, replica.expose()))?;
+        members.extend(each.each().iter().map(|options| pools(config, options)));
+    }
+    let most = Duration::from_millis(config.database.max_staleness_ms);
+    Ok((!members.is_empty()).then(|| Replicas::start(primary.clone(), members, most)))
+}
+
+/// A URL with the user and the password of another one, if it has none.
+fn with_user_of(other: &str, url: &str) -> String {
+    let authority = |url: &str| {
+        let rest = url.split_once("://").map_or("", |(_, rest)| rest).to_owned();
+        rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned()
+    };
+    match (authority(other).rsplit_once('@'), authority(url).contains('@'), url.split_once("://")) {
+        (Some((user, _)), false, Some((scheme, rest))) => format!("{scheme}://{user}@{rest}"),
+        _ => url.to_owned(),
+    }
 }
 
 fn settings(config: &Config) -> Settings {
@@ -358,5 +403,23 @@ fn settings(config: &Config) -> Settings {
             ..RecallSettings::default()
         },
         ..Settings::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replica_without_a_user_has_that_of_the_primary() {
+        let primary = "postgres://ada:p%40w@one:5432,two/htm?sslmode=require";
+        for (url, expected) in [
+            ("postgres://two:5433/htm", "postgres://ada:p%40w@two:5433/htm"),
+            ("postgres://bob@two/htm", "postgres://bob@two/htm"),
+            ("postgres:///htm?host=/run/b", "postgres://ada:p%40w@/htm?host=/run/b"),
+        ] {
+            assert_eq!(with_user_of(primary, url), expected);
+        }
+        assert_eq!(with_user_of("postgres://one/htm", "postgres://two/htm"), "postgres://two/htm");
     }
 }

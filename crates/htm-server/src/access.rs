@@ -21,7 +21,7 @@ use crate::codes;
 use crate::oauth::{OAuth, Token};
 use crate::problem::{Problem, Result};
 use crate::rates::Rates;
-use crate::sign_in;
+use crate::{read_your_writes, sign_in};
 
 /// The time for which a key is not looked up again, and so the longest time until a revoked key is refused.
 const KEPT: Duration = Duration::from_secs(1);
@@ -195,7 +195,8 @@ pub(crate) async fn checked(State(app): State<App>, mut request: Request, next: 
         Some(oauth) => oauth.challenge(problem, path, headers.contains_key(AUTHORIZATION), needed),
         None => problem,
     })?;
-    request.extensions_mut().insert(caller);
+    let htm = read_your_writes::seeing(caller.htm, headers)?;
+    request.extensions_mut().insert(Caller { htm, ..caller });
     Ok(next.run(request).await)
 }
 

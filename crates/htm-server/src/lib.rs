@@ -22,6 +22,7 @@ mod page;
 mod parameters;
 mod problem;
 mod rates;
+mod read_your_writes;
 mod request;
 mod routes;
 mod server;

@@ -36,7 +36,9 @@ use crate::app::App;
 use crate::codes;
 use crate::parameters::Parameters;
 use crate::problem::Problem;
-use crate::{access, console, document, idempotency, mcp, oauth, page, parameters, request, sign_in};
+use crate::{
+    access, console, document, idempotency, mcp, oauth, page, parameters, read_your_writes, request, sign_in,
+};
 
 /// The paths whose handlers keep the answer of a write with a key.
 fn written_once() -> OpenApiRouter<App> {
@@ -97,11 +99,13 @@ pub(crate) fn all(app: App) -> Router {
     let (reads, _) = reads().split_for_parts();
     let (streams, _) = streams().split_for_parts();
     let document = document::openapi().to_string();
-    let api = written_once
+    let writes = written_once
         .layer(from_fn_with_state(app.clone(), idempotency::by_handler))
         .merge(others.layer(from_fn_with_state(app.clone(), idempotency::around)))
-        .merge(reads)
         .merge(streams.layer(from_fn(idempotency::refused)))
+        .layer(from_fn_with_state(app.clone(), read_your_writes::wrote));
+    let api = writes
+        .merge(reads)
         .merge(mcp::router())
         .merge(health::metrics_router())
         .layer(from_fn_with_state(Parameters::of(&described()), parameters::known))

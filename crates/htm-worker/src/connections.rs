@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use htm_core::worker::switches;
 use sqlx::postgres::{PgConnection, PgPool};
 use sqlx::{Connection, pool::PoolConnectionMetadata};
 
@@ -35,9 +36,12 @@ pub(crate) async fn close(pool: &PgPool) {
 
 fn answers(
     connection: &mut PgConnection,
-    _: PoolConnectionMetadata,
+    its: PoolConnectionMetadata,
 ) -> Pin<Box<dyn Future<Output = sqlx::Result<bool>> + Send + '_>> {
-    Box::pin(async {
+    Box::pin(async move {
+        if switches::is_former(its.age) {
+            return Ok(false);
+        }
         match tokio::time::timeout(ANSWER, connection.ping()).await {
             Ok(answer) => answer.map(|()| true),
             Err(elapsed) => Err(sqlx::Error::Io(elapsed.into())),

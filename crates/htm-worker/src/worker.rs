@@ -9,7 +9,7 @@ use apalis_core::worker::builder::WorkerBuilder;
 use htm_core::fault::Fault;
 use htm_core::worker::claims::Claims;
 use htm_core::worker::governor::Breaker;
-use htm_core::worker::{jobs, statistics, workers};
+use htm_core::worker::{jobs, statistics, switches, workers};
 use sqlx::PgPool;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -125,7 +125,10 @@ pub async fn run<H: Handler>(
 ) -> Result<Report, WorkerError> {
     let work_pool = connections::own_pool(&pool, pool.options().get_max_connections());
     let lease_pool = connections::own_pool(&pool, LEASE_CONNECTIONS);
-    let result = run_on(work_pool.clone(), lease_pool.clone(), handler, options, stop).await;
+    let result = tokio::select! {
+        result = run_on(work_pool.clone(), lease_pool.clone(), handler, options, stop) => result,
+        never = switches::tie([&work_pool, &lease_pool], &pool) => match never {},
+    };
     tokio::join!(connections::close(&work_pool), connections::close(&lease_pool));
     result
 }

@@ -657,6 +657,10 @@ class DatabaseUnreachable(HtmError):
     """The database cannot be reached."""
 
 
+class DatabaseNoPrimary(HtmError):
+    """None of the hosts in the database's URL is a primary."""
+
+
 class DatabaseExhausted(HtmError):
     """The database has run out of disk, memory or files."""
 
@@ -667,6 +671,10 @@ class DatabaseLocks(HtmError):
 
 class DatabaseUrlInvalid(HtmError):
     """The database's URL cannot be read, or one of its parameters has an unknown value."""
+
+
+class WalPositionInvalid(HtmError):
+    """A position in the write-ahead log cannot be read."""
 
 
 class DatabaseDenied(HtmError):
@@ -845,9 +853,11 @@ BY_CODE: dict[str, type[HtmError]] = {
     "writer_open": WriterOpen,
     "version_unfit": VersionUnfit,
     "database_unreachable": DatabaseUnreachable,
+    "database_no_primary": DatabaseNoPrimary,
     "database_exhausted": DatabaseExhausted,
     "database_locks": DatabaseLocks,
     "database_url_invalid": DatabaseUrlInvalid,
+    "wal_position_invalid": WalPositionInvalid,
     "database_denied": DatabaseDenied,
     "database_error": DatabaseError,
     "corrupt": Corrupt,

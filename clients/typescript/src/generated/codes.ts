@@ -333,12 +333,16 @@ export type ServerCode =
   | "version_unfit"
   /** 503: The database cannot be reached. */
   | "database_unreachable"
+  /** 503: None of the hosts in the database's URL is a primary. */
+  | "database_no_primary"
   /** 503: The database has run out of disk, memory or files. */
   | "database_exhausted"
   /** 503: A transaction needs more locks than the server has room for. */
   | "database_locks"
   /** 503: The database's URL cannot be read, or one of its parameters has an unknown value. */
   | "database_url_invalid"
+  /** 422: A position in the write-ahead log cannot be read. */
+  | "wal_position_invalid"
   /** 503: The database does not let the program in, or not do what it needs. */
   | "database_denied"
   /** 500: The database refused a statement. Transient for a deadlock, a conflict or a timeout. */

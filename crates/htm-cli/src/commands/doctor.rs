@@ -7,7 +7,7 @@ use htm_core::fault::Fault;
 use htm_core::models::ModelState;
 use htm_core::providers::Provider;
 use htm_core::worker::server;
-use htm_core::{BreakerState, Error, Result};
+use htm_core::{BreakerState, Error, ReplicaState, Result};
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;
 use htm_runtime::{Session, chain, commands};
@@ -74,6 +74,9 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
             "set both to on in postgresql.conf",
         ));
     }
+    if let Some(replicas) = htm.replicas() {
+        findings.extend(replicas.look().await.into_iter().map(from_replica));
+    }
     if htm.has_row_security().await? {
         findings.push(ok("row-level security restricts keys with namespaces"));
     } else if htm.has_api_keys().await? {
@@ -127,6 +130,17 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
         Finding { state: State::Error, what, help: Some(help) }
     });
     Ok(())
+}
+
+fn from_replica(replica: ReplicaState) -> Finding {
+    let host = &replica.host;
+    match replica.in_use {
+        true => ok(format!("the replica {host} answers reads")),
+        false => warning(
+            format!("the replica {host} is not read: {}", replica.reason),
+            "check its replication on the primary: select * from pg_stat_replication",
+        ),
+    }
 }
 
 /// Checks whether the active model is the configured one. Another one works too, if its queries can be embedded here.

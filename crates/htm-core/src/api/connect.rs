@@ -8,7 +8,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 
 use crate::model::error::{Error, Result, codes};
 use crate::store::connections::TENANT_ROLE;
-use crate::store::losses;
+use crate::store::{losses, switches};
 
 /// Parameters of a URL that sqlx reads. It would log any other one with its value, which may be a secret.
 const KNOWN: &[&str] = &[
@@ -81,7 +81,10 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
 pub fn pool_options() -> PgPoolOptions {
     PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, last| {
         let surely_open = losses::since_last().map_or(SURELY_OPEN, |loss| loss.min(SURELY_OPEN));
-        Box::pin(async move { Ok(last.idle_for < surely_open || connection.ping().await.is_ok()) })
+        let is_former = switches::is_former(last.age);
+        Box::pin(
+            async move { Ok(!is_former && (last.idle_for < surely_open || connection.ping().await.is_ok())) },
+        )
     })
 }
 

@@ -15,6 +15,7 @@ use crate::api::embedders::{Embedders, Only};
 use crate::api::event_marks::Marks;
 use crate::api::mind::OpenMinds;
 use crate::api::ping::Pinger;
+use crate::api::replicas::Reading;
 use crate::api::rooms::Rooms;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -34,6 +35,7 @@ pub struct Htm {
     tenants: Option<PgPool>,
     /// The tenants' pool for the wall's namespaces. None: there is no wall, or no such pool.
     walled: Option<Walled>,
+    reading: Reading,
     actor: Option<Arc<str>>,
     reranker: Option<Arc<dyn Reranker>>,
     expander: Option<Arc<dyn QueryExpander>>,
@@ -123,6 +125,7 @@ impl Htm {
             wall: None,
             tenants: None,
             walled: None,
+            reading: Reading::default(),
             actor: None,
             reranker: None,
             expander: None,
@@ -158,9 +161,26 @@ impl Htm {
         Self { tenants: Some(tenants), ..self }
     }
 
+    pub(crate) fn reads(&self) -> &Reading {
+        &self.reading
+    }
+
+    pub(crate) fn with_reading(self, reading: Reading) -> Self {
+        Self { reading, ..self }
+    }
+
     /// Where this handle's statements run.
     pub(crate) fn pool(&self) -> &dyn Connections {
-        self.walled.as_ref().map_or(&self.inner.pool as &dyn Connections, |walled| walled)
+        match (&self.reading.at, &self.walled) {
+            (Some(at), _) => at.as_ref(),
+            (None, Some(walled)) => walled,
+            (None, None) => &self.inner.pool,
+        }
+    }
+
+    /// The namespaces that row-level security restricts this handle to; none: it does not.
+    pub(crate) fn seen_by_tenants(&self) -> Option<&[String]> {
+        self.walled.as_ref().and(self.wall.as_deref()).and_then(|wall| wall.namespaces.as_deref())
     }
 
     /// The pool that clones share, for the background and for what concerns no namespace. No wall restricts it.

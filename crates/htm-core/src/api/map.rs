@@ -26,13 +26,8 @@ impl Htm {
                 Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 1 to 5000")
             );
         }
-        let timeframe = self.apply_time(&filter.timeframe, "").await?.timeframe;
-        let namespaces = self.namespaces_or_own(&filter.namespaces)?;
-        let filter = self.filter_in_use(&namespaces, filter).await?;
-        let models = self.recent_models().await?;
-        let model = models.iter().find(|model| model.state == ModelState::Active);
-        let Sample { nodes, embedded, sampled } =
-            sample(self.pool(), &namespaces, &filter, &timeframe, model, limit).await?;
+        let read = self.reading(|htm| async move { htm.sample_here(filter, limit).await });
+        let (model, Sample { nodes, embedded, sampled }) = read.await?;
         let vectors = sampled.iter().map(Sampled::vector).collect();
         // Seconds of work for the largest map.
         let Projection { places, variance: [variance_x, variance_y] } =
@@ -54,12 +49,23 @@ impl Htm {
             created_at: it.created_at,
         };
         Ok(MemoryMap {
-            model: model.map(|model| model.label.clone()),
+            model,
             memories: nodes,
             embedded,
             variance_x,
             variance_y,
             points: sampled.into_iter().zip(places).map(point).collect(),
         })
+    }
+
+    /// The label of the active model, and the sample.
+    async fn sample_here(&self, filter: &Filter, limit: usize) -> Result<(Option<String>, Sample)> {
+        let timeframe = self.apply_time(&filter.timeframe, "").await?.timeframe;
+        let namespaces = self.namespaces_or_own(&filter.namespaces)?;
+        let filter = self.filter_in_use(&namespaces, filter).await?;
+        let models = self.recent_models().await?;
+        let model = models.iter().find(|model| model.state == ModelState::Active);
+        let sampled = sample(self.pool(), &namespaces, &filter, &timeframe, model, limit).await?;
+        Ok((model.map(|model| model.label.clone()), sampled))
     }
 }

@@ -35,19 +35,23 @@ impl Htm {
     /// `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
-        let namespaces = self.namespaces_or_own(&query.filter.namespaces)?;
-        let filter = self.filter_in_use(&namespaces, &query.filter).await?;
-        let boost_tags = self.tags_in_use(&namespaces, &query.boost_tags).await?;
-        let query = &RecallQuery { filter, boost_tags, ..query.clone() };
-        let recalled = match query.is_refined() {
-            true => self.recall_refined(query).await,
-            false => self.search(query, &[]).await,
-        }?;
+        let recalled = self.reading(|htm| async move { Box::pin(htm.recall_here(query)).await }).await?;
         if query.refresh {
             let hits: Vec<NodeId> = recalled.hits.iter().map(|hit| hit.node.id).collect();
             expiry::refresh(self.pool(), &hits).await?;
         }
         Ok(recalled)
+    }
+
+    async fn recall_here(&self, query: &RecallQuery) -> Result<Recalled> {
+        let namespaces = self.namespaces_or_own(&query.filter.namespaces)?;
+        let filter = self.filter_in_use(&namespaces, &query.filter).await?;
+        let boost_tags = self.tags_in_use(&namespaces, &query.boost_tags).await?;
+        let query = &RecallQuery { filter, boost_tags, ..query.clone() };
+        match query.is_refined() {
+            true => self.recall_refined(query).await,
+            false => self.search(query, &[]).await,
+        }
     }
 
     /// Searches for a valid query with the first of its models, without refinements. The signs in `required` apply

@@ -14,6 +14,8 @@ impl Htm {
     pub async fn memory_stats(&self, query: &StatsQuery) -> Result<MemoryStats> {
         let limit = self.settings().working_memory_tokens;
         let namespace = query.scope.namespace(self)?;
-        stats::memory(self.pool(), namespace, query.top, limit, self.namespaces().is_none()).await
+        let all = self.namespaces().is_none();
+        self.reading(|htm| async move { stats::memory(htm.pool(), namespace, query.top, limit, all).await })
+            .await
     }
 }

@@ -21,6 +21,10 @@ impl Htm {
     /// # Errors
     /// As [`recall`](Self::recall).
     pub async fn conversation_timeline(&self, query: &TimelineQuery) -> Result<Timeline> {
+        self.reading(|htm| async move { Box::pin(htm.conversation_timeline_here(query)).await }).await
+    }
+
+    async fn conversation_timeline_here(&self, query: &TimelineQuery) -> Result<Timeline> {
         // A topic that is only a time phrase asks for everything of that time.
         let only_time = match &query.topic {
             Some(topic) => {
@@ -81,8 +85,11 @@ impl Htm {
     /// # Errors
     /// As [`conversation_timeline`](Self::conversation_timeline).
     pub async fn latest(&self, filter: &Filter, limit: usize) -> Result<Vec<Node>> {
-        let timeframe = self.apply_time(&filter.timeframe, "").await?.timeframe;
-        self.latest_within(&timeframe, filter, limit).await
+        let latest = |htm: Htm| async move {
+            let timeframe = htm.apply_time(&filter.timeframe, "").await?.timeframe;
+            htm.latest_within(&timeframe, filter, limit).await
+        };
+        self.reading(latest).await
     }
 
     /// The number of memories that pass a filter in each step of time, the earliest first. Steps without any are left
@@ -99,10 +106,13 @@ impl Htm {
     ) -> Result<Vec<TimeCount>> {
         filter.validate()?;
         validate_limit(limit)?;
-        let timeframe = self.apply_time(&filter.timeframe, "").await?.timeframe;
-        let namespaces = self.namespaces_or_own(&filter.namespaces)?;
-        let filter = self.filter_in_use(&namespaces, filter).await?;
-        timeline::counts(self.pool(), &namespaces, &filter, &timeframe, step, by, limit).await
+        let counts = |htm: Htm| async move {
+            let timeframe = htm.apply_time(&filter.timeframe, "").await?.timeframe;
+            let namespaces = htm.namespaces_or_own(&filter.namespaces)?;
+            let filter = htm.filter_in_use(&namespaces, filter).await?;
+            timeline::counts(htm.pool(), &namespaces, &filter, &timeframe, step, by, limit).await
+        };
+        self.reading(counts).await
     }
 
     /// As [`latest`](Self::latest), within a resolved timeframe.

@@ -144,7 +144,7 @@ pub(crate) type LineCounts = BTreeMap<LineKind, u64>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportedLine {
-    /// What the line is.
+    /// The kind of the line.
     pub kind: LineKind,
     /// The memory's node; none for other lines.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -56,7 +56,7 @@ pub(crate) fn counting(namespaces: &[String]) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// What a namespace uses of its quota.
+/// The use of a namespace's quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuotaUse {

@@ -70,7 +70,7 @@ pub enum TimeStep {
     Minute,
 }
 
-/// What a count over time is divided by.
+/// The division of a count over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

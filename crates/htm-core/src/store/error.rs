@@ -21,6 +21,8 @@ impl From<sqlx::Error> for Error {
                 Some(code) if code.starts_with("08") || code.starts_with("57P") || code == "53300" => {
                     unreachable(error)
                 }
+                // The server only replays what another one writes: it was demoted, or is no primary yet.
+                Some("25006") => unreachable(error),
                 // The lock table has a fixed size: the same transaction would fail again.
                 Some("53200") if lacks_locks(database.as_ref()) => locks(error),
                 Some(code) if code.starts_with("53") || code.starts_with("58") => exhausted(error),

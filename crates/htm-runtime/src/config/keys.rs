@@ -30,6 +30,8 @@ enum Rule {
     Path,
     /// Empty, or a PostgreSQL URL; its password is hidden.
     DatabaseUrl,
+    /// A list of PostgreSQL URLs; their passwords are hidden.
+    DatabaseUrls,
     /// An http or https URL.
     HttpUrl,
     /// Empty, or an http or https URL.
@@ -60,6 +62,8 @@ const DAY_MS: i64 = 86_400_000;
 pub(super) const KEYS: &[Key] = &[
     key("database.url", Rule::DatabaseUrl),
     key("database.url_file", Rule::Path),
+    key("database.replica_urls", Rule::DatabaseUrls),
+    key("database.max_staleness_ms", Rule::Whole(100..=DAY_MS)),
     key("database.max_connections", Rule::Whole(1..=1000)),
     key("database.connect_timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("database.statement_timeout_ms", Rule::Whole(0..=DAY_MS)),
@@ -195,9 +199,10 @@ impl Key {
         let allowed = match &self.rule {
             Rule::Text | Rule::Secret | Rule::Path => text.is_some(),
             Rule::Filled => text.is_some_and(|text| !text.trim().is_empty()),
-            Rule::DatabaseUrl => text.is_some_and(|text| {
-                text.is_empty() || text.starts_with("postgres://") || text.starts_with("postgresql://")
-            }),
+            Rule::DatabaseUrl => text.is_some_and(|text| text.is_empty() || is_database_url(text)),
+            Rule::DatabaseUrls => value
+                .as_array()
+                .is_some_and(|values| values.iter().all(|value| value.as_str().is_some_and(is_database_url))),
             Rule::HttpUrl => text.is_some_and(is_http_url),
             Rule::OptionalHttpUrl => text.is_some_and(|text| text.is_empty() || is_http_url(text)),
             Rule::Listen => text.is_some_and(|text| text.is_empty() || text.parse::<SocketAddr>().is_ok()),
@@ -229,6 +234,7 @@ impl Key {
         match &self.rule {
             Rule::Secret
             | Rule::DatabaseUrl
+            | Rule::DatabaseUrls
             | Rule::HttpUrl
             | Rule::OptionalHttpUrl
             | Rule::Listen
@@ -256,6 +262,20 @@ impl Key {
         match &self.rule {
             Rule::Whole(_) => text.trim().parse::<i64>().map(Value::from).map_err(|_| bad()),
             Rule::Number(_) => text.trim().parse::<f64>().map(Value::from).map_err(|_| bad()),
+            Rule::DatabaseUrls => {
+                // A URL with several hosts has commas, so only a new scheme begins the next URL.
+                let list = text.trim().trim_start_matches('[').trim_end_matches(']');
+                let mut urls: Vec<String> = Vec::new();
+                for part in list.split(',').map(|part| part.trim().trim_matches(['"', '\''])) {
+                    match urls.last_mut().filter(|_| !part.contains("://")) {
+                        Some(url) if !part.is_empty() => url.extend([",", part]),
+                        Some(_) => {}
+                        None if part.is_empty() => {}
+                        None => urls.push(part.to_owned()),
+                    }
+                }
+                Ok(Value::from(urls))
+            }
             Rule::WordsOrFiles(_) | Rule::Singulars | Rule::Hosts => {
                 // `a,b`, or a TOML list. An empty text is an empty list.
                 let list = text.trim().trim_start_matches('[').trim_end_matches(']');
@@ -276,11 +296,10 @@ impl Key {
                     "\"***\"".into()
                 }
             }
-            Rule::DatabaseUrl | Rule::HttpUrl | Rule::OptionalHttpUrl => match value.as_str() {
-                // Without a scheme, a password cannot be located.
-                Some(url) if url.is_empty() || url.contains("://") => format!("{:?}", masked(url)),
-                Some(_) => "\"***\"".into(),
-                None => show(value),
+            Rule::DatabaseUrl | Rule::HttpUrl | Rule::OptionalHttpUrl => show_url(value),
+            Rule::DatabaseUrls => match value.as_array() {
+                Some(urls) => format!("[{}]", urls.iter().map(show_url).collect::<Vec<_>>().join(", ")),
+                None => "\"***\"".into(),
             },
             _ => show(value),
         }
@@ -315,6 +334,7 @@ impl Key {
             Rule::Path => "a path, or empty".into(),
             Rule::Filled => "a text that is not empty".into(),
             Rule::DatabaseUrl => "empty, or a URL as postgres://user:password@host/database".into(),
+            Rule::DatabaseUrls => "a list of URLs as \"postgres://user:password@host/database\"".into(),
             Rule::HttpUrl => "a URL that starts with http:// or https://".into(),
             Rule::OptionalHttpUrl => "empty, or a URL that starts with http:// or https://".into(),
             Rule::Listen => "empty, or an address and a port as 127.0.0.1:9464".into(),
@@ -329,6 +349,19 @@ impl Key {
             Rule::Number(range) => format!("a number from {} to {}", range.start(), range.end()),
         }
     }
+}
+
+fn show_url(value: &Value) -> String {
+    match value.as_str() {
+        // Without a scheme, a password cannot be located.
+        Some(url) if url.is_empty() || url.contains("://") => format!("{:?}", masked(url)),
+        Some(_) => "\"***\"".into(),
+        None => show(value),
+    }
+}
+
+fn is_database_url(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
 }
 
 fn is_http_url(text: &str) -> bool {

@@ -49,6 +49,9 @@ pub struct Database {
     pub url: SecretUrl,
     /// The path of the file that `url` was read from. May be empty.
     pub url_file: String,
+    /// The read replicas. May hold passwords.
+    pub replica_urls: Vec<SecretUrl>,
+    pub max_staleness_ms: u64,
     pub max_connections: u32,
     pub connect_timeout_ms: u64,
     pub statement_timeout_ms: u64,

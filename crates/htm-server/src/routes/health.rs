@@ -38,10 +38,17 @@ async fn readyz(State(app): State<App>) -> impl IntoResponse {
         return unready("the server is stopping");
     }
     match timeout(PATIENCE, app.htm.unknown_namespaces(&[])).await {
-        Ok(Ok(_)) => (StatusCode::OK, "ok\n".into()),
+        Ok(Ok(_)) => (StatusCode::OK, format!("ok\n{}", replicas(&app))),
         Ok(Err(error)) => unready(error.code()),
         Err(_elapsed) => unready("the database does not answer"),
     }
+}
+
+/// A line for each replica that does not answer reads. The server is ready without it: the primary answers.
+fn replicas(app: &App) -> String {
+    let states = app.htm.replicas().map(|replicas| replicas.states()).unwrap_or_default();
+    let left_out = states.into_iter().filter(|state| !state.in_use);
+    left_out.map(|state| format!("replica {} is not used: {}\n", state.host, state.reason)).collect()
 }
 
 async fn metrics(app: App) -> Result<impl IntoResponse> {
@@ -49,5 +56,5 @@ async fn metrics(app: App) -> Result<impl IntoResponse> {
         let problem = "the metrics are of all namespaces, and the key is not";
         return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
     }
-    Ok(([(CONTENT_TYPE, OPENMETRICS)], app.metrics.render()))
+    Ok(([(CONTENT_TYPE, OPENMETRICS)], app.metrics.render(app.htm.replicas())))
 }

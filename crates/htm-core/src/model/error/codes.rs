@@ -296,12 +296,16 @@ error_codes! {
     // The database
     DATABASE_UNREACHABLE "database_unreachable" Transient "The database cannot be reached."
         => "check database.url, and that the server runs";
+    DATABASE_NO_PRIMARY "database_no_primary" Transient "None of the hosts in the database's URL is a primary."
+        => "promote one of them, or check the hosts in database.url";
     DATABASE_EXHAUSTED "database_exhausted" Transient "The database has run out of disk, memory or files."
         => "free disk space or memory on the database's server, then do it again; workers go on by themselves";
     DATABASE_LOCKS "database_locks" Permanent "A transaction needs more locks than the server has room for."
         => "give it less at once, or raise max_locks_per_transaction on the database's server";
     DATABASE_URL_INVALID "database_url_invalid" Permanent "The database's URL cannot be read, or one of its parameters has an unknown value."
         => "write it as postgres://user:password@host:5432/database, parameters behind a ?";
+    WAL_POSITION_INVALID "wal_position_invalid" User "A position in the write-ahead log cannot be read."
+        => "give it as a write returned it, such as 0/3000148";
     DATABASE_DENIED "database_denied" Permanent "The database does not let the program in, or not do what it needs."
         => "check user, password and database in database.url, and the role's privileges";
     DATABASE_ERROR "database_error" Bug "The database refused a statement. Transient for a deadlock, a conflict or a timeout."

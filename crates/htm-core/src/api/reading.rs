@@ -1,0 +1,65 @@
+//! Where reads run: at a replica that is fresh enough, else at the primary.
+
+use crate::api::htm::Htm;
+use crate::api::replicas::{Reading, Replicas};
+use crate::model::error::{Error, ErrorKind, Result};
+use crate::model::fault::Fault;
+use crate::model::wal::WalPosition;
+use crate::store::hosts;
+
+impl Htm {
+    /// This handle with read replicas. Recall, timelines, statistics and maps are read there. All else, also a node
+    /// by its id, is read at the primary. A replica that fails costs a second attempt at the primary.
+    #[must_use]
+    pub fn with_replicas(self, replicas: Replicas) -> Self {
+        let reading = Reading { replicas: Some(replicas), ..self.reads().clone() };
+        self.with_reading(reading)
+    }
+
+    /// The read replicas of this handle, if there are any.
+    pub fn replicas(&self) -> Option<&Replicas> {
+        self.reads().replicas.as_ref()
+    }
+
+    /// A position in the write-ahead log behind everything that was committed before this call.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn wal_position(&self) -> Result<WalPosition> {
+        hosts::position(self.shared_pool()).await
+    }
+
+    /// This handle for reads that must see what was committed before [`position`](Self::wal_position): a replica that has
+    /// not replayed it is not asked.
+    #[must_use]
+    pub fn reading_after(self, position: WalPosition) -> Self {
+        let after = self.reads().after.max(Some(position));
+        let reading = Reading { after, ..self.reads().clone() };
+        self.with_reading(reading)
+    }
+
+    /// Reads at a replica if there is a fresh one, with the handle that `read` gets. Other statements of that handle
+    /// would run there too, so `read` must not write.
+    pub(crate) async fn reading<T, F>(&self, read: impl Fn(Htm) -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        // A read within a read stays where that one is.
+        let reading = self.reads();
+        if let Some(replicas) = reading.replicas.as_ref().filter(|_| reading.at.is_none())
+            && let Some(replica) = replicas.choose(reading.after).await
+        {
+            let at = Some(replica.connections(self.seen_by_tenants()));
+            match read(self.clone().with_reading(Reading { at, ..reading.clone() })).await {
+                Err(error) if may_be_of_the_replica(&error) => replica.leave_out(&error),
+                answer => return answer,
+            }
+        }
+        read(self.clone()).await
+    }
+}
+
+/// Whether the same read may succeed at the primary. A replica cancels reads that keep it from replaying.
+fn may_be_of_the_replica(error: &Error) -> bool {
+    error.kind() == ErrorKind::Database && error.fault() == Fault::Transient
+}

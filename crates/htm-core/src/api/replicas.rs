@@ -1,0 +1,244 @@
+//! Read replicas: which of them are fresh enough to answer.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use sqlx::PgPool;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::api::hosts;
+use crate::model::error::{Error, chain};
+use crate::model::replicas::{History, ReplicaState};
+use crate::model::wal::WalPosition;
+use crate::store::connections::{Connections, Walled};
+use crate::store::hosts as store;
+
+/// The longest time between two looks at all servers.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Where a handle reads.
+#[derive(Clone, Default)]
+pub(crate) struct Reading {
+    pub(crate) replicas: Option<Replicas>,
+    /// What reads must see.
+    pub(crate) after: Option<WalPosition>,
+    /// The connections of the read that the handle was made for.
+    pub(crate) at: Option<Arc<dyn Connections>>,
+}
+
+/// The read replicas of a database. Cheap to clone. They are looked at until the last clone is dropped.
+#[derive(Clone, Debug)]
+pub struct Replicas {
+    inner: Arc<Inner>,
+    _task: Arc<AbortOnDropHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    primary: PgPool,
+    members: Vec<Member>,
+    history: Mutex<History>,
+    /// The most that a replica may be stale.
+    max_staleness: Duration,
+    next: AtomicUsize,
+}
+
+/// A replica, and what its last look has found.
+#[derive(Debug)]
+struct Member {
+    host: String,
+    pool: PgPool,
+    tenants: PgPool,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    replayed: WalPosition,
+    /// Why it cannot be used. None: it can, unless it is stale.
+    reason: Option<String>,
+}
+
+/// The pools of a replica: of the application's role, and of the [tenants'](crate::tenant_options).
+pub type ReplicaPools = (PgPool, PgPool);
+
+impl Replicas {
+    /// Watches replicas of the database of `primary`. Reads go to those that lack nothing older than `max_staleness`.
+    /// Must be called within a tokio runtime. Nothing is read there before the first look.
+    pub fn start(primary: PgPool, replicas: Vec<ReplicaPools>, max_staleness: Duration) -> Self {
+        let unseen = || Seen { reason: Some("it was not looked at yet".into()), ..Seen::default() };
+        let member = |(pool, tenants): ReplicaPools| Member {
+            host: hosts::name(&pool.connect_options()),
+            pool,
+            tenants,
+            seen: Mutex::new(unseen()),
+        };
+        let inner = Arc::new(Inner {
+            primary,
+            members: replicas.into_iter().map(member).collect(),
+            history: Mutex::new(History::new(2 * max_staleness)),
+            max_staleness,
+            next: AtomicUsize::new(0),
+        });
+        let task = tokio::spawn({
+            let inner = inner.clone();
+            async move {
+                loop {
+                    inner.look().await;
+                    tokio::time::sleep(LOOK.min(max_staleness / 4)).await;
+                }
+            }
+        });
+        Self { inner, _task: Arc::new(AbortOnDropHandle::new(task)) }
+    }
+
+    /// The states of the replicas, in the order of the configuration.
+    pub fn states(&self) -> Vec<ReplicaState> {
+        let now = Instant::now();
+        let state = |member: &Member| {
+            let seen = lock(&member.seen).clone();
+            let stale = self.inner.staleness(now, &seen);
+            let reason = seen.reason.or_else(|| self.inner.too_stale(stale));
+            ReplicaState {
+                host: member.host.clone(),
+                in_use: reason.is_none(),
+                staleness_seconds: stale.map(|stale| stale.as_secs_f64()),
+                reason: reason.unwrap_or_default(),
+            }
+        };
+        self.inner.members.iter().map(state).collect()
+    }
+
+    /// The states as of now: looks at all servers.
+    pub async fn look(&self) -> Vec<ReplicaState> {
+        self.inner.look().await;
+        self.states()
+    }
+
+    /// A replica that is fresh enough, and has replayed `after`. They take turns.
+    pub(crate) async fn choose(&self, after: Option<WalPosition>) -> Option<Replica> {
+        let number = self.inner.members.len();
+        let first = self.inner.next.fetch_add(1, Ordering::Relaxed);
+        let now = Instant::now();
+        for index in (0..number).map(|step| (first.wrapping_add(step)) % number) {
+            let member = &self.inner.members[index];
+            let seen = lock(&member.seen).clone();
+            let stale = self.inner.staleness(now, &seen);
+            if seen.reason.is_some() || self.inner.too_stale(stale).is_some() {
+                continue;
+            }
+            if let Some(after) = after.filter(|after| *after > seen.replayed) {
+                // It may have replayed it since the last look.
+                match store::replayed(&member.pool).await {
+                    Ok(replayed) if replayed >= after => lock(&member.seen).replayed = replayed,
+                    Ok(_) => continue,
+                    Err(error) => {
+                        member.leave_out(&error);
+                        continue;
+                    }
+                }
+            }
+            return Some(Replica { inner: self.inner.clone(), index });
+        }
+        None
+    }
+
+    /// Closes the pools of the replicas.
+    pub async fn close(&self) {
+        let pools = self.inner.members.iter().flat_map(|member| [&member.pool, &member.tenants]);
+        join_all(pools.map(PgPool::close)).await;
+    }
+}
+
+impl Inner {
+    /// Looks at the primary, then at the replicas: what they have replayed is never compared with what came after.
+    async fn look(&self) {
+        let cluster = match store::state_by(&self.primary, LOOK).await {
+            Ok(state) => {
+                lock(&self.history).add(Instant::now(), state.position);
+                Some(state.cluster)
+            }
+            Err(error) => {
+                tracing::debug!(error = %chain(&error), "the primary was not asked where it is");
+                None
+            }
+        };
+        join_all(self.members.iter().map(|member| member.look(cluster))).await;
+    }
+
+    fn staleness(&self, now: Instant, seen: &Seen) -> Option<Duration> {
+        lock(&self.history).staleness(now, seen.replayed)
+    }
+
+    /// Why a replica of this staleness is left out; none if it is not.
+    fn too_stale(&self, stale: Option<Duration>) -> Option<String> {
+        let most = self.max_staleness.as_secs_f64();
+        match stale {
+            Some(stale) if stale <= self.max_staleness => None,
+            Some(stale) => Some(format!("it is {:.1} s stale, of {most} s at most", stale.as_secs_f64())),
+            None => Some(format!("it is more than {} s stale, of {most} s at most", 2.0 * most)),
+        }
+    }
+}
+
+impl Member {
+    async fn look(&self, cluster: Option<i64>) {
+        match store::state_by(&self.pool, LOOK).await {
+            Ok(state) => {
+                let reason = match cluster {
+                    Some(cluster) if cluster != state.cluster => Some("it is of another database cluster"),
+                    _ => (!state.is_replica).then_some("it is no replica"),
+                };
+                self.saw(state.position, reason.map(str::to_owned));
+            }
+            Err(error) => self.leave_out(&error),
+        }
+    }
+
+    fn leave_out(&self, error: &Error) {
+        let replayed = lock(&self.seen).replayed;
+        self.saw(replayed, Some(format!("it failed: {}", error.code())));
+        tracing::debug!(replica = self.host, error = %chain(error), "a replica failed");
+    }
+
+    /// Notes a look. A change is logged, the first look only if it found a fault.
+    fn saw(&self, replayed: WalPosition, reason: Option<String>) {
+        let mut seen = lock(&self.seen);
+        if seen.reason != reason {
+            match &reason {
+                Some(reason) => tracing::warn!(replica = self.host, reason, "reads do not go to a replica"),
+                None => tracing::info!(replica = self.host, "reads go to a replica"),
+            }
+        }
+        *seen = Seen { replayed, reason };
+    }
+}
+
+/// A replica that was chosen for a read.
+#[derive(Clone, Debug)]
+pub(crate) struct Replica {
+    inner: Arc<Inner>,
+    index: usize,
+}
+
+impl Replica {
+    /// Its connections: those of the tenants' role for the rows of some namespaces.
+    pub(crate) fn connections(&self, seen: Option<&[String]>) -> Arc<dyn Connections> {
+        let member = &self.inner.members[self.index];
+        match seen {
+            Some(seen) => Arc::new(Walled::new(member.tenants.clone(), seen)),
+            None => Arc::new(member.pool.clone()),
+        }
+    }
+
+    /// Leaves it out until a look has found it well.
+    pub(crate) fn leave_out(&self, error: &Error) {
+        self.inner.members[self.index].leave_out(error);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,95 @@
+//! What each server of a replicated database says of itself, on connections outside any pool.
+
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
+
+use crate::model::error::{Error, Result};
+use crate::model::wal::WalPosition;
+
+/// What a server says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HostState {
+    /// Whether it only replays what a primary wrote.
+    pub(crate) is_replica: bool,
+    /// The timeline that a primary writes. Each promotion of a replica begins a new one. A replica says 0.
+    pub(crate) timeline: u32,
+    /// What a primary has written durably, or what a replica has replayed.
+    pub(crate) position: WalPosition,
+    /// The database cluster: the same for a primary and its replicas.
+    pub(crate) cluster: i64,
+}
+
+/// A new connection, which must be there within the timeout.
+///
+/// # Errors
+/// `database_unreachable`, or what the server answers.
+pub(crate) async fn connect(options: &PgConnectOptions, timeout: Duration) -> Result<PgConnection> {
+    within(timeout, options.connect()).await
+}
+
+/// Asks a server what it is.
+///
+/// # Errors
+/// A database error, or `database_unreachable` after the timeout.
+pub(crate) async fn state(connection: &mut PgConnection, timeout: Duration) -> Result<HostState> {
+    // The functions of a primary fail on a replica. The name of a segment begins with the timeline.
+    let asked = sqlx::query_as::<_, (bool, i64, i64, i64)>(
+        "select is_replica,
+                case when is_replica then 0
+                     else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint end,
+                (case when is_replica then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end
+                 - '0/0'::pg_lsn)::bigint,
+                (select system_identifier from pg_control_system())
+           from (select pg_is_in_recovery() as is_replica offset 0) asked",
+    );
+    let (is_replica, timeline, position, cluster) = within(timeout, asked.fetch_one(connection)).await?;
+    let position = WalPosition::of_bytes(position);
+    Ok(HostState { is_replica, timeline: timeline.clamp(0, u32::MAX.into()) as u32, position, cluster })
+}
+
+/// Asks the server of a pool what it is.
+///
+/// # Errors
+/// As [`state`].
+pub(crate) async fn state_by(pool: &PgPool, timeout: Duration) -> Result<HostState> {
+    let mut connection = within(timeout, pool.acquire()).await?;
+    state(&mut connection, timeout).await
+}
+
+/// A position that is behind everything that was committed before. What waits for it to be replayed reads these.
+///
+/// # Errors
+/// A database error.
+pub(crate) async fn position(pool: &PgPool) -> Result<WalPosition> {
+    // A commit that does not wait for the disk may not be flushed yet.
+    let asked = sqlx::query_scalar::<_, i64>(
+        "select (case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn()
+                                                             else pg_current_wal_flush_lsn() end
+                 - '0/0'::pg_lsn)::bigint",
+    );
+    Ok(WalPosition::of_bytes(asked.fetch_one(pool).await?))
+}
+
+/// How far a replica has replayed.
+///
+/// # Errors
+/// A database error.
+pub(crate) async fn replayed(pool: &PgPool) -> Result<WalPosition> {
+    let asked = sqlx::query_scalar::<_, i64>(
+        "select case when pg_is_in_recovery() then (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint else 0 end",
+    );
+    Ok(WalPosition::of_bytes(asked.fetch_one(pool).await?))
+}
+
+/// Ends a connection without waiting for the server.
+pub(crate) async fn hang_up(connection: PgConnection) {
+    // An error means that it is gone already.
+    let _ = connection.close_hard().await;
+}
+
+async fn within<T>(timeout: Duration, work: impl Future<Output = sqlx::Result<T>>) -> Result<T> {
+    let timed = tokio::time::timeout(timeout, work).await;
+    timed.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(Error::from)
+}

@@ -1,0 +1,184 @@
+//! Where reads run: which replica is fresh enough, what a caller who has written sees, and what a dead replica costs.
+
+use std::time::Duration;
+
+use htm_core::{Filter, Htm, Memory, RecallQuery, StatsQuery, TimelineQuery, tenant_options};
+use htm_tests::{Sandbox, wait_until};
+use serde_json::{Value, json};
+use sqlx::postgres::PgPoolOptions;
+
+use super::{base, pair, reading};
+
+const PATIENT: Duration = Duration::from_secs(60);
+
+async fn found(htm: &Htm) -> usize {
+    htm.recall(&RecallQuery::new("lighthouse")).await.unwrap().hits.len()
+}
+
+#[tokio::test]
+async fn reads_are_of_the_replica_and_a_caller_who_asks_sees_what_was_written() {
+    let (primary, replica) = pair().await;
+    let htm = reading(&primary, &replica, PATIENT).await;
+    htm.remember(Memory::new("The lighthouse keeper wakes at four.")).await.unwrap();
+    replica.catch_up(&primary.pool).await;
+    replica.pause(true).await;
+    let node = htm.remember(Memory::new("The lighthouse has a new lamp.")).await.unwrap().node;
+    let position = htm.wal_position().await.unwrap();
+
+    // Each of these reads the replica, which does not know the second memory yet.
+    assert_eq!(found(&htm).await, 1);
+    assert_eq!(htm.latest(&Filter::default(), 10).await.unwrap().len(), 1);
+    let timeline = htm.conversation_timeline(&TimelineQuery::about("lighthouse")).await.unwrap();
+    assert_eq!(timeline.entries.len(), 1);
+    assert_eq!(htm.memory_stats(&StatsQuery::default()).await.unwrap().totals.nodes, 1);
+    assert_eq!(htm.map(&Filter::default(), 10).await.unwrap().memories, 1);
+    // A node by its id is read at the primary.
+    assert_eq!(htm.get(node).await.unwrap().id, node);
+
+    let seeing = htm.clone().reading_after(position);
+    assert_eq!(found(&seeing).await, 2);
+    assert_eq!(seeing.latest(&Filter::default(), 10).await.unwrap().len(), 2);
+
+    replica.pause(false).await;
+    replica.catch_up(&primary.pool).await;
+    assert_eq!(found(&htm).await, 2);
+    // Once it is there, the replica is asked again.
+    let before = reads_of(&replica.pool).await;
+    wait_until(|| async {
+        assert_eq!(found(&seeing).await, 2);
+        reads_of(&replica.pool).await > before
+    })
+    .await;
+    assert_eq!(position.to_string().parse::<htm_core::WalPosition>().unwrap(), position);
+}
+
+/// The number of scans of an index of the nodes on a server. Sessions report theirs after a while.
+async fn reads_of(pool: &sqlx::PgPool) -> i64 {
+    let asked = sqlx::query_scalar(
+        "select idx_scan from pg_stat_user_tables where schemaname = 'htm' and relname = 'nodes'",
+    );
+    asked.fetch_one(pool).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_replica_that_lags_too_far_is_left_out_and_comes_back() {
+    let (primary, replica) = pair().await;
+    let htm = reading(&primary, &replica, Duration::from_millis(1_500)).await;
+    let state = || htm.replicas().unwrap().states().remove(0);
+    replica.pause(true).await;
+    htm.remember(Memory::new("The lighthouse keeper wakes at four.")).await.unwrap();
+    wait_until(|| async { !state().in_use }).await;
+    assert!(state().reason.contains("of 1.5 s at most"), "{}", state().reason);
+    assert_eq!(found(&htm).await, 1);
+    replica.pause(false).await;
+    wait_until(|| async { state().in_use }).await;
+    assert_eq!(found(&htm).await, 1);
+}
+
+#[tokio::test]
+async fn a_replica_that_dies_costs_no_error() {
+    let (primary, replica) = pair().await;
+    let htm = reading(&primary, &replica, PATIENT).await;
+    htm.remember(Memory::new("The lighthouse keeper wakes at four.")).await.unwrap();
+    replica.catch_up(&primary.pool).await;
+    let readers: Vec<_> = (0..4)
+        .map(|_| {
+            let htm = htm.clone();
+            tokio::spawn(async move {
+                for _ in 0..200 {
+                    assert_eq!(found(&htm).await, 1);
+                }
+            })
+        })
+        .collect();
+    replica.kill();
+    for reader in readers {
+        reader.await.unwrap();
+    }
+    wait_until(|| async { !htm.replicas().unwrap().states()[0].in_use }).await;
+    assert_eq!(found(&htm).await, 1);
+}
+
+#[tokio::test]
+async fn a_replica_that_was_promoted_or_is_of_another_database_is_not_read() {
+    let (primary, replica) = pair().await;
+    let htm = reading(&primary, &replica, PATIENT).await;
+    replica.promote().await;
+    let reason = || htm.replicas().unwrap().states().remove(0).reason;
+    wait_until(|| async { !reason().is_empty() }).await;
+    assert_eq!(reason(), "it is no replica");
+
+    let (other, its_replica) = pair().await;
+    let pool = || PgPoolOptions::new().connect_lazy(&its_replica.url()).unwrap();
+    let foreign = htm_core::Replicas::start(primary.pool.clone(), vec![(pool(), pool())], PATIENT);
+    wait_until(|| async { foreign.states()[0].reason == "it is of another database cluster" }).await;
+    drop(other);
+}
+
+#[tokio::test]
+async fn a_tenant_reads_its_own_rows_at_the_replica() {
+    let (primary, replica) = pair().await;
+    let htm = reading(&primary, &replica, PATIENT).await;
+    let tenants = htm_core::connect_options(&primary.url()).unwrap();
+    let tenants = PgPoolOptions::new().connect_lazy_with(tenant_options(tenants));
+    let htm = htm.with_tenants(tenants);
+    for namespace in ["atlas", "other"] {
+        let memory = Memory {
+            namespace: Some(namespace.into()),
+            ..Memory::new(format!("The lighthouse of {namespace}."))
+        };
+        htm.remember(memory).await.unwrap();
+    }
+    replica.catch_up(&primary.pool).await;
+    replica.pause(true).await;
+    let tenant = htm.within(["atlas"]).unwrap();
+    assert_eq!(found(&tenant).await, 1);
+    tenant.remember(Memory::new("A second lighthouse.")).await.unwrap();
+    // Of the replica, which does not know it.
+    assert_eq!(found(&tenant).await, 1);
+}
+
+#[tokio::test]
+async fn a_server_says_where_writes_stand_and_which_replicas_it_reads() {
+    let (primary, replica) = pair().await;
+    let sandbox = Sandbox::on(&primary.url()).set("HTM_DATABASE__REPLICA_URLS", &replica.url());
+    let server = sandbox.start("htm", &["serve"]);
+    let base = base(&server).await;
+    let http = reqwest::Client::new();
+    let text =
+        async |path: &str| http.get(format!("{base}{path}")).send().await.unwrap().text().await.unwrap();
+    wait_until(|| async { text("/readyz").await == "ok\n" }).await;
+    let write = async || {
+        let request = http.post(format!("{base}/v1/memories"));
+        let response = request.json(&json!({"content": "The lighthouse has a lamp."})).send().await.unwrap();
+        response.headers()["htm-wal-position"].to_str().unwrap().to_owned()
+    };
+    let recalled = async |position: Option<&str>| {
+        let mut request = http.post(format!("{base}/v1/recall")).json(&json!({"query": "lighthouse"}));
+        if let Some(position) = position {
+            request = request.header("htm-wal-position", position);
+        }
+        let response = request.send().await.unwrap();
+        assert!(!response.headers().contains_key("htm-wal-position"), "a read has none");
+        response.json::<Value>().await.unwrap()
+    };
+    let hits = |recalled: Value| recalled["hits"].as_array().map(Vec::len);
+
+    replica.pause(true).await;
+    let position = write().await;
+    assert_eq!(hits(recalled(None).await), Some(0));
+    assert_eq!(hits(recalled(Some(&position)).await), Some(1));
+    assert_eq!(recalled(Some("yesterday")).await["code"], "header_invalid");
+
+    let metrics = text("/metrics").await;
+    let metric = |name: &str| metrics.lines().find(|line| line.starts_with(name)).map(str::to_owned);
+    assert!(metric("htm_replica_in_use{host=").unwrap().ends_with("} 1"), "{metrics}");
+    assert!(metric("htm_replica_staleness_seconds{host=").is_some(), "{metrics}");
+    assert_eq!(metrics.matches("# EOF").count(), 1, "{metrics}");
+    let seen = sandbox.htm(&["doctor"]).await;
+    assert!(seen.stdout.contains("replica"), "{}", seen.stdout);
+    replica.kill();
+    wait_until(|| async { text("/readyz").await.contains("is not used: it failed: database_unreachable") })
+        .await;
+    assert_eq!(hits(recalled(None).await), Some(1));
+}
