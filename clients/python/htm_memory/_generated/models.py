@@ -1643,7 +1643,7 @@ class Quota(BaseModel):
 
 class QuotaUse(BaseModel):
     """
-    What a namespace uses of its quota.
+    The use of a namespace's quota.
     """
 
     model_config = ConfigDict(
@@ -4438,7 +4438,7 @@ class ImportedLine(BaseModel):
     )
     kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'quota', 'end']
     """
-    What the line is.
+    The kind of the line.
     """
     node: int | None = None
     outcome: Literal['written', 'existing', 'repeated']

@@ -414,7 +414,7 @@ export interface Correction {
   used: string;
 }
 
-/** What a count over time is divided by. */
+/** The division of a count over time. */
 export type CountBy = "time" | "robot" | "tag";
 
 /** A list of groups of nodes. */
@@ -1034,7 +1034,7 @@ export interface Imported extends Changed {
 
 /** The result of an imported line. */
 export interface ImportedLine {
-  /** What the line is. */
+  /** The kind of the line. */
   kind: LineKind;
   /** The memory's node; none for other lines. */
   node?: NodeId | null;
@@ -1973,7 +1973,7 @@ export interface QuotaAndUse {
   used: QuotaUse;
 }
 
-/** What a namespace uses of its quota. */
+/** The use of a namespace's quota. */
 export interface QuotaUse {
   /** The bytes of their texts. */
   bytes: number;
