@@ -16,6 +16,9 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, SqlSafeStr};
 /// The schema version of this program: the number of HTM's migrations.
 pub const LATEST: u32 = 1;
 
+/// The extensions that HTM and apalis need.
+const EXTENSIONS: [&str; 3] = ["vector", "pg_trgm", "hstore"];
+
 /// Applies the missing migrations of apalis and of HTM.
 ///
 /// Waits for another process that is migrating the same database. Drops apalis' trigger `notify_workers`, because a
@@ -47,6 +50,20 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let released = lock.release().await;
     result?;
     Ok(released?)
+}
+
+/// Creates the extensions, for a schema that is restored from a backup.
+///
+/// # Errors
+/// As [`up`].
+pub async fn create_extensions(options: &PgConnectOptions) -> Result<(), MigrationError> {
+    let mut connection = PgConnection::connect_with(options).await?;
+    check_server(&mut connection).await?;
+    for name in EXTENSIONS {
+        let create = AssertSqlSafe(format!("create extension if not exists {name} with schema public"));
+        sqlx::raw_sql(create).execute(&mut connection).await?;
+    }
+    Ok(connection.close().await?)
 }
 
 /// Drops the schemas of HTM **and of apalis**: every memory is gone. Ask the user before.
@@ -196,7 +213,7 @@ async fn check_server(connection: &mut PgConnection) -> Result<(), MigrationErro
     if number < 150_000 {
         return Err(MigrationError::ServerTooOld { found: version });
     }
-    for name in ["vector", "pg_trgm", "hstore"] {
+    for name in EXTENSIONS {
         let found: Option<String> = sqlx::query_scalar(
             "select coalesce(e.extversion, a.default_version) from pg_available_extensions a
                left join pg_extension e on e.extname = a.name where a.name = $1",

@@ -16,7 +16,7 @@ pub use database::TestDatabase;
 pub use own_server::{OwnServer, ServerFiles};
 pub use process::{Answer, Running, Sandbox, binary};
 pub use proxy::Proxy;
-pub use replica::Replica;
+pub use replica::{BaseBackup, Replica};
 pub use server::cluster_dir;
 pub use slow_provider::SlowProvider;
 

@@ -1,6 +1,6 @@
 //! A PostgreSQL server for one test, which the test may crash.
 
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,6 +58,20 @@ impl OwnServer {
     /// Restarts the server to let replicas stream from it.
     pub async fn serve_replicas(&self) {
         self.restart_by_hand("local all,replication all trust\n", &[("listen_addresses", "''")]).await;
+    }
+
+    /// Restarts the server to archive its write-ahead log, and lets it be copied. Returns the archive's directory.
+    pub async fn archive(&self) -> PathBuf {
+        let files = self.files().await;
+        let archive = self.dir.path().join("archive");
+        std::fs::create_dir(&archive).expect("a directory");
+        let owner = std::fs::metadata(&files.data).expect("the cluster's directory");
+        chown(&archive, Some(owner.uid()), Some(owner.gid())).expect("an owner");
+        let command = format!("alter system set archive_command = 'cp %p {}/%f'", archive.display());
+        sqlx::raw_sql(sqlx::AssertSqlSafe(command)).execute(&self.pool).await.expect("a setting");
+        let settings = [("listen_addresses", "''"), ("archive_mode", "on")];
+        self.restart_by_hand("local all,replication all trust\n", &settings).await;
+        archive
     }
 
     async fn restart_by_hand(&self, rules: &str, settings: &[(&str, &str)]) {

@@ -1,6 +1,7 @@
 //! A streaming replica of a test's server, which the test may delay, kill and promote.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -20,9 +21,65 @@ pub struct Replica {
     pub pool: PgPool,
 }
 
+/// The copied files of a primary, not started yet.
+pub struct BaseBackup {
+    files: ServerFiles,
+    dir: TempDir,
+}
+
+impl BaseBackup {
+    /// Starts it as of a moment, from the primary's archive of its write-ahead log.
+    pub async fn at(self, archive: &Path, moment: &str) -> Replica {
+        let settings = format!(
+            "restore_command = 'cp {}/%f %p'\nrecovery_target_time = '{}'\nrecovery_target_action = 'promote'\n\
+             archive_command = 'true'\n",
+            archive.display(),
+            moment
+        );
+        self.configure(&settings, "recovery.signal");
+        let server = self.start().await;
+        wait_until(|| async {
+            let recovers =
+                sqlx::query_scalar::<_, bool>("select pg_is_in_recovery()").fetch_one(&server.pool).await;
+            recovers.is_ok_and(|recovers| !recovers)
+        })
+        .await;
+        server
+    }
+
+    fn configure(&self, settings: &str, signal: &str) {
+        let path = self.files.data.join("postgresql.auto.conf");
+        let mut text = std::fs::read_to_string(&path).expect("its settings");
+        text.push_str(settings);
+        std::fs::write(&path, text).expect("its settings");
+        let signal = self.files.data.join(signal);
+        std::fs::write(&signal, "").expect("a signal");
+        let owner = std::fs::metadata(&self.files.data).expect("its directory");
+        chown(&signal, Some(owner.uid()), Some(owner.gid())).expect("an owner");
+    }
+
+    async fn start(self) -> Replica {
+        // A replica needs as much room for connections as its primary.
+        start_by_hand(&self.files, &[("listen_addresses", "''"), ("max_connections", "200")]);
+        let options: PgConnectOptions = url_of(&self.files).parse().expect("its URL");
+        let pool = PgPoolOptions::new().max_connections(4).acquire_timeout(Duration::from_secs(5));
+        let pool = pool.connect_with(options).await.expect("it answers");
+        Replica { files: self.files, _dir: self.dir, pool }
+    }
+}
+
 impl Replica {
     /// Copies a primary that [serves replicas](OwnServer::serve_replicas), and streams from it under a name.
     pub async fn of(primary: &OwnServer, name: &str) -> Self {
+        let copy = Self::copy(primary).await;
+        let source =
+            format!("host={} user=postgres application_name={name}", primary.files().await.socket.display());
+        copy.configure(&format!("primary_conninfo = '{source}'\n"), "standby.signal");
+        copy.start().await
+    }
+
+    /// Copies a primary that [serves replicas](OwnServer::serve_replicas) or [archives](OwnServer::archive).
+    pub async fn copy(primary: &OwnServer) -> BaseBackup {
         let dir = crate::cluster_dir();
         let from = primary.files().await;
         let files =
@@ -33,29 +90,17 @@ impl Replica {
             std::fs::set_permissions(place, std::fs::Permissions::from_mode(0o700)).expect("permissions");
             chown(place, Some(owner.uid()), Some(owner.gid())).expect("an owner");
         }
-        let source = format!("host={} user=postgres application_name={name}", from.socket.display());
+        let source = format!("host={} user=postgres", from.socket.display());
         let copied = from
             .program("pg_basebackup", &from.data)
-            .args([
-                "--checkpoint=fast",
-                "--no-sync",
-                "--write-recovery-conf",
-                "--dbname",
-                &source,
-                "--pgdata",
-            ])
+            .args(["--checkpoint=fast", "--no-sync", "--dbname", &source, "--pgdata"])
             .arg(&files.data)
             .output()
             .expect("pg_basebackup runs");
         assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
         std::fs::write(files.data.join("pg_hba.conf"), "local all,replication all trust\n")
             .expect("its rules");
-        // A replica needs as much room for connections as its primary.
-        start_by_hand(&files, &[("listen_addresses", "''"), ("max_connections", "200")]);
-        let options: PgConnectOptions = url_of(&files).parse().expect("its URL");
-        let pool = PgPoolOptions::new().max_connections(4).acquire_timeout(Duration::from_secs(5));
-        let pool = pool.connect_with(options).await.expect("it answers");
-        Self { files, _dir: dir, pool }
+        BaseBackup { files, dir }
     }
 
     /// The URL.

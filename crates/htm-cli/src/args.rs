@@ -382,6 +382,36 @@ Examples:
         #[arg(long, value_name = "ROLE")]
         application_role: Option<String>,
     },
+    /// Write a backup of everything into a new directory
+    #[command(
+        after_help = "Writes to the database go on meanwhile. `htm export` writes what is stored as JSON Lines.
+The directory has pg_dump's directory format, and a manifest with the rows of each table.
+
+Examples:
+  htm db backup /backups/htm-2026-11-25
+  htm db backup --jobs 4 /backups/htm-2026-11-25"
+    )]
+    Backup {
+        /// The directory, which must not be there yet
+        directory: PathBuf,
+        /// The number of tables at a time
+        #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
+        jobs: u16,
+    },
+    /// Restore a backup into an empty database, and check its rows and jobs
+    #[command(after_help = "An older schema is migrated. Roles are not restored: grant again with \
+`htm db migrate --application-role ROLE`.
+
+Examples:
+  htm db restore /backups/htm-2026-11-25
+  HTM_DATABASE__URL=postgres://owner@db.example.com/htm htm db restore /backups/htm-2026-11-25")]
+    Restore {
+        /// The directory of the backup
+        directory: PathBuf,
+        /// The number of tables and indexes at a time
+        #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
+        jobs: u16,
+    },
     /// Delete every memory and job: drop the schemas of HTM and apalis
     Reset {
         /// Confirm the deletion

@@ -82,6 +82,20 @@ htm_core::error_codes! {
         => "check that the directory may be written to and that the disk is not full";
 
     // The schema
+    BACKUP_EXISTS "backup_exists" User "A backup would replace what is there."
+        => "name a directory that is not there yet";
+    BACKUP_INVALID "backup_invalid" User "A directory holds no whole backup."
+        => "name a directory that `htm db backup` made";
+    BACKUP_PROGRAMS_MISSING "backup_programs_missing" Permanent "PostgreSQL's programs for backups cannot be run."
+        => "run `./justw setup`, or install the client programs of the server's version, or of a newer one";
+    BACKUP_FAILED "backup_failed" Permanent "PostgreSQL's program for backups failed."
+        => "read what it says and correct that; an older pg_dump than the server: install the server's version. Before a second restoration: `htm db reset --yes`";
+    BACKUP_DIFFERS "backup_differs" Permanent "The restored database has other rows than the backup."
+        => "check that nobody writes there, run `htm db reset --yes`, and restore again; keep the backup";
+    BACKUP_IO "backup_io" Permanent "A file of a backup cannot be read or written."
+        => "check who may write there, and that the disk is not full";
+    DATABASE_NOT_EMPTY "database_not_empty" User "A backup is restored into an empty database only."
+        => "name another database; or delete everything in this one: `htm db reset --yes`";
     SCHEMA_VERSION "schema_version" Permanent "The database has no HTM schema, or an older or a newer one."
         => "run `htm db migrate`";
     EXTENSION_MISSING "extension_missing" Permanent "PostgreSQL lacks an extension, or has too old a version of it."

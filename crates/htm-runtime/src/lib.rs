@@ -3,6 +3,7 @@
 //!
 //! [`Session::open`] combines them.
 
+pub mod backup;
 pub mod codes;
 pub mod commands;
 pub mod config;

@@ -283,7 +283,11 @@ pub async fn schema_version(config: &Config) -> Result<u32> {
     on_database(config, async |options| version(&options, timeout).await).await
 }
 
-async fn on_database<T>(config: &Config, work: impl AsyncFnOnce(PgConnectOptions) -> Result<T>) -> Result<T> {
+/// Does something at the primary of the configured database, whatever its schema.
+pub(crate) async fn on_database<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(PgConnectOptions) -> Result<T>,
+) -> Result<T> {
     let server = DatabaseServer::open(config).await?;
     let timeout = Duration::from_millis(config.database.connect_timeout_ms);
     let at_primary = async { work(hosts(config, &server.url)?.primary(timeout).await?).await };

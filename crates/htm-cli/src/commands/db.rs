@@ -1,17 +1,21 @@
 //! `htm db …`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use htm_core::worker::server::others_connected;
+use htm_runtime::backup;
 use htm_runtime::config::Config;
 use htm_runtime::paths::Paths;
 use htm_runtime::private_pg::{PrivatePg, Released};
+use indicatif::{HumanBytes, ProgressBar};
 use sqlx::{Connection, PgConnection};
 
+use super::session::with_session;
 use crate::args::DbCommand;
 use crate::codes;
 use crate::error::CliError;
-use crate::output::{Output, table};
+use crate::output::{Output, count, table};
 
 pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) -> Result<ExitCode, CliError> {
     match command {
@@ -35,6 +39,8 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
                 format!("schema version {version}")
             });
         }
+        DbCommand::Backup { directory, jobs } => back_up(config, &directory, jobs, output).await?,
+        DbCommand::Restore { directory, jobs } => return restore(config, &directory, jobs, output).await,
         DbCommand::Reset { yes: false } => {
             return Err(CliError::new(codes::NOT_CONFIRMED, "deleting every memory was not confirmed")
                 .with_hint("confirm: `htm db reset --yes`"));
@@ -56,6 +62,63 @@ async fn up(config: &Config, output: &Output) -> Result<(), CliError> {
     let url = server.url();
     output.value(&serde_json::json!({ "running": true, "url": url }), || format!("running at {url}"));
     Ok(())
+}
+
+async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Result<(), CliError> {
+    let bar = output.progress(0, "tables");
+    bar.set_message("backup");
+    let manifest = backup::back_up(config, to, jobs, &mut |done, all| show(&bar, done, all)).await;
+    bar.finish_and_clear();
+    let manifest = manifest?;
+    let size = size_of(to);
+    let answer = serde_json::json!({ "directory": to, "bytes": size, "manifest": manifest });
+    output.value(&answer, || {
+        let (memories, rows) = (count(manifest.memories(), "memory"), count(manifest.rows(), "row"));
+        format!(
+            "{memories}, {rows} of {} saved to {} ({})",
+            count(manifest.tables.len() as u64, "table"),
+            to.display(),
+            HumanBytes(size)
+        )
+    });
+    Ok(())
+}
+
+async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {
+    let bar = output.progress(0, "tables");
+    bar.set_message("restore");
+    let manifest = backup::restore(config, from, jobs, &mut |done, all| show(&bar, done, all)).await;
+    bar.finish_and_clear();
+    let manifest = manifest?;
+    let stranded =
+        with_session(config, async |session| Ok(session.htm().jobs()?.count_stranded().await?)).await?;
+    let answer = serde_json::json!({ "manifest": manifest, "stranded": stranded });
+    output.value(&answer, || {
+        let (memories, rows) = (count(manifest.memories(), "memory"), count(manifest.rows(), "row"));
+        let jobs = match stranded {
+            0 => "each memory has its results, a job or a dead letter".to_owned(),
+            _ => format!("{}: `htm jobs audit` lists them", count(stranded.unsigned_abs(), "stranded job")),
+        };
+        format!("{memories}, {rows} restored, as the backup of {} says; {jobs}", manifest.made_at)
+    });
+    Ok(if stranded == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn show(bar: &ProgressBar, done: usize, all: usize) {
+    bar.set_length(all as u64);
+    bar.set_position(done as u64);
+}
+
+/// The bytes of the files below a directory.
+fn size_of(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
 }
 
 async fn down(server: &PrivatePg, force: bool) -> Result<(), CliError> {

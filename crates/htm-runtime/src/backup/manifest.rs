@@ -1,0 +1,83 @@
+//! What a backup says of itself.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use htm_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+
+use super::error::io;
+use crate::codes;
+
+const FILE: &str = "manifest.json";
+
+/// The version of the manifest.
+const FORMAT: u32 = 1;
+
+/// What a backup says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of the manifest: 1.
+    pub format: u32,
+    /// The database's time of the snapshot, in UTC.
+    pub made_at: String,
+    /// The version of HTM that made the backup.
+    pub htm: String,
+    /// The version of the server, such as `18.6`.
+    pub postgres: String,
+    /// The version of HTM's schema.
+    pub schema_version: u32,
+    /// The rows of each table.
+    pub tables: BTreeMap<String, u64>,
+}
+
+impl Manifest {
+    pub(super) async fn now(
+        connection: &mut PgConnection,
+        schema_version: u32,
+        tables: BTreeMap<String, u64>,
+    ) -> Result<Self> {
+        let (made_at, postgres) = sqlx::query_as(
+            "select to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), current_setting('server_version')",
+        )
+        .fetch_one(connection)
+        .await?;
+        let htm = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(Self { format: FORMAT, made_at, htm, postgres, schema_version, tables })
+    }
+
+    /// The number of memories, forgotten ones included.
+    pub fn memories(&self) -> u64 {
+        self.tables.get("htm.nodes").copied().unwrap_or_default()
+    }
+
+    /// The number of rows of all tables.
+    pub fn rows(&self) -> u64 {
+        self.tables.values().sum()
+    }
+
+    pub(super) fn write(&self, to: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self).expect("a manifest is JSON");
+        let path = to.join(FILE);
+        fs::write(&path, text).map_err(io(format!("{} cannot be written", path.display())))
+    }
+
+    /// Reads the manifest of a backup.
+    ///
+    /// # Errors
+    /// `backup_invalid`.
+    pub fn read(from: &Path) -> Result<Self> {
+        let invalid = |why: String| {
+            Error::new(codes::BACKUP_INVALID, format!("{} is no whole backup: {why}", from.display()))
+        };
+        let text = fs::read(from.join(FILE)).map_err(|error| invalid(format!("{FILE}: {error}")))?;
+        let manifest: Self =
+            serde_json::from_slice(&text).map_err(|error| invalid(format!("{FILE}: {error}")))?;
+        match manifest.format {
+            FORMAT => Ok(manifest),
+            other => Err(invalid(format!("its manifest has format {other}, this program knows {FORMAT}"))),
+        }
+    }
+}

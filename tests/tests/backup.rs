@@ -1,0 +1,161 @@
+//! `htm db backup` and `htm db restore`: everything comes back, a damaged backup is noticed, and a base backup with archived
+//! WAL goes back to a moment.
+
+use std::path::Path;
+
+use htm_core::{Memory, RecallQuery};
+use htm_runtime::paths::Paths;
+use htm_tests::{OwnServer, Replica, Sandbox, TestDatabase, drain, wait_until};
+use serde_json::Value;
+use sqlx::PgPool;
+
+/// The programs on a database, with those of the tests' PostgreSQL.
+fn sandbox(db: &TestDatabase) -> Sandbox {
+    let home = Paths::from_env().unwrap().home().display().to_string();
+    Sandbox::new(db).set("HTM_HOME", &home)
+}
+
+/// A database with memories of two namespaces, embedded, tagged, edited, forgotten, and a dead letter.
+async fn filled() -> TestDatabase {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for (namespace, text) in [("atlas", "A lighthouse keeper."), ("other", "A lighthouse of others.")] {
+        htm.remember(Memory::new(text).namespace(namespace)).await.unwrap();
+    }
+    let sandbox = Sandbox::new(&db);
+    let forgotten = sandbox.remember(&["--tag", "a:b", "A memory to forget."]).await;
+    sandbox.htm(&["forget", &forgotten, "--yes"]).await.succeeds();
+    drain(&db, htm_core::Stage::Embed).await;
+    drain(&db, htm_core::Stage::Tag).await;
+    sandbox.remember(&["This one waits for the workers."]).await;
+    db
+}
+
+/// All rows of all tables, as text.
+async fn rows(pool: &PgPool) -> Vec<(String, String)> {
+    let tables: Vec<String> = sqlx::query_scalar(
+        "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname in ('htm', 'apalis') order by 1",
+    )
+    .fetch_all(pool)
+    .await
+    .unwrap();
+    let mut all = Vec::new();
+    for table in tables {
+        let every = sqlx::AssertSqlSafe(format!("select t::text from {table} t order by 1"));
+        let every: Vec<String> = sqlx::query_scalar(every).fetch_all(pool).await.unwrap();
+        all.extend(every.into_iter().map(|row| (table.clone(), row)));
+    }
+    all
+}
+
+/// What the catalogue says of tables, indexes, constraints, policies, functions and rights.
+async fn catalogue(pool: &PgPool) -> Vec<String> {
+    sqlx::query_scalar(
+        "select indexdef from pg_indexes where schemaname in ('htm', 'apalis')
+         union all select conrelid::regclass || ' ' || pg_get_constraintdef(oid) from pg_constraint
+                    where connamespace::regnamespace::text in ('htm', 'apalis')
+         union all select concat_ws(' ', tablename, policyname, permissive, roles, qual, with_check) from pg_policies
+         union all select pg_get_functiondef(oid) from pg_proc
+                    where pronamespace::regnamespace::text in ('htm', 'apalis') and prokind = 'f'
+         union all select pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
+         union all select concat_ws(' ', oid::regclass, relrowsecurity, relacl::text) from pg_class
+                    where relnamespace::regnamespace::text in ('htm', 'apalis')
+         union all select extname from pg_extension
+         order by 1",
+    )
+    .fetch_all(pool)
+    .await
+    .unwrap()
+}
+
+#[tokio::test]
+async fn everything_comes_back() {
+    let db = filled().await;
+    let sandbox = sandbox(&db);
+    let place = sandbox.write("name", "");
+    let place = Path::new(&place).with_file_name("backup").display().to_string();
+    let saved = sandbox.htm(&["--json", "db", "backup", &place]).await.json();
+    assert_eq!(saved["manifest"]["tables"]["htm.nodes"], 4, "{saved}");
+    assert!(saved["bytes"].as_u64().unwrap() > 10_000, "{saved}");
+    let again = sandbox.htm(&["db", "backup", &place]).await;
+    again.exits(2);
+    assert!(again.stderr.contains("backup_exists"), "{}", again.stderr);
+
+    let other = TestDatabase::empty().await;
+    let at_other = self::sandbox(&other);
+    let restored = at_other.htm(&["--json", "db", "restore", &place]).await.json();
+    assert_eq!(restored["stranded"], 0);
+    assert_eq!(rows(&other.pool).await, rows(&db.pool).await);
+    assert_eq!(catalogue(&other.pool).await, catalogue(&db.pool).await);
+
+    // It goes on where it was: the jobs run, new memories get new numbers, tenants are kept apart.
+    let htm = other.htm();
+    let new =
+        htm.remember(Memory::new("A lighthouse after the restoration.").namespace("atlas")).await.unwrap();
+    assert_eq!(other.count("select count(*) from htm.nodes").await, 5);
+    assert_eq!(new.node, htm.get(new.node).await.unwrap().id);
+    drain(&other, htm_core::Stage::Embed).await;
+    drain(&other, htm_core::Stage::Tag).await;
+    let waiting = other.count("select count(*) from apalis.jobs where status = 'Pending'").await;
+    assert_eq!(waiting, 0);
+    let tenant = htm.within(["atlas"]).unwrap();
+    assert_eq!(tenant.recall(&RecallQuery::new("lighthouse")).await.unwrap().hits.len(), 2);
+
+    let full = at_other.htm(&["db", "restore", &place]).await;
+    full.exits(2);
+    assert!(full.stderr.contains("database_not_empty"), "{}", full.stderr);
+}
+
+#[tokio::test]
+async fn a_backup_that_is_not_whole_is_noticed() {
+    let db = filled().await;
+    let sandbox = sandbox(&db);
+    let place = Path::new(&sandbox.write("name", "")).with_file_name("backup");
+    let name = place.display().to_string();
+    sandbox.htm(&["db", "backup", &name]).await.succeeds();
+    let refused = async |code: &str| {
+        let empty = TestDatabase::empty().await;
+        let answer = self::sandbox(&empty).htm(&["db", "restore", &name]).await;
+        assert!(answer.stderr.contains(code), "{code}: {}", answer.stderr);
+    };
+    let manifest = std::fs::read_to_string(place.join("manifest.json")).unwrap();
+    let mut changed: Value = serde_json::from_str(&manifest).unwrap();
+    changed["tables"]["htm.nodes"] = 5.into();
+    std::fs::write(place.join("manifest.json"), changed.to_string()).unwrap();
+    refused("backup_differs").await;
+    changed["format"] = 2.into();
+    std::fs::write(place.join("manifest.json"), changed.to_string()).unwrap();
+    refused("backup_invalid").await;
+    std::fs::write(place.join("manifest.json"), &manifest).unwrap();
+    let mut of_tables = std::fs::read_dir(place.join("dump")).unwrap();
+    let one = of_tables.find_map(|entry| {
+        let path = entry.unwrap().path();
+        path.extension().is_some_and(|extension| extension == "gz").then_some(path)
+    });
+    std::fs::remove_file(one.unwrap()).unwrap();
+    refused("backup_failed").await;
+    std::fs::remove_file(place.join("manifest.json")).unwrap();
+    refused("backup_invalid").await;
+}
+
+#[tokio::test]
+async fn a_base_backup_with_archived_wal_goes_back_to_a_moment() {
+    let primary = OwnServer::start().await;
+    let archive = primary.archive().await;
+    let htm = htm_core::Htm::with_pool(primary.pool.clone(), htm_core::Settings::default(), None);
+    htm.remember(Memory::new("Before the base backup.")).await.unwrap();
+    let base = Replica::copy(&primary).await;
+    htm.remember(Memory::new("After it, and before the accident.")).await.unwrap();
+    let moment: String =
+        sqlx::query_scalar("select clock_timestamp()::text").fetch_one(&primary.pool).await.unwrap();
+    sqlx::raw_sql("update htm.nodes set content = 'overwritten'").execute(&primary.pool).await.unwrap();
+    let segment: String =
+        sqlx::query_scalar("select pg_walfile_name(pg_switch_wal())").fetch_one(&primary.pool).await.unwrap();
+    wait_until(|| async { archive.join(&segment).is_file() }).await;
+
+    let then = base.at(&archive, &moment).await;
+    let contents: Vec<String> =
+        sqlx::query_scalar("select content from htm.nodes order by id").fetch_all(&then.pool).await.unwrap();
+    assert_eq!(contents, ["Before the base backup.", "After it, and before the accident."]);
+    Sandbox::on(&then.url()).htm(&["jobs", "audit"]).await.succeeds();
+}
