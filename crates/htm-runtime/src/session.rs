@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::error::chain;
+use htm_core::error::{chain, codes};
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
 use htm_core::worker::embeddings::{RegisteredModel, without_embedder};
 use htm_core::{
-    Embedders, Follower, Hosts, Htm, RecallSettings, ReplicaPools, Replicas, Result, Settings, pool_options,
-    tenant_options,
+    Embedders, Error, Follower, Hosts, Htm, RecallSettings, ReplicaPools, Replicas, Result, Settings,
+    pool_options, tenant_options,
 };
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, Row};
 
 use crate::config::Config;
 use crate::embedders::ConfiguredEmbedders;
@@ -33,6 +33,9 @@ const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_keepalives_count", "3"),
     ("tcp_user_timeout", "30000"),
 ];
+
+/// A setting of each connection whose value is its name. It is lost if something between drops the settings.
+const DIRECT: &str = "htm.direct";
 
 /// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: buffered writes are
 /// flushed then, and the private PostgreSQL stops with its last user.
@@ -290,7 +293,13 @@ pub(crate) async fn on_database<T>(
 ) -> Result<T> {
     let server = DatabaseServer::open(config).await?;
     let timeout = Duration::from_millis(config.database.connect_timeout_ms);
-    let at_primary = async { work(hosts(config, &server.url)?.primary(timeout).await?).await };
+    let at_primary = async {
+        let options = hosts(config, &server.url)?.primary(timeout).await?;
+        let mut connection = connect(&options, timeout).await?;
+        check_direct(&mut connection).await?;
+        connection.close().await?;
+        work(options).await
+    };
     let result = at_primary.await;
     server.close().await;
     result
@@ -311,10 +320,29 @@ async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse
     Ok(Some(PrivatePg::locate(paths)?.start().await?))
 }
 
+/// A connection of its own, which must be there within the timeout.
+async fn connect(options: &PgConnectOptions, timeout: Duration) -> Result<PgConnection> {
+    let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options));
+    Ok(connect.await.map_err(|_elapsed| sqlx::Error::PoolTimedOut)??)
+}
+
+/// Refuses a pooler that drops the settings of connections: the role of tenants is one of them, and a pooler by transactions
+/// would also mix up whose rows a connection sees.
+async fn check_direct(connection: &mut PgConnection) -> Result<()> {
+    // Not prepared: such a pooler may not know what is.
+    let shown =
+        sqlx::raw_sql(AssertSqlSafe(format!("select coalesce(current_setting('{DIRECT}', true), '')")));
+    if shown.fetch_one(connection).await?.get::<String, _>(0) == DIRECT {
+        return Ok(());
+    }
+    let message = "the settings of connections do not reach PostgreSQL: a pooler is between";
+    Err(Error::new(codes::DATABASE_POOLED, message))
+}
+
 /// Reads the schema version, on a connection of its own.
 async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32> {
-    let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options));
-    let mut connection = connect.await.map_err(|_elapsed| sqlx::Error::PoolTimedOut)??;
+    let mut connection = connect(options, timeout).await?;
+    check_direct(&mut connection).await?;
     let version = htm_migration::version(&mut connection).await?;
     connection.close().await?;
     Ok(version)
@@ -326,8 +354,7 @@ async fn serves_older(options: &PgConnectOptions, found: u32, timeout: Duration)
     if found < htm_migration::LATEST {
         return Ok(false);
     }
-    let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options));
-    let mut connection = connect.await.map_err(|_elapsed| sqlx::Error::PoolTimedOut)??;
+    let mut connection = connect(options, timeout).await?;
     let oldest = htm_migration::oldest_program(&mut connection).await?;
     connection.close().await?;
     let serves = oldest <= htm_migration::LATEST;
@@ -348,7 +375,7 @@ fn hosts(config: &Config, url: &str) -> Result<Hosts> {
     // Compiling a plan never pays here, because no statement runs long enough.
     Ok(Hosts::of(url)?.with(|options| {
         let options = options.application_name("htm").options(KEEPALIVE);
-        options.options([("statement_timeout", timeout.as_str()), ("jit", "off")])
+        options.options([("statement_timeout", timeout.as_str()), ("jit", "off"), (DIRECT, DIRECT)])
     }))
 }
 

@@ -673,6 +673,10 @@ class DatabaseUrlInvalid(HtmError):
     """The database's URL cannot be read, or one of its parameters has an unknown value."""
 
 
+class DatabasePooled(HtmError):
+    """A pooler of connections is between the program and PostgreSQL."""
+
+
 class WalPositionInvalid(HtmError):
     """A position in the write-ahead log cannot be read."""
 
@@ -857,6 +861,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "database_exhausted": DatabaseExhausted,
     "database_locks": DatabaseLocks,
     "database_url_invalid": DatabaseUrlInvalid,
+    "database_pooled": DatabasePooled,
     "wal_position_invalid": WalPositionInvalid,
     "database_denied": DatabaseDenied,
     "database_error": DatabaseError,

@@ -341,6 +341,8 @@ export type ServerCode =
   | "database_locks"
   /** 503: The database's URL cannot be read, or one of its parameters has an unknown value. */
   | "database_url_invalid"
+  /** 503: A pooler of connections is between the program and PostgreSQL. */
+  | "database_pooled"
   /** 422: A position in the write-ahead log cannot be read. */
   | "wal_position_invalid"
   /** 503: The database does not let the program in, or not do what it needs. */

@@ -17,6 +17,10 @@ impl From<sqlx::Error> for Error {
                 unreachable(error)
             }
             E::Database(database) => match database.code().as_deref() {
+                Some("08P01") if database.message().contains("startup parameter") => {
+                    let message = "the server takes no settings at the start of a connection: it is a pooler";
+                    Error::new(codes::DATABASE_POOLED, message).caused_by(error)
+                }
                 // Connection exceptions and shutdowns: https://www.postgresql.org/docs/current/errcodes-appendix.html
                 Some(code) if code.starts_with("08") || code.starts_with("57P") || code == "53300" => {
                     unreachable(error)

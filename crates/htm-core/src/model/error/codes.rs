@@ -304,6 +304,8 @@ error_codes! {
         => "give it less at once, or raise max_locks_per_transaction on the database's server";
     DATABASE_URL_INVALID "database_url_invalid" Permanent "The database's URL cannot be read, or one of its parameters has an unknown value."
         => "write it as postgres://user:password@host:5432/database, parameters behind a ?";
+    DATABASE_POOLED "database_pooled" Permanent "A pooler of connections is between the program and PostgreSQL."
+        => "name PostgreSQL's own host and port in database.url: HTM pools connections itself, as many as database.max_connections";
     WAL_POSITION_INVALID "wal_position_invalid" User "A position in the write-ahead log cannot be read."
         => "give it as a write returned it, such as 0/3000148";
     DATABASE_DENIED "database_denied" Permanent "The database does not let the program in, or not do what it needs."
