@@ -67,7 +67,11 @@ impl OwnServer {
         std::fs::create_dir(&archive).expect("a directory");
         let owner = std::fs::metadata(&files.data).expect("the cluster's directory");
         chown(&archive, Some(owner.uid()), Some(owner.gid())).expect("an owner");
-        let command = format!("alter system set archive_command = 'cp %p {}/%f'", archive.display());
+        // Whole under its name at once.
+        let command = format!(
+            "alter system set archive_command = 'cp %p {place}/%f.part && mv {place}/%f.part {place}/%f'",
+            place = archive.display()
+        );
         sqlx::raw_sql(sqlx::AssertSqlSafe(command)).execute(&self.pool).await.expect("a setting");
         let settings = [("listen_addresses", "''"), ("archive_mode", "on")];
         self.restart_by_hand("local all,replication all trust\n", &settings).await;

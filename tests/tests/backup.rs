@@ -139,6 +139,27 @@ async fn a_backup_that_is_not_whole_is_noticed() {
 }
 
 #[tokio::test]
+async fn what_somebody_else_has_is_not_dropped() {
+    let db = TestDatabase::new().await;
+    let saving = sandbox(&db);
+    let name = Path::new(&saving.write("name", "")).with_file_name("backup").display().to_string();
+    saving.htm(&["db", "backup", &name]).await.succeeds();
+    let other = TestDatabase::empty().await;
+    sqlx::raw_sql("create schema apalis; create table apalis.jobs (of_another_program int)")
+        .execute(&other.pool)
+        .await
+        .unwrap();
+    let refused = sandbox(&other).htm(&["db", "restore", &name]).await;
+    refused.exits(2);
+    assert!(refused.stderr.contains("it has a schema apalis"), "{}", refused.stderr);
+    assert_eq!(other.count("select count(*) from apalis.jobs").await, 0);
+
+    // A database that was migrated and not used is taken.
+    let migrated = TestDatabase::new().await;
+    sandbox(&migrated).htm(&["db", "restore", &name]).await.succeeds();
+}
+
+#[tokio::test]
 async fn a_base_backup_with_archived_wal_goes_back_to_a_moment() {
     let primary = OwnServer::start().await;
     let archive = primary.archive().await;

@@ -47,11 +47,12 @@ struct Inner {
 }
 
 impl McpServer {
-    /// A server over a handle. A handle [within](Htm::within) namespaces restricts every tool and resource to them.
+    /// A server over a handle. A handle [within](Htm::within) namespaces restricts every tool and resource to them. It reads
+    /// at the primary: an agent expects to recall what it has remembered a moment ago.
     pub fn new(htm: Htm, options: McpOptions) -> Self {
         let tools = tools::of(&options);
         let inner = Inner {
-            htm,
+            htm: htm.without_replicas(),
             options,
             tools,
             robot: RwLock::default(),

@@ -31,8 +31,14 @@ const SCHEMAS: [&str; 2] = ["htm", "apalis"];
 /// Entries of a dump that are made anew: rights and policies name roles, which belong to the server.
 const MADE_ANEW: [&str; 4] = [" ACL ", " DEFAULT ACL ", " POLICY ", " ROW SECURITY "];
 
-/// The tables of which one has rows if anybody has used the database.
-const IN_USE: [&str; 4] = ["htm.nodes", "htm.robots", "htm.tags", "htm.api_keys"];
+/// The tables that have rows in a database that nobody has used.
+const FILLED: [&str; 5] = [
+    "apalis._sqlx_migrations",
+    "htm.compatibility",
+    "htm.held_queues",
+    "htm.seaql_migrations",
+    "htm.statistics_watermark",
+];
 
 /// How far a backup or a restoration is: tables done, of all.
 pub type OnTable<'a> = &'a mut dyn FnMut(usize, usize);
@@ -44,6 +50,8 @@ pub type OnTable<'a> = &'a mut dyn FnMut(usize, usize);
 /// `backup_exists`, `backup_programs_missing`, `backup_failed`, `backup_io`, `schema_version` for a database without HTM's
 /// schema, or a database error.
 pub async fn back_up(config: &Config, to: &Path, jobs: u16, on_table: OnTable<'_>) -> Result<Manifest> {
+    // Without a slash at the end.
+    let to = &to.components().collect::<PathBuf>();
     if fs::symlink_metadata(to).is_ok() {
         let message = format!("{} is there already", to.display());
         return Err(Error::new(codes::BACKUP_EXISTS, message));
@@ -66,8 +74,8 @@ async fn dump(
     jobs: u16,
     on_table: OnTable<'_>,
 ) -> Result<Manifest> {
-    let own = options.clone().options([("statement_timeout", "0")]);
-    let mut connection = PgConnection::connect_with(&own).await?;
+    let own = [("statement_timeout", "0"), ("idle_in_transaction_session_timeout", "0")];
+    let mut connection = PgConnection::connect_with(&options.clone().options(own)).await?;
     let version = htm_migration::version(&mut connection).await?;
     if version == 0 {
         return Err(schema_version(0, htm_migration::LATEST));
@@ -143,17 +151,24 @@ pub async fn restore(config: &Config, from: &Path, jobs: u16, on_table: OnTable<
     Ok(manifest)
 }
 
-/// Makes sure that nobody's rows are in the way, and drops an empty schema.
+/// Makes sure that nothing of anybody is in the way, and drops an unused schema.
 async fn empty(options: &PgConnectOptions) -> Result<()> {
+    let in_use =
+        |why: String| Err(Error::new(codes::DATABASE_NOT_EMPTY, format!("the database is in use: {why}")));
     let mut connection = PgConnection::connect_with(options).await?;
-    if htm_migration::version(&mut connection).await? > 0 {
-        for table in IN_USE {
-            let exists = AssertSqlSafe(format!("select exists (select from {table})"));
-            if sqlx::query_scalar(exists).fetch_one(&mut connection).await? {
-                let message = format!("the database is in use: {table} has rows");
-                return Err(Error::new(codes::DATABASE_NOT_EMPTY, message));
-            }
-        }
+    if htm_migration::version(&mut connection).await? == 0 {
+        // The schemas of somebody else, or the remains of a restoration.
+        let found: Option<String> =
+            sqlx::query_scalar("select nspname::text from pg_namespace where nspname = any ($1)")
+                .bind(SCHEMAS)
+                .fetch_optional(&mut connection)
+                .await?;
+        return found.map_or(Ok(()), |schema| in_use(format!("it has a schema {schema}")));
+    }
+    let rows = counts(&mut connection).await?;
+    let used = rows.into_iter().find(|(table, rows)| *rows > 0 && !FILLED.contains(&table.as_str()));
+    if let Some((table, _)) = used {
+        return in_use(format!("{table} has rows"));
     }
     connection.close().await?;
     htm_migration::down(options).await.map_err(of_migration)

@@ -102,9 +102,10 @@ pub(crate) fn all(app: App) -> Router {
     let writes = written_once
         .layer(from_fn_with_state(app.clone(), idempotency::by_handler))
         .merge(others.layer(from_fn_with_state(app.clone(), idempotency::around)))
-        .merge(streams.layer(from_fn(idempotency::refused)))
         .layer(from_fn_with_state(app.clone(), read_your_writes::wrote));
     let api = writes
+        // The answer to an import begins before its last writes.
+        .merge(streams.layer(from_fn(idempotency::refused)))
         .merge(reads)
         .merge(mcp::router())
         .merge(health::metrics_router())

@@ -58,7 +58,8 @@ async fn write(
                 }
                 Ok(response) => {
                     let (status, problem) = (response.status(), response.text().await.unwrap());
-                    assert_eq!(status, 503, "{problem}");
+                    // 409: the first request with the key is still in hand.
+                    assert!(status == 503 || status == 409, "{status} {problem}");
                 }
                 Err(error) => panic!("the server answers: {error}"),
             }
@@ -111,7 +112,7 @@ async fn all_go_to_the_promoted_replica_and_no_acknowledged_write_is_lost() {
     };
     let nodes = count("htm.nodes").await;
     assert_eq!(nodes, count("(select distinct content from htm.nodes)").await, "none is there twice");
-    assert!((acknowledged.len() as i64..acknowledged.len() as i64 + 4).contains(&nodes), "{nodes}");
+    assert!((acknowledged.len() as i64..=acknowledged.len() as i64 + 4).contains(&nodes), "{nodes}");
     // The workers of before do the jobs that are left, and those of a claim that the crash has ended.
     wait_until(|| async { count("htm.completions").await == 2 * nodes }).await;
     assert_eq!(count("apalis.jobs where status = 'Killed'").await, 0);

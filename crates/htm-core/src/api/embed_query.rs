@@ -113,12 +113,13 @@ impl Htm {
 
     /// The models as of at most a second ago. An empty list is not cached.
     pub(crate) async fn recent_models(&self) -> Result<Arc<[RegisteredModel]>> {
-        if let Some(models) = self.known_models().get(&()).await {
+        let at_replica = self.reads().at.is_some();
+        if let Some(models) = self.known_models().get(&at_replica).await {
             return Ok(models);
         }
         let models: Arc<[RegisteredModel]> = embeddings::models(self.pool()).await?.into();
         if !models.is_empty() {
-            self.known_models().insert((), models.clone()).await;
+            self.known_models().insert(at_replica, models.clone()).await;
         }
         Ok(models)
     }

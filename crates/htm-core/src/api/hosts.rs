@@ -1,6 +1,6 @@
 //! A database of several hosts: which of them is the primary, and following it when another one is promoted.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -20,8 +20,11 @@ const LOOK: Duration = Duration::from_secs(1);
 /// After this many looks at the primary, all hosts are looked at: a primary that was replaced may still run.
 const LOOKS_AT_ALL: u32 = 10;
 
-/// The time that other hosts have once one of them has said that it is the primary.
-const OTHERS: Duration = Duration::from_millis(200);
+/// The time that other hosts have once one of them has said that it is the primary: a former primary may answer first.
+const OTHERS: Duration = LOOK;
+
+/// After this time no connection is being opened any more that was begun before a switch.
+const CONNECTED: Duration = Duration::from_secs(15);
 
 /// The servers of one database. One is the primary, the others are its replicas, and any may be promoted.
 #[derive(Clone, Debug)]
@@ -58,7 +61,7 @@ impl Hosts {
     pub async fn primary(&self, timeout: Duration) -> Result<PgConnectOptions> {
         match &self.options[..] {
             [one] => Ok(one.clone()),
-            several => Ok(several[find(several, timeout).await?].clone()),
+            several => Ok(several[find(several, timeout).await?.0].clone()),
         }
     }
 
@@ -70,7 +73,8 @@ impl Hosts {
         if self.options.len() < 2 {
             return None;
         }
-        let watch = Watch { hosts: self.options.clone(), at, pools, connection: None };
+        let hosts = self.options.clone();
+        let watch = Watch { hosts, at, timeline: 0, pools, connection: None, switched: None };
         Some(Follower { _task: AbortOnDropHandle::new(tokio::spawn(watch.run())) })
     }
 }
@@ -96,8 +100,12 @@ struct Watch {
     hosts: Vec<PgConnectOptions>,
     /// The index of the host that the pools connect to.
     at: usize,
+    /// The newest timeline that a primary has told. One of an older timeline is a former primary.
+    timeline: u32,
     pools: Vec<FollowingPool>,
     connection: Option<PgConnection>,
+    /// The last switch, until no connection to the former host can be new.
+    switched: Option<Instant>,
 }
 
 impl Watch {
@@ -114,10 +122,21 @@ impl Watch {
             if !is_primary || looks >= LOOKS_AT_ALL {
                 looks = 0;
                 match find(&self.hosts, LOOK).await {
-                    Ok(found) if found != self.at => self.switch(found).await,
-                    Ok(_) => {}
+                    Ok((_, timeline)) if timeline < self.timeline => {
+                        tracing::warn!("a former primary runs, and no other host is the primary now");
+                    }
+                    Ok((found, timeline)) => {
+                        self.timeline = timeline;
+                        if found != self.at {
+                            self.switch(found).await;
+                        }
+                    }
                     Err(error) => tracing::warn!(error = %chain(&error), "no host is the primary now"),
                 }
+            }
+            if self.switched.is_some_and(|switched| switched.elapsed() > CONNECTED) {
+                self.switched = None;
+                switches::note();
             }
             // One look in a while, however many connections are lost.
             tokio::time::sleep(LOOK / 10).await;
@@ -137,7 +156,8 @@ impl Watch {
         match asked.await {
             Ok((connection, state)) => {
                 self.connection = Some(connection);
-                !state.is_replica
+                self.timeline = self.timeline.max(state.timeline);
+                !state.is_replica && state.timeline == self.timeline
             }
             Err(error) => {
                 tracing::debug!(error = %chain(&error), "the primary does not answer");
@@ -157,11 +177,12 @@ impl Watch {
             pool.set_connect_options(change(self.hosts[to].clone()));
         }
         switches::note();
+        self.switched = Some(Instant::now());
     }
 }
 
-/// The index of the primary. If two hosts say that they are, it is the one that was promoted last.
-async fn find(hosts: &[PgConnectOptions], timeout: Duration) -> Result<usize> {
+/// The index of the primary, and its timeline. If two hosts say that they are, it is the one that was promoted last.
+async fn find(hosts: &[PgConnectOptions], timeout: Duration) -> Result<(usize, u32)> {
     let ask = async |index: usize| {
         let asked = async {
             let mut connection = hosts::connect(&hosts[index], timeout).await?;
@@ -191,7 +212,7 @@ async fn find(hosts: &[PgConnectOptions], timeout: Duration) -> Result<usize> {
     }
     // Of the same timeline, the first in the URL: they are the same server by two names.
     let newest = primaries.into_iter().max_by_key(|(timeline, index)| (*timeline, std::cmp::Reverse(*index)));
-    newest.map(|(_, index)| index).ok_or_else(|| {
+    newest.map(|(timeline, index)| (index, timeline)).ok_or_else(|| {
         others.sort_unstable();
         let each = others.iter().map(|(index, what)| format!("{} ({what})", name(&hosts[*index])));
         let message =

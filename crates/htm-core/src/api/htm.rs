@@ -81,8 +81,8 @@ struct Inner {
     cache: CacheCounts,
     /// By the model's label and the text.
     query_embeddings: Cache<(String, String), Arc<[f32]>>,
-    /// The models as of at most a second ago: one entry.
-    models: Cache<(), Arc<[RegisteredModel]>>,
+    /// The models as of at most a second ago, by whether a replica said so.
+    models: Cache<bool, Arc<[RegisteredModel]>>,
 }
 
 impl Htm {
@@ -115,7 +115,7 @@ impl Htm {
             robots: SyncCache::new(100_000),
             languages: SyncCache::builder().max_capacity(1_000).time_to_live(LANGUAGES_KEPT).build(),
             query_embeddings: Cache::new(settings.cache_entries),
-            models: Cache::builder().max_capacity(1).time_to_live(MODELS_KEPT).build(),
+            models: Cache::builder().max_capacity(2).time_to_live(MODELS_KEPT).build(),
             pool,
             settings,
             embedders,
@@ -315,7 +315,7 @@ impl Htm {
         &self.inner.query_embeddings
     }
 
-    pub(crate) fn known_models(&self) -> &Cache<(), Arc<[RegisteredModel]>> {
+    pub(crate) fn known_models(&self) -> &Cache<bool, Arc<[RegisteredModel]>> {
         &self.inner.models
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::api::htm::Htm;
 use crate::api::replicas::{Reading, Replicas};
-use crate::model::error::{Error, ErrorKind, Result};
+use crate::model::error::{ErrorKind, Result};
 use crate::model::fault::Fault;
 use crate::model::wal::WalPosition;
 use crate::store::hosts;
@@ -14,6 +14,12 @@ impl Htm {
     pub fn with_replicas(self, replicas: Replicas) -> Self {
         let reading = Reading { replicas: Some(replicas), ..self.reads().clone() };
         self.with_reading(reading)
+    }
+
+    /// This handle without read replicas: it reads at the primary.
+    #[must_use]
+    pub fn without_replicas(self) -> Self {
+        self.with_reading(Reading::default())
     }
 
     /// The read replicas of this handle, if there are any.
@@ -51,15 +57,16 @@ impl Htm {
         {
             let at = Some(replica.connections(self.seen_by_tenants()));
             match read(self.clone().with_reading(Reading { at, ..reading.clone() })).await {
-                Err(error) if may_be_of_the_replica(&error) => replica.leave_out(&error),
+                Err(error) if error.kind() == ErrorKind::Database => {
+                    // A replica cancels reads that keep it from replaying. Other errors may be of a schema that it has not
+                    // replayed yet.
+                    if error.fault() == Fault::Transient {
+                        replica.leave_out(&error);
+                    }
+                }
                 answer => return answer,
             }
         }
         read(self.clone()).await
     }
-}
-
-/// Whether the same read may succeed at the primary. A replica cancels reads that keep it from replaying.
-fn may_be_of_the_replica(error: &Error) -> bool {
-    error.kind() == ErrorKind::Database && error.fault() == Fault::Transient
 }

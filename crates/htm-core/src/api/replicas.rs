@@ -13,7 +13,7 @@ use crate::model::error::{Error, chain};
 use crate::model::replicas::{History, ReplicaState};
 use crate::model::wal::WalPosition;
 use crate::store::connections::{Connections, Walled};
-use crate::store::hosts as store;
+use crate::store::hosts::{self as store, HostState, Looking};
 
 /// The longest time between two looks at all servers.
 const LOOK: Duration = Duration::from_secs(1);
@@ -38,6 +38,7 @@ pub struct Replicas {
 #[derive(Debug)]
 struct Inner {
     primary: PgPool,
+    looking: Looking,
     members: Vec<Member>,
     history: Mutex<History>,
     /// The most that a replica may be stale.
@@ -51,6 +52,7 @@ struct Member {
     host: String,
     pool: PgPool,
     tenants: PgPool,
+    looking: Looking,
     seen: Mutex<Seen>,
 }
 
@@ -73,10 +75,12 @@ impl Replicas {
             host: hosts::name(&pool.connect_options()),
             pool,
             tenants,
+            looking: Looking::default(),
             seen: Mutex::new(unseen()),
         };
         let inner = Arc::new(Inner {
             primary,
+            looking: Looking::default(),
             members: replicas.into_iter().map(member).collect(),
             history: Mutex::new(History::new(2 * max_staleness)),
             max_staleness,
@@ -131,7 +135,7 @@ impl Replicas {
             }
             if let Some(after) = after.filter(|after| *after > seen.replayed) {
                 // It may have replayed it since the last look.
-                match store::replayed(&member.pool).await {
+                match store::replayed(&member.pool, LOOK).await {
                     Ok(replayed) if replayed >= after => lock(&member.seen).replayed = replayed,
                     Ok(_) => continue,
                     Err(error) => {
@@ -155,17 +159,23 @@ impl Replicas {
 impl Inner {
     /// Looks at the primary, then at the replicas: what they have replayed is never compared with what came after.
     async fn look(&self) {
-        let cluster = match store::state_by(&self.primary, LOOK).await {
+        let asked = Instant::now();
+        let primary = match self.looking.state(&self.primary, LOOK).await {
+            Ok(state) if state.is_replica => {
+                // It was demoted. The pool goes to the new primary, and so does the next look.
+                self.looking.forget().await;
+                None
+            }
             Ok(state) => {
-                lock(&self.history).add(Instant::now(), state.position);
-                Some(state.cluster)
+                lock(&self.history).add(asked, state.position);
+                Some(state)
             }
             Err(error) => {
                 tracing::debug!(error = %chain(&error), "the primary was not asked where it is");
                 None
             }
         };
-        join_all(self.members.iter().map(|member| member.look(cluster))).await;
+        join_all(self.members.iter().map(|member| member.look(primary.as_ref()))).await;
     }
 
     fn staleness(&self, now: Instant, seen: &Seen) -> Option<Duration> {
@@ -184,12 +194,19 @@ impl Inner {
 }
 
 impl Member {
-    async fn look(&self, cluster: Option<i64>) {
-        match store::state_by(&self.pool, LOOK).await {
+    async fn look(&self, primary: Option<&HostState>) {
+        match self.looking.state(&self.pool, LOOK).await {
             Ok(state) => {
-                let reason = match cluster {
-                    Some(cluster) if cluster != state.cluster => Some("it is of another database cluster"),
-                    _ => (!state.is_replica).then_some("it is no replica"),
+                let reason = match primary {
+                    Some(primary) if primary.cluster != state.cluster => {
+                        Some("it is of another database cluster")
+                    }
+                    _ if !state.is_replica => Some("it is no replica"),
+                    // Its log is another one, from the promotion on.
+                    Some(primary) if primary.timeline != state.timeline => {
+                        Some("it does not follow the primary's timeline")
+                    }
+                    _ => None,
                 };
                 self.saw(state.position, reason.map(str::to_owned));
             }

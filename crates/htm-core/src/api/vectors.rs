@@ -89,7 +89,7 @@ impl Htm {
         let mut models = self.recent_models().await?;
         if embeddings::by_label(&models, label).is_err() {
             // It may have been added a moment ago.
-            self.known_models().invalidate(&()).await;
+            self.known_models().invalidate(&false).await;
             models = self.recent_models().await?;
         }
         let model = embeddings::by_label(&models, label)?;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
+use tokio::sync::Mutex;
 
 use crate::model::error::{Error, Result};
 use crate::model::wal::WalPosition;
@@ -13,7 +14,8 @@ use crate::model::wal::WalPosition;
 pub(crate) struct HostState {
     /// Whether it only replays what a primary wrote.
     pub(crate) is_replica: bool,
-    /// The timeline that a primary writes. Each promotion of a replica begins a new one. A replica says 0.
+    /// The timeline that a primary writes, or that a replica follows. Each promotion of a replica begins a new one. A role
+    /// without the right to read statistics sees that of a replica's last restart point.
     pub(crate) timeline: u32,
     /// What a primary has written durably, or what a replica has replayed.
     pub(crate) position: WalPosition,
@@ -37,7 +39,9 @@ pub(crate) async fn state(connection: &mut PgConnection, timeout: Duration) -> R
     // The functions of a primary fail on a replica. The name of a segment begins with the timeline.
     let asked = sqlx::query_as::<_, (bool, i64, i64, i64)>(
         "select is_replica,
-                case when is_replica then 0
+                case when is_replica
+                     then coalesce((select received_tli from pg_stat_wal_receiver),
+                                   (select timeline_id from pg_control_checkpoint()))::bigint
                      else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint end,
                 (case when is_replica then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end
                  - '0/0'::pg_lsn)::bigint,
@@ -49,13 +53,30 @@ pub(crate) async fn state(connection: &mut PgConnection, timeout: Duration) -> R
     Ok(HostState { is_replica, timeline: timeline.clamp(0, u32::MAX.into()) as u32, position, cluster })
 }
 
-/// Asks the server of a pool what it is.
-///
-/// # Errors
-/// As [`state`].
-pub(crate) async fn state_by(pool: &PgPool, timeout: Duration) -> Result<HostState> {
-    let mut connection = within(timeout, pool.acquire()).await?;
-    state(&mut connection, timeout).await
+/// A connection for looks at the server of a pool, beside the pool: a busy pool must not look like a server that is away.
+#[derive(Debug, Default)]
+pub(crate) struct Looking(Mutex<Option<PgConnection>>);
+
+impl Looking {
+    /// Asks the server what it is.
+    ///
+    /// # Errors
+    /// As [`state`].
+    pub(crate) async fn state(&self, pool: &PgPool, timeout: Duration) -> Result<HostState> {
+        let mut kept = self.0.lock().await;
+        let mut connection = match kept.take() {
+            Some(connection) => connection,
+            None => connect(&pool.connect_options(), timeout).await?,
+        };
+        let state = state(&mut connection, timeout).await?;
+        *kept = Some(connection);
+        Ok(state)
+    }
+
+    /// Connects anew at the next look.
+    pub(crate) async fn forget(&self) {
+        self.0.lock().await.take();
+    }
 }
 
 /// A position that is behind everything that was committed before. What waits for it to be replayed reads these.
@@ -76,11 +97,11 @@ pub(crate) async fn position(pool: &PgPool) -> Result<WalPosition> {
 ///
 /// # Errors
 /// A database error.
-pub(crate) async fn replayed(pool: &PgPool) -> Result<WalPosition> {
+pub(crate) async fn replayed(pool: &PgPool, timeout: Duration) -> Result<WalPosition> {
     let asked = sqlx::query_scalar::<_, i64>(
         "select case when pg_is_in_recovery() then (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint else 0 end",
     );
-    Ok(WalPosition::of_bytes(asked.fetch_one(pool).await?))
+    Ok(WalPosition::of_bytes(within(timeout, asked.fetch_one(pool)).await?))
 }
 
 /// Ends a connection without waiting for the server.

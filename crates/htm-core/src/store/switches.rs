@@ -10,6 +10,9 @@ use tokio::sync::watch;
 /// The last switch of any database of this process.
 static LAST: LazyLock<watch::Sender<Option<Instant>>> = LazyLock::new(|| watch::Sender::new(None));
 
+/// The time until all pools know of a switch.
+const KNOWN: Duration = Duration::from_secs(1);
+
 /// Notes that new connections go to another host from now on.
 pub(crate) fn note() {
     LAST.send_replace(Some(Instant::now()));
@@ -17,7 +20,7 @@ pub(crate) fn note() {
 
 /// Whether a connection of this age may lead to a former primary.
 pub fn is_former(age: Duration) -> bool {
-    LAST.borrow().is_some_and(|switched| age > switched.elapsed())
+    LAST.borrow().is_some_and(|switched| age + KNOWN > switched.elapsed())
 }
 
 /// Keeps pools at the host of another pool.

@@ -98,6 +98,14 @@ impl Programs {
             || options.get_host().trim_matches(['[', ']']).to_owned(),
             |socket| socket.display().to_string(),
         );
+        // These would lead elsewhere.
+        for other in ["PGSERVICE", "PGSERVICEFILE", "PGHOSTADDR", "PGOPTIONS", "PGTARGETSESSIONATTRS"] {
+            command.env_remove(other);
+        }
+        if matches!(options.get_ssl_mode(), PgSslMode::VerifyFull) {
+            // As sqlx does, unless the URL names a file.
+            command.env("PGSSLROOTCERT", "system");
+        }
         command
             .env("PGHOST", host)
             .env("PGPORT", options.get_port().to_string())
