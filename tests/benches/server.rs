@@ -4,7 +4,7 @@
 //! `./justw bench --bench server -- --nodes 10000`; with `--load 60` also 200 clients that write and recall for a minute.
 //! Server and clients share this process and its processors; the MCP server is a process, `htm mcp`. The rows "of a
 //! tenant" are of a key with a namespace, which row-level security restricts; the library's calls beside them are
-//! restricted by the handle alone.
+//! restricted by the same, but for those "without a wall".
 
 #[path = "recall/corpus.rs"]
 mod corpus;
@@ -48,7 +48,7 @@ async fn main() {
     let base = format!("http://{}", server.address());
     let stop = CancellationToken::new();
     let serving = tokio::spawn(server.serve(stop.clone()));
-    let table = Table::new(&[("what", 34), ("clients", 7), ("library", 10), ("over", 10), ("", 9)]);
+    let table = Table::new(&[("what", 36), ("clients", 7), ("library", 10), ("over", 10), ("", 9)]);
     println!("{nodes} memories, {}", load());
 
     let library = Call::Library(htm.clone());
@@ -69,7 +69,8 @@ async fn main() {
     let tenant = Call::Http(http.clone(), base.clone());
     let within = Call::Library(htm.within(["default"]).expect("a namespace"));
     recall(&table, "of a tenant", &within, &tenant, &corpus).await;
-    remember(&table, "of a tenant: remember, a second", 16, writes, &library, &tenant).await;
+    remember(&table, "of a tenant: remember, a second", 16, writes, &within, &tenant).await;
+    remember(&table, "of a tenant; library without a wall", 16, writes, &library, &tenant).await;
 
     if seconds > 0 {
         settle(&db).await;
