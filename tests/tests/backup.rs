@@ -48,7 +48,7 @@ async fn rows(pool: &PgPool) -> Vec<(String, String)> {
     all
 }
 
-/// What the catalogue says of tables, indexes, constraints, policies, functions and rights.
+/// The catalogue of tables, indexes, constraints, policies, functions and rights.
 async fn catalogue(pool: &PgPool) -> Vec<String> {
     sqlx::query_scalar(
         "select indexdef from pg_indexes where schemaname in ('htm', 'apalis')

@@ -165,10 +165,12 @@ async fn empty(options: &PgConnectOptions) -> Result<()> {
                 .await?;
         return found.map_or(Ok(()), |schema| in_use(format!("it has a schema {schema}")));
     }
-    let rows = counts(&mut connection).await?;
-    let used = rows.into_iter().find(|(table, rows)| *rows > 0 && !FILLED.contains(&table.as_str()));
-    if let Some((table, _)) = used {
-        return in_use(format!("{table} has rows"));
+    // Not counted: a large database would take long, and one row is enough.
+    for table in tables(&mut connection).await?.iter().filter(|table| !FILLED.contains(&table.as_str())) {
+        let exists = AssertSqlSafe(format!("select exists (select from {table})"));
+        if sqlx::query_scalar(exists).fetch_one(&mut connection).await? {
+            return in_use(format!("{table} has rows"));
+        }
     }
     connection.close().await?;
     htm_migration::down(options).await.map_err(of_migration)
@@ -205,9 +207,9 @@ async fn compare(options: &PgConnectOptions, manifest: &Manifest) -> Result<()> 
     Err(Error::new(codes::BACKUP_DIFFERS, message))
 }
 
-/// The number of rows of each table.
-async fn counts(connection: &mut PgConnection) -> Result<BTreeMap<String, u64>> {
-    let names: Vec<String> = sqlx::query_scalar(
+/// The names of all tables, quoted.
+async fn tables(connection: &mut PgConnection) -> Result<Vec<String>> {
+    Ok(sqlx::query_scalar(
         "select format('%I.%I', n.nspname, c.relname)
            from pg_class c
            join pg_namespace n on n.oid = c.relnamespace
@@ -215,11 +217,14 @@ async fn counts(connection: &mut PgConnection) -> Result<BTreeMap<String, u64>> 
           order by 1",
     )
     .bind(SCHEMAS)
-    .fetch_all(&mut *connection)
-    .await?;
+    .fetch_all(connection)
+    .await?)
+}
+
+/// The number of rows of each table.
+async fn counts(connection: &mut PgConnection) -> Result<BTreeMap<String, u64>> {
     let mut counts = BTreeMap::new();
-    for name in names {
-        // The name comes from the catalogue, quoted.
+    for name in tables(connection).await? {
         let count = AssertSqlSafe(format!("select count(*) from {name}"));
         let count: i64 = sqlx::query_scalar(count).fetch_one(&mut *connection).await?;
         counts.insert(name, count.unsigned_abs());

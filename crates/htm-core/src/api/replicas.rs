@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Clone, Default)]
 pub(crate) struct Reading {
     pub(crate) replicas: Option<Replicas>,
-    /// What reads must see.
+    /// The position that reads must have reached.
     pub(crate) after: Option<WalPosition>,
     /// The connections of the read that the handle was made for.
     pub(crate) at: Option<Arc<dyn Connections>>,

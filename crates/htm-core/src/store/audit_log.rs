@@ -10,7 +10,7 @@ use crate::model::audit_log::AuditEntry;
 use crate::model::error::Result;
 use crate::model::timeline::Place;
 
-/// What was done, by whom, to what.
+/// An act, with who did it and to what.
 pub(crate) struct Done<'a> {
     pub(crate) actor: &'a str,
     pub(crate) action: &'static str,

@@ -225,7 +225,7 @@ pub(crate) async fn list(
     .await
 }
 
-/// Ends a run where it is. What it has enqueued stays. Waits for the chunk that is being enqueued.
+/// Ends a run where it is. Its enqueued jobs stay. Waits for the chunk that is being enqueued.
 pub(crate) async fn cancel(pool: &dyn Connections, run: i64) -> Result<()> {
     sql!(
         "update htm.backfills set finished_at = clock_timestamp(), cancelled = true

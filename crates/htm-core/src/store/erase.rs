@@ -91,7 +91,7 @@ pub(crate) async fn plan(pool: &dyn Connections, selected: &Selected<'_>) -> Res
     Ok(ErasePlan { plan, memories: memories as u64, removed, matches })
 }
 
-/// What was recorded of an erasure.
+/// The record of an erasure.
 pub(crate) struct Recorded {
     pub(crate) memories: i64,
     pub(crate) digest: String,
@@ -298,7 +298,7 @@ pub(crate) async fn add_in_tx(
         .map(drop)
 }
 
-/// Ends an erasure. What is removed later, by a resumed run, is no reason to begin anew.
+/// Ends an erasure. A later removal, by a resumed run, is no reason to begin anew.
 pub(crate) async fn end(pool: &dyn Connections, erasure: i64) -> Result<()> {
     sql!(
         "update htm.erasures

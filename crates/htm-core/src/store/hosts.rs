@@ -1,4 +1,4 @@
-//! What each server of a replicated database says of itself, on connections outside any pool.
+//! The state of each server of a replicated database, by its own word, on connections outside any pool.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use crate::model::error::{Error, Result};
 use crate::model::wal::WalPosition;
 
-/// What a server says of itself.
+/// The state of a server, by its own word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostState {
     /// Whether it only replays what a primary wrote.

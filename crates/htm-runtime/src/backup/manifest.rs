@@ -1,4 +1,4 @@
-//! What a backup says of itself.
+//! The manifest of a backup.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ const FILE: &str = "manifest.json";
 /// The version of the manifest.
 const FORMAT: u32 = 1;
 
-/// What a backup says of itself.
+/// The manifest of a backup: when it was made, by what, and its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of the manifest: 1.

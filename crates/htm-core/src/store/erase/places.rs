@@ -7,7 +7,7 @@ use super::super::named::sql;
 use crate::model::error::Result;
 use sqlx::PgConnection;
 
-/// What a table holds.
+/// The content of a table.
 #[derive(Clone, Copy)]
 pub(crate) enum Holds {
     /// Rows of nodes, by the column of their id. They are removed with the node.
