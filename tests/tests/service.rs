@@ -85,8 +85,16 @@ async fn refuse(db: &TestDatabase) {
     admin(db, "select pg_terminate_backend(pid) from pg_stat_activity where datname = '{}'").await;
 }
 
+/// Ends what [`refuse`] began. The connections of the test's own pool were ended too, and a pool does not test one that
+/// was in use a moment ago: those are dropped here.
 async fn accept(db: &TestDatabase) {
     admin(db, "alter database {} allow_connections true").await;
+    let idle: Vec<_> = std::iter::from_fn(|| db.pool.try_acquire()).collect();
+    for mut connection in idle {
+        if connection.ping().await.is_err() {
+            drop(connection.detach());
+        }
+    }
 }
 
 /// Runs a statement about the database from another one; `{}` is its name.
