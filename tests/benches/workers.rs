@@ -8,9 +8,13 @@
 //! - `--calls 40`: that each process has to make; the jobs are batch × calls × processes
 //! - `--processes 1,2,4,8`
 //! - `--kill`: of four processes one is killed with -9 in the midst, and what was asked for twice is counted
+//! - `--fleet 50`: so many processes beside 1 and 8 with a provider that takes no time: the database is what is measured;
+//!   `--jobs 50000` are drained, `--batch` at a time
 //! - `--netns`: each process in a network namespace of its own, on a bridge with the database and the provider; takes
 //!   root and iproute2, and says so where it cannot
 
+#[path = "workers/fleet.rs"]
+mod fleet;
 #[path = "workers/networks.rs"]
 mod networks;
 
@@ -45,6 +49,16 @@ async fn main() {
         calls: argument("--calls", 40),
         processes: list.split(',').map(|number| number.parse().expect("--processes 1,2,4,8")).collect(),
     };
+    let largest: usize = argument("--fleet", 0);
+    if largest > 0 {
+        println!(
+            "embed-worker processes, {} jobs a claim, no time in the provider; {}",
+            arguments.batch,
+            load()
+        );
+        fleet::measure(&[1, 8, largest], argument("--jobs", 50_000), arguments.batch).await;
+        return println!("{}", load());
+    }
     let networks = match flag("--netns").then(|| Networks::make(*arguments.processes.iter().max().unwrap())) {
         None => None,
         Some(Ok(networks)) => Some(networks),

@@ -1,7 +1,7 @@
 //! The claimer. It claims a batch when jobs are due and the provider is free, or will be soon.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use htm_core::error::chain;
 use htm_core::worker::claims::{Claims, Wanted};
@@ -59,11 +59,12 @@ impl Claimer {
                 }
             });
             let Some(Some(slot)) = monitor.vitals.while_waiting(room).await else { return };
+            let began = Instant::now();
             match self.claim(&slot).await {
                 Ok(Some((lease, claimed))) => {
                     failures = 0;
                     tracing::debug!(jobs = claimed.len(), "claimed");
-                    monitor.metrics.claimed(claimed.len());
+                    monitor.metrics.claimed(claimed.len(), began.elapsed());
                     let batch = LeasedBatch::new(lease, claimed, self.held.clone(), slot);
                     if batch.is_suspect() {
                         let others = stop.run_until_cancelled(self.slots.others());

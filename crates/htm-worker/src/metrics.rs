@@ -31,6 +31,7 @@ pub(crate) struct Metrics {
     oldest_due_age: Family<[(&'static str, &'static str); 0], Gauge<f64, AtomicU64>>,
     in_flight: Gauge,
     claims: Counter,
+    claim_time: Histogram,
     attempts: Counter,
     outcomes: Family<Ended, Counter>,
     provider_calls: Family<Call, Counter>,
@@ -72,6 +73,8 @@ impl Metrics {
             oldest_due_age: Family::default(),
             in_flight: Gauge::default(),
             claims: Counter::default(),
+            // 1 ms (an idle database nearby) to 8 s (locks, or a full server).
+            claim_time: Histogram::new(exponential_buckets(0.001, 2.0, 14)),
             attempts: Counter::default(),
             outcomes: Family::default(),
             provider_calls: Family::default(),
@@ -102,9 +105,10 @@ impl Metrics {
         drop(self.provider_call_time.get_or_create(&model));
     }
 
-    /// Counts a claim that returned jobs.
-    pub(crate) fn claimed(&self, jobs: usize) {
+    /// Counts a claim that returned jobs, and how long the database took for it.
+    pub(crate) fn claimed(&self, jobs: usize, took: Duration) {
         self.claims.inc();
+        self.claim_time.observe(took.as_secs_f64());
         self.attempts.inc_by(jobs as u64);
     }
 
@@ -206,6 +210,12 @@ impl Metrics {
         );
         registry.register("jobs_in_flight", "Jobs that this worker holds", self.in_flight.clone());
         registry.register("claims", "Claims that returned jobs", self.claims.clone());
+        registry.register_with_unit(
+            "claim",
+            "The duration of claims that returned jobs",
+            Unit::Seconds,
+            self.claim_time.clone(),
+        );
         registry.register("job_attempts", "Attempts that began", self.attempts.clone());
         registry.register("job_outcomes", "Attempts that ended, by outcome", self.outcomes.clone());
         registry.register(

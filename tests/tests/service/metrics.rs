@@ -15,6 +15,7 @@ const METRICS: &[(&str, &str, &[&str])] = &[
     ("htm_queue_oldest_due_age_seconds", "gauge", &["queue"]),
     ("htm_jobs_in_flight", "gauge", &["queue"]),
     ("htm_claims", "counter", &["queue"]),
+    ("htm_claim_seconds", "histogram", &["queue"]),
     ("htm_job_attempts", "counter", &["queue"]),
     ("htm_job_outcomes", "counter", &["outcome", "queue"]),
     ("htm_provider_calls", "counter", &["model", "outcome", "queue"]),
@@ -70,7 +71,9 @@ async fn what_a_worker_does_is_counted() {
     let calls = scrape.sum("htm_provider_calls_total", &[("outcome", "ok"), ("model", "fake/fake-64")]);
     assert!(calls >= Some(2.0), "100 texts in batches of 64: {calls:?}");
     assert_eq!(scrape.sum("htm_provider_call_seconds_count", &[]), calls);
-    assert!(scrape.sum("htm_claims_total", &[]) >= Some(2.0));
+    let claims = scrape.sum("htm_claims_total", &[]);
+    assert!(claims >= Some(2.0), "{claims:?}");
+    assert_eq!(scrape.sum("htm_claim_seconds_count", &[]), claims);
 }
 
 #[tokio::test]
