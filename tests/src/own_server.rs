@@ -28,8 +28,22 @@ pub struct OwnServer {
 impl OwnServer {
     /// Creates a cluster and starts the server.
     pub async fn start() -> Self {
+        Self::start_of(crate::server::paths().home()).await
+    }
+
+    /// As [`start`](Self::start), of a PostgreSQL that also has pgvectorscale. None, with a message, if it is not
+    /// installed.
+    pub async fn start_extended() -> Option<Self> {
+        let home = crate::server::paths().home().join("extended");
+        if !home.is_dir() {
+            eprintln!("skipped: no PostgreSQL with pgvectorscale: `python3 scripts/setup.py extensions`");
+            return None;
+        }
+        Some(Self::start_of(&home).await)
+    }
+
+    async fn start_of(home: &Path) -> Self {
         let dir = crate::cluster_dir();
-        let home = crate::server::paths().home().to_owned();
         let server = PrivatePg::locate(&Paths::new(home, dir.path())).expect("run `./justw setup`");
         server.up().await.expect("it starts");
         let options: PgConnectOptions = server.url().parse().expect("its URL");

@@ -41,7 +41,7 @@ pub(crate) use self::mcp::{
 };
 pub(crate) use self::memories::{EditArgs, ExportAllArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
-    ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, ListModelsArgs, ModelBackfillArgs,
+    ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, IndexArgs, ListModelsArgs, ModelBackfillArgs,
     ModelsCommand, PullArgs, RetireArgs,
 };
 pub(crate) use self::namespaces::{NamespaceListArgs, NamespacesCommand, QuotaArgs, RetentionArgs};

@@ -50,6 +50,7 @@ pub mod tags;
 pub(crate) mod timeframe;
 pub(crate) mod timeline;
 pub(crate) mod tokens;
+pub(crate) mod vector_index;
 pub(crate) mod vectors;
 pub(crate) mod wal;
 pub(crate) mod wall;

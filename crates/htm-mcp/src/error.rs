@@ -109,6 +109,7 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "model_unknown"
         | "model_retired"
         | "model_active"
+        | "vector_index_unavailable"
         | "model_incomplete"
         | "version_unfit"
         | "provider_unusable_answer" => "tell the user; models are changed with the command `htm models`",

@@ -212,6 +212,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "erase_plan_changed"
         | "job_state_unfit"
         | "model_active"
+        | "vector_index_unavailable"
         | "model_of_callers"
         | "model_retired"
         | "model_incomplete"

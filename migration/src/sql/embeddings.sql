@@ -11,6 +11,8 @@ create table htm.embedding_models (
                constraint embedding_models_state_known check (state in ('building', 'active', 'standby', 'retired')),
     label      text not null constraint embedding_models_label_key unique,
     queue      text constraint embedding_models_queue_key unique,
+    index_kind text not null default 'hnsw' constraint embedding_models_index_kind_known
+               check (index_kind in ('hnsw', 'hnsw_binary', 'diskann', 'vchordrq', 'none')),
     created_at timestamptz not null default now(),
     constraint embedding_models_name_key unique (provider, name, dimensions),
     constraint embedding_models_queue_unless_caller check ((queue is null) = (provider = 'caller'))
@@ -21,12 +23,24 @@ comment on column htm.embedding_models.queue is 'The queue of its jobs; null: it
 comment on column htm.embedding_models.state is
     'building: written to, not complete; active: recall asks it; standby: complete, was active; retired: not written to.';
 
--- The statement that creates the index of a model's table. The caller runs it, because `concurrently` needs to be
--- outside of a transaction.
-create function htm.embedding_index(model_id integer, how text) returns text
-    language sql immutable
-    return format('create index %s embeddings_%s_hnsw_idx on htm.embeddings_%s
-                   using hnsw (embedding halfvec_cosine_ops) with (m = 16, ef_construction = 64)', how, model_id, model_id);
+comment on column htm.embedding_models.index_kind is 'The kind of the index of its vectors; none: each search compares them all.';
+
+-- The statement that creates the index of a model's table, of the model's kind or another one; null for the kind `none`.
+-- The caller runs it, because `concurrently` needs to be outside of a transaction. Recall's order of the vectors must
+-- match the indexed expression, see store/vector_index.rs. DiskANN has no operators for halfvec.
+create function htm.embedding_index(model_id integer, how text, other_kind text default null) returns text
+    language sql stable
+    return (
+        select format('create index %s embeddings_%s_%s_idx on htm.embeddings_%s using %s', how, m.id, k.kind, m.id,
+               case k.kind
+                   when 'hnsw' then 'hnsw (embedding halfvec_cosine_ops) with (m = 16, ef_construction = 64)'
+                   when 'hnsw_binary' then format('hnsw ((binary_quantize(embedding)::bit(%s)) bit_hamming_ops)
+                                                   with (m = 16, ef_construction = 64)', m.dimensions)
+                   when 'diskann' then format('diskann ((embedding::vector(%s)) vector_cosine_ops)', m.dimensions)
+                   when 'vchordrq' then 'vchordrq (embedding halfvec_cosine_ops)'
+               end)
+          from htm.embedding_models m, lateral (select coalesce(other_kind, m.index_kind) as kind) k
+         where m.id = model_id and k.kind <> 'none');
 
 -- Half precision takes half the storage and gives the same order of hits. Its index allows 4,000 dimensions, that of
 -- `vector` only 2,000. Namespace and time are beside the vector, so that filters need no join. The foreign key locks
@@ -69,9 +83,11 @@ begin
     if found then return model.id; end if;
     new_id := nextval('htm.embedding_models_id_seq');
     is_first := not exists (select from htm.embedding_models m where m.state = 'active');
-    insert into htm.embedding_models (id, provider, name, dimensions, state, label, queue)
+    -- A further model has the kind of index of the active one.
+    insert into htm.embedding_models (id, provider, name, dimensions, state, index_kind, label, queue)
     overriding system value
     values (new_id, $1, $2, $3, case when is_first then 'active' else 'building' end,
+            coalesce((select m.index_kind from htm.embedding_models m where m.state = 'active'), 'hnsw'),
             plain || case when exists (select from htm.embedding_models m where m.label = plain)
                           then '@' || $3 else '' end,
             case when $1 = 'caller' then null

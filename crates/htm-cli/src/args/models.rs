@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, value_parser};
 use htm_core::Stage;
+use htm_core::models::VectorIndex;
 
 #[derive(Subcommand)]
 pub(crate) enum ModelsCommand {
@@ -19,6 +20,8 @@ pub(crate) enum ModelsCommand {
     Compare(CompareArgs),
     /// Use a model for recall; the previous one stays on standby
     Activate(ActivateArgs),
+    /// Show the kinds of a vector index, or change a model's
+    Index(IndexArgs),
     /// Stop writing to a model, and delete its open jobs
     Retire(RetireArgs),
 }
@@ -105,6 +108,26 @@ pub(crate) struct ActivateArgs {
     /// Activate it even if vector search then misses nodes that it finds now
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Args)]
+#[command(
+    after_help = "Recall goes on while an index is built, and uses the old one until the new one is ready. A further model \
+gets the kind of the active one. `htm recall --strategy vector --explain` shows which search was made.
+
+Examples:
+  htm models index                                            the kinds that the database can build
+  htm models index local/all-MiniLM-L6-v2 --kind hnsw_binary  a smaller index
+  htm models index local/all-MiniLM-L6-v2 --kind diskann      needs the extension vectorscale
+  htm models index local/all-MiniLM-L6-v2 --kind none         compare all vectors, always"
+)]
+pub(crate) struct IndexArgs {
+    /// The model, see `htm models list`
+    #[arg(requires = "kind")]
+    pub(crate) label: Option<String>,
+    /// The new kind: hnsw, hnsw_binary, diskann, vchordrq or none
+    #[arg(long, value_name = "KIND", requires = "label")]
+    pub(crate) kind: Option<VectorIndex>,
 }
 
 #[derive(Args)]

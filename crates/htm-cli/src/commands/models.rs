@@ -1,12 +1,13 @@
 //! `htm models …`: embedding models side by side.
 
 mod compare;
+mod index;
 mod pull;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel};
+use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel, VectorIndex};
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::worker::embeddings::without_embedder;
 use htm_core::{BackfillRequest, Stage};
@@ -50,6 +51,9 @@ pub(crate) async fn run(
         ModelsCommand::Activate(args) => {
             with_session(config, async |session| activate(session, args, output).await).await
         }
+        ModelsCommand::Index(args) => {
+            with_session(config, async |session| index::run(session, args, output).await).await
+        }
         ModelsCommand::Retire(args) => {
             with_session(config, async |session| retire(session, args, output).await).await
         }
@@ -64,6 +68,7 @@ struct Listed {
     state: ModelState,
     /// None: callers bring its vectors.
     queue: Option<String>,
+    vector_index: VectorIndex,
     percent: f64,
     #[serde(flatten)]
     overview: ModelOverview,
@@ -80,6 +85,7 @@ async fn list(session: &Session, output: &Output) -> Result<ExitCode, CliError> 
             dimensions: model.dimensions,
             state: model.state,
             queue: model.queue,
+            vector_index: model.vector_index,
             percent: overview.percent(),
             overview,
         });
@@ -109,7 +115,10 @@ fn row(listed: &Listed) -> Vec<String> {
         format!("{:.1} %", (listed.percent * 10.0).floor() / 10.0),
         open.to_string(),
         dead.to_string(),
-        if indexed { "ready" } else { "none" }.into(),
+        match (indexed, listed.vector_index) {
+            (true, kind) | (false, kind @ VectorIndex::None) => kind.to_string(),
+            (false, kind) => format!("{kind}, missing"),
+        },
         format!("{:.1} MB", bytes as f64 / 1e6),
     ]
 }
@@ -249,7 +258,7 @@ async fn retire(session: &Session, args: RetireArgs, output: &Output) -> Result<
 }
 
 /// Shows the progress of a model's index during `work`, which may build it.
-async fn watching_index<T>(
+pub(super) async fn watching_index<T>(
     models: Models<'_>,
     model: &RegisteredModel,
     output: &Output,

@@ -5,7 +5,8 @@ use crate::model::error::Result;
 use crate::model::models::ModelName;
 pub use crate::store::embeddings::{ModelState, RegisteredModel};
 pub use crate::store::lifecycle::{Activation, ModelOverview};
-use crate::store::{embeddings, lifecycle};
+pub use crate::model::vector_index::VectorIndex;
+use crate::store::{embeddings, lifecycle, vector_index};
 
 /// The registered embedding models. See [`Htm::models`].
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +62,25 @@ impl Models<'_> {
     /// # Errors
     /// A database error.
     pub async fn build_index(&self, model: &RegisteredModel) -> Result<bool> {
-        lifecycle::build_index(self.htm.shared_pool(), model).await
+        vector_index::build(self.htm.shared_pool(), model).await
+    }
+
+    /// The kinds of a vector index that the database can build: its extensions are there.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn usable_indexes(&self) -> Result<Vec<VectorIndex>> {
+        vector_index::usable(self.htm.shared_pool()).await
+    }
+
+    /// Changes the kind of a model's vector index; true if this call built one. The new index is built while recall uses
+    /// the old one, which is dropped last. A model that is not complete gets its index later.
+    ///
+    /// # Errors
+    /// `model_unknown`; `vector_index_unavailable`, before any change; or a database error. Then the old index is still
+    /// there: a repeated call goes on.
+    pub async fn change_index(&self, label: &str, kind: VectorIndex) -> Result<bool> {
+        vector_index::change(self.htm.shared_pool(), label, kind).await
     }
 
     /// The progress of a model's index build, 0 to 1; none if no build runs or it is unknown.
@@ -69,7 +88,7 @@ impl Models<'_> {
     /// # Errors
     /// A database error.
     pub async fn index_progress(&self, model: &RegisteredModel) -> Result<Option<f64>> {
-        lifecycle::index_progress(self.htm.shared_pool(), model).await
+        vector_index::progress(self.htm.shared_pool(), model).await
     }
 
     /// Makes a model the active one; the old one goes on standby. Missing embeddings are enqueued first.

@@ -12,6 +12,7 @@ use crate::model::error::{Error, Result};
 use crate::model::jobs::queue_unknown;
 use crate::model::models::unknown;
 pub use crate::model::models::{retired, without_embedder};
+use crate::model::vector_index::VectorIndex;
 use crate::provider::ModelName;
 
 /// The longest time until a process sees that another model became active.
@@ -33,6 +34,8 @@ pub struct RegisteredModel {
     pub queue: Option<String>,
     /// Its state.
     pub state: ModelState,
+    /// The kind of the index of its vectors.
+    pub vector_index: VectorIndex,
 }
 
 impl RegisteredModel {
@@ -51,9 +54,9 @@ impl RegisteredModel {
         format!("htm.embeddings_{}", self.id)
     }
 
-    /// The vector index of that table.
-    pub(crate) fn index(&self) -> String {
-        format!("htm.embeddings_{}_hnsw_idx", self.id)
+    /// The index of that table of this kind, whether it exists or not.
+    pub(crate) fn index_of(&self, kind: VectorIndex) -> String {
+        format!("htm.embeddings_{}_{kind}_idx", self.id)
     }
 }
 
@@ -74,7 +77,7 @@ pub enum ModelState {
 }
 
 /// Registers a model and creates its store, or finds it. The first model ever registered becomes active; any other gets
-/// its index when it is complete ([`build_index`](super::lifecycle::build_index)).
+/// its index when it is complete ([`build`](super::vector_index::build)).
 ///
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
@@ -119,6 +122,10 @@ pub(crate) async fn models_on(db: impl Into<Db<'_>>) -> Result<Vec<RegisteredMod
                 .state
                 .parse()
                 .map_err(|_| Error::corrupt(format!("a model in state `{}`", row.state)))?,
+            vector_index: row
+                .index_kind
+                .parse()
+                .map_err(|_| Error::corrupt(format!("a model with an index `{}`", row.index_kind)))?,
         })
     };
     rows.into_iter().map(model).collect()

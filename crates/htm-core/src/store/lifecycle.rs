@@ -23,7 +23,7 @@ use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
 use super::entity::embedding_model;
 use super::named::{Named, sql};
 use super::orm::on;
-use super::{jobs, priorities};
+use super::{jobs, priorities, vector_index};
 use crate::model::error::{Error, Result, codes};
 use crate::model::jobs::Stage;
 use crate::model::models::retired;
@@ -99,38 +99,9 @@ pub async fn overview(pool: &PgPool, model: &RegisteredModel) -> Result<ModelOve
     Named::new(&sql)
         .bind("queue", &model.queue)?
         .bind("store", model.store())?
-        .bind("index", model.index())?
+        .bind("index", model.index_of(model.vector_index))?
         .fetch_one(pool)
         .await
-}
-
-/// Builds a model's vector index unless it exists. The remains of an interrupted build are dropped first. Writes and
-/// recalls go on meanwhile. Returns whether this call built it.
-///
-/// # Errors
-/// A database error.
-pub async fn build_index(pool: &PgPool, model: &RegisteredModel) -> Result<bool> {
-    // A connection of its own: PostgreSQL builds concurrently outside of transactions only, and it may take hours.
-    let options = pool.connect_options().as_ref().clone().options([("statement_timeout", "0")]);
-    let mut connection = PgConnection::connect_with(&options).await?;
-    let result = build_index_on(&mut connection, model).await;
-    connection.close().await?;
-    result
-}
-
-/// The built share of a model's index, 0 to 1; none if no build runs or the share is unknown.
-///
-/// # Errors
-/// A database error.
-pub async fn index_progress(pool: &PgPool, model: &RegisteredModel) -> Result<Option<f64>> {
-    let share: Option<Option<f64>> = sql!(
-        "select blocks_done::float8 / nullif(blocks_total, 0) from pg_stat_progress_create_index
-          where datname = current_database() and relid = to_regclass(:store)"
-    )
-    .bind("store", model.store())?
-    .fetch_optional_scalar(pool)
-    .await?;
-    Ok(share.flatten())
 }
 
 /// Makes a model the active one, in one transaction. The old one stays on standby, and can be activated in the same
@@ -161,7 +132,7 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
     let mut tx = pool.begin_with(PATIENT).await?;
     let (target, _, _) = look(&mut tx).await?;
     tx.rollback().await?;
-    build_index(pool, &target).await?;
+    vector_index::build(pool, &target).await?;
     if !writers_end(pool, "htm.nodes", WRITERS_PATIENCE).await? && !forced {
         return Err(writer_open());
     }
@@ -333,36 +304,4 @@ async fn enqueue_missing(pool: &PgPool, target: &RegisteredModel, max_attempts: 
         jobs::ping_queue(pool, queue).await;
     }
     Ok(run.enqueued - before)
-}
-
-async fn build_index_on(connection: &mut PgConnection, model: &RegisteredModel) -> Result<bool> {
-    // Polled: a session that waits for the lock would keep the build from ending, because the build waits for every
-    // older snapshot.
-    loop {
-        let ours: bool = sql!("select pg_try_advisory_lock(hashtext('htm.embedding_index'), :model)")
-            .bind("model", model.id)?
-            .fetch_scalar(&mut *connection)
-            .await?;
-        if ours {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
-    let valid: Option<bool> = sql!("select indisvalid from pg_index where indexrelid = to_regclass(:index)")
-        .bind("index", model.index())?
-        .fetch_optional_scalar(&mut *connection)
-        .await?;
-    if valid == Some(true) {
-        return Ok(false);
-    }
-    if valid == Some(false) {
-        let sql = format!("drop index concurrently if exists {}", model.index());
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
-    }
-    let create: String = sql!("select htm.embedding_index(:model, 'concurrently')")
-        .bind("model", model.id)?
-        .fetch_scalar(&mut *connection)
-        .await?;
-    sqlx::raw_sql(AssertSqlSafe(create)).execute(&mut *connection).await?;
-    Ok(true)
 }

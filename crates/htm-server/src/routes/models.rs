@@ -2,7 +2,7 @@
 
 use axum::Json;
 use htm_core::FieldChange;
-use htm_core::models::{Activation, ModelOverview, ModelState, RegisteredModel};
+use htm_core::models::{Activation, ModelOverview, ModelState, RegisteredModel, VectorIndex};
 use htm_core::providers::{Budget, LimitChanges, Provider, TokenUsage};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -34,6 +34,7 @@ struct Model {
     state: ModelState,
     /// Null: callers bring its vectors.
     queue: Option<String>,
+    vector_index: VectorIndex,
     #[serde(flatten)]
     overview: ModelOverview,
 }
@@ -45,8 +46,8 @@ async fn list(app: App) -> Result<Json<Vec<Model>>> {
     let mut listed = Vec::new();
     for model in models.list().await? {
         let overview = models.overview(&model).await?;
-        let RegisteredModel { label, dimensions, state, queue, .. } = model;
-        listed.push(Model { label, dimensions, state, queue, overview });
+        let RegisteredModel { label, dimensions, state, queue, vector_index, .. } = model;
+        listed.push(Model { label, dimensions, state, queue, vector_index, overview });
     }
     Ok(Json(listed))
 }

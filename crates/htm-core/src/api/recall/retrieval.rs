@@ -42,7 +42,7 @@ impl Search<'_> {
             };
             retrieved.vector_search = (!leg.is_empty()).then_some(search);
             retrieved.legs.push(match (search, conditions.is_narrow()) {
-                (VectorSearch::Approximate, _) => Leg::Hnsw,
+                (VectorSearch::Approximate, _) => Leg::Index,
                 (VectorSearch::Exact, true) => Leg::Narrow,
                 (VectorSearch::Exact, false) => Leg::Exact,
             });
@@ -116,7 +116,7 @@ impl Search<'_> {
         {
             return Ok((VectorSearch::Exact, leg));
         }
-        let is_exact = in_scope <= few as f64;
+        let is_exact = in_scope <= few as f64 || !vectors.has_index();
         let search = if is_exact { VectorSearch::Exact } else { VectorSearch::Approximate };
         Ok((search, reader.vector_leg(vectors, conditions, is_exact, pool).await?))
     }

@@ -282,6 +282,8 @@ error_codes! {
         => "start an embed-worker with this configuration";
     MODEL_RETIRED "model_retired" User "The embedding model is retired."
         => "take it into use again: `Models::add`";
+    VECTOR_INDEX_UNAVAILABLE "vector_index_unavailable" User "The database lacks the extension of the wanted kind of vector index."
+        => "install the extension, and create it in the database; or use another kind";
     MODEL_ACTIVE "model_active" User "The embedding model is the active one, and cannot be retired."
         => "activate another one first: `Models::activate`";
     MODEL_INCOMPLETE "model_incomplete" Transient "Vectors would lose nodes by the activation of the model."

@@ -109,9 +109,9 @@ pub struct Correction {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum VectorSearch {
     /// Every vector in scope was compared, because the scope, or its part that passes the filters, is small
-    /// ([`RecallSettings::exact_scope`](crate::RecallSettings::exact_scope)).
+    /// ([`RecallSettings::exact_scope`](crate::RecallSettings::exact_scope)), or because the model has no index.
     Exact,
-    /// The HNSW index was searched until enough candidates passed the filters. They are approximately the nearest.
+    /// The index was searched until enough candidates passed the filters. They are approximately the nearest.
     Approximate,
 }
 
@@ -125,8 +125,8 @@ pub enum Leg {
     Exact,
     /// The vectors of nodes that pass the filters, compared exactly.
     Narrow,
-    /// The HNSW index of the vectors.
-    Hnsw,
+    /// The index of the vectors.
+    Index,
     /// The words.
     Text,
 }

@@ -14,6 +14,7 @@ pub(crate) struct Model {
     pub(crate) state: String,
     pub(crate) label: String,
     pub(crate) queue: Option<String>,
+    pub(crate) index_kind: String,
     pub(crate) created_at: ChronoDateTimeUtc,
 }
 

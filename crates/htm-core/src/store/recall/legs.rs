@@ -1,5 +1,7 @@
 //! The legs of a search: each returns candidates, the best first.
 
+use sqlx::AssertSqlSafe;
+
 use super::reader::{Plans, Reader, Vectors, store};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -122,20 +124,23 @@ impl Reader {
         is_exact: bool,
         pool: usize,
     ) -> Result<Vec<(NodeId, f64)>> {
-        // "+ 0" keeps the planner from using the index.
-        let (order, scope, scope_after) = match is_exact {
-            true => ("(e.embedding <=> :vector) + 0", conditions.scope("e"), "true".to_owned()),
-            false => ("e.embedding <=> :vector", "true".to_owned(), conditions.scope("near")),
+        let (order, scope, scope_after) = match vectors.order().filter(|_| !is_exact) {
+            Some(order) => (order, "true".to_owned(), conditions.scope("near")),
+            // "+ 0" keeps the planner from using the index.
+            None => ("(e.embedding <=> :vector) + 0".to_owned(), conditions.scope("e"), "true".to_owned()),
         };
         let sql = include_str!("../sql/recall/vectors.sql")
             .replace("{{store}}", &vectors.store)
-            .replace("{{order}}", order)
+            .replace("{{order}}", &order)
             .replace("{{scope_after}}", &scope_after)
             .replace("{{scope}}", &scope)
             .replace("{{conditions}}", &conditions.nodes_in_scope());
         let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", pool as i64)?;
         // The nearest vectors are read first in any case, and each node is looked up by its id.
         self.plan(Plans::Once).await?;
+        if !is_exact && let Some(settings) = vectors.settings(self.ef_search) {
+            sqlx::raw_sql(AssertSqlSafe(settings)).execute(&mut *self.tx).await?;
+        }
         conditions.bind(statement)?.fetch_all(&mut self.tx).await
     }
 

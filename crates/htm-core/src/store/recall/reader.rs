@@ -8,21 +8,45 @@ use super::node_row::{NodeRow, node_columns};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::Corpus;
+use crate::model::vector_index::VectorIndex;
 use crate::store::connections::Connections;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{Conditions, placed};
 use crate::store::named::{Named, sql};
+use crate::store::vector_index;
 
 /// A query's embedding, and the store of the vectors that it is compared with.
 #[derive(Clone, Debug)]
 pub(crate) struct Vectors {
     pub(super) store: String,
     pub(super) vector: HalfVector,
+    index: VectorIndex,
+    dimensions: usize,
 }
 
 impl Vectors {
     pub(crate) fn new(model: &RegisteredModel, vector: &[f32]) -> Self {
-        Self { store: model.store(), vector: HalfVector::from_f32_slice(vector) }
+        Self {
+            store: model.store(),
+            vector: HalfVector::from_f32_slice(vector),
+            index: model.vector_index,
+            dimensions: model.dimensions,
+        }
+    }
+
+    /// Whether there is an index to search.
+    pub(crate) fn has_index(&self) -> bool {
+        self.index != VectorIndex::None
+    }
+
+    /// The order of the index, as SQL; none: there is no index.
+    pub(super) fn order(&self) -> Option<String> {
+        vector_index::order(self.index, self.dimensions)
+    }
+
+    /// The settings of a search in the index, as SQL.
+    pub(super) fn settings(&self, ef_search: u32) -> Option<String> {
+        vector_index::settings(self.index, ef_search)
     }
 }
 
@@ -30,6 +54,7 @@ impl Vectors {
 pub(crate) struct Reader {
     pub(super) tx: Transaction<'static, Postgres>,
     plans: Plans,
+    pub(super) ef_search: u32,
 }
 
 /// When statements are planned. Planning one of these statements takes as long as running it.
@@ -92,7 +117,7 @@ impl Reader {
              set local hnsw.ef_search = {}",
             ef_search.clamp(1, 1_000)
         );
-        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once })
+        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once, ef_search })
     }
 
     /// Sets when the statements that follow are planned.

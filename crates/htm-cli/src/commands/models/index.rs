@@ -1,0 +1,88 @@
+//! `htm models index`: the kinds of a vector index.
+
+use std::process::ExitCode;
+
+use htm_core::models::VectorIndex;
+use htm_runtime::Session;
+use serde::Serialize;
+use strum::VariantArray;
+
+use super::watching_index;
+use crate::args::IndexArgs;
+use crate::error::CliError;
+use crate::output::{Output, table};
+
+/// A kind of index in this database.
+#[derive(Serialize)]
+struct Kind {
+    kind: VectorIndex,
+    usable: bool,
+    /// The extension that brings it; none: pgvector does.
+    extension: Option<&'static str>,
+    /// The models that use it.
+    models: Vec<String>,
+}
+
+/// A change of a model's index.
+#[derive(Serialize)]
+struct Changed {
+    model: String,
+    from: VectorIndex,
+    to: VectorIndex,
+    built: bool,
+}
+
+pub(super) async fn run(session: &Session, args: IndexArgs, output: &Output) -> Result<ExitCode, CliError> {
+    match (args.label, args.kind) {
+        (Some(label), Some(kind)) => change(session, &label, kind, output).await,
+        _ => list(session, output).await,
+    }
+}
+
+async fn list(session: &Session, output: &Output) -> Result<ExitCode, CliError> {
+    let htm = session.htm();
+    let (models, usable) = (htm.models()?.list().await?, htm.models()?.usable_indexes().await?);
+    let kind = |kind: &VectorIndex| Kind {
+        kind: *kind,
+        usable: usable.contains(kind),
+        extension: kind.extension().map(|(_, extension)| extension),
+        models: models
+            .iter()
+            .filter(|model| model.vector_index == *kind)
+            .map(|model| model.label.clone())
+            .collect(),
+    };
+    let kinds: Vec<Kind> = VectorIndex::VARIANTS.iter().map(kind).collect();
+    let row = |kind: &Kind| {
+        vec![
+            kind.kind.to_string(),
+            if kind.usable { "yes" } else { "no" }.to_owned(),
+            kind.extension.unwrap_or("vector").to_owned(),
+            kind.models.join(", "),
+        ]
+    };
+    output.value(&kinds, || {
+        table(&["kind", "usable", "extension", "models"], &[], kinds.iter().map(row).collect())
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn change(
+    session: &Session,
+    label: &str,
+    kind: VectorIndex,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
+    let htm = session.htm();
+    let models = htm.models()?;
+    let model = models.get(label).await?;
+    let built = watching_index(models, &model, output, models.change_index(label, kind)).await?;
+    let changed = Changed { model: model.label, from: model.vector_index, to: kind, built };
+    output.value(&changed, || match (kind, built, changed.from == kind) {
+        (VectorIndex::None, ..) => format!("{}: no index; each search compares all vectors in scope", changed.model),
+        (_, true, _) => format!("{}: the index is {kind} now", changed.model),
+        (_, false, true) => format!("{}: the index was {kind} already", changed.model),
+        (_, false, false) => format!("{}: the index will be {kind} when the model is complete", changed.model),
+    });
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,59 @@
+//! The kinds of a vector index.
+
+use strum::VariantArray;
+
+use crate::model::error::{Error, codes};
+
+/// The kind of the index of a model's vectors.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display, strum::EnumString, strum::VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = no_kind)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum VectorIndex {
+    /// HNSW over half-precision vectors, of pgvector.
+    Hnsw,
+    /// HNSW over the signs of the vectors, of pgvector. It is an eighth to a sixteenth of the size; recall compares its
+    /// candidates by their vectors.
+    HnswBinary,
+    /// DiskANN, of pgvectorscale. Recall compares its candidates by their vectors.
+    Diskann,
+    /// RaBitQ, of VectorChord.
+    Vchordrq,
+    /// No index: each search compares all vectors in scope.
+    None,
+}
+
+fn no_kind(text: &str) -> String {
+    let known: Vec<String> = VectorIndex::VARIANTS.iter().map(ToString::to_string).collect();
+    format!("there is no kind of vector index `{text}`; kinds are {}", known.join(", "))
+}
+
+impl VectorIndex {
+    /// The access method, and the extension that brings it; none if pgvector does, which is always there.
+    pub fn extension(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Diskann => Some(("diskann", "vectorscale")),
+            Self::Vchordrq => Some(("vchordrq", "vchord")),
+            Self::Hnsw | Self::HnswBinary | Self::None => None,
+        }
+    }
+}
+
+/// The database lacks the extension of this kind. `usable` lists the kinds that it has.
+pub(crate) fn unavailable(kind: VectorIndex, usable: &[VectorIndex]) -> Error {
+    let usable = usable.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let hint = match kind.extension() {
+        Some((_, extension)) => {
+            format!("install it and run `create extension {extension}` in the database, or use one of: {usable}")
+        }
+        None => format!("use one of: {usable}"),
+    };
+    let extension = kind.extension().map_or("vector", |(_, extension)| extension);
+    let message = format!("the database has no index of the kind {kind}: the extension {extension} is missing");
+    Error::new(codes::VECTOR_INDEX_UNAVAILABLE, message)
+        .with_hint(hint)
+        .with_value("kind", kind)
+        .with_value("usable", usable)
+}

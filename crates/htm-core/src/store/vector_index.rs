@@ -1,0 +1,167 @@
+//! The indexes of the models' vectors: what recall needs of each kind, their builds and changes.
+
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
+use strum::VariantArray;
+
+use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
+use super::named::sql;
+use crate::model::error::Result;
+use crate::model::vector_index::{VectorIndex, unavailable};
+
+/// The order in which the index of this kind gives the vectors `e.embedding`, as SQL; none if there is no index. It must
+/// match the expression that `htm.embedding_index` indexes.
+pub(crate) fn order(kind: VectorIndex, dimensions: usize) -> Option<String> {
+    match kind {
+        VectorIndex::Hnsw | VectorIndex::Vchordrq => Some("e.embedding <=> :vector".into()),
+        VectorIndex::HnswBinary => Some(format!(
+            "binary_quantize(e.embedding)::bit({dimensions}) <~> binary_quantize(:vector)::bit({dimensions})"
+        )),
+        VectorIndex::Diskann => {
+            Some(format!("(e.embedding::vector({dimensions})) <=> (:vector)::vector({dimensions})"))
+        }
+        VectorIndex::None => None,
+    }
+}
+
+/// The settings of a search in an index of this kind, as SQL. Those of HNSW are set with every snapshot. VectorChord's
+/// must fit the options of the index, so its own defaults hold.
+pub(crate) fn settings(kind: VectorIndex, ef_search: u32) -> Option<String> {
+    match kind {
+        // pgvectorscale reads the vectors of candidates by their column, which an index on an expression does not have.
+        // Recall compares the candidates itself.
+        VectorIndex::Diskann => Some(format!(
+            "set local diskann.query_rescore = 0; set local diskann.query_search_list_size = {}",
+            ef_search.clamp(1, 10_000)
+        )),
+        _ => None,
+    }
+}
+
+/// The kinds whose extensions the database has.
+///
+/// # Errors
+/// A database error.
+pub async fn usable(pool: &PgPool) -> Result<Vec<VectorIndex>> {
+    let methods: Vec<String> =
+        sql!("select amname::text from pg_am where amtype = 'i'").fetch_scalars(pool).await?;
+    let has = |kind: &&VectorIndex| {
+        kind.extension().is_none_or(|(method, _)| methods.iter().any(|known| known == method))
+    };
+    Ok(VectorIndex::VARIANTS.iter().filter(has).copied().collect())
+}
+
+/// Builds a model's index unless it exists. The remains of an interrupted build are dropped first. Writes and recalls go
+/// on meanwhile. Returns whether this call built it.
+///
+/// # Errors
+/// A database error.
+pub async fn build(pool: &PgPool, model: &RegisteredModel) -> Result<bool> {
+    let mut connection = patient(pool).await?;
+    let result = build_on(&mut connection, model, model.vector_index).await;
+    connection.close().await?;
+    result
+}
+
+/// Changes the kind of a model's index. The new index is built while recall uses the old one, which is dropped last. A
+/// model that is not complete gets its index later. Returns whether this call built one.
+///
+/// # Errors
+/// `vector_index_unavailable`, before any change; or a database error. Then the old kind is in use, or the new one and
+/// the old index is still there: a repeated call goes on.
+pub async fn change(pool: &PgPool, label: &str, kind: VectorIndex) -> Result<bool> {
+    let usable = usable(pool).await?;
+    if !usable.contains(&kind) {
+        return Err(unavailable(kind, &usable));
+    }
+    let mut connection = patient(pool).await?;
+    let result = change_on(&mut connection, label, kind).await;
+    connection.close().await?;
+    result
+}
+
+/// The built share of a model's index, 0 to 1; none if no build runs or the share is unknown.
+///
+/// # Errors
+/// A database error.
+pub async fn progress(pool: &PgPool, model: &RegisteredModel) -> Result<Option<f64>> {
+    let share: Option<Option<f64>> = sql!(
+        "select blocks_done::float8 / nullif(blocks_total, 0) from pg_stat_progress_create_index
+          where datname = current_database() and relid = to_regclass(:store)"
+    )
+    .bind("store", model.store())?
+    .fetch_optional_scalar(pool)
+    .await?;
+    Ok(share.flatten())
+}
+
+/// A connection of its own: PostgreSQL builds concurrently outside of transactions only, and it may take hours.
+async fn patient(pool: &PgPool) -> Result<PgConnection> {
+    let options = pool.connect_options().as_ref().clone().options([("statement_timeout", "0")]);
+    Ok(PgConnection::connect_with(&options).await?)
+}
+
+async fn change_on(connection: &mut PgConnection, label: &str, kind: VectorIndex) -> Result<bool> {
+    let models = embeddings::models_on(&mut *connection).await?;
+    let model = embeddings::by_label(&models, label)?.clone();
+    let waits = model.state == ModelState::Building && !exists(connection, &model, model.vector_index).await?;
+    let is_built = !waits && model.is_in_use() && build_on(connection, &model, kind).await?;
+    sql!("update htm.embedding_models set index_kind = :kind where id = :model")
+        .bind("kind", kind.to_string())?
+        .bind("model", model.id)?
+        .execute(&mut *connection)
+        .await?;
+    // Until then other processes search by the old one.
+    if model.vector_index != kind {
+        tokio::time::sleep(2 * MODELS_KEPT).await;
+    }
+    for other in VectorIndex::VARIANTS.iter().filter(|other| **other != kind) {
+        let sql = format!("drop index concurrently if exists {}", model.index_of(*other));
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
+    }
+    Ok(is_built)
+}
+
+async fn exists(connection: &mut PgConnection, model: &RegisteredModel, kind: VectorIndex) -> Result<bool> {
+    let exists: bool = sql!("select to_regclass(:index) is not null")
+        .bind("index", model.index_of(kind))?
+        .fetch_scalar(connection)
+        .await?;
+    Ok(exists)
+}
+
+async fn build_on(connection: &mut PgConnection, model: &RegisteredModel, kind: VectorIndex) -> Result<bool> {
+    // Polled: a session that waits for the lock would keep the build from ending, because the build waits for every
+    // older snapshot.
+    loop {
+        let ours: bool = sql!("select pg_try_advisory_lock(hashtext('htm.embedding_index'), :model)")
+            .bind("model", model.id)?
+            .fetch_scalar(&mut *connection)
+            .await?;
+        if ours {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let index = model.index_of(kind);
+    let valid: Option<bool> = sql!("select indisvalid from pg_index where indexrelid = to_regclass(:index)")
+        .bind("index", &index)?
+        .fetch_optional_scalar(&mut *connection)
+        .await?;
+    if valid == Some(true) {
+        return Ok(false);
+    }
+    if valid == Some(false) {
+        let sql = format!("drop index concurrently if exists {index}");
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
+    }
+    let create: Option<String> = sql!("select htm.embedding_index(:model, 'concurrently', :kind)")
+        .bind("model", model.id)?
+        .bind("kind", kind.to_string())?
+        .fetch_scalar(&mut *connection)
+        .await?;
+    let Some(create) = create else { return Ok(false) };
+    sqlx::raw_sql(AssertSqlSafe(create)).execute(&mut *connection).await?;
+    Ok(true)
+}

@@ -1,0 +1,118 @@
+//! The kinds of a vector index beside one another: recall@10, latency, size, build time.
+//!
+//! `./justw bench-indexes`; `-- --nodes 100000,1000000` for a million (an hour, 10 GB of disk). The nodes are those of the
+//! benchmark of recall: vectors of 384 dimensions in 1,000 clusters. Recall by vectors asks for 10 of all nodes; a
+//! comparison of all vectors says which they are. Latency is the database's, without the query's embedding. DiskANN is
+//! left out where its extension is not installed: `python3 scripts/setup.py extensions`.
+
+#[path = "recall/corpus.rs"]
+mod corpus;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use htm_core::models::{RegisteredModel, VectorIndex};
+use htm_core::{Htm, NodeId, RecallQuery, Settings, Strategy};
+use htm_tests::OwnServer;
+use htm_tests::measure::{Table, argument, load, percentile_ms};
+
+use corpus::Corpus;
+
+/// Rounds that are not counted: caches warm up.
+const WARM: usize = 10;
+
+#[tokio::main]
+async fn main() {
+    let sizes: String = argument("--nodes", "100000".into());
+    let rounds: usize = argument("--rounds", 200);
+    println!("{}, {rounds} questions each", load());
+    for size in sizes.split(',') {
+        let size: usize = size.trim().parse().expect("--nodes takes numbers, as 100000,1000000");
+        // As a server's request: a task of its own, which runs where its connection is polled.
+        tokio::spawn(async move { run(size, rounds).await }).await.expect("asked");
+    }
+    println!("{}", load());
+}
+
+async fn run(size: usize, rounds: usize) {
+    let (server, mut kinds) = match OwnServer::start_extended().await {
+        Some(server) => (server, vec![VectorIndex::Diskann]),
+        None => (OwnServer::start().await, Vec::new()),
+    };
+    kinds.splice(0..0, [VectorIndex::Hnsw, VectorIndex::HnswBinary]);
+    let prepare = match kinds.contains(&VectorIndex::Diskann) {
+        true => "create extension vectorscale; alter database htm set maintenance_work_mem = '2GB'",
+        false => "alter database htm set maintenance_work_mem = '2GB'",
+    };
+    sqlx::raw_sql(prepare).execute(&server.pool).await.expect("prepared");
+    let started = Instant::now();
+    let corpus = Arc::new(Corpus::fill(&server.pool, size).await);
+    println!("\n{size} nodes, filled in {:.0} s", started.elapsed().as_secs_f64());
+    let settings = Settings { embedding_model: corpus.model().clone(), ..Settings::default() };
+    let htm = Htm::with_pool(server.pool.clone(), settings, Some(corpus.clone()));
+
+    let table = Table::new(&[
+        ("index", 12),
+        ("build s", 8),
+        ("MB", 8),
+        ("recall@10", 9),
+        ("rows", 5),
+        ("p50 ms", 8),
+        ("p95 ms", 8),
+    ]);
+    let label = corpus.model().to_string();
+    change(&htm, &label, VectorIndex::None).await;
+    let (nearest, times) = ask(&htm, &corpus, rounds).await;
+    let row = |kind: VectorIndex, build: Duration, bytes: i64, found: &[HashSet<NodeId>], times: &[Duration]| {
+        let common: usize =
+            found.iter().zip(&nearest).map(|(found, nearest)| found.intersection(nearest).count()).sum();
+        let rows: usize = found.iter().map(HashSet::len).sum();
+        table.row([
+            kind.to_string(),
+            format!("{:.0}", build.as_secs_f64()),
+            format!("{:.0}", bytes as f64 / 1e6),
+            format!("{:.3}", common as f64 / (10 * rounds) as f64),
+            format!("{:.1}", rows as f64 / rounds as f64),
+            format!("{:.2}", percentile_ms(times, 0.5)),
+            format!("{:.2}", percentile_ms(times, 0.95)),
+        ]);
+    };
+    row(VectorIndex::None, Duration::ZERO, 0, &nearest, &times);
+    for kind in kinds {
+        let build = change(&htm, &label, kind).await;
+        let bytes: i64 = sqlx::query_scalar("select pg_relation_size(to_regclass($1))")
+            .bind(format!("htm.embeddings_1_{kind}_idx"))
+            .fetch_one(&server.pool)
+            .await
+            .expect("a size");
+        let (found, times) = ask(&htm, &corpus, rounds).await;
+        row(kind, build, bytes, &found, &times);
+    }
+}
+
+/// Changes the kind of the index; returns the duration of its build.
+async fn change(htm: &Htm, label: &str, kind: VectorIndex) -> Duration {
+    let models = htm.models().expect("no wall");
+    let model = models.get(label).await.expect("the model");
+    let started = Instant::now();
+    // Recorded by the change, which has nothing left to build; it waits for other processes, which is not measured.
+    models.build_index(&RegisteredModel { vector_index: kind, ..model }).await.expect("built");
+    let took = started.elapsed();
+    models.change_index(label, kind).await.expect("changed");
+    took
+}
+
+/// The hits of each question, and how long it took.
+async fn ask(htm: &Htm, corpus: &Corpus, rounds: usize) -> (Vec<HashSet<NodeId>>, Vec<Duration>) {
+    let (mut found, mut times) = (Vec::new(), Vec::new());
+    for round in 0..WARM + rounds {
+        let query = RecallQuery::new(corpus.question(round)).strategy(Strategy::Vector).limit(10);
+        let recalled = htm.recall(&query).await.expect("recalled");
+        if round >= WARM {
+            found.push(recalled.hits.iter().map(|hit| hit.node.id).collect());
+            times.push(Duration::from_secs_f64(recalled.search_ms / 1_000.0));
+        }
+    }
+    (found, times)
+}
