@@ -19,6 +19,9 @@ pub const LATEST: u32 = 1;
 /// The extensions that HTM and apalis need.
 const EXTENSIONS: [&str; 3] = ["vector", "pg_trgm", "hstore"];
 
+/// The extensions that some kinds of vector index need.
+pub const INDEX_EXTENSIONS: [&str; 2] = ["vectorscale", "vchord"];
+
 /// Applies the missing migrations of apalis and of HTM.
 ///
 /// Waits for another process that is migrating the same database. Drops apalis' trigger `notify_workers`, because a
@@ -52,14 +55,16 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     Ok(released?)
 }
 
-/// Creates the extensions, for a schema that is restored from a backup.
+/// Creates the extensions, for a schema that is restored from a backup. Of [`INDEX_EXTENSIONS`] those in `further` too.
 ///
 /// # Errors
 /// As [`up`].
-pub async fn create_extensions(options: &PgConnectOptions) -> Result<(), MigrationError> {
+pub async fn create_extensions(options: &PgConnectOptions, further: &[String]) -> Result<(), MigrationError> {
     let mut connection = PgConnection::connect_with(options).await?;
     check_server(&mut connection).await?;
-    for name in EXTENSIONS {
+    let further = INDEX_EXTENSIONS.into_iter().filter(|name| further.iter().any(|known| known == name));
+    for name in EXTENSIONS.into_iter().chain(further) {
+        available(&mut connection, name).await?;
         let create = AssertSqlSafe(format!("create extension if not exists {name} with schema public"));
         sqlx::raw_sql(create).execute(&mut connection).await?;
     }
@@ -113,7 +118,7 @@ pub enum MigrationError {
     /// PostgreSQL lacks an extension that HTM or apalis needs.
     #[error("this PostgreSQL has no extension `{name}`{}", version_found(.found))]
     ExtensionMissing {
-        /// `vector`, `pg_trgm` or `hstore`.
+        /// `vector`, `pg_trgm`, `hstore`, or one of [`INDEX_EXTENSIONS`].
         name: &'static str,
         /// The version, if it is available but too old.
         found: Option<String>,
@@ -203,6 +208,18 @@ fn connection(pool: &PgPool) -> DatabaseConnection {
     SqlxPostgresConnector::from_sqlx_postgres_pool(pool.clone())
 }
 
+/// The version of an extension that is created, else of the one that would be.
+async fn available(connection: &mut PgConnection, name: &'static str) -> Result<String, MigrationError> {
+    let found: Option<String> = sqlx::query_scalar(
+        "select coalesce(e.extversion, a.default_version) from pg_available_extensions a
+           left join pg_extension e on e.extname = a.name where a.name = $1",
+    )
+    .bind(name)
+    .fetch_optional(connection)
+    .await?;
+    found.ok_or(MigrationError::ExtensionMissing { name, found: None })
+}
+
 /// Checks the server's version and extensions, before any change.
 async fn check_server(connection: &mut PgConnection) -> Result<(), MigrationError> {
     let (number, version): (i32, String) = sqlx::query_as(
@@ -214,19 +231,9 @@ async fn check_server(connection: &mut PgConnection) -> Result<(), MigrationErro
         return Err(MigrationError::ServerTooOld { found: version });
     }
     for name in EXTENSIONS {
-        let found: Option<String> = sqlx::query_scalar(
-            "select coalesce(e.extversion, a.default_version) from pg_available_extensions a
-               left join pg_extension e on e.extname = a.name where a.name = $1",
-        )
-        .bind(name)
-        .fetch_optional(&mut *connection)
-        .await?;
-        match found {
-            None => return Err(MigrationError::ExtensionMissing { name, found: None }),
-            Some(version) if name == "vector" && !has_iterative_scans(&version) => {
-                return Err(MigrationError::ExtensionMissing { name, found: Some(version) });
-            }
-            Some(_) => {}
+        let version = available(connection, name).await?;
+        if name == "vector" && !has_iterative_scans(&version) {
+            return Err(MigrationError::ExtensionMissing { name, found: Some(version) });
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use htm_core::models::{ModelState, VectorIndex};
 use htm_core::provider::ModelName;
 use htm_core::{Filter, Htm, NodeId, RecallQuery, RecallSettings, Settings, Strategy, VectorSearch};
+use htm_runtime::paths::Paths;
 use htm_tests::{OwnServer, Sandbox, TestDatabase};
 use pgvector::HalfVector;
 use sqlx::{AssertSqlSafe, PgPool};
@@ -137,6 +138,17 @@ async fn diskann_finds_what_there_is_and_what_is_written_later() {
         update htm.nodes set deleted_at = now() where id % 7 = 2";
     sqlx::raw_sql(later).execute(&server.pool).await.unwrap();
     finds_what_there_is(&server.pool, &htm, VectorIndex::Diskann).await;
+
+    // A backup is restored with the extension that its index needs.
+    sqlx::raw_sql("create database back").execute(&server.pool).await.unwrap();
+    let home = Paths::from_env().unwrap().home().display().to_string();
+    let back = server.url().replace("/htm", "/back");
+    let (from, to) = (sandbox.set("HTM_HOME", &home), Sandbox::on(&back).set("HTM_HOME", &home));
+    let place = from.home().join("backup").display().to_string();
+    from.htm(&["db", "backup", &place]).await.succeeds();
+    to.htm(&["db", "restore", &place]).await.succeeds();
+    let pool = PgPool::connect(&back).await.unwrap();
+    assert_eq!(indexes(&pool).await, ["embeddings_1_diskann_idx"]);
 }
 
 #[tokio::test]

@@ -119,7 +119,7 @@ pub async fn restore(config: &Config, from: &Path, jobs: u16, on_table: OnTable<
     let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;
     on_database(config, async |options| {
         empty(&options).await?;
-        htm_migration::create_extensions(&options).await.map_err(of_migration)?;
+        htm_migration::create_extensions(&options, &manifest.index_extensions).await.map_err(of_migration)?;
         let list = wanted_entries(&programs, from, &options).await?;
         let dump = from.join("dump").display().to_string();
         let (list, jobs) = (list.path().display().to_string(), format!("--jobs={jobs}"));

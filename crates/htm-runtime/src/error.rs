@@ -1,7 +1,7 @@
 //! Errors of migrations and of the schema's version.
 
 use htm_core::Error;
-use htm_migration::MigrationError;
+use htm_migration::{INDEX_EXTENSIONS, MigrationError};
 
 use crate::codes;
 
@@ -16,6 +16,9 @@ pub(crate) fn of_migration(error: MigrationError) -> Error {
                              postgresql-17-pgvector`), then run `htm db migrate`; or unset database.url to use HTM's \
                              private PostgreSQL"
                     .to_owned(),
+                name if INDEX_EXTENSIONS.contains(&name) => {
+                    format!("install it on the server: a vector index of the backup is of its kind (`{name}`)")
+                }
                 name => format!(
                     "install PostgreSQL's contrib package, which holds `{name}` (for example `apt-get install \
                      postgresql-contrib`), then run `htm db migrate`"

@@ -29,6 +29,9 @@ pub struct Manifest {
     pub postgres: String,
     /// The version of HTM's schema.
     pub schema_version: u32,
+    /// The extensions that its vector indexes need beside pgvector.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub index_extensions: Vec<String>,
     /// The rows of each table.
     pub tables: BTreeMap<String, u64>,
 }
@@ -42,10 +45,19 @@ impl Manifest {
         let (made_at, postgres) = sqlx::query_as(
             "select to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), current_setting('server_version')",
         )
-        .fetch_one(connection)
+        .fetch_one(&mut *connection)
+        .await?;
+        let index_extensions = sqlx::query_scalar(
+            "select distinct e.extname::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+               join pg_depend d on d.classid = 'pg_am'::regclass and d.objid = c.relam
+               join pg_extension e on d.refclassid = 'pg_extension'::regclass and e.oid = d.refobjid
+              where n.nspname = 'htm' and c.relkind = 'i' and e.extname = any ($1) order by 1",
+        )
+        .bind(htm_migration::INDEX_EXTENSIONS)
+        .fetch_all(connection)
         .await?;
         let htm = env!("CARGO_PKG_VERSION").to_owned();
-        Ok(Self { format: FORMAT, made_at, htm, postgres, schema_version, tables })
+        Ok(Self { format: FORMAT, made_at, htm, postgres, schema_version, index_extensions, tables })
     }
 
     /// The number of memories, forgotten ones included.
