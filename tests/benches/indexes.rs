@@ -64,20 +64,21 @@ async fn run(size: usize, rounds: usize) {
     let label = corpus.model().to_string();
     change(&htm, &label, VectorIndex::None).await;
     let (nearest, times) = ask(&htm, &corpus, rounds).await;
-    let row = |kind: VectorIndex, build: Duration, bytes: i64, found: &[HashSet<NodeId>], times: &[Duration]| {
-        let common: usize =
-            found.iter().zip(&nearest).map(|(found, nearest)| found.intersection(nearest).count()).sum();
-        let rows: usize = found.iter().map(HashSet::len).sum();
-        table.row([
-            kind.to_string(),
-            format!("{:.0}", build.as_secs_f64()),
-            format!("{:.0}", bytes as f64 / 1e6),
-            format!("{:.3}", common as f64 / (10 * rounds) as f64),
-            format!("{:.1}", rows as f64 / rounds as f64),
-            format!("{:.2}", percentile_ms(times, 0.5)),
-            format!("{:.2}", percentile_ms(times, 0.95)),
-        ]);
-    };
+    let row =
+        |kind: VectorIndex, build: Duration, bytes: i64, found: &[HashSet<NodeId>], times: &[Duration]| {
+            let common: usize =
+                found.iter().zip(&nearest).map(|(found, nearest)| found.intersection(nearest).count()).sum();
+            let rows: usize = found.iter().map(HashSet::len).sum();
+            table.row([
+                kind.to_string(),
+                format!("{:.0}", build.as_secs_f64()),
+                format!("{:.0}", bytes as f64 / 1e6),
+                format!("{:.3}", common as f64 / (10 * rounds) as f64),
+                format!("{:.1}", rows as f64 / rounds as f64),
+                format!("{:.2}", percentile_ms(times, 0.5)),
+                format!("{:.2}", percentile_ms(times, 0.95)),
+            ]);
+        };
     row(VectorIndex::None, Duration::ZERO, 0, &nearest, &times);
     for kind in kinds {
         let build = change(&htm, &label, kind).await;

@@ -352,10 +352,12 @@ async fn an_index_that_was_left_half_built_is_built_again() {
     let db = TestDatabase::new().await;
     add(&db, 8).await;
     let new = add(&db, 16).await;
+    let htm = db.htm();
+    let models = htm.models().unwrap();
     let indexed = async || lifecycle::overview(&db.pool, &new).await.unwrap().indexed;
     assert!(!indexed().await);
-    assert!(lifecycle::build_index(&db.pool, &new).await.unwrap());
-    assert!(!lifecycle::build_index(&db.pool, &new).await.unwrap());
+    assert!(models.build_index(&new).await.unwrap());
+    assert!(!models.build_index(&new).await.unwrap());
     sqlx::query(
         "update pg_index set indisvalid = false where indexrelid = 'htm.embeddings_2_hnsw_idx'::regclass",
     )
@@ -364,8 +366,7 @@ async fn an_index_that_was_left_half_built_is_built_again() {
     .unwrap();
     assert!(!indexed().await);
     // Two that build at once do it once.
-    let (one, two) =
-        tokio::join!(lifecycle::build_index(&db.pool, &new), lifecycle::build_index(&db.pool, &new));
+    let (one, two) = tokio::join!(models.build_index(&new), models.build_index(&new));
     assert!(one.unwrap() != two.unwrap());
     assert!(indexed().await);
 }

@@ -41,8 +41,8 @@ pub(crate) use self::mcp::{
 };
 pub(crate) use self::memories::{EditArgs, ExportAllArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 pub(crate) use self::models::{
-    ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, IndexArgs, ListModelsArgs, ModelBackfillArgs,
-    ModelsCommand, PullArgs, RetireArgs,
+    ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, IndexArgs, ListModelsArgs,
+    ModelBackfillArgs, ModelsCommand, PullArgs, RetireArgs,
 };
 pub(crate) use self::namespaces::{NamespaceListArgs, NamespacesCommand, QuotaArgs, RetentionArgs};
 pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs, TreeArgs, TreeFormat};

@@ -57,7 +57,7 @@ pub mod switches;
 pub(crate) mod tag_changes;
 pub mod tags;
 pub(crate) mod timeline;
-pub mod vector_index;
+pub(crate) mod vector_index;
 pub(crate) mod vectors;
 pub mod workers;
 pub(crate) mod working_memory;

@@ -72,7 +72,7 @@ async fn a_model_goes_from_its_registration_to_recall_and_back() {
     );
     let table = sandbox.htm(&["models", "list"]).await;
     assert!(table.succeeds().contains("fake/wide"), "{table:?}");
-    assert!(table.stdout.contains("100.0 %") && table.stdout.contains("ready"), "{table:?}");
+    assert!(table.stdout.contains("100.0 %") && table.stdout.contains("hnsw"), "{table:?}");
 
     assert_eq!(asked(&sandbox).await, "fake/fake-64");
     let activated = sandbox.htm(&["models", "activate", "fake/wide"]).await;

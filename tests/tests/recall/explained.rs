@@ -98,7 +98,7 @@ async fn an_answer_says_which_legs_ran() {
     db.htm().remember(Memory::new("birds in the garden").namespace("home")).await.unwrap();
     drain(&db, Stage::Embed).await;
     sqlx::query("analyze").execute(&db.pool).await.unwrap();
-    for (exact_scope, vectors) in [(10_000, Leg::Exact), (10, Leg::Hnsw)] {
+    for (exact_scope, vectors) in [(10_000, Leg::Exact), (10, Leg::Index)] {
         let htm = with(&db, |settings| settings.recall.exact_scope = exact_scope);
         for (strategy, legs) in [
             (Strategy::Hybrid, &[vectors, Leg::Text][..]),

@@ -3,9 +3,9 @@
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::models::ModelName;
+pub use crate::model::vector_index::VectorIndex;
 pub use crate::store::embeddings::{ModelState, RegisteredModel};
 pub use crate::store::lifecycle::{Activation, ModelOverview};
-pub use crate::model::vector_index::VectorIndex;
 use crate::store::{embeddings, lifecycle, vector_index};
 
 /// The registered embedding models. See [`Htm::models`].

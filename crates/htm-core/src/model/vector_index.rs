@@ -6,7 +6,16 @@ use crate::model::error::{Error, codes};
 
 /// The kind of the index of a model's vectors.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, strum::Display, strum::EnumString, strum::VariantArray,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    serde::Serialize,
+    strum::Display,
+    strum::EnumString,
+    strum::VariantArray
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = no_kind)]
@@ -46,12 +55,15 @@ pub(crate) fn unavailable(kind: VectorIndex, usable: &[VectorIndex]) -> Error {
     let usable = usable.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let hint = match kind.extension() {
         Some((_, extension)) => {
-            format!("install it and run `create extension {extension}` in the database, or use one of: {usable}")
+            format!(
+                "install it and run `create extension {extension}` in the database, or use one of: {usable}"
+            )
         }
         None => format!("use one of: {usable}"),
     };
     let extension = kind.extension().map_or("vector", |(_, extension)| extension);
-    let message = format!("the database has no index of the kind {kind}: the extension {extension} is missing");
+    let message =
+        format!("the database has no index of the kind {kind}: the extension {extension} is missing");
     Error::new(codes::VECTOR_INDEX_UNAVAILABLE, message)
         .with_hint(hint)
         .with_value("kind", kind)

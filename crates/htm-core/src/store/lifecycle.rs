@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
-use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 
 use super::backfill::{self, Subject};
 use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};

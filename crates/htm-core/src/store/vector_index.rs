@@ -25,6 +25,15 @@ pub(crate) fn order(kind: VectorIndex, dimensions: usize) -> Option<String> {
     }
 }
 
+/// The number of candidates to read from an index of this kind for each that is wanted. Compressed vectors give a rough
+/// order: the nearest are among the first few hundred, and are found by comparing these.
+pub(crate) fn candidates_each(kind: VectorIndex) -> usize {
+    match kind {
+        VectorIndex::HnswBinary | VectorIndex::Diskann => 4,
+        VectorIndex::Hnsw | VectorIndex::Vchordrq | VectorIndex::None => 1,
+    }
+}
+
 /// The settings of a search in an index of this kind, as SQL. Those of HNSW are set with every snapshot. VectorChord's
 /// must fit the options of the index, so its own defaults hold.
 pub(crate) fn settings(kind: VectorIndex, ef_search: u32) -> Option<String> {
@@ -43,7 +52,7 @@ pub(crate) fn settings(kind: VectorIndex, ef_search: u32) -> Option<String> {
 ///
 /// # Errors
 /// A database error.
-pub async fn usable(pool: &PgPool) -> Result<Vec<VectorIndex>> {
+pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<VectorIndex>> {
     let methods: Vec<String> =
         sql!("select amname::text from pg_am where amtype = 'i'").fetch_scalars(pool).await?;
     let has = |kind: &&VectorIndex| {
@@ -57,7 +66,7 @@ pub async fn usable(pool: &PgPool) -> Result<Vec<VectorIndex>> {
 ///
 /// # Errors
 /// A database error.
-pub async fn build(pool: &PgPool, model: &RegisteredModel) -> Result<bool> {
+pub(crate) async fn build(pool: &PgPool, model: &RegisteredModel) -> Result<bool> {
     let mut connection = patient(pool).await?;
     let result = build_on(&mut connection, model, model.vector_index).await;
     connection.close().await?;
@@ -70,7 +79,7 @@ pub async fn build(pool: &PgPool, model: &RegisteredModel) -> Result<bool> {
 /// # Errors
 /// `vector_index_unavailable`, before any change; or a database error. Then the old kind is in use, or the new one and
 /// the old index is still there: a repeated call goes on.
-pub async fn change(pool: &PgPool, label: &str, kind: VectorIndex) -> Result<bool> {
+pub(crate) async fn change(pool: &PgPool, label: &str, kind: VectorIndex) -> Result<bool> {
     let usable = usable(pool).await?;
     if !usable.contains(&kind) {
         return Err(unavailable(kind, &usable));
@@ -85,7 +94,7 @@ pub async fn change(pool: &PgPool, label: &str, kind: VectorIndex) -> Result<boo
 ///
 /// # Errors
 /// A database error.
-pub async fn progress(pool: &PgPool, model: &RegisteredModel) -> Result<Option<f64>> {
+pub(crate) async fn progress(pool: &PgPool, model: &RegisteredModel) -> Result<Option<f64>> {
     let share: Option<Option<f64>> = sql!(
         "select blocks_done::float8 / nullif(blocks_total, 0) from pg_stat_progress_create_index
           where datname = current_database() and relid = to_regclass(:store)"
@@ -105,7 +114,8 @@ async fn patient(pool: &PgPool) -> Result<PgConnection> {
 async fn change_on(connection: &mut PgConnection, label: &str, kind: VectorIndex) -> Result<bool> {
     let models = embeddings::models_on(&mut *connection).await?;
     let model = embeddings::by_label(&models, label)?.clone();
-    let waits = model.state == ModelState::Building && !exists(connection, &model, model.vector_index).await?;
+    let waits =
+        model.state == ModelState::Building && !exists(connection, &model, model.vector_index).await?;
     let is_built = !waits && model.is_in_use() && build_on(connection, &model, kind).await?;
     sql!("update htm.embedding_models set index_kind = :kind where id = :model")
         .bind("kind", kind.to_string())?

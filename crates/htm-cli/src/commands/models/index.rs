@@ -79,10 +79,14 @@ async fn change(
     let built = watching_index(models, &model, output, models.change_index(label, kind)).await?;
     let changed = Changed { model: model.label, from: model.vector_index, to: kind, built };
     output.value(&changed, || match (kind, built, changed.from == kind) {
-        (VectorIndex::None, ..) => format!("{}: no index; each search compares all vectors in scope", changed.model),
+        (VectorIndex::None, ..) => {
+            format!("{}: no index; each search compares all vectors in scope", changed.model)
+        }
         (_, true, _) => format!("{}: the index is {kind} now", changed.model),
         (_, false, true) => format!("{}: the index was {kind} already", changed.model),
-        (_, false, false) => format!("{}: the index will be {kind} when the model is complete", changed.model),
+        (_, false, false) => {
+            format!("{}: the index will be {kind} when the model is complete", changed.model)
+        }
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -135,13 +135,17 @@ impl Reader {
             .replace("{{scope_after}}", &scope_after)
             .replace("{{scope}}", &scope)
             .replace("{{conditions}}", &conditions.nodes_in_scope());
-        let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", pool as i64)?;
+        let fetched = if is_exact { pool } else { pool * vectors.candidates_each() };
+        let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", fetched as i64)?;
         // The nearest vectors are read first in any case, and each node is looked up by its id.
         self.plan(Plans::Once).await?;
         if !is_exact && let Some(settings) = vectors.settings(self.ef_search) {
             sqlx::raw_sql(AssertSqlSafe(settings)).execute(&mut *self.tx).await?;
         }
-        conditions.bind(statement)?.fetch_all(&mut self.tx).await
+        let mut near: Vec<(NodeId, f64)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+        near.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        near.truncate(pool);
+        Ok(near)
     }
 
     /// The nodes with any of these tags, the nearest first.

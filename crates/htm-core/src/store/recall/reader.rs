@@ -39,6 +39,11 @@ impl Vectors {
         self.index != VectorIndex::None
     }
 
+    /// The number of candidates to read from the index for each that is wanted.
+    pub(super) fn candidates_each(&self) -> usize {
+        vector_index::candidates_each(self.index)
+    }
+
     /// The order of the index, as SQL; none: there is no index.
     pub(super) fn order(&self) -> Option<String> {
         vector_index::order(self.index, self.dimensions)
