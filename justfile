@@ -33,8 +33,14 @@ test-browser *args: setup
 eval *args: setup
     scripts/eval.sh {{args}}
 
-# Run the benchmarks
+# HTM beside mem0, LangGraph's store and raw SQL (rivals from PyPI, kept); --quick, --rows, --rounds, --json FILE, --markdown
 bench *args: setup
+    cargo build --release --workspace --bins
+    cargo build --release --example embed_rounds -p htm-providers # the floor of the embeddings
+    python3 scripts/bench.py {{args}}
+
+# Run the benchmarks in Rust: ratios to floors of the same run
+bench-rust *args: setup
     cargo build --release --workspace --bins
     cargo bench -p htm-tests {{args}}
 

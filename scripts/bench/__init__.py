@@ -1,0 +1,1 @@
+"""The comparison of `./justw bench`. scripts/bench.py runs it."""
