@@ -195,14 +195,21 @@ def run(given):
     programs, report, say = Programs(given.programs), Report(), Progress()
     about = {"machine": machine.machine(), "versions": machine.versions(programs), "load": [machine.load_average()]}
     say("starting PostgreSQL")
-    with cluster(programs) as (started, folder):
-        about["settings"] = started.settings()
-        running = Run(given, programs, started, folder, report, say)
-        running.stores()
-        running.jobs()
-        running.texts()
-    about["load"].append(machine.load_average())
-    say("")
+    try:
+        with cluster(programs) as (started, folder):
+            about["settings"] = started.settings()
+            running = Run(given, programs, started, folder, report, say)
+            running.stores()
+            running.jobs()
+            running.texts()
+    finally:  # an interrupted run shows what it has
+        about["load"].append(machine.load_average())
+        say("")
+        if report.lines:
+            show(given, about, report)
+
+
+def show(given, about, report):
     for what in ("machine", "versions", "settings"):
         print(f"{what}: {', '.join(f'{name} {value}' for name, value in about[what].items())}")
     print("load average: {} before, {} after".format(*about["load"]))

@@ -21,12 +21,16 @@ def place():
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / "tmp" / "bench-venv"
 
 
-def install(python, packages):
-    """Installs packages. Returns why it cannot, as one line, or nothing."""
+def install(python, packages, *others):
+    """Installs packages beside others. Returns why it cannot, as one line, or nothing."""
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    done = subprocess.run([*command, *packages.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    wanted = " ".join((packages, *others)).split()
+    done = subprocess.run([*command, *wanted], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode == 0:
+        return None
     lines = [line.strip() for line in done.stdout.splitlines() if line.strip()] or ["no reason given"]
-    return None if done.returncode == 0 else f"pip could not install {packages}: {lines[-1]}"
+    reasons = [line for line in lines if line.startswith("ERROR")]  # before advice and notices
+    return f"pip could not install {packages}: {(reasons or lines)[-1]}"
 
 
 def fetch():
@@ -43,7 +47,8 @@ def fetch():
     if reason := install(python, OWN):
         sys.exit(f"bench: {reason}")
     # Each with the packages that are there, so that no rival changes those of another.
-    skipped = {name: reason for name, packages in RIVALS.items() if (reason := install(python, f"{OWN} {packages}"))}
+    reasons = {name: install(python, packages, OWN) for name, packages in RIVALS.items()}
+    skipped = {name: reason for name, reason in reasons.items() if reason}
     (place() / "skipped.json").write_text(json.dumps(skipped))
     if not skipped:  # else the next run tries again
         done.write_text(wanted)

@@ -92,7 +92,7 @@ class Worker:
     def drain(self, texts):
         self._rounds += 1
         file = self._folder / "texts.jsonl"
-        lines = ({"ns": f"round-{self._rounds}", "text": text} for text in texts)
+        lines = ({"id": str(n), "ns": f"round-{self._rounds}", "text": text} for n, text in enumerate(texts))
         file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         self._programs.run("import", file, **self._settings)
         with psycopg.connect(self._url, autocommit=True) as connection:

@@ -6,6 +6,8 @@ import sys
 from dataclasses import asdict, dataclass, field
 
 HEAD = ("measure", "who", "a second", "p50 ms", "p95 ms", "rows of 10", "recall@10", "of the floor")
+# The rows, of ten on average, from which an answer counts as whole.
+COMPLETE = 9.95
 
 
 @dataclass
@@ -36,8 +38,10 @@ class Line:
     def cells(self):
         rows = "" if self.rows is None else f"{self.rows:.1f}"
         recall = "" if self.recall is None else f"{self.recall:.0%}"
-        return (self.measure, self.who, _short(self.rate), _short(self.p50_ms), _short(self.p95_ms), rows, recall,
-                "" if self.ratio is None else f"{_short(self.ratio)}×")
+        ratio = "" if self.ratio is None else f"{_short(self.ratio)}×"
+        if self.rows is not None and self.rows < COMPLETE:  # less was done than by the floor
+            ratio = f"({ratio})"
+        return (self.measure, self.who, _short(self.rate), _short(self.p50_ms), _short(self.p95_ms), rows, recall, ratio)
 
 
 class Report:

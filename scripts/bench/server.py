@@ -45,10 +45,10 @@ class Programs:
             sys.exit(f"bench: `htm {' '.join(map(str, arguments))}` failed: {said}")
         return done.stdout
 
-    def start(self, name, *arguments, **settings):
-        """Starts a program with pipes as its input and output. Its errors are this process's."""
+    def start(self, name, *arguments, pipes=subprocess.DEVNULL, **settings):
+        """Starts a program. `pipes` are its input and output; its errors are this process's."""
         return subprocess.Popen(self.command(name, *arguments), env={**self.environment, **settings},
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                                stdin=pipes, stdout=pipes, text=True)
 
     def version(self):
         return self.run("--version").strip()
@@ -105,7 +105,7 @@ def cluster(programs):
 def served(programs, url):
     """`htm serve` over a database. Gives its URL."""
     options = ("--json", "--listen", "127.0.0.1:0", "--until-stdin-closes")
-    server = programs.start("htm", "serve", *options, HTM_DATABASE__URL=url)
+    server = programs.start("htm", "serve", *options, pipes=subprocess.PIPE, HTM_DATABASE__URL=url)
     try:
         line = server.stdout.readline()
         if not line:
