@@ -49,9 +49,10 @@ class RawJobs:
         with psycopg.connect(url) as connection:
             connection.execute(RAW)
 
-    def drain(self, count):
+    def drain(self, texts):
+        count = len(texts)
         with psycopg.connect(self._url, autocommit=True) as connection:
-            connection.execute("insert into job (payload) select 'memory ' || n from generate_series(1, %s) n", [count])
+            connection.execute("insert into job (payload) select * from unnest(%s::text[])", [texts])
             connection.execute("vacuum analyze job")
         done, threads = [0] * LOOPS, []
         started = time.perf_counter()
@@ -150,6 +151,9 @@ class ModelAlone:
         self._process.stdin.flush()
         return {"rate": self._count / float(self._process.stdout.readline())}
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self._process.stdin.close()
         self._process.wait()

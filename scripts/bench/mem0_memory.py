@@ -20,7 +20,6 @@ class Mem0:
         logging.getLogger("mem0").setLevel(logging.CRITICAL)  # it warns that spaCy is not there
         from mem0 import Memory
         from mem0.embeddings.base import EmbeddingBase
-        from mem0.utils.factory import EmbedderFactory
 
         class Given(EmbeddingBase):
             """An embedder that looks its vectors up."""
@@ -28,15 +27,16 @@ class Mem0:
             def embed(self, text, memory_action=None):
                 return workload.embed(text)
 
-        globals()["Given"] = Given
-        EmbedderFactory.provider_to_class["openai"] = f"{__name__}.Given"
+        # Made, and never asked.
+        openai = {"provider": "openai", "config": {"api_key": "none"}}
         store = {"connection_string": url, "embedding_model_dims": DIMENSIONS, "maxconn": clients}
         self._memory = Memory.from_config({
             "vector_store": {"provider": "pgvector", "config": store},
-            # Made, and never asked.
-            "llm": {"provider": "openai", "config": {"api_key": "none"}},
+            "llm": openai,
+            "embedder": openai,
             "history_db_path": str(folder / "mem0-history.db"),
         })
+        self._memory.embedding_model = Given()
         self.url, self._workload = url, workload
 
     def load(self, numbers):

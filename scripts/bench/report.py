@@ -22,7 +22,7 @@ class Line:
         rows: How many of the ten rows that were asked for came, on average.
         recall: The share of the ten nearest rows, by exact search, among those.
         ratio: How fast it was, as a share of the floor's speed; None without a floor.
-        rounds: The figures of each round: `rate`, or `p50_ms` where a call is what counts.
+        rounds: The figures of each round, by the names above.
     """
 
     measure: str
@@ -33,7 +33,7 @@ class Line:
     rows: float | None = None
     recall: float | None = None
     ratio: float | None = None
-    rounds: list[float] = field(default_factory=list)
+    rounds: list[dict[str, float]] = field(default_factory=list)
 
     def cells(self):
         rows = "" if self.rows is None else f"{self.rows:.1f}"
@@ -41,7 +41,8 @@ class Line:
         ratio = "" if self.ratio is None else f"{_short(self.ratio)}×"
         if self.rows is not None and self.rows < COMPLETE:  # less was done than by the floor
             ratio = f"({ratio})"
-        return (self.measure, self.who, _short(self.rate), _short(self.p50_ms), _short(self.p95_ms), rows, recall, ratio)
+        figures = (_short(figure) for figure in (self.rate, self.p50_ms, self.p95_ms))
+        return (self.measure, self.who, *figures, rows, recall, ratio)
 
 
 class Report:
@@ -90,8 +91,7 @@ class Progress:
 def _median(measure, who, figures):
     """A line of the medians of `figures`, which are of one kind."""
     medians = {name: statistics.median(it[name] for it in figures) for name in figures[0]}
-    kind = "rate" if "rate" in medians else "p50_ms"
-    return Line(measure, who, **medians, rounds=[it[kind] for it in figures])
+    return Line(measure, who, **medians, rounds=figures)
 
 
 def _short(figure):

@@ -1,6 +1,5 @@
 """The measures of the stores: how fast memories are loaded, written and found, and how many are found."""
 
-import contextlib
 import statistics
 import threading
 import time
