@@ -35,8 +35,7 @@ eval *args: setup
 
 # HTM beside mem0, LangGraph's store and raw SQL (rivals from PyPI, kept); --quick, --rows, --rounds, --json FILE, --markdown
 bench *args: setup
-    cargo build --release --workspace --bins
-    cargo build --release --example embed_rounds -p htm-providers # the floor of the embeddings
+    cargo build --release --workspace --bins --examples # an example is the floor of the embeddings
     python3 scripts/bench.py {{args}}
 
 # Run the benchmarks in Rust: ratios to floors of the same run
