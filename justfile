@@ -91,6 +91,14 @@ wheel *args: setup
     python3 scripts/setup.py maturin
     python3 scripts/wheels.py {{args}}
 
+# List what is compiled into the programs, as CycloneDX JSON: a file a platform in target/sbom
+sbom *args:
+    @python3 scripts/sbom.py {{args}}
+
+# Gather a release's files in target/release-files: wheels that are made already, man pages, completions, SBOM, checksums
+release-files *args:
+    scripts/release_files.sh {{args}}
+
 # Format the code
 fmt:
     cargo fmt --all

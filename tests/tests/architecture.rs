@@ -1,5 +1,8 @@
 //! Invariants of the code itself: which crate may know which, where SQL may stand, how long a file may be.
 
+#[path = "architecture/release.rs"]
+mod release;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -36,6 +36,8 @@ mod mind;
 mod namespaces;
 #[path = "cli/ontology.rs"]
 mod ontology;
+#[path = "cli/packaging.rs"]
+mod packaging;
 #[path = "cli/providers.rs"]
 mod providers;
 #[path = "cli/queues.rs"]

@@ -14,6 +14,7 @@ mod memories;
 mod models;
 mod namespaces;
 mod ontology;
+mod packaging;
 mod providers;
 mod refine;
 mod robots;
@@ -46,6 +47,7 @@ pub(crate) use self::models::{
 };
 pub(crate) use self::namespaces::{NamespaceListArgs, NamespacesCommand, QuotaArgs, RetentionArgs};
 pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs, TreeArgs, TreeFormat};
+pub(crate) use self::packaging::{CompletionsArgs, ManArgs, Program};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs, StatsArgs};
@@ -166,6 +168,10 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// Report problems and their fixes
     Doctor,
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the man page, or write those of every command
+    Man(ManArgs),
 }
 
 #[derive(Args, Clone, Serialize, Deserialize)]

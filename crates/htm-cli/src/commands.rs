@@ -24,6 +24,7 @@ pub(crate) mod models;
 pub(crate) mod namespaces;
 pub(crate) mod node;
 pub(crate) mod notes;
+pub(crate) mod packaging;
 pub(crate) mod providers;
 pub(crate) mod recall;
 pub(crate) mod remember;

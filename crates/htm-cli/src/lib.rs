@@ -60,6 +60,8 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
             return commands::config::explain(name, &overrides, output);
         }
         Command::Config(ConfigCommand::Default) => return Ok(commands::config::default(output)),
+        Command::Completions(args) => return Ok(commands::packaging::completions(args, output)),
+        Command::Man(args) => return commands::packaging::man(args, output),
         _ => {}
     }
     let loaded = Config::load(&overrides)?;
@@ -109,7 +111,9 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Db(command) => commands::db::run(config, command, output).await,
         Command::Config(_) => commands::config::show(&loaded, output),
         Command::Hook(args) => commands::asked::hook(&loaded, args).await,
-
         Command::Doctor => commands::doctor::run(config, output).await,
+        Command::Completions(_) | Command::Man(_) => {
+            unreachable!("they are answered without a configuration")
+        }
     }
 }

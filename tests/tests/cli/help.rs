@@ -134,6 +134,8 @@ async fn of_htm() {
         &["config", "explain"],
         &["config", "default"],
         &["doctor"],
+        &["completions"],
+        &["man"],
     ];
     let help = help_of("htm", commands).await;
     // None is missing: each command of the first text has a text here.

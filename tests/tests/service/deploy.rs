@@ -14,6 +14,9 @@ use crate::promql::{Query, Selector};
 
 const PROGRAMS: [&str; 3] = ["htm", "embed-worker", "tag-worker"];
 
+/// The image, where a command names it.
+const IMAGE: &str = concat!("htm:", env!("CARGO_PKG_VERSION"), " ");
+
 /// Places, not configuration.
 const PLACES: [&str; 3] = ["HTM_HOME", "HTM_DATA_DIR", "HTM_POSTGRES_HOME"];
 
@@ -307,7 +310,8 @@ async fn a_release_pins_each_image_by_its_digest() {
     let once = [pinned("Dockerfile"), pinned("compose.yaml")];
     assert_eq!(once[0].matches(&format!("@{digest}")).count(), 4, "{}", once[0]);
     assert_eq!(once[1].matches(&format!("@{digest}")).count(), 2, "{}", once[1]);
-    assert!(once[1].contains("image: htm:0.1.0\n"), "our own image has no digest yet: {}", once[1]);
+    let own = concat!("image: htm:", env!("CARGO_PKG_VERSION"), "\n");
+    assert!(once[1].contains(own), "our own image has no digest yet: {}", once[1]);
     // Again: the digest is another, or the same; never two.
     sandbox.shell(&run).await.succeeds();
     assert_eq!([pinned("Dockerfile"), pinned("compose.yaml")], once);
@@ -402,7 +406,7 @@ fn systemd_commands() -> Vec<Vec<String>> {
 fn image_commands() -> Vec<Vec<String>> {
     let text = read("Dockerfile");
     let runs = text.lines().filter_map(|line| line.strip_prefix("CMD "));
-    let told = text.lines().filter_map(|line| line.strip_prefix("#   docker run ")?.split_once("htm:0.1.0 "));
+    let told = text.lines().filter_map(|line| line.strip_prefix("#   docker run ")?.split_once(IMAGE));
     let runs = runs.map(|list| serde_json::from_str::<Vec<String>>(list).unwrap());
     runs.chain(told.map(|(_, line)| line.split(' ').map(str::to_owned).collect())).collect()
 }

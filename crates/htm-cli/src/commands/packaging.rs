@@ -1,0 +1,74 @@
+//! `htm completions` and `htm man`: completions for shells and man pages, made from the definition of the command line.
+
+use std::fs;
+use std::iter;
+use std::process::ExitCode;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+
+use crate::args::{Arguments, CompletionsArgs, ManArgs, Program};
+use crate::error::CliError;
+use crate::output::{Output, count};
+
+/// The source of a man page, at its foot.
+const SOURCE: &str = concat!("htm ", env!("CARGO_PKG_VERSION"));
+
+pub(crate) fn completions(args: &CompletionsArgs, output: &Output) -> ExitCode {
+    let mut command = definition(args.program);
+    let name = command.get_name().to_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, name, &mut script);
+    text("script", &script, output);
+    ExitCode::SUCCESS
+}
+
+pub(crate) fn man(args: &ManArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let Some(dir) = &args.to else {
+        let mut page = Vec::new();
+        let rendered = page_of(&definition(Program::Htm)).render(&mut page);
+        rendered.map_err(CliError::io("the man page cannot be made"))?;
+        text("page", &page, output);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let failed = || CliError::io(format!("cannot write man pages into {}", dir.display()));
+    fs::create_dir_all(dir).map_err(failed())?;
+    let programs = [Program::Htm, Program::EmbedWorker, Program::TagWorker];
+    let pages = programs.iter().flat_map(|program| pages(&definition(*program)));
+    let files: Vec<_> = pages.map(|page| page.generate_to(dir)).collect::<Result<_, _>>().map_err(failed())?;
+    let said = || format!("{} in {}", count(files.len(), "man page"), dir.display());
+    output.value(&serde_json::json!({ "pages": files }), said);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what was made as it is: a shell or `man` reads it.
+fn text(what: &str, made: &[u8], output: &Output) {
+    let made = String::from_utf8_lossy(made);
+    if output.is_json() {
+        output.value(&serde_json::json!({ what: made }), String::new);
+    } else {
+        output.print(&made);
+    }
+}
+
+/// The definition of a program's command line. The command `help` has no page: it shows the others.
+fn definition(program: Program) -> Command {
+    let command = match program {
+        Program::Htm => Arguments::command(),
+        Program::EmbedWorker => embed_worker::Arguments::command(),
+        Program::TagWorker => tag_worker::Arguments::command(),
+    };
+    let mut command = command.disable_help_subcommand(true);
+    // Names such as `htm-db-backup`, and the options of every command, are only in a built definition.
+    command.build();
+    command
+}
+
+/// The man pages of a command and of all below it.
+fn pages(command: &Command) -> Vec<Man> {
+    iter::once(page_of(command)).chain(command.get_subcommands().flat_map(pages)).collect()
+}
+
+fn page_of(command: &Command) -> Man {
+    Man::new(command.clone()).source(SOURCE).manual("HTM")
+}
