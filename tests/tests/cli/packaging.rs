@@ -20,13 +20,10 @@ printf '%s\n' "${COMPREPLY[@]}"
 #[tokio::test]
 async fn completions_are_scripts_that_the_shells_accept() {
     let sandbox = Sandbox::on("");
-    for (shell, check) in [
-        ("bash", "-n"),
-        ("zsh", "-n"),
-        ("fish", "--no-execute"),
-        ("elvish", "-compileonly"),
-        ("powershell", ""),
-    ] {
+    // Elvish compiles completions in a terminal only.
+    let checks =
+        [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute"), ("elvish", ""), ("powershell", "")];
+    for (shell, check) in checks {
         let is_here = !check.is_empty() && Command::new(shell).args(["-c", ":"]).output().is_ok();
         for program in PROGRAMS {
             let answer = sandbox.htm(&["completions", shell, program]).await;

@@ -8,11 +8,8 @@ use clap_complete::Shell;
 /// A program of HTM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Program {
-    /// The command line
     Htm,
-    /// The worker that embeds
     EmbedWorker,
-    /// The worker that tags
     TagWorker,
 }
 

@@ -70,5 +70,6 @@ fn pages(command: &Command) -> Vec<Man> {
 }
 
 fn page_of(command: &Command) -> Man {
-    Man::new(command.clone()).source(SOURCE).manual("HTM")
+    // Without a date: a page is the same whenever it is made. An empty one would be left out, and the source take its place.
+    Man::new(command.clone()).date(" ").source(SOURCE).manual("HTM")
 }
