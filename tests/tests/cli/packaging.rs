@@ -5,7 +5,6 @@ use std::fs;
 use std::process::Command;
 
 use htm_tests::Sandbox;
-use serde_json::Value;
 
 const PROGRAMS: [&str; 3] = ["htm", "embed-worker", "tag-worker"];
 
