@@ -1,6 +1,9 @@
 //! `htm db`, and what a database that is not as it should be makes of every command.
 
-use htm_tests::{Certificate, Proxy, Sandbox, TestDatabase};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use htm_tests::{Certificate, Proxy, Sandbox, TestDatabase, cluster_dir};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -27,6 +30,23 @@ async fn a_refused_connection_may_be_tried_again_and_says_where_to_look() {
     let answer = sandbox.htm(&["doctor"]).await;
     let said = &answer.exits(1).stdout;
     assert!(said.contains("the configuration is valid") && said.contains("[database_unreachable]"), "{said}");
+}
+
+/// A distribution's PostgreSQL may be too old to be the private one.
+#[tokio::test]
+async fn an_old_installation_is_refused_by_its_version() {
+    let dir = cluster_dir();
+    let bin = dir.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    for program in ["postgres", "initdb", "pg_ctl"] {
+        let path = bin.join(program);
+        fs::write(&path, "#!/bin/sh\necho 'postgres (PostgreSQL) 15.18 (Debian)'\n").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let sandbox = Sandbox::on("").set("HTM_POSTGRES_HOME", &dir.path().display().to_string());
+    let answer = sandbox.htm(&["db", "up"]).await;
+    let said = answer.fails(1, "private_pg_bad_installation");
+    assert!(said.contains("version 15.18, and the private PostgreSQL needs 17 or later"), "{said}");
 }
 
 #[tokio::test]

@@ -199,6 +199,11 @@ async fn the_planner_s_samples_are_made_anew() {
     assert!(!verified.is_clean);
     htm.vacuum_erased(begun.id).await.unwrap();
     let verified = htm.verify_erasure(begun.id, Some("zeppelin")).await.unwrap();
+    if !crate::clears_samples(&db).await {
+        // They stay while the table is empty, and the verification says so.
+        assert!(!verified.is_clean && verified.places.last().unwrap().traces > 0, "{verified:?}");
+        return;
+    }
     assert!(verified.is_clean, "{verified:?}");
     assert_eq!(db.count(samples).await, 0);
 }

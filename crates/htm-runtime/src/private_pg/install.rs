@@ -15,6 +15,9 @@ use crate::{codes, packages};
 /// The extensions that a system's PostgreSQL must have. The migrations require the same.
 const EXTENSIONS: [&str; 3] = ["vector", "pg_trgm", "hstore"];
 
+/// The oldest major version for the private PostgreSQL: its clusters have PostgreSQL's built-in locale.
+const OLDEST: u32 = 17;
+
 /// A usable installation of PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Installation {
@@ -78,7 +81,15 @@ impl Installation {
         if version.is_empty() {
             return Err(bad(format!("`postgres --version` says {said:?}")));
         }
-        Ok(Self { bin, version })
+        let found = Self { bin, version };
+        if found.major().parse().is_ok_and(|major: u32| major < OLDEST) {
+            return Err(bad(format!(
+                "it is version {}, and the private PostgreSQL needs {OLDEST} or later; a server that database.url names may \
+                 be older",
+                found.version
+            )));
+        }
+        Ok(found)
     }
 
     /// The major version, such as `18`. For a beta such as `19beta1` it is `19`, as in its clusters' `PG_VERSION`.
