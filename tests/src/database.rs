@@ -110,6 +110,23 @@ impl Drop for TestDatabase {
     }
 }
 
+/// All rows of all tables, as text.
+pub async fn every_row(pool: &PgPool) -> Vec<(String, String)> {
+    let tables: Vec<String> = sqlx::query_scalar(
+        "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname in ('htm', 'apalis') order by 1",
+    )
+    .fetch_all(pool)
+    .await
+    .expect("the tables");
+    let mut all = Vec::new();
+    for table in tables {
+        let every = AssertSqlSafe(format!("select t::text from {table} t order by 1"));
+        let every: Vec<String> = sqlx::query_scalar(every).fetch_all(pool).await.expect("its rows");
+        all.extend(every.into_iter().map(|row| (table.clone(), row)));
+    }
+    all
+}
+
 /// The template's name. Each schema has its own template, so that checkouts with different schemas can share a server.
 fn template_name() -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

@@ -12,8 +12,8 @@ mod server;
 mod slow_provider;
 
 pub use certificate::Certificate;
-pub use database::TestDatabase;
-pub use own_server::{OwnServer, ServerFiles};
+pub use database::{TestDatabase, every_row};
+pub use own_server::{OwnServer, ServerFiles, kill_server};
 pub use process::{Answer, Running, Sandbox, binary};
 pub use proxy::Proxy;
 pub use replica::{BaseBackup, Replica};
@@ -58,6 +58,22 @@ pub fn local_model() -> Option<PathBuf> {
         return Some(model);
     }
     eprintln!("skipped: no model at {}; `./justw setup` fetches it", model.display());
+    None
+}
+
+/// The directory of a PostgreSQL 16 with the extensions. None, with a message, if it cannot be fetched.
+pub fn postgres_16() -> Option<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/setup.py");
+    let reason = match Command::new("python3").arg(script).arg("postgres16").output() {
+        Ok(output) if output.status.success() => {
+            // `PostgreSQL 16.14: there already, /var/lib/htm/test/postgres/16.14`
+            let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            return said.rsplit_once(", ").map(|(_, place)| place.into());
+        }
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => format!("python3: {error}"),
+    };
+    eprintln!("skipped: no PostgreSQL 16: {reason}");
     None
 }
 

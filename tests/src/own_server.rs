@@ -165,7 +165,7 @@ pub(crate) fn start_by_hand(files: &ServerFiles, settings: &[(&str, &str)]) {
 }
 
 /// Kills the server of a data directory. The parts of a killed postmaster end by themselves.
-pub(crate) fn kill_server(data: &Path, signal: Signal) {
+pub fn kill_server(data: &Path, signal: Signal) {
     let pid_file = data.join("postmaster.pid");
     let pid = std::fs::read_to_string(pid_file).ok().and_then(|text| text.lines().next()?.parse().ok());
     if let Some(pid) = pid {

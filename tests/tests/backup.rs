@@ -5,7 +5,7 @@ use std::path::Path;
 
 use htm_core::{Memory, RecallQuery};
 use htm_runtime::paths::Paths;
-use htm_tests::{OwnServer, Replica, Sandbox, TestDatabase, drain, wait_until};
+use htm_tests::{OwnServer, Replica, Sandbox, TestDatabase, drain, every_row, wait_until};
 use serde_json::Value;
 use sqlx::PgPool;
 
@@ -29,23 +29,6 @@ async fn filled() -> TestDatabase {
     drain(&db, htm_core::Stage::Tag).await;
     sandbox.remember(&["This one waits for the workers."]).await;
     db
-}
-
-/// All rows of all tables, as text.
-async fn rows(pool: &PgPool) -> Vec<(String, String)> {
-    let tables: Vec<String> = sqlx::query_scalar(
-        "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname in ('htm', 'apalis') order by 1",
-    )
-    .fetch_all(pool)
-    .await
-    .unwrap();
-    let mut all = Vec::new();
-    for table in tables {
-        let every = sqlx::AssertSqlSafe(format!("select t::text from {table} t order by 1"));
-        let every: Vec<String> = sqlx::query_scalar(every).fetch_all(pool).await.unwrap();
-        all.extend(every.into_iter().map(|row| (table.clone(), row)));
-    }
-    all
 }
 
 /// The catalogue of tables, indexes, constraints, policies, functions and rights.
@@ -85,7 +68,7 @@ async fn everything_comes_back() {
     let at_other = self::sandbox(&other);
     let restored = at_other.htm(&["--json", "db", "restore", &place]).await.json();
     assert_eq!(restored["stranded"], 0);
-    assert_eq!(rows(&other.pool).await, rows(&db.pool).await);
+    assert_eq!(every_row(&other.pool).await, every_row(&db.pool).await);
     assert_eq!(catalogue(&other.pool).await, catalogue(&db.pool).await);
 
     // It goes on where it was: the jobs run, new memories get new numbers, tenants are kept apart.

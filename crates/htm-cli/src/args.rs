@@ -418,6 +418,27 @@ Examples:
         #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
         jobs: u16,
     },
+    /// Bring the private PostgreSQL to the newest major version that is installed
+    #[command(
+        after_help = "The new cluster is compared with the old one before it takes its place. The old one stays beside it, \
+and the answer says how to go back, and how to remove it. It needs the programs of the old version too.
+
+Examples:
+  htm db upgrade --dry-run
+  htm db upgrade
+  htm db upgrade --old-home /usr/lib/postgresql/16"
+    )]
+    Upgrade {
+        /// Only say what would be done
+        #[arg(long)]
+        dry_run: bool,
+        /// The PostgreSQL of the old version, if HTM does not find it: the directory above its `bin`
+        #[arg(long, value_name = "DIR")]
+        old_home: Option<PathBuf>,
+        /// Dump and restore HTM's schemas, even if pg_upgrade is there
+        #[arg(long)]
+        dump: bool,
+    },
     /// Delete every memory and job: drop the schemas of HTM and apalis
     Reset {
         /// Confirm the deletion

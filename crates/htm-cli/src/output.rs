@@ -178,6 +178,11 @@ impl Output {
         self.bar(0, "{msg} {bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {elapsed} (ETA {eta})")
     }
 
+    /// As [`progress`](Self::progress), of steps whose number does not matter.
+    pub(crate) fn progress_of_steps(&self) -> ProgressBar {
+        self.bar(0, "{spinner} {msg}  {elapsed}")
+    }
+
     fn bar(&self, total: u64, template: &str) -> ProgressBar {
         if self.form.json || self.kept.is_some() || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();

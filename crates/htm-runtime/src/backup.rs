@@ -8,7 +8,7 @@ mod error;
 mod manifest;
 mod programs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 pub use self::manifest::Manifest;
-use self::programs::Programs;
+pub(crate) use self::programs::Programs;
 use crate::codes;
 use crate::config::Config;
 use crate::error::{of_migration, schema_version};
@@ -67,7 +67,8 @@ pub async fn back_up(config: &Config, to: &Path, jobs: u16, on_table: OnTable<'_
     .await
 }
 
-async fn dump(
+/// Dumps a database into the directory `dump` of an existing one.
+pub(crate) async fn dump(
     programs: &Programs,
     options: &PgConnectOptions,
     to: &Path,
@@ -117,38 +118,48 @@ pub async fn restore(config: &Config, from: &Path, jobs: u16, on_table: OnTable<
         return Err(schema_version(manifest.schema_version, htm_migration::LATEST));
     }
     let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;
-    on_database(config, async |options| {
-        empty(&options).await?;
-        htm_migration::create_extensions(&options, &manifest.index_extensions).await.map_err(of_migration)?;
-        let list = wanted_entries(&programs, from, &options).await?;
-        let dump = from.join("dump").display().to_string();
-        let (list, jobs) = (list.path().display().to_string(), format!("--jobs={jobs}"));
-        let database = options.get_database().unwrap_or(options.get_username()).to_owned();
-        let arguments = [
-            "--exit-on-error",
-            "--verbose",
-            "--no-owner",
-            "--no-privileges",
-            "--use-list",
-            &list,
-            &jobs,
-            "--dbname",
-            &database,
-            &dump,
-        ];
-        let (total, mut done) = (manifest.tables.len(), 0);
-        let on_line = |line: &str| {
-            if line.contains("processing data for table") {
-                done += 1;
-                on_table(done.min(total), total);
-            }
-        };
-        programs.run("pg_restore", &arguments, &options, on_line).await?;
-        compare(&options, &manifest).await?;
-        htm_migration::up(&options).await.map_err(of_migration)
-    })
-    .await?;
+    on_database(config, async |options| load(&programs, &options, from, &manifest, jobs, on_table).await)
+        .await?;
     Ok(manifest)
+}
+
+/// Restores the directory `dump` of a directory into an empty database, compares it with the manifest, and migrates it.
+pub(crate) async fn load(
+    programs: &Programs,
+    options: &PgConnectOptions,
+    from: &Path,
+    manifest: &Manifest,
+    jobs: u16,
+    on_table: OnTable<'_>,
+) -> Result<()> {
+    empty(options).await?;
+    htm_migration::create_extensions(options, &manifest.index_extensions).await.map_err(of_migration)?;
+    let list = wanted_entries(programs, from, options).await?;
+    let dump = from.join("dump").display().to_string();
+    let (list, jobs) = (list.path().display().to_string(), format!("--jobs={jobs}"));
+    let database = options.get_database().unwrap_or(options.get_username()).to_owned();
+    let arguments = [
+        "--exit-on-error",
+        "--verbose",
+        "--no-owner",
+        "--no-privileges",
+        "--use-list",
+        &list,
+        &jobs,
+        "--dbname",
+        &database,
+        &dump,
+    ];
+    let (total, mut done) = (manifest.tables.len(), 0);
+    let on_line = |line: &str| {
+        if line.contains("processing data for table") {
+            done += 1;
+            on_table(done.min(total), total);
+        }
+    };
+    programs.run("pg_restore", &arguments, options, on_line).await?;
+    compare(options, manifest).await?;
+    htm_migration::up(options).await.map_err(of_migration)
 }
 
 /// Makes sure that nothing of anybody is in the way, and drops an unused schema.
@@ -197,14 +208,20 @@ async fn compare(options: &PgConnectOptions, manifest: &Manifest) -> Result<()> 
     let mut connection = PgConnection::connect_with(&own).await?;
     let found = counts(&mut connection).await?;
     connection.close().await?;
-    let mut names: Vec<&String> = manifest.tables.keys().chain(found.keys()).collect();
-    names.sort();
-    names.dedup();
-    let differs = names.into_iter().find(|name| manifest.tables.get(*name) != found.get(*name));
-    let Some(name) = differs else { return Ok(()) };
-    let rows = |tables: &BTreeMap<String, u64>| tables.get(name).copied().unwrap_or_default();
-    let message = format!("{name} has {} rows, of {} in the backup", rows(&found), rows(&manifest.tables));
+    let Some((name, wanted, found)) = difference(&manifest.tables, &found) else { return Ok(()) };
+    let message = format!("{name} has {found} rows, of {wanted} in the backup");
     Err(Error::new(codes::BACKUP_DIFFERS, message))
+}
+
+/// The first table with other rows than wanted: its name, the wanted rows, and those found.
+pub(crate) fn difference(
+    wanted: &BTreeMap<String, u64>,
+    found: &BTreeMap<String, u64>,
+) -> Option<(String, u64, u64)> {
+    let names: BTreeSet<&String> = wanted.keys().chain(found.keys()).collect();
+    let name = names.into_iter().find(|name| wanted.get(*name) != found.get(*name))?;
+    let rows = |tables: &BTreeMap<String, u64>| tables.get(name).copied().unwrap_or_default();
+    Some((name.clone(), rows(wanted), rows(found)))
 }
 
 /// The names of all tables, quoted.
@@ -222,7 +239,7 @@ async fn tables(connection: &mut PgConnection) -> Result<Vec<String>> {
 }
 
 /// The number of rows of each table.
-async fn counts(connection: &mut PgConnection) -> Result<BTreeMap<String, u64>> {
+pub(crate) async fn counts(connection: &mut PgConnection) -> Result<BTreeMap<String, u64>> {
     let mut counts = BTreeMap::new();
     for name in tables(connection).await? {
         let count = AssertSqlSafe(format!("select count(*) from {name}"));

@@ -60,7 +60,16 @@ htm_core::error_codes! {
     PRIVATE_PG_BAD_INSTALLATION "private_pg_bad_installation" Permanent "The PostgreSQL that was named or found cannot be used."
         => "run `./justw setup` and unset HTM_POSTGRES_HOME, or install what is missing";
     PRIVATE_PG_OTHER_MAJOR "private_pg_other_major" Permanent "The cluster was made by another major version of PostgreSQL."
-        => "set HTM_POSTGRES_HOME to a PostgreSQL of the cluster's version; or dump with it and load into a new cluster";
+        => "bring the cluster to a newer version: `htm db upgrade`; or set HTM_POSTGRES_HOME to a PostgreSQL of its version";
+    PRIVATE_PG_NO_OLD_PROGRAMS "private_pg_no_old_programs" Permanent "The programs of the cluster's own version, which its upgrade needs, were not found."
+        => "install that version with pgvector, and name the directory above its `bin`: `htm db upgrade --old-home DIR`";
+    PRIVATE_PG_NO_SPACE "private_pg_no_space" Permanent "The disk has too little room for an upgrade, which makes a second cluster."
+        => "make room, and upgrade again; the cluster is as it was";
+    PRIVATE_PG_UPGRADE_FAILED "private_pg_upgrade_failed" Permanent "The new cluster of an upgrade could not be made."
+        => "read what the program says, correct that, and upgrade again; or go another way: `htm db upgrade --dump`; the cluster \
+            is as it was";
+    PRIVATE_PG_UPGRADE_DIFFERS "private_pg_upgrade_differs" Permanent "The new cluster of an upgrade has other rows than the old one."
+        => "upgrade again, or go another way: `htm db upgrade --dump`; the cluster is as it was";
     PRIVATE_PG_NOT_A_CLUSTER "private_pg_not_a_cluster" Permanent "The data directory is not empty and holds no cluster."
         => "move its files elsewhere, or set HTM_DATA_DIR to another directory";
     PRIVATE_PG_NO_SERVER_USER "private_pg_no_server_user" Permanent "PostgreSQL does not run as root, and there is no other user for it."

@@ -17,6 +17,7 @@ use crate::{codes, packages};
 /// | `<state>/data/` | the private PostgreSQL's cluster: the memories |
 /// | `<state>/run/` | its unix socket |
 /// | `<state>/conf/` | its settings, and who may connect |
+/// | `<state>/upgrade/` | what `htm db upgrade` makes, until it is done |
 /// | `<state>/lock/` | locks, and the mark of a server that stays up |
 /// | `<state>/shell/` | the sockets on which servers take commands of the shell |
 ///
@@ -95,6 +96,11 @@ impl Paths {
         self.state.join("conf")
     }
 
+    /// The directory of an upgrade to a newer major version of PostgreSQL, while it is not done.
+    pub fn upgrade_dir(&self) -> PathBuf {
+        self.state.join("upgrade")
+    }
+
     /// The directory of the locks.
     pub fn lock_dir(&self) -> PathBuf {
         self.state.join("lock")
@@ -104,6 +110,18 @@ impl Paths {
     pub fn shell_dir(&self) -> PathBuf {
         self.state.join("shell")
     }
+}
+
+/// The bytes of the files below a directory. What cannot be read is passed over.
+pub fn size_of(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
 }
 
 /// The directory in an environment variable. None if it is unset or empty.

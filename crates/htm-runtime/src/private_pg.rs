@@ -26,6 +26,7 @@ mod lock;
 mod owned_dir;
 mod server_user;
 mod settings;
+mod upgrade;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -39,6 +40,7 @@ use error::IoContext as _;
 use install::Installation;
 use lock::Held;
 use server_user::ServerUser;
+pub use upgrade::{UpdatedExtension, Upgrade, UpgradeMethod, UpgradePlan, Upgraded};
 
 /// A private PostgreSQL, running or stopped.
 #[derive(Clone, Debug)]
@@ -165,6 +167,7 @@ impl PrivatePg {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
             pg.stop_for_good()?;
+            remove_dir(&pg.cluster.upgraded())?;
             remove_dir(&pg.cluster.data)?;
             remove_dir(&pg.cluster.data.with_extension("new"))
         })

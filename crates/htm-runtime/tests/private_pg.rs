@@ -465,6 +465,7 @@ async fn a_cluster_of_another_major_version_is_left_alone() {
     let error = pg.start().await.unwrap_err();
     assert_eq!(error.code(), "private_pg_other_major");
     assert!(error.hint().contains("HTM_POSTGRES_HOME to a PostgreSQL 12"), "{}", error.hint());
+    assert!(error.hint().contains("htm db upgrade"), "{}", error.hint());
 }
 
 #[tokio::test]

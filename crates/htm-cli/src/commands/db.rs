@@ -1,12 +1,14 @@
 //! `htm db …`.
 
+mod upgrade;
+
 use std::path::Path;
 use std::process::ExitCode;
 
 use htm_core::worker::server::others_connected;
 use htm_runtime::backup;
 use htm_runtime::config::Config;
-use htm_runtime::paths::Paths;
+use htm_runtime::paths::{Paths, size_of};
 use htm_runtime::private_pg::{PrivatePg, Released};
 use indicatif::{HumanBytes, ProgressBar};
 use sqlx::{Connection, PgConnection};
@@ -41,6 +43,10 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
         }
         DbCommand::Backup { directory, jobs } => back_up(config, &directory, jobs, output).await?,
         DbCommand::Restore { directory, jobs } => return restore(config, &directory, jobs, output).await,
+        DbCommand::Upgrade { dry_run, old_home, dump } => {
+            only_private(config, "upgrade")?;
+            upgrade::run(&Paths::from_env()?, old_home.as_deref(), dump, dry_run, output).await?;
+        }
         DbCommand::Reset { yes: false } => {
             return Err(CliError::new(codes::NOT_CONFIRMED, "deleting every memory was not confirmed")
                 .with_hint("confirm: `htm db reset --yes`"));
@@ -107,18 +113,6 @@ async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Re
 fn show(bar: &ProgressBar, done: usize, all: usize) {
     bar.set_length(all as u64);
     bar.set_position(done as u64);
-}
-
-/// The bytes of the files below a directory.
-fn size_of(directory: &Path) -> u64 {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries
-        .map(|entry| match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
-            Ok(metadata) => metadata.len(),
-            Err(_) => 0,
-        })
-        .sum()
 }
 
 async fn down(server: &PrivatePg, force: bool) -> Result<(), CliError> {
@@ -194,11 +188,14 @@ fn url(config: &Config) -> Result<String, CliError> {
 
 /// The private server. An error if another database is configured.
 fn private(config: &Config, verb: &str) -> Result<PrivatePg, CliError> {
-    if !config.database.url.is_empty() {
-        return Err(CliError::new(
-            codes::DATABASE_NOT_PRIVATE,
-            format!("database.url is set: HTM does not {verb} that server"),
-        ));
-    }
+    only_private(config, verb)?;
     Ok(PrivatePg::locate(&Paths::from_env()?)?)
+}
+
+fn only_private(config: &Config, verb: &str) -> Result<(), CliError> {
+    if config.database.url.is_empty() {
+        return Ok(());
+    }
+    let message = format!("database.url is set: HTM does not {verb} that server");
+    Err(CliError::new(codes::DATABASE_NOT_PRIVATE, message))
 }

@@ -18,7 +18,7 @@ const SHOWN: usize = 5;
 
 /// Where the programs are: in the private PostgreSQL's installation, which is the newest version that HTM knows, else on
 /// the PATH. Programs serve servers of their own version and older ones.
-pub(super) struct Programs {
+pub(crate) struct Programs {
     directory: Option<PathBuf>,
     /// Variables for what the options of a connection do not tell.
     of_url: Vec<(&'static str, String)>,
@@ -31,8 +31,13 @@ impl Programs {
             Ok(private) => private.status().await.ok().map(|status| status.bin_dir),
             Err(_) => None,
         };
-        let directory = installed.filter(|directory| directory.join("pg_dump").is_file());
-        Self { directory, of_url: variables_of(url) }
+        Self { of_url: variables_of(url), ..Self::at(installed) }
+    }
+
+    /// The programs of a directory, if it has them, for the private PostgreSQL.
+    pub(crate) fn at(directory: Option<PathBuf>) -> Self {
+        let directory = directory.filter(|directory| directory.join("pg_dump").is_file());
+        Self { directory, of_url: Vec::new() }
     }
 
     /// Runs a program to its end, and gives each line that it writes to its standard error.

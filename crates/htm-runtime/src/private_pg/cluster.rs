@@ -29,7 +29,7 @@ use crate::paths::Paths;
 /// The database in the cluster.
 const DATABASE: &str = "htm";
 /// The superuser. [`Settings`] has the users that may connect as it.
-const SUPERUSER: &str = "postgres";
+pub(super) const SUPERUSER: &str = "postgres";
 /// Only a part of the socket's name. No port is opened.
 pub(super) const PORT: u16 = 5432;
 /// The socket's name.
@@ -52,6 +52,7 @@ pub(super) struct Cluster {
     pub(super) data: PathBuf,
     pub(super) socket_dir: PathBuf,
     pub(super) conf_dir: PathBuf,
+    pub(super) upgrade_dir: PathBuf,
 }
 
 /// The state of the cluster's server.
@@ -67,7 +68,16 @@ pub(super) enum ServerState {
 impl Cluster {
     pub(super) fn new(installation: Installation, user: ServerUser, paths: &Paths) -> Self {
         let socket_dir = short_enough(paths.run_dir(), user.uid());
-        Self { installation, user, data: paths.data_dir(), socket_dir, conf_dir: paths.conf_dir() }
+        let (data, conf_dir, upgrade_dir) = (paths.data_dir(), paths.conf_dir(), paths.upgrade_dir());
+        Self { installation, user, data, socket_dir, conf_dir, upgrade_dir }
+    }
+
+    /// A cluster of another directory, or this one by another installation, on a socket below the directory of the
+    /// upgrade: programs that know only the usual one do not reach it.
+    pub(super) fn aside(&self, installation: Installation, data: PathBuf) -> Self {
+        let socket_dir = short_enough(self.upgrade_dir.join("run"), self.user.uid());
+        let conf_dir = self.upgrade_dir.join("conf");
+        Self { installation, data, socket_dir, conf_dir, ..self.clone() }
     }
 
     /// The URL for sqlx and libpq, with the socket's directory, percent-encoded, as the host.
@@ -87,6 +97,12 @@ impl Cluster {
         loop {
             match self.state()? {
                 ServerState::Ready(_) => return Ok(()),
+                // An interrupted `pg_upgrade` leaves a server that takes no other connections. Nobody else starts or
+                // stops one, because the caller holds the server's lock.
+                ServerState::Busy if self.upgrade_dir.exists() => {
+                    self.stop()?;
+                    continue;
+                }
                 ServerState::Busy if since.elapsed() < START_DEADLINE => {
                     thread::sleep(Duration::from_millis(50));
                     continue;
@@ -193,7 +209,8 @@ impl Cluster {
         }
     }
 
-    fn ensure_initialised(&self) -> Result<()> {
+    pub(super) fn ensure_initialised(&self) -> Result<()> {
+        self.finish_switch()?;
         if let Some(cluster) = self.cluster_version()? {
             let installed = self.installation.major();
             if cluster != installed {
@@ -209,27 +226,53 @@ impl Cluster {
         let new = self.data.with_extension("new");
         remove_dir(&new)?;
         create_private_dir(&new, &self.user)?;
-        self.initdb(&new)?;
+        self.initdb(&new, &[])?;
+        self.create_database(&new)?;
         let _ = fs::remove_dir(&self.data); // an empty one
         fs::rename(&new, &self.data).or_io("create", &self.data)
     }
 
-    fn cluster_version(&self) -> Result<Option<String>> {
+    /// Puts an upgraded cluster in its place, if an upgrade was interrupted after it had moved the old one away.
+    pub(super) fn finish_switch(&self) -> Result<()> {
+        let upgraded = self.upgraded();
+        if self.data.exists() || !upgraded.exists() {
+            return Ok(());
+        }
+        tracing::info!(data_dir = %self.data.display(), "an interrupted upgrade of PostgreSQL is finished");
+        fs::rename(&upgraded, &self.data).or_io("rename", &upgraded)
+    }
+
+    /// The name of an upgraded and verified cluster, until it takes the place of the old one.
+    pub(super) fn upgraded(&self) -> PathBuf {
+        self.data.with_extension("upgraded")
+    }
+
+    pub(super) fn cluster_version(&self) -> Result<Option<String>> {
         let Some(data) = self.data()? else { return Ok(None) };
         Ok(data.read("PG_VERSION")?.map(|version| version.trim().to_owned()))
     }
 
-    fn initdb(&self, new: &Path) -> Result<()> {
+    /// Makes a cluster without a database of HTM.
+    pub(super) fn initdb(&self, new: &Path, options: &[&str]) -> Result<()> {
         tracing::info!(data_dir = %self.data.display(), "making a PostgreSQL cluster");
         let mut command = self.command("initdb");
-        // PostgreSQL's built-in locale instead of the machine's, so that `Ä` and `ä` differ only in case everywhere.
-        command.args(["--encoding=UTF8", "--no-locale"]);
+        command.arg("--encoding=UTF8").args(self.locale()).args(options);
         // In effect if the server is started by hand, without htm's settings.
         command.args(["--auth-local=peer", "--auth-host=reject"]);
-        command.args(["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]);
         command.arg(format!("--username={SUPERUSER}")).arg("--pgdata").arg(new);
-        output_of(&mut command).map_err(|output| program("initdb", &output))?;
+        output_of(&mut command).map_err(|output| program("initdb", &output))
+    }
 
+    /// A locale with letters beyond ASCII in two cases, so that `Ä` and `ä` differ only in case everywhere: PostgreSQL's
+    /// built-in one instead of the machine's. It is there from PostgreSQL 17 on.
+    fn locale(&self) -> &'static [&'static str] {
+        match self.installation.major() {
+            "15" | "16" => &["--locale=C.UTF-8"],
+            _ => &["--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
+        }
+    }
+
+    fn create_database(&self, new: &Path) -> Result<()> {
         let failed = |output: &str| program("postgres --single", output);
         let mut command = self.command("postgres");
         command.args(["--single", "-D"]).arg(new).arg("postgres").stdin(Stdio::piped());
@@ -279,7 +322,7 @@ impl Cluster {
     /// A command for a program of the installation. It runs as the server's user, ignores the terminal's Ctrl-C (pg_ctl
     /// gives the server a session of its own), and writes English. It does not get this process's environment, which
     /// may contain keys and settings for other PostgreSQL servers.
-    fn command(&self, program: &'static str) -> Command {
+    pub(super) fn command(&self, program: &'static str) -> Command {
         let mut command = Command::new(self.installation.bin.join(program));
         let kept = std::env::vars_os().filter(|(name, _)| is_for_programs(name)).collect::<Vec<_>>();
         command.env_clear().envs(kept).env("LC_ALL", "C");
@@ -333,7 +376,7 @@ fn is_for_programs(name: &OsStr) -> bool {
 }
 
 /// Runs `command` to its end. The error is its output.
-fn output_of(command: &mut Command) -> Result<(), String> {
+pub(super) fn output_of(command: &mut Command) -> Result<(), String> {
     let done = command.output().map_err(|error| error.to_string())?;
     if done.status.success() { Ok(()) } else { Err(one_line(&[done.stdout, done.stderr].concat())) }
 }
@@ -383,6 +426,7 @@ mod tests {
             data: "/d".into(),
             socket_dir: "/a b,c'd".into(),
             conf_dir: "/c".into(),
+            upgrade_dir: "/u".into(),
         };
         assert_eq!(cluster.url(), "postgres://postgres@%2Fa%20b%2Cc%27d:5432/htm?sslmode=disable");
     }

@@ -14,8 +14,18 @@ pub(super) fn other_major(data_dir: &Path, cluster: &str, installed: &str) -> Er
         data_dir.display()
     );
     Error::new(codes::PRIVATE_PG_OTHER_MAJOR, message).with_hint(format!(
-        "set HTM_POSTGRES_HOME to a PostgreSQL {cluster}; or dump with it and load into a new cluster; or, to lose \
-         every memory in it, run `htm db reset`"
+        "bring it to a newer version: `htm db upgrade`, which needs a PostgreSQL {cluster} too (`--old-home DIR`); or set \
+         HTM_POSTGRES_HOME to a PostgreSQL {cluster}"
+    ))
+}
+
+/// The programs of the cluster's own version were not found, or are not in the directory that was named.
+pub(super) fn no_old_programs(data_dir: &Path, major: u32, named: Option<&Path>) -> Error {
+    let place = named.map_or_else(|| "was found".into(), |dir| format!("is in {}", dir.display()));
+    let message =
+        format!("{} was made by PostgreSQL {major}, and no PostgreSQL {major} {place}", data_dir.display());
+    Error::new(codes::PRIVATE_PG_NO_OLD_PROGRAMS, message).with_hint(format!(
+        "install PostgreSQL {major} with pgvector, and name the directory above its `bin`: `htm db upgrade --old-home DIR`"
     ))
 }
 

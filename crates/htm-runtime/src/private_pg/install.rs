@@ -63,6 +63,39 @@ impl Installation {
         }
     }
 
+    /// The newest installation that [`locate`](Self::locate) would find for a new cluster.
+    pub(super) fn newest(paths: &Paths, user: &ServerUser) -> Result<Self> {
+        if let Some(named) = paths::named("HTM_POSTGRES_HOME") {
+            return Self::at(&named.join("bin"), user);
+        }
+        match all(paths).into_iter().max_by(|(a, _), (b, _)| a.cmp(b)) {
+            Some((_, dir)) => Self::at(&dir.join("bin"), user),
+            None => Self::locate(paths, user),
+        }
+    }
+
+    /// An installation of a major version: that of the directory `home` if one is named, else one that can be found.
+    pub(super) fn of_major(
+        major: u32,
+        home: Option<&Path>,
+        paths: &Paths,
+        user: &ServerUser,
+    ) -> Result<Option<Self>> {
+        let is_it = |found: &Self| found.major().parse::<u32>() == Ok(major);
+        if let Some(home) = home {
+            return Ok(Some(Self::at(&home.join("bin"), user)?).filter(is_it));
+        }
+        let of_version = all(paths).into_iter().filter(|(version, _)| version.first() == Some(&major));
+        let bins = of_version.map(|(_, dir)| dir.join("bin")).chain(from_pg_config(user));
+        // One that cannot be used is passed over, as if it were not there.
+        Ok(bins.filter_map(|bin| Self::at(&bin, user).ok()).find(is_it))
+    }
+
+    /// Whether all these programs are there.
+    pub(super) fn has(&self, programs: &[&str]) -> bool {
+        programs.iter().all(|program| self.bin.join(program).is_file())
+    }
+
     fn at(bin: &Path, user: &ServerUser) -> Result<Self> {
         let bad = |reason: String| {
             let message = format!("the PostgreSQL in {} cannot be used: {reason}", bin.display());
@@ -97,6 +130,13 @@ impl Installation {
         let end = self.version.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.version.len());
         &self.version[..end]
     }
+}
+
+/// The versions that `./justw setup` has installed, and that of a Python package beside this program.
+fn all(paths: &Paths) -> Vec<(Vec<u32>, PathBuf)> {
+    let mut installed = installed_versions(&paths.postgres_dir());
+    installed.extend(packages::postgres());
+    installed
 }
 
 /// The installed versions, the newest first. Other directories, such as an unfinished installation, are skipped.
