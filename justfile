@@ -54,7 +54,6 @@ bench-recall *args: setup
 
 # The kinds of a vector index beside one another; --nodes 100000,1000000 takes an hour
 bench-indexes *args: setup
-    python3 scripts/setup.py extensions
     cargo bench -p htm-tests --bench indexes -- {{args}}
 
 # How fast the local model embeds, beside onnxruntime and sentence-transformers from PyPI (gigabytes, removed afterwards)

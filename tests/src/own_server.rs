@@ -31,15 +31,12 @@ impl OwnServer {
         Self::start_of(crate::server::paths().home()).await
     }
 
-    /// As [`start`](Self::start), of a PostgreSQL that also has pgvectorscale. None, with a message, if it is not
-    /// installed.
+    /// As [`start`](Self::start), of a PostgreSQL that also has pgvectorscale. None, with a message, if it cannot be
+    /// fetched.
     pub async fn start_extended() -> Option<Self> {
-        let home = crate::server::paths().home().join("extended");
-        if !home.is_dir() {
-            eprintln!("skipped: no PostgreSQL with pgvectorscale: `python3 scripts/setup.py extensions`");
-            return None;
-        }
-        Some(Self::start_of(&home).await)
+        let installed = crate::fetched("extensions", "PostgreSQL with pgvectorscale")?;
+        let home = installed.ancestors().nth(2).expect("HOME/postgres/VERSION");
+        Some(Self::start_of(home).await)
     }
 
     async fn start_of(home: &Path) -> Self {

@@ -40,13 +40,13 @@ async fn an_old_installation_is_refused_by_its_version() {
     fs::create_dir(&bin).unwrap();
     for program in ["postgres", "initdb", "pg_ctl"] {
         let path = bin.join(program);
-        fs::write(&path, "#!/bin/sh\necho 'postgres (PostgreSQL) 15.18 (Debian)'\n").unwrap();
+        fs::write(&path, "#!/bin/sh\necho 'postgres (PostgreSQL) 14.18 (Debian)'\n").unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let sandbox = Sandbox::on("").set("HTM_POSTGRES_HOME", &dir.path().display().to_string());
     let answer = sandbox.htm(&["db", "up"]).await;
     let said = answer.fails(1, "private_pg_bad_installation");
-    assert!(said.contains("version 15.18, and the private PostgreSQL needs 17 or later"), "{said}");
+    assert!(said.contains("version 14.18, and HTM needs 15 or later"), "{said}");
 }
 
 #[tokio::test]

@@ -15,8 +15,8 @@ use crate::{codes, packages};
 /// The extensions that a system's PostgreSQL must have. The migrations require the same.
 const EXTENSIONS: [&str; 3] = ["vector", "pg_trgm", "hstore"];
 
-/// The oldest major version for the private PostgreSQL: its clusters have PostgreSQL's built-in locale.
-const OLDEST: u32 = 17;
+/// The oldest major version that HTM runs on.
+const OLDEST: u32 = 15;
 
 /// A usable installation of PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,11 +116,7 @@ impl Installation {
         }
         let found = Self { bin, version };
         if found.major().parse().is_ok_and(|major: u32| major < OLDEST) {
-            return Err(bad(format!(
-                "it is version {}, and the private PostgreSQL needs {OLDEST} or later; a server that database.url names may \
-                 be older",
-                found.version
-            )));
+            return Err(bad(format!("it is version {}, and HTM needs {OLDEST} or later", found.version)));
         }
         Ok(found)
     }
