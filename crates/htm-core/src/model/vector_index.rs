@@ -40,12 +40,23 @@ fn no_kind(text: &str) -> String {
 }
 
 impl VectorIndex {
-    /// The access method, and the extension that brings it; none if pgvector does, which is always there.
-    pub fn extension(self) -> Option<(&'static str, &'static str)> {
+    /// The extension that brings it.
+    pub fn extension(self) -> Option<&'static str> {
         match self {
-            Self::Diskann => Some(("diskann", "vectorscale")),
-            Self::Vchordrq => Some(("vchordrq", "vchord")),
-            Self::Hnsw | Self::HnswBinary | Self::None => None,
+            Self::Hnsw | Self::HnswBinary => Some("vector"),
+            Self::Diskann => Some("vectorscale"),
+            Self::Vchordrq => Some("vchord"),
+            Self::None => None,
+        }
+    }
+
+    /// The access method, by its name in PostgreSQL.
+    pub(crate) fn method(self) -> Option<&'static str> {
+        match self {
+            Self::Hnsw | Self::HnswBinary => Some("hnsw"),
+            Self::Diskann => Some("diskann"),
+            Self::Vchordrq => Some("vchordrq"),
+            Self::None => None,
         }
     }
 }
@@ -53,15 +64,9 @@ impl VectorIndex {
 /// The database lacks the extension of this kind. `usable` lists the kinds that it has.
 pub(crate) fn unavailable(kind: VectorIndex, usable: &[VectorIndex]) -> Error {
     let usable = usable.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let hint = match kind.extension() {
-        Some((_, extension)) => {
-            format!(
-                "install it and run `create extension {extension}` in the database, or use one of: {usable}"
-            )
-        }
-        None => format!("use one of: {usable}"),
-    };
-    let extension = kind.extension().map_or("vector", |(_, extension)| extension);
+    let extension = kind.extension().unwrap_or_default();
+    let hint =
+        format!("install it and run `create extension {extension}` in the database, or use one of: {usable}");
     let message =
         format!("the database has no index of the kind {kind}: the extension {extension} is missing");
     Error::new(codes::VECTOR_INDEX_UNAVAILABLE, message)

@@ -55,9 +55,8 @@ pub(crate) fn settings(kind: VectorIndex, ef_search: u32) -> Option<String> {
 pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<VectorIndex>> {
     let methods: Vec<String> =
         sql!("select amname::text from pg_am where amtype = 'i'").fetch_scalars(pool).await?;
-    let has = |kind: &&VectorIndex| {
-        kind.extension().is_none_or(|(method, _)| methods.iter().any(|known| known == method))
-    };
+    let has =
+        |kind: &&VectorIndex| kind.method().is_none_or(|method| methods.iter().any(|known| known == method));
     Ok(VectorIndex::VARIANTS.iter().filter(has).copied().collect())
 }
 

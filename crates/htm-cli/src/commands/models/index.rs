@@ -17,7 +17,7 @@ use crate::output::{Output, table};
 struct Kind {
     kind: VectorIndex,
     usable: bool,
-    /// The extension that brings it; none: pgvector does.
+    /// The extension of PostgreSQL that brings it.
     extension: Option<&'static str>,
     /// The models that use it.
     models: Vec<String>,
@@ -45,7 +45,7 @@ async fn list(session: &Session, output: &Output) -> Result<ExitCode, CliError> 
     let kind = |kind: &VectorIndex| Kind {
         kind: *kind,
         usable: usable.contains(kind),
-        extension: kind.extension().map(|(_, extension)| extension),
+        extension: kind.extension(),
         models: models
             .iter()
             .filter(|model| model.vector_index == *kind)
@@ -57,7 +57,7 @@ async fn list(session: &Session, output: &Output) -> Result<ExitCode, CliError> 
         vec![
             kind.kind.to_string(),
             if kind.usable { "yes" } else { "no" }.to_owned(),
-            kind.extension.unwrap_or("vector").to_owned(),
+            kind.extension.unwrap_or_default().to_owned(),
             kind.models.join(", "),
         ]
     };
