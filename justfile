@@ -56,6 +56,10 @@ bench-recall *args: setup
 bench-indexes *args: setup
     cargo bench -p htm-tests --bench indexes -- {{args}}
 
+# The bytes of a filled database beside those of `htm capacity`; --nodes 1000000 takes half an hour
+bench-capacity *args: setup
+    cargo bench -p htm-tests --bench capacity -- {{args}}
+
 # How fast the local model embeds, beside onnxruntime and sentence-transformers from PyPI (gigabytes, removed afterwards)
 bench-embed *args: setup
     python3 scripts/bench_embed.py {{args}}

@@ -4,6 +4,8 @@
 mod audit;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/capacity.rs"]
+mod capacity;
 #[path = "cli/changes.rs"]
 mod changes;
 #[path = "cli/configuration.rs"]

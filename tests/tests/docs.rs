@@ -25,6 +25,7 @@ macro_rules! documents {
 
 documents! {
     readme: "README.md",
+    capacity: "docs/capacity.md",
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
     console: "docs/console.md",

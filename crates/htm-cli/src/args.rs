@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+mod capacity;
 mod context;
 #[cfg(test)]
 mod documented;
@@ -30,6 +31,7 @@ use htm_core::{NodeId, Stage, TagPath, TagRules};
 use htm_worker::arguments::parse_override;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::capacity::CapacityArgs;
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 pub(crate) use self::erase::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
@@ -160,6 +162,8 @@ pub(crate) enum Command {
     Workers,
     /// Show providers, and set limits and budgets
     Providers(ProvidersArgs),
+    /// Plan capacity: the disk, memory, workers, calls and hosts that memories need
+    Capacity(CapacityArgs),
     /// Manage the database
     #[command(subcommand)]
     Db(DbCommand),

@@ -2,6 +2,7 @@
 
 pub(crate) mod asked;
 pub(crate) mod backfill;
+pub(crate) mod capacity;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod db;

@@ -11,6 +11,7 @@ mod error;
 mod instant;
 mod lines;
 mod output;
+mod quantity;
 mod shell;
 
 use std::collections::BTreeMap;
@@ -62,6 +63,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Config(ConfigCommand::Default) => return Ok(commands::config::default(output)),
         Command::Completions(args) => return Ok(commands::packaging::completions(args, output)),
         Command::Man(args) => return commands::packaging::man(args, output),
+        Command::Capacity(args) => return Ok(commands::capacity::run(args, output)),
         _ => {}
     }
     let loaded = Config::load(&overrides)?;
@@ -112,7 +114,7 @@ async fn run(arguments: Arguments, output: &Output) -> Result<ExitCode, CliError
         Command::Config(_) => commands::config::show(&loaded, output),
         Command::Hook(args) => commands::asked::hook(&loaded, args).await,
         Command::Doctor => commands::doctor::run(config, output).await,
-        Command::Completions(_) | Command::Man(_) => {
+        Command::Completions(_) | Command::Man(_) | Command::Capacity(_) => {
             unreachable!("they are answered without a configuration")
         }
     }

@@ -4,6 +4,7 @@
 //! [`Session::open`] combines them.
 
 pub mod backup;
+pub mod capacity;
 pub mod codes;
 pub mod commands;
 pub mod config;

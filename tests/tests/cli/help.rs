@@ -122,6 +122,7 @@ async fn of_htm() {
         &["providers", "reset"],
         &["providers", "budget"],
         &["providers", "budgets"],
+        &["capacity"],
         &["db"],
         &["db", "up"],
         &["db", "down"],

@@ -1,0 +1,54 @@
+//! `htm capacity` plans without a database and without a configuration.
+
+use htm_tests::Sandbox;
+
+/// No database is there.
+fn sandbox() -> Sandbox {
+    Sandbox::on("postgres://nobody@127.0.0.1:1/nothing")
+}
+
+const EXAMPLE: [&str; 7] = ["capacity", "--memories", "100M", "--namespaces", "50k", "--dimensions", "768"];
+
+#[tokio::test]
+async fn a_plan_is_shown() {
+    let shown = sandbox().htm(&EXAMPLE).await;
+    insta::assert_snapshot!("plan", shown.succeeds());
+}
+
+#[tokio::test]
+async fn a_plan_is_json_for_programs() {
+    let plan = sandbox().htm(&[&EXAMPLE[..], &["--price", "0.02", "--json"]].concat()).await;
+    let plan = plan.json();
+    assert_eq!(plan["workload"]["memories"], 100_000_000);
+    let objects = plan["storage"]["objects"].as_array().expect("a list");
+    let nodes = objects.iter().find(|it| it["name"] == "htm.nodes").expect("the table of the memories");
+    assert_eq!((&nodes["rows"], &nodes["kind"]), (&100_000_000.into(), &"table".into()));
+    let tokens = plan["provider"]["embed_all"]["tokens"].as_f64().expect("tokens");
+    let cost = plan["provider"]["embed_all"]["cost"].as_f64().expect("a cost");
+    assert!((cost - tokens / 1e6 * 0.02).abs() < 0.01, "{tokens} tokens cost {cost}");
+}
+
+#[tokio::test]
+async fn a_wrong_number_is_refused_with_the_form_of_a_right_one() {
+    let sandbox = sandbox();
+    for [name, value, form] in [
+        ["--memories", "many", "such as 250000, 1_000_000, 50k, 100M or 1.5G"],
+        ["--namespaces", "0", "at least 1"],
+        ["--dimensions", "4001", "1..=4000"],
+        ["--turns", "1.1", "from 0 to 1"],
+        ["--price=-1", "--json", "from 0 to"],
+        ["--words", "NaN", "from 1 to"],
+    ] {
+        let memories: &[&str] = if name == "--memories" { &[] } else { &["--memories", "1k"] };
+        let answer = sandbox.htm(&[&["capacity"], memories, &[name, value]].concat()).await;
+        assert!(answer.exits(2).stderr.contains(form), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn no_configuration_is_read() {
+    let sandbox = sandbox();
+    sandbox.write("htm.toml", "this is no TOML");
+    sandbox.htm(&["stats"]).await.exits(2);
+    sandbox.htm(&["capacity", "--memories", "1k"]).await.succeeds();
+}
