@@ -633,6 +633,10 @@ class ModelRetired(HtmError):
     """The embedding model is retired."""
 
 
+class VectorIndexUnavailable(HtmError):
+    """The database lacks the extension of the wanted kind of vector index."""
+
+
 class ModelActive(HtmError):
     """The embedding model is the active one, and cannot be retired."""
 
@@ -851,6 +855,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "model_unknown": ModelUnknown,
     "model_not_ready": ModelNotReady,
     "model_retired": ModelRetired,
+    "vector_index_unavailable": VectorIndexUnavailable,
     "model_active": ModelActive,
     "model_incomplete": ModelIncomplete,
     "model_of_callers": ModelOfCallers,

@@ -1691,40 +1691,6 @@ class Refreshed(BaseModel):
     """
 
 
-class RegisteredModel(BaseModel):
-    """
-    A registered embedding model.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    dimensions: Annotated[int, Field(ge=0)]
-    """
-    The length of its vectors.
-    """
-    id: int
-    """
-    Its number; its vectors are in `htm.embeddings_<id>`.
-    """
-    label: str
-    """
-    Its unique label: `provider/name`, with `@dimensions` if another model has that name.
-    """
-    name: ModelName
-    """
-    Provider and name.
-    """
-    queue: str | None = None
-    """
-    The queue of its jobs; none: its callers bring the vectors.
-    """
-    state: Literal['building', 'active', 'standby', 'retired']
-    """
-    Its state.
-    """
-
-
 class RemoveSynonym(Change):
     """
     A synonym to remove.
@@ -4825,6 +4791,10 @@ class Model(ModelOverview):
     """
     The use of a model by writes and by recall.
     """
+    vector_index: Literal['hnsw', 'hnsw_binary', 'diskann', 'vchordrq', 'none']
+    """
+    The kind of the index of a model's vectors.
+    """
 
 
 class NewBackfill(BaseModel):
@@ -5251,6 +5221,44 @@ class RecallBody(BaseModel):
     vector: list[float] | None = None
     """
     Its vector by the searched model, in place of an embedding by the model's provider.
+    """
+
+
+class RegisteredModel(BaseModel):
+    """
+    A registered embedding model.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    dimensions: Annotated[int, Field(ge=0)]
+    """
+    The length of its vectors.
+    """
+    id: int
+    """
+    Its number; its vectors are in `htm.embeddings_<id>`.
+    """
+    label: str
+    """
+    Its unique label: `provider/name`, with `@dimensions` if another model has that name.
+    """
+    name: ModelName
+    """
+    Provider and name.
+    """
+    queue: str | None = None
+    """
+    The queue of its jobs; none: its callers bring the vectors.
+    """
+    state: Literal['building', 'active', 'standby', 'retired']
+    """
+    Its state.
+    """
+    vector_index: Literal['hnsw', 'hnsw_binary', 'diskann', 'vchordrq', 'none']
+    """
+    The kind of the index of its vectors.
     """
 
 
@@ -5939,7 +5947,7 @@ class Recalled(BaseModel):
     """
     The active model, if one on standby answered because this program has no embedder of the active one.
     """
-    legs: list[Literal['exact', 'narrow', 'hnsw', 'text']]
+    legs: list[Literal['exact', 'narrow', 'index', 'text']]
     """
     The searches that ran.
     """

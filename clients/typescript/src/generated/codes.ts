@@ -321,6 +321,8 @@ export type ServerCode =
   | "model_not_ready"
   /** 409: The embedding model is retired. */
   | "model_retired"
+  /** 409: The database lacks the extension of the wanted kind of vector index. */
+  | "vector_index_unavailable"
   /** 409: The embedding model is the active one, and cannot be retired. */
   | "model_active"
   /** 409: Vectors would lose nodes by the activation of the model. */

@@ -1199,7 +1199,7 @@ export type LeftOutReason = "oversized" | "no_room" | "forgotten" | "evicted";
 export type Leftover = "keep" | "first";
 
 /** A search for candidates. */
-export type Leg = "exact" | "narrow" | "hnsw" | "text";
+export type Leg = "exact" | "narrow" | "index" | "text";
 
 /** Limits of a provider's model. Null removes one; one that is not given stays. */
 export interface Limits {
@@ -1451,6 +1451,7 @@ export interface Model extends ModelOverview {
   /** Null: callers bring its vectors. */
   queue?: string | null;
   state: ModelState;
+  vector_index: VectorIndex;
 }
 
 /** A model by provider and name, as in `local/all-MiniLM-L6-v2`. */
@@ -2106,6 +2107,8 @@ export interface RegisteredModel {
   queue?: string | null;
   /** Its state. */
   state: ModelState;
+  /** The kind of the index of its vectors. */
+  vector_index: VectorIndex;
 }
 
 /** A memory to remove from a group's working memory. */
@@ -2870,6 +2873,9 @@ export interface Vacuumed {
   /** The vacuumed tables. */
   tables: string[];
 }
+
+/** The kind of the index of a model's vectors. */
+export type VectorIndex = "hnsw" | "hnsw_binary" | "diskann" | "vchordrq" | "none";
 
 /** The kind of a vector search. */
 export type VectorSearch = "exact" | "approximate";
