@@ -15,6 +15,24 @@ async fn a_plan_is_shown() {
     insta::assert_snapshot!("plan", shown.succeeds());
 }
 
+/// The guide's examples with their output.
+const GUIDE: &str = include_str!("../../../docs/capacity.md");
+
+#[tokio::test]
+async fn the_guide_shows_what_is_printed() {
+    let sandbox = sandbox();
+    let examples = GUIDE.split("```console\n$ htm ").skip(1);
+    let examples = examples.filter_map(|rest| rest.split_once("```")?.0.split_once('\n'));
+    let mut compared = 0;
+    for (command, shown) in examples.filter(|(_, shown)| !shown.trim().is_empty()) {
+        let arguments: Vec<&str> = command.split_whitespace().collect();
+        let answer = sandbox.htm(&arguments).await;
+        assert_eq!(answer.succeeds().trim_end(), shown.trim_end(), "docs/capacity.md: htm {command}");
+        compared += 1;
+    }
+    assert_eq!(compared, 2, "the worked examples");
+}
+
 #[tokio::test]
 async fn a_plan_is_json_for_programs() {
     let plan = sandbox().htm(&[&EXAMPLE[..], &["--price", "0.02", "--json"]].concat()).await;

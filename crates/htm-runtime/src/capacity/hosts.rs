@@ -28,7 +28,8 @@ impl Hosts {
         let memory = storage.hot_bytes as f64 / c::MEMORY_SHARE;
         let parts = (memory / (workload.host_memory_gb * GB)).ceil().max(1.0);
         let cores = |per_second: f64, ms: f64| per_second * ms / 1e3 / c::CORE_SHARE;
-        let write_cores = cores(workload.writes_per_second, c::WRITE_MS);
+        let write_ms = c::WRITE_MS + c::WRITE_MS_PER_DIMENSION * f64::from(workload.dimensions);
+        let write_cores = cores(workload.writes_per_second, write_ms);
         let recall_cores = cores(workload.recalls_per_second, c::RECALL_MS);
         let hosts = (write_cores + recall_cores) / parts / f64::from(workload.host_cores.max(1));
         Self {
