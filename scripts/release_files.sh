@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a release offers for download, in target/release-files: the wheels of target/wheels, the man pages and completions,
+# Gathers the files of a release in target/release-files: the wheels of target/wheels, the man pages and completions,
 # the sources, the lists of what is compiled in (sbom.py), and SHA256SUMS over them. Needs wheels, a program `htm` of this
 # version (HTM_PROGRAM, or that of the search path) and a clean checkout. HTM_WHEELS names another folder of wheels.
 set -euo pipefail
@@ -20,7 +20,8 @@ said=$("$htm" --version) || fail "no program htm: set HTM_PROGRAM to one of $ver
 rm -rf "$out"
 beside="$out/htm-$version"
 mkdir -p "$beside"
-cp "$wheels"/*.whl "$out"
+cp "$wheels"/htm_memory-"$version"-*.whl "$out" # the folder may have those of other versions
+cp "$wheels"/htm_memory_minilm-*.whl "$out"
 git archive --prefix="htm-$version/" --output="$out/htm-$version-source.tar.gz" HEAD
 python3 scripts/sbom.py --out "$out"
 

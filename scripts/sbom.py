@@ -27,7 +27,7 @@ UNFINISHED = "sbom-unfinished"
 
 
 class Failed(Exception):
-    """What could not be done, as one line for people."""
+    """A failure, as one line for people."""
 
 
 def run(*command, **options):
@@ -55,7 +55,7 @@ def targets():
 
 
 def crates(program, target, members):
-    """What cargo-cyclonedx says about the programs on a platform."""
+    """The list of cargo-cyclonedx for the programs on a platform."""
     # With a time it leaves out the random serial number.
     time = os.environ.get("SOURCE_DATE_EPOCH") or run("git", "log", "-1", "--format=%ct")
     manifest = members[PACKAGE] / "Cargo.toml"
@@ -67,7 +67,7 @@ def crates(program, target, members):
     finally:
         for member in members.values():
             (member / f"{UNFINISHED}.json").unlink(missing_ok=True)
-    # Where the checkout is says nothing to a reader.
+    # Without the place of the checkout, which differs between machines.
     return json.loads(text.replace(f"path+{ROOT.as_uri()}/", "path+file:///"))
 
 

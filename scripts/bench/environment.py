@@ -1,4 +1,5 @@
-"""The virtual environment of the comparison: what it needs itself, and the rivals, each by its pinned packages."""
+"""The virtual environment of the comparison: its own packages, and the rivals. Their versions are pinned; those of the
+packages that they need are not, and are in the JSON."""
 
 import json
 import os
@@ -9,7 +10,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# What the comparison needs itself: vectors, raw SQL, and the dependencies of HTM's own client.
+# The packages of the comparison itself: vectors, raw SQL, and the dependencies of HTM's own client.
 OWN = "numpy==2.4.6 psycopg[binary,pool]==3.3.9 httpx==0.28.1 httpx-sse==0.4.3 pydantic==2.14.4"
 RIVALS = {
     "mem0": "mem0ai==2.2.1",
@@ -40,7 +41,7 @@ def fetch():
     if done.is_file() and done.read_text() == wanted:
         return python
     print("fetching the packages of the comparison from PyPI, once", file=sys.stderr)
-    # What an interrupted run left behind.
+    # The remains of an interrupted run.
     shutil.rmtree(place(), ignore_errors=True)
     place().parent.mkdir(parents=True, exist_ok=True)
     venv.create(place(), with_pip=True)

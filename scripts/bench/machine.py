@@ -1,9 +1,9 @@
-"""Where a run was made, and with what."""
+"""The machine and the versions of a run."""
 
 import os
 import platform
 import subprocess
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
 
 from bench.environment import ROOT
@@ -32,6 +32,11 @@ def versions(programs):
         except PackageNotFoundError:
             continue
     return found
+
+
+def packages():
+    """Every installed package with its version."""
+    return dict(sorted((it.metadata["Name"], it.version) for it in distributions()))
 
 
 def _commit():

@@ -78,7 +78,7 @@ class Report:
 
 
 class Progress:
-    """What is being done, on a terminal only."""
+    """The progress, on a terminal only."""
 
     def __init__(self):
         self._shown = sys.stderr.isatty()

@@ -127,7 +127,8 @@ def _texts(count):
 
 def run(given):
     programs, report, say = Programs(given.programs), Report(), Progress()
-    about = {"machine": machine.machine(), "versions": machine.versions(programs), "load": [machine.load_average()]}
+    about = {"machine": machine.machine(), "versions": machine.versions(programs), "packages": machine.packages(),
+             "load": [machine.load_average()]}
     say("starting PostgreSQL")
     try:
         with cluster(programs) as (started, folder):

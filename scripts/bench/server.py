@@ -12,12 +12,12 @@ from pathlib import Path
 
 import psycopg
 
-# What is printed: the settings that matter for writes and searches. They are the same for every store.
+# The settings that are printed: those that matter for writes and searches. They are the same for every store.
 SETTINGS = (
     "server_version", "max_connections", "shared_buffers", "work_mem", "maintenance_work_mem", "max_wal_size",
     "fsync", "synchronous_commit", "full_page_writes", "max_parallel_workers_per_gather", "random_page_cost", "jit",
 )
-# Where PostgreSQL and the model are. No other setting of the user's may change what is measured.
+# The places of PostgreSQL and of the model. No other setting of the user's may change what is measured.
 KEPT = ("HTM_HOME", "HTM_POSTGRES_HOME")
 
 

@@ -47,20 +47,26 @@ def write(store, clients, first, count):
     parts = [range(first + client, first + count, clients) for client in range(clients)]
 
     def run(numbers):
-        with store.client() as client:
-            ready.wait()
-            try:
+        try:
+            with store.client() as client:
+                ready.wait()
                 for number in numbers:
                     started = time.perf_counter()
                     client.write(number, user_of(number))
                     times.append(1_000 * (time.perf_counter() - started))
-            except Exception as failure:  # told below: a thread's own end is not seen
-                failures.append(failure)
+        except threading.BrokenBarrierError:  # another client failed, and has said why
+            pass
+        except Exception as failure:  # told below: a thread's own end is not seen
+            failures.append(failure)
+            ready.abort()
 
     threads = [threading.Thread(target=run, args=(part,)) for part in parts]
     for thread in threads:
         thread.start()
-    ready.wait()
+    try:
+        ready.wait()
+    except threading.BrokenBarrierError:
+        pass  # told below
     started = time.perf_counter()
     for thread in threads:
         thread.join()

@@ -98,6 +98,12 @@ impl Sandbox {
         self.command(Path::new("bash"), &["-o", "pipefail", "-c", line])
     }
 
+    /// As [`htm`](Self::htm), for a command that takes as long as many others.
+    pub async fn htm_patiently(&self, arguments: &[&str]) -> Answer {
+        let line = format!("htm {}", arguments.join(" "));
+        self.end_of(self.command(&binary("htm"), arguments), line, b"", 8 * PATIENCE).await
+    }
+
     /// Runs a program to its end.
     pub async fn run(&self, program: &str, arguments: &[&str], input: &[u8]) -> Answer {
         let line = format!("{program} {}", arguments.join(" "));

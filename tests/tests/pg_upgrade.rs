@@ -1,7 +1,7 @@
 //! `htm db upgrade` brings a private PostgreSQL of version 16 to the version that `./justw setup` installs.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -80,8 +80,9 @@ impl Home {
         fs::set_permissions(bin.join("pg_upgrade"), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
+    /// An upgrade copies whole clusters, so it gets more time than another command.
     async fn htm(&self, arguments: &[&str]) -> Answer {
-        self.sandbox.htm(arguments).await
+        self.sandbox.htm_patiently(arguments).await
     }
 
     async fn url(&self) -> String {
@@ -229,7 +230,7 @@ async fn what_goes_wrong_leaves_the_old_cluster_in_its_place() {
     };
     // The programs of the old version are gone, as after a new version of a package.
     home.install_new();
-    let old = home.path("postgres/16.14");
+    let old = home.path("postgres").join(home.old.file_name().unwrap());
     fs::remove_file(&old).unwrap();
     let up = home.htm(&["db", "up"]).await;
     assert!(up.fails(1, "private_pg_other_major").contains("`htm db upgrade`"), "{up:?}");
@@ -271,16 +272,11 @@ async fn an_interrupted_upgrade_leaves_one_whole_cluster_and_can_be_repeated() {
     killed.signal(Signal::SIGKILL);
     killed.end().await;
     let owner = fs::metadata(home.path("data")).unwrap();
-    let log = home.path("data/server.log");
+    let (log, sockets) = (home.path("data/server.log"), cluster_dir());
+    chown(sockets.path(), Some(owner.uid()), Some(owner.gid())).unwrap();
+    let options = format!("-b -c listen_addresses= -k {} -p 50432", sockets.path().display());
     let started = Command::new(home.old.join("bin/pg_ctl"))
-        .args([
-            "start",
-            "--wait",
-            "--silent",
-            "--options",
-            "-b -c listen_addresses= -k /tmp -p 50432",
-            "--log",
-        ])
+        .args(["start", "--wait", "--silent", "--options", &options, "--log"])
         .arg(log)
         .arg("--pgdata")
         .arg(home.path("data"))

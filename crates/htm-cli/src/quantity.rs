@@ -1,8 +1,8 @@
 //! Quantities as people write and read them: `100M`, `50k`, `1_000_000`; bytes.
 
 const UNITS: [(&str, f64); 4] = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("B", 1e9)];
-/// The largest quantity that a `f64` holds exactly.
-const MOST: f64 = (1u64 << 53) as f64;
+/// The largest quantity. Sums of bytes stay far below the largest `u64`.
+const MOST: f64 = 1e12;
 
 /// Reads a whole number of at least 1, with `_` between digits, or with a unit: k, M, G (or B). With a unit, the number
 /// may have a fraction.
@@ -21,7 +21,7 @@ pub(crate) fn parse_quantity(text: &str) -> Result<u64, String> {
         Some(number) if (1.0..=MOST).contains(&number) && (number - number.round()).abs() < 1e-6 => {
             Ok(number.round() as u64)
         }
-        _ => Err("write a whole number of at least 1, such as 250000, 1_000_000, 50k, 100M or 1.5G".into()),
+        _ => Err("write a whole number from 1 to 1000G, such as 250000, 1_000_000, 50k, 100M or 1.5G".into()),
     }
 }
 

@@ -18,7 +18,7 @@ pub use self::hosts::Hosts;
 pub use self::providers::{Calls, Provider, Workers};
 pub use self::storage::{Kind, Object, Storage};
 
-/// What is to be stored and served.
+/// The memories to store and the requests to serve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Workload {
     /// The memories that are kept.
@@ -80,7 +80,7 @@ impl Workload {
     }
 }
 
-/// What a workload needs.
+/// The plan for a workload.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
     /// The workload.
@@ -93,7 +93,7 @@ pub struct Plan {
     pub workers: Workers,
     /// The database hosts.
     pub hosts: Hosts,
-    /// What to know about the plan, as sentences.
+    /// Notes on the plan, as sentences.
     pub notes: Vec<String>,
 }
 

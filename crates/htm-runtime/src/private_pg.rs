@@ -159,7 +159,8 @@ impl PrivatePg {
         .await
     }
 
-    /// Stops the server and deletes the cluster: **every memory in it is gone**. Ask the user before.
+    /// Stops the server and deletes the cluster: **every memory in it is gone**. Ask the user before. The old clusters that
+    /// upgrades have kept stay.
     ///
     /// # Errors
     /// As [`down`](Self::down).
@@ -168,6 +169,7 @@ impl PrivatePg {
             let _server = pg.lock_server()?;
             pg.stop_for_good()?;
             remove_dir(&pg.cluster.upgraded())?;
+            remove_dir(&pg.cluster.upgrade_dir)?;
             remove_dir(&pg.cluster.data)?;
             remove_dir(&pg.cluster.data.with_extension("new"))
         })

@@ -59,12 +59,10 @@ impl Claimer {
                 }
             });
             let Some(Some(slot)) = monitor.vitals.while_waiting(room).await else { return };
-            let began = Instant::now();
             match self.claim(&slot).await {
                 Ok(Some((lease, claimed))) => {
                     failures = 0;
                     tracing::debug!(jobs = claimed.len(), "claimed");
-                    monitor.metrics.claimed(claimed.len(), began.elapsed());
                     let batch = LeasedBatch::new(lease, claimed, self.held.clone(), slot);
                     if batch.is_suspect() {
                         let others = stop.run_until_cancelled(self.slots.others());
@@ -118,7 +116,12 @@ impl Claimer {
         }
         let wanted = if slot.is_ahead() { Wanted::Live } else { Wanted::Any };
         self.monitor.vitals.claimer_turned();
-        self.deadline.of(self.claims.next(&self.pool, self.batch, wanted)).await
+        let began = Instant::now();
+        let next = self.deadline.of(self.claims.next(&self.pool, self.batch, wanted)).await?;
+        if let Some((_, claimed)) = &next {
+            self.monitor.metrics.claimed(claimed.len(), began.elapsed());
+        }
+        Ok(next)
     }
 
     /// Runs a statement within the deadline and counts it as a turn of the claimer.

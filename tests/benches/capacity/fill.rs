@@ -39,7 +39,7 @@ const IDLE: Duration = Duration::from_millis(20);
 /// Centres of the vectors.
 const CENTRES: u64 = 1_000;
 
-/// How long each part of the work took, and what it wrote to the write-ahead log.
+/// The duration of each part of the work, and the bytes of the write-ahead log.
 #[derive(Default)]
 pub(crate) struct Spent {
     pub(crate) remembering: Duration,
@@ -49,13 +49,13 @@ pub(crate) struct Spent {
     pub(crate) wal_bytes: i64,
 }
 
-/// What memories took that were written one by one.
+/// The cost of memories that were written one by one.
 pub(crate) struct Live {
     pub(crate) time: Duration,
     pub(crate) wal_bytes: i64,
 }
 
-/// What writes to a database.
+/// The writer of a database.
 pub(crate) struct Writer<'a> {
     pool: &'a PgPool,
     htm: Htm,
@@ -176,7 +176,7 @@ impl<'a> Writer<'a> {
         let namespace = name(number % namespaces);
         let (talk, seq) = (tells / TURNS, tells % TURNS);
         let mut memory = Memory::new(self.texts.text(number)).robot("assistant");
-        if Random(talk.wrapping_mul(77) ^ number % namespaces).unit() < self.workload.turns {
+        if Random(talk.wrapping_mul(77) ^ (number % namespaces)).unit() < self.workload.turns {
             memory.session = Some(format!("{namespace}-conversation-{talk:012}"));
             memory.seq = Some(seq as i32);
             memory.speaker = Some(if seq.is_multiple_of(2) { "Mara" } else { "assistant" }.into());

@@ -119,7 +119,7 @@ impl Fleet {
         times
     }
 
-    /// What the processes have counted, all together.
+    /// The claims of all processes, by their counts.
     async fn claims(&self) -> Claims {
         let (mut sum, mut number) = (0.0, 0.0);
         let mut buckets = BTreeMap::<u64, f64>::new();

@@ -1,4 +1,4 @@
-//! What a release and a newcomer rely on: one version, recipes that exist, workflows that test what they say.
+//! Releases and contributing: one version, recipes that exist, workflows that test what they say.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -20,7 +20,7 @@ const VERSIONS: &[(&str, &str, &str)] = &[
     ("config/deploy/kubernetes/kustomization.yaml", "newTag: ", "\n"),
 ];
 
-/// What names recipes.
+/// The files that name recipes.
 const NAMING: &[&str] = &[
     ".ci/run",
     ".github/workflows/ci.yml",

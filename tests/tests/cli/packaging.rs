@@ -1,4 +1,4 @@
-//! What a package installs beside the programs: completions and man pages.
+//! The files that a package installs beside the programs: completions and man pages.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,7 @@
 //! Embedding models, as an operator sees them.
 
+use std::time::Duration;
+
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::models::ModelName;
@@ -73,13 +75,14 @@ impl Models<'_> {
         vector_index::usable(self.htm.shared_pool()).await
     }
 
-    /// Changes the kind of a model's vector index; true if this call built one. The new index is built while recall uses
-    /// the old one, which is dropped last. A model that is not complete gets its index later.
+    /// Changes the kind of a model's vector index. Returns how long the build took; none if nothing was built. The new
+    /// index is built while recall uses the old one, which is dropped last. A model that is not complete gets its index
+    /// later.
     ///
     /// # Errors
-    /// `model_unknown`; `vector_index_unavailable`, before any change; or a database error. Then the old index is still
+    /// `model_unknown`, `model_retired` and `vector_index_unavailable`, before any change; or a database error. Then the old index is still
     /// there: a repeated call goes on.
-    pub async fn change_index(&self, label: &str, kind: VectorIndex) -> Result<bool> {
+    pub async fn change_index(&self, label: &str, kind: VectorIndex) -> Result<Option<Duration>> {
         vector_index::change(self.htm.shared_pool(), label, kind).await
     }
 

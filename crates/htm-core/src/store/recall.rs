@@ -1,6 +1,6 @@
 //! The queries of recall: small statements, all in one snapshot.
 //!
-//! Each statement leaves the planner only one plan. `offset 0` is an optimisation fence; without sorting, only the HNSW
+//! Each statement leaves the planner only one plan. `offset 0` is an optimisation fence; without sorting, only the vector
 //! index is in order of distance. Statements are planned once a connection, those with a narrow filter each time.
 
 mod features;

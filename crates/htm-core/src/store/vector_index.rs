@@ -1,6 +1,6 @@
 //! The indexes of the models' vectors: what recall needs of each kind, their builds and changes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use strum::VariantArray;
@@ -67,18 +67,23 @@ pub(crate) async fn usable(pool: &PgPool) -> Result<Vec<VectorIndex>> {
 /// A database error.
 pub(crate) async fn build(pool: &PgPool, model: &RegisteredModel) -> Result<bool> {
     let mut connection = patient(pool).await?;
-    let result = build_on(&mut connection, model, model.vector_index).await;
+    let result = async {
+        // The kind may have been changed while this waited.
+        let model = alone(&mut connection, &model.label).await?;
+        build_on(&mut connection, &model, model.vector_index).await
+    };
+    let result = result.await;
     connection.close().await?;
-    result
+    Ok(result?.is_some())
 }
 
 /// Changes the kind of a model's index. The new index is built while recall uses the old one, which is dropped last. A
-/// model that is not complete gets its index later. Returns whether this call built one.
+/// model that is not complete gets its index later. Returns how long the build took; none if nothing was built.
 ///
 /// # Errors
-/// `vector_index_unavailable`, before any change; or a database error. Then the old kind is in use, or the new one and
+/// `vector_index_unavailable`, `model_unknown`, `model_retired`, before any change; or a database error. Then the old kind is in use, or the new one and
 /// the old index is still there: a repeated call goes on.
-pub(crate) async fn change(pool: &PgPool, label: &str, kind: VectorIndex) -> Result<bool> {
+pub(crate) async fn change(pool: &PgPool, label: &str, kind: VectorIndex) -> Result<Option<Duration>> {
     let usable = usable(pool).await?;
     if !usable.contains(&kind) {
         return Err(unavailable(kind, &usable));
@@ -110,26 +115,37 @@ async fn patient(pool: &PgPool) -> Result<PgConnection> {
     Ok(PgConnection::connect_with(&options).await?)
 }
 
-async fn change_on(connection: &mut PgConnection, label: &str, kind: VectorIndex) -> Result<bool> {
-    let models = embeddings::models_on(&mut *connection).await?;
-    let model = embeddings::by_label(&models, label)?.clone();
+async fn change_on(
+    connection: &mut PgConnection,
+    label: &str,
+    kind: VectorIndex,
+) -> Result<Option<Duration>> {
+    let model = alone(connection, label).await?;
+    if !model.is_in_use() {
+        return Err(embeddings::retired(label));
+    }
     let waits =
         model.state == ModelState::Building && !exists(connection, &model, model.vector_index).await?;
-    let is_built = !waits && model.is_in_use() && build_on(connection, &model, kind).await?;
+    let built = if waits { None } else { build_on(connection, &model, kind).await? };
     sql!("update htm.embedding_models set index_kind = :kind where id = :model")
         .bind("kind", kind.to_string())?
         .bind("model", model.id)?
         .execute(&mut *connection)
         .await?;
-    // Until then other processes search by the old one.
-    if model.vector_index != kind {
-        tokio::time::sleep(2 * MODELS_KEPT).await;
-    }
+    let mut waited = false;
     for other in VectorIndex::VARIANTS.iter().filter(|other| **other != kind) {
+        if !exists(connection, &model, *other).await? {
+            continue;
+        }
+        // Until then other processes search by it.
+        if !waited {
+            tokio::time::sleep(2 * MODELS_KEPT).await;
+            waited = true;
+        }
         let sql = format!("drop index concurrently if exists {}", model.index_of(*other));
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
     }
-    Ok(is_built)
+    Ok(built)
 }
 
 async fn exists(connection: &mut PgConnection, model: &RegisteredModel, kind: VectorIndex) -> Result<bool> {
@@ -140,12 +156,16 @@ async fn exists(connection: &mut PgConnection, model: &RegisteredModel, kind: Ve
     Ok(exists)
 }
 
-async fn build_on(connection: &mut PgConnection, model: &RegisteredModel, kind: VectorIndex) -> Result<bool> {
+/// Waits until nobody else builds or changes the model's index, and reads the model after that. The lock ends with the
+/// connection.
+async fn alone(connection: &mut PgConnection, label: &str) -> Result<RegisteredModel> {
+    let models = embeddings::models_on(&mut *connection).await?;
+    let id = embeddings::by_label(&models, label)?.id;
     // Polled: a session that waits for the lock would keep the build from ending, because the build waits for every
     // older snapshot.
     loop {
         let ours: bool = sql!("select pg_try_advisory_lock(hashtext('htm.embedding_index'), :model)")
-            .bind("model", model.id)?
+            .bind("model", id)?
             .fetch_scalar(&mut *connection)
             .await?;
         if ours {
@@ -153,13 +173,23 @@ async fn build_on(connection: &mut PgConnection, model: &RegisteredModel, kind: 
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
+    let models = embeddings::models_on(&mut *connection).await?;
+    embeddings::by_label(&models, label).cloned()
+}
+
+/// Builds an index of this kind unless it exists. Returns how long that took; none if nothing was built.
+async fn build_on(
+    connection: &mut PgConnection,
+    model: &RegisteredModel,
+    kind: VectorIndex,
+) -> Result<Option<Duration>> {
     let index = model.index_of(kind);
     let valid: Option<bool> = sql!("select indisvalid from pg_index where indexrelid = to_regclass(:index)")
         .bind("index", &index)?
         .fetch_optional_scalar(&mut *connection)
         .await?;
     if valid == Some(true) {
-        return Ok(false);
+        return Ok(None);
     }
     if valid == Some(false) {
         let sql = format!("drop index concurrently if exists {index}");
@@ -170,7 +200,8 @@ async fn build_on(connection: &mut PgConnection, model: &RegisteredModel, kind: 
         .bind("kind", kind.to_string())?
         .fetch_scalar(&mut *connection)
         .await?;
-    let Some(create) = create else { return Ok(false) };
+    let Some(create) = create else { return Ok(None) };
+    let began = Instant::now();
     sqlx::raw_sql(AssertSqlSafe(create)).execute(&mut *connection).await?;
-    Ok(true)
+    Ok(Some(began.elapsed()))
 }

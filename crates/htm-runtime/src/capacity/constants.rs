@@ -80,7 +80,7 @@ pub(super) const PENDING_PER_ROW: f64 = 400.0;
 
 /// A row of htm.nodes without text and lexemes, with its share of the page.
 pub(super) const NODE: f64 = 191.0;
-/// What a turn of a conversation adds to its row: session, place, speaker.
+/// The bytes that a turn of a conversation adds to its row: session, place, speaker.
 pub(super) const TURN: f64 = 60.0;
 /// The bytes of a word with its space. Measured on the demo's memories; 5.5 to 7.0 on four sets of dialogues, chats and
 /// abstracts.

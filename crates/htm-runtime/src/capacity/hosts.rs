@@ -42,7 +42,7 @@ impl Hosts {
     }
 }
 
-/// What to know about a plan.
+/// The notes on a plan.
 pub(super) fn notes(workload: &Workload, storage: &Storage, hosts: &Hosts) -> Vec<String> {
     let mut notes = Vec::new();
     let (each, few) = (workload.memories_each(), RecallSettings::default().exact_scope);

@@ -7,7 +7,7 @@ use super::Workload;
 use super::constants as c;
 use super::layout;
 
-/// What a row of a table is about.
+/// The unit that a table has a row of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Per {
     /// A memory.
@@ -57,7 +57,7 @@ pub struct Object {
     pub hot: bool,
 }
 
-/// What the database stores.
+/// The storage of the database.
 #[derive(Clone, Debug, Serialize)]
 pub struct Storage {
     /// The tables and indexes with rows that depend on the workload, by table.

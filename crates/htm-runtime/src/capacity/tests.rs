@@ -24,7 +24,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
     })
 }
 
-/// What must not fall when an input grows.
+/// The figures that must not fall when an input grows.
 fn needs(plan: &Plan) -> [f64; 7] {
     let (storage, provider) = (&plan.storage, &plan.provider);
     [

@@ -99,7 +99,7 @@ impl Cluster {
                 ServerState::Ready(_) => return Ok(()),
                 // An interrupted `pg_upgrade` leaves a server that takes no other connections. Nobody else starts or
                 // stops one, because the caller holds the server's lock.
-                ServerState::Busy if self.upgrade_dir.exists() => {
+                ServerState::Busy if self.upgrade_dir.exists() && self.is_elsewhere()? => {
                     self.stop()?;
                     continue;
                 }
@@ -181,6 +181,15 @@ impl Cluster {
                 false => error,
             }
         })
+    }
+
+    /// Whether the server's socket is in another directory, as that of a server which `pg_upgrade` has started.
+    fn is_elsewhere(&self) -> Result<bool> {
+        let Some(data) = self.data()? else { return Ok(false) };
+        let text = data.read("postmaster.pid")?.unwrap_or_default();
+        // Line 5: see PostgreSQL's src/include/utils/pidfile.h.
+        let socket = text.lines().nth(4).map(str::trim).filter(|socket| !socket.is_empty());
+        Ok(socket.is_some_and(|socket| Path::new(socket) != self.socket_dir))
     }
 
     /// The process id and the status word of `postmaster.pid`.

@@ -13,10 +13,22 @@ pub(super) fn other_major(data_dir: &Path, cluster: &str, installed: &str) -> Er
         "{} was made by PostgreSQL {cluster}, but the PostgreSQL here is version {installed}",
         data_dir.display()
     );
-    Error::new(codes::PRIVATE_PG_OTHER_MAJOR, message).with_hint(format!(
-        "bring it to a newer version: `htm db upgrade`, which needs a PostgreSQL {cluster} too (`--old-home DIR`); or set \
-         HTM_POSTGRES_HOME to a PostgreSQL {cluster}"
-    ))
+    let is_newer = match (cluster.parse::<u32>(), major_of(installed)) {
+        (Ok(cluster), Some(installed)) => cluster > installed,
+        _ => false,
+    };
+    Error::new(codes::PRIVATE_PG_OTHER_MAJOR, message).with_hint(match is_newer {
+        true => format!("install PostgreSQL {cluster}, or set HTM_POSTGRES_HOME to one"),
+        false => format!(
+            "bring it to a newer version: `htm db upgrade`, which needs a PostgreSQL {cluster} too (`--old-home DIR`); or \
+             set HTM_POSTGRES_HOME to a PostgreSQL {cluster}"
+        ),
+    })
+}
+
+/// The major version of `18`, `18.6` or `19beta1`.
+fn major_of(version: &str) -> Option<u32> {
+    version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// The programs of the cluster's own version were not found, or are not in the directory that was named.

@@ -44,6 +44,7 @@ impl Installation {
             Some(packaged) => installed.push(packaged),
             None => searched.push("the Python packages beside this program, which lack it".to_owned()),
         }
+        installed.sort_by(|(one, _), (other, _)| other.cmp(one));
         // An existing cluster needs its own major version.
         let data = OwnedDir::open(&paths.data_dir(), user)?;
         let cluster = data.map(|data| data.read("PG_VERSION")).transpose()?.flatten().unwrap_or_default();

@@ -36,7 +36,7 @@ use crate::backup::{self, Programs};
 use crate::codes;
 use crate::paths::{Paths, size_of};
 
-/// What `pg_upgrade` runs of the new version.
+/// The programs of the new version that `pg_upgrade` runs.
 const NEW_PROGRAMS: [&str; 8] = [
     "pg_upgrade",
     "pg_controldata",
@@ -47,7 +47,7 @@ const NEW_PROGRAMS: [&str; 8] = [
     "psql",
     "vacuumdb",
 ];
-/// What it runs of the old version, beside those that every installation has.
+/// The programs of the old version that it runs, beside those that every installation has.
 const OLD_PROGRAMS: [&str; 2] = ["pg_controldata", "pg_resetwal"];
 /// The number of tables that are dumped and restored at a time.
 const JOBS: u16 = 2;
@@ -65,7 +65,7 @@ pub struct Upgrade {
     plan: UpgradePlan,
 }
 
-/// What an upgrade does.
+/// The plan of an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UpgradePlan {
     /// The version of the old programs, such as `16.14`.
@@ -78,6 +78,8 @@ pub struct UpgradePlan {
     pub data_dir: PathBuf,
     /// The directory that the old cluster has afterwards.
     pub old_data_dir: PathBuf,
+    /// The directory that the new cluster gets if the old one takes its place again.
+    pub aside_data_dir: PathBuf,
     /// The directory of the old programs, which the old cluster needs.
     pub old_bin_dir: PathBuf,
     /// The size of the cluster in bytes.
@@ -98,7 +100,7 @@ pub enum UpgradeMethod {
     Dump,
 }
 
-/// What an upgrade has done.
+/// The result of an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Upgraded {
     /// The number of HTM's tables, all with as many rows as before.
@@ -107,7 +109,7 @@ pub struct Upgraded {
     pub rows: u64,
     /// The extensions that have a newer version now.
     pub extensions: Vec<UpdatedExtension>,
-    /// What only the old cluster has: a dump has no roles and no tables of others.
+    /// The roles, databases, schemas and tables that only the old cluster has: a dump has none of others.
     pub left_behind: Vec<String>,
 }
 
@@ -155,6 +157,7 @@ impl Upgrade {
             to: new.version.clone(),
             method,
             old_data_dir: free_name(&data, old.major()),
+            aside_data_dir: free_name(&data, new.major()),
             old_bin_dir: old.bin.clone(),
             bytes,
             bytes_needed: match method {
@@ -171,7 +174,7 @@ impl Upgrade {
         Ok(Self { pg: PrivatePg { paths: pg.paths.clone(), cluster }, old, new, plan })
     }
 
-    /// What it does.
+    /// The plan.
     pub fn plan(&self) -> &UpgradePlan {
         &self.plan
     }
@@ -217,7 +220,13 @@ impl Upgrade {
                 }
             }
         }
-        let made = made?;
+        let made = match made {
+            Ok(made) => made,
+            Err(error) => {
+                self.remove_half_made();
+                return Err(error);
+            }
+        };
         self.switch()?;
         if let Err(error) = self.clear() {
             tracing::warn!(code = error.code(), %error, "what the upgrade made on its way was not removed");
@@ -225,7 +234,17 @@ impl Upgrade {
         Ok(made)
     }
 
-    /// Removes what an upgrade has left, and stops its servers.
+    /// Removes the new cluster and the dump of an upgrade that has failed, which may fill the disk. The logs of
+    /// `pg_upgrade` stay.
+    fn remove_half_made(&self) {
+        for place in [&self.new.data, &self.backup_dir()] {
+            if let Err(error) = remove_dir(place) {
+                tracing::warn!(code = error.code(), %error, "what a failed upgrade has made was not removed");
+            }
+        }
+    }
+
+    /// Removes the remains of an upgrade, and stops its servers.
     fn clear(&self) -> Result<()> {
         self.old.stop()?;
         self.new.stop()?;
@@ -264,6 +283,11 @@ impl Upgrade {
         self.pg.cluster.upgrade_dir.join("work")
     }
 
+    /// The directory of the dump.
+    fn backup_dir(&self) -> PathBuf {
+        self.pg.cluster.upgrade_dir.join("backup")
+    }
+
     /// Makes the new cluster, and verifies it. Both servers are stopped afterwards.
     fn make(&self, runtime: &Handle, on_step: &dyn Fn(&'static str)) -> Result<Upgraded> {
         on_step("counting the rows of the old cluster");
@@ -286,7 +310,7 @@ impl Upgrade {
         let extensions = runtime.block_on(finish(&self.new.url()))?;
         on_step("comparing the new cluster with the old one");
         let after = runtime.block_on(Facts::read(&self.new.url()))?;
-        before.compare(&after)?;
+        before.compare(&after, self.plan.method)?;
         self.new.stop()?;
         let (tables, rows) = (after.tables.len(), after.tables.values().sum());
         Ok(Upgraded { tables, rows, extensions, left_behind })
@@ -342,7 +366,7 @@ impl Upgrade {
         on_step: &dyn Fn(&'static str),
     ) -> Result<()> {
         let programs = Programs::at(Some(self.new.installation.bin.clone()));
-        let place = self.pg.cluster.upgrade_dir.join("backup");
+        let place = self.backup_dir();
         create_private_dir(&place, &ServerUser::Same)?;
         on_step("dumping the old cluster");
         let manifest = match before.schema_version {

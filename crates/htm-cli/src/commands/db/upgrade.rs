@@ -31,38 +31,49 @@ pub(super) async fn run(
     let steps = bar.clone();
     let result = upgrade.run(move |step| steps.set_message(step)).await;
     bar.finish_and_clear();
-    if stays {
-        // It was kept up before, so it is afterwards: the new one, or the old one.
-        let server = if result.is_ok() { PrivatePg::locate(paths)? } else { upgrade.server().clone() };
-        let started = server.up().await;
-        if result.is_ok() {
-            started?;
-        }
-    }
+    // One that was kept up before is up afterwards: the new one, or the old one.
+    let started = match (&result, stays) {
+        (_, false) => Ok(()),
+        (Ok(_), true) => start(paths).await,
+        (Err(_), true) => upgrade.server().up().await,
+    };
     let upgraded = result?;
+    let running = stays && started.is_ok();
     let answer = serde_json::json!({
-        "upgraded": true, "plan": plan, "result": upgraded, "running": stays,
+        "upgraded": true, "plan": plan, "result": upgraded, "running": running,
         "to_remove_the_old": to_remove(plan), "to_go_back": to_go_back(plan),
     });
-    output.value(&answer, || done(plan, &upgraded));
-    Ok(())
+    output.value(&answer, || done(plan, &upgraded, running));
+    // The cluster is upgraded, and the answer says so, even if its server does not start.
+    Ok(started?)
+}
+
+async fn start(paths: &Paths) -> htm_core::Result<()> {
+    PrivatePg::locate(paths)?.up().await
 }
 
 async fn nothing_to_do(paths: &Paths, output: &Output) -> Result<(), CliError> {
     let status = PrivatePg::locate(paths)?.status().await?;
     let version = &status.version;
-    output.value(&serde_json::json!({ "upgraded": false, "version": version }), || {
-        if !status.data_dir.exists() {
-            return format!("there is no cluster yet; it will be one of PostgreSQL {version}");
+    let is_named = std::env::var_os("HTM_POSTGRES_HOME").is_some_and(|home| !home.is_empty());
+    let (reason, said) = match (status.data_dir.exists(), is_named) {
+        (false, _) => {
+            ("no_cluster", format!("there is no cluster yet; it will be one of PostgreSQL {version}"))
         }
-        let found = match std::env::var_os("HTM_POSTGRES_HOME").filter(|home| !home.is_empty()) {
-            Some(_) => {
-                "the one that HTM_POSTGRES_HOME names; unset it, and give it to --old-home, to use a newer one"
-            }
-            None => "the newest that is found",
-        };
-        format!("nothing to do: the cluster is one of PostgreSQL {version}, {found}")
-    });
+        (true, true) => (
+            "named_version",
+            format!(
+                "nothing to do: the cluster is one of PostgreSQL {version}, the one that HTM_POSTGRES_HOME names; unset it, \
+                 and give it to --old-home, to use a newer one"
+            ),
+        ),
+        (true, false) => (
+            "newest_version",
+            format!("nothing to do: the cluster is one of PostgreSQL {version}, the newest that is found"),
+        ),
+    };
+    let answer = serde_json::json!({ "upgraded": false, "version": version, "reason": reason });
+    output.value(&answer, || said);
     Ok(())
 }
 
@@ -80,7 +91,7 @@ fn planned(plan: &UpgradePlan) -> String {
     )
 }
 
-fn done(plan: &UpgradePlan, upgraded: &Upgraded) -> String {
+fn done(plan: &UpgradePlan, upgraded: &Upgraded, running: bool) -> String {
     let UpgradePlan { from, to, old_data_dir, .. } = plan;
     let tables = count(upgraded.tables, "table");
     let mut lines = vec![format!(
@@ -97,6 +108,9 @@ fn done(plan: &UpgradePlan, upgraded: &Upgraded) -> String {
     }
     if !upgraded.left_behind.is_empty() {
         lines.push(format!("only the old cluster has: {}", upgraded.left_behind.join(", ")));
+    }
+    if running {
+        lines.push("its server runs again".into());
     }
     lines.push(format!("the old cluster is kept in {}", old_data_dir.display()));
     lines.push(format!("  to remove it:  {}", to_remove(plan)));
@@ -117,9 +131,8 @@ fn to_remove(plan: &UpgradePlan) -> String {
 
 /// Moves the new cluster aside and the old one back. It needs the old programs: those of the upgrade.
 fn to_go_back(plan: &UpgradePlan) -> String {
-    let major = plan.to.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     let (data, old) = (quoted(&plan.data_dir), quoted(&plan.old_data_dir));
-    let aside = quoted(&plan.data_dir.with_extension(format!("postgresql-{major}")));
+    let aside = quoted(&plan.aside_data_dir);
     let home = plan.old_bin_dir.parent().map(quoted).unwrap_or_default();
     format!(
         "htm db down && mv {data} {aside} && mv {old} {data} && export HTM_POSTGRES_HOME={home} && htm db up"
@@ -148,6 +161,7 @@ mod tests {
             method: UpgradeMethod::Dump,
             data_dir: "/a b/data".into(),
             old_data_dir: "/a b/data.postgresql-16".into(),
+            aside_data_dir: "/a b/data.postgresql-18".into(),
             old_bin_dir: "/it's/bin".into(),
             bytes: 1,
             bytes_needed: 2,

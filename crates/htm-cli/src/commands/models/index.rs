@@ -29,7 +29,8 @@ struct Changed {
     model: String,
     from: VectorIndex,
     to: VectorIndex,
-    built: bool,
+    /// The duration of the build; null: nothing was built.
+    build_s: Option<f64>,
 }
 
 pub(super) async fn run(session: &Session, args: IndexArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -77,14 +78,15 @@ async fn change(
     let models = htm.models()?;
     let model = models.get(label).await?;
     let built = watching_index(models, &model, output, models.change_index(label, kind)).await?;
-    let changed = Changed { model: model.label, from: model.vector_index, to: kind, built };
-    output.value(&changed, || match (kind, built, changed.from == kind) {
+    let build_s = built.map(|took| took.as_secs_f64());
+    let changed = Changed { model: model.label, from: model.vector_index, to: kind, build_s };
+    output.value(&changed, || match (kind, build_s, changed.from == kind) {
         (VectorIndex::None, ..) => {
             format!("{}: no index; each search compares all vectors in scope", changed.model)
         }
-        (_, true, _) => format!("{}: the index is {kind} now", changed.model),
-        (_, false, true) => format!("{}: the index was {kind} already", changed.model),
-        (_, false, false) => {
+        (_, Some(s), _) => format!("{}: the index is {kind} now, built in {s:.1} s", changed.model),
+        (_, None, true) => format!("{}: the index was {kind} already", changed.model),
+        (_, None, false) => {
             format!("{}: the index will be {kind} when the model is complete", changed.model)
         }
     });

@@ -24,7 +24,7 @@ pub struct RecallSettings {
     pub weight_vector: f64,
     /// The fusion of both lists.
     pub fusion: Fusion,
-    /// Candidates that the HNSW index examines before it is asked for more.
+    /// Candidates that the vector index examines before it is asked for more.
     pub ef_search: u32,
     /// The most nodes that are compared exactly: those of the searched namespaces and time, or those that pass the
     /// filters by tag, robot, session and metadata.

@@ -113,7 +113,7 @@ impl Reader {
     /// # Errors
     /// A database error.
     pub(crate) async fn open(pool: &dyn Connections, ef_search: u32) -> Result<Self> {
-        // Whole tables are never read, and without sorting only the HNSW index is in order of distance. No parallel
+        // Whole tables are never read, and without sorting only the vector index is in order of distance. No parallel
         // workers: starting them takes longer than their work.
         let begin = format!(
             "begin isolation level repeatable read, read only; set local jit = off;

@@ -1,15 +1,17 @@
-//! What an upgrade asks and does in the databases of the two clusters.
+//! The statements of an upgrade in the databases of the two clusters.
 
 use std::collections::BTreeMap;
 
 use htm_core::{Error, Result, connect_options};
 use serde::Serialize;
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection as _, FromRow, PgConnection};
 
+use super::UpgradeMethod;
 use crate::backup;
 use crate::codes;
 
-/// What is compared, and what decides how the new cluster is made.
+/// The facts of a cluster: those that are compared, and those that decide how the new cluster is made.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     /// 0 without HTM's schema.
@@ -20,13 +22,13 @@ pub(super) struct Facts {
     pub(super) tables: BTreeMap<String, u64>,
     /// The number of memories' results that have no job, as `htm jobs audit` counts them.
     pub(super) stranded: i64,
-    /// What a dump of HTM's schemas does not have.
+    /// The roles, databases, schemas and relations that a dump of HTM's schemas does not have.
     pub(super) others: Vec<String>,
 }
 
 impl Facts {
     pub(super) async fn read(url: &str) -> Result<Self> {
-        let mut connection = PgConnection::connect_with(&connect_options(url)?).await?;
+        let mut connection = PgConnection::connect_with(&patient(url)?).await?;
         let schema_version = htm_migration::version(&mut connection).await?;
         let checksums = sqlx::query_scalar("select current_setting('data_checksums')::bool");
         let checksums = checksums.fetch_one(&mut connection).await?;
@@ -60,11 +62,17 @@ impl Facts {
     }
 
     /// Compares the old cluster's facts with the new one's.
-    pub(super) fn compare(&self, new: &Self) -> Result<()> {
+    pub(super) fn compare(&self, new: &Self, method: UpgradeMethod) -> Result<()> {
         let differs = |what: String| Err(Error::new(codes::PRIVATE_PG_UPGRADE_DIFFERS, what));
-        // A restored dump is compared before its schema is migrated.
         if new.schema_version != self.schema_version {
-            return Ok(());
+            let (before, after) = (self.schema_version, new.schema_version);
+            return match method {
+                // A restored dump has been compared, and then its schema was migrated.
+                UpgradeMethod::Dump if after > before => Ok(()),
+                _ => differs(format!(
+                    "the schema has version {after} in the new cluster, {before} in the old one"
+                )),
+            };
         }
         if let Some((table, before, after)) = backup::difference(&self.tables, &new.tables) {
             return differs(format!("{table} has {after} rows in the new cluster, {before} in the old one"));
@@ -90,10 +98,15 @@ pub struct UpdatedExtension {
     pub to: String,
 }
 
+/// The options of a connection whose statements may take long, whatever the cluster's settings are.
+fn patient(url: &str) -> Result<PgConnectOptions> {
+    Ok(connect_options(url)?.options([("statement_timeout", "0")]))
+}
+
 /// Updates the extensions of all databases, and collects the planner's statistics. Nobody waits for the server meanwhile,
 /// so they are not collected in stages.
 pub(super) async fn finish(url: &str) -> Result<Vec<UpdatedExtension>> {
-    let options = connect_options(url)?;
+    let options = patient(url)?;
     let mut connection = PgConnection::connect_with(&options).await?;
     let databases: Vec<String> =
         sqlx::query_scalar("select datname::text from pg_database where datallowconn order by 1")

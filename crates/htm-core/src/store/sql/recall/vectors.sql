@@ -3,7 +3,7 @@
 --
 -- :vector halfvec   :pool int candidates   order   scope on the vector e   conditions on the node m
 --
--- Index: embeddings_<id>_scope_idx, or embeddings_<id>_hnsw_idx; nodes_pk
+-- Index: embeddings_<id>_scope_idx, or that of the model's kind, as embeddings_<id>_hnsw_idx; nodes_pk
 select near.id, 1 - near.distance as similarity
   from (select e.node_id as id, e.embedding <=> :vector as distance, e.namespace, e.created_at
           from {{store}} e
