@@ -66,6 +66,12 @@ impl OwnServer {
         self.restart_by_hand(&rules, &[("listen_addresses", address)]).await;
     }
 
+    /// Restarts the server with room for this many connections.
+    pub async fn allow_connections(&self, number: u32) {
+        let settings = [("listen_addresses", "''"), ("max_connections", &*number.to_string())];
+        self.restart_by_hand("local all all trust\n", &settings).await;
+    }
+
     /// Restarts the server to let replicas stream from it.
     pub async fn serve_replicas(&self) {
         self.restart_by_hand("local all,replication all trust\n", &[("listen_addresses", "''")]).await;

@@ -4,13 +4,17 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use htm_core::provider::ModelName;
 use htm_core::worker::queues;
-use htm_core::{Memory, Stage};
+use htm_core::{Htm, Memory, Settings, Stage, TokenEncoding};
 use htm_tests::measure::{Table, percentile_ms};
-use htm_tests::{Running, Sandbox, TestDatabase, wait_until};
+use htm_tests::{OwnServer, Running, Sandbox, wait_until};
 
 /// Memories that find all processes idle.
 const SINGLES: usize = 100;
+
+/// Connections for each process at most, and some for this one.
+const CONNECTIONS_EACH: u32 = 6;
 
 /// Longer than a worker holds back pings after one another.
 const REST: Duration = Duration::from_millis(70);
@@ -44,7 +48,7 @@ pub(crate) async fn measure(numbers: &[usize], jobs: usize, batch: usize) {
             format!("{:.1}", percentile_ms(&singles, 0.95)),
             connections.to_string(),
             format!("{:.1}", connections as f64 / processes as f64),
-            queues::depth(&fleet.db.pool, Stage::Embed.queue()).await.expect("a depth").dead.to_string(),
+            queues::depth(&fleet.server.pool, Stage::Embed.queue()).await.expect("a depth").dead.to_string(),
         ]);
     }
 }
@@ -61,37 +65,52 @@ struct Fleet {
     // The processes end before their database goes.
     workers: Vec<Running>,
     _sandbox: Sandbox,
-    db: TestDatabase,
+    server: OwnServer,
+    htm: Htm,
 }
 
 impl Fleet {
     async fn start(processes: usize, batch: usize) -> Self {
-        let db = TestDatabase::new().await;
-        // Beside the one for work each has one for its lease and one for its pings; the server takes 200.
-        let sandbox = Sandbox::new(&db).set("HTM_DATABASE__MAX_CONNECTIONS", "1");
+        let server = OwnServer::start().await;
+        server.allow_connections(20 + CONNECTIONS_EACH * processes as u32).await;
+        let settings = Settings {
+            embedding_model: ModelName::new("fake", "fake-64"),
+            tag_model: ModelName::new("fake", "tags"),
+            token_encoding: TokenEncoding::Estimate,
+            ..Settings::default()
+        };
+        let htm = Htm::with_pool(server.pool.clone(), settings, None);
+        let sandbox = Sandbox::on(&server.url()).set("HTM_DATABASE__MAX_CONNECTIONS", "1");
         let batch = batch.to_string();
         let options = ["--batch", &batch, "--concurrency", "1", "--listen", "127.0.0.1:0"];
         let workers = (0..processes).map(|_| sandbox.start("embed-worker", &options)).collect();
-        let fleet = Self { workers, _sandbox: sandbox, db };
+        let fleet = Self { workers, _sandbox: sandbox, server, htm };
         let listening = "select count(*) from pg_stat_activity
                           where datname = current_database() and query like 'LISTEN%' and state = 'idle'";
-        wait_until(|| async { fleet.db.count(listening).await == processes as i64 }).await;
+        wait_until(|| async { fleet.count(listening).await == processes as i64 }).await;
         fleet
+    }
+
+    async fn count(&self, sql: &'static str) -> i64 {
+        sqlx::query_scalar(sql).fetch_one(&self.server.pool).await.expect("a count")
     }
 
     /// Jobs a second, and the most connections that were seen.
     async fn drain(&self, jobs: usize) -> (f64, i64) {
         let memories: Vec<Memory> = (0..jobs).map(|n| Memory::new(format!("memory number {n}"))).collect();
         // One commit: all of it is there when the clock starts, and none before.
-        for receipt in self.db.htm().remember_many(&memories).await.expect("written") {
+        for receipt in self.htm.remember_many(&memories).await.expect("written") {
             receipt.expect("written");
         }
         let started = Instant::now();
         let mut most = 0;
-        while !queues::is_drained(&self.db.pool, Stage::Embed.queue()).await.expect("the database answers") {
+        while !queues::is_drained(&self.server.pool, Stage::Embed.queue())
+            .await
+            .expect("the database answers")
+        {
             let connected = "select count(*) from pg_stat_activity
                               where datname = current_database() and application_name = 'htm'";
-            most = most.max(self.db.count(connected).await);
+            most = most.max(self.count(connected).await);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         (jobs as f64 / started.elapsed().as_secs_f64(), most)
@@ -99,16 +118,16 @@ impl Fleet {
 
     /// From the return of `remember` to the vector, each with all processes idle.
     async fn singles(&self) -> Vec<Duration> {
-        let htm = self.db.htm();
         let mut times = Vec::with_capacity(SINGLES);
         for number in 0..SINGLES {
             tokio::time::sleep(REST).await;
-            let node = htm.remember(Memory::new(format!("single {number}"))).await.expect("written").node;
+            let node =
+                self.htm.remember(Memory::new(format!("single {number}"))).await.expect("written").node;
             let written = Instant::now();
             let done = "select exists (select from htm.embeddings_1 where node_id = $1)";
             while !sqlx::query_scalar::<_, bool>(done)
                 .bind(node)
-                .fetch_one(&self.db.pool)
+                .fetch_one(&self.server.pool)
                 .await
                 .expect("an answer")
             {

@@ -38,9 +38,9 @@ fn show(plan: &Plan, output: &Output) {
     output.say("");
     let workers = plan.workers;
     output.say(format!(
-        "{} for {} writes a second, and one more for when one fails; {:.0} texts a second each, at most",
+        "{} for {} a second, and one more for when one fails; {:.0} texts a second each, at most",
         count(workers.for_writes, "embed-worker"),
-        it.writes_per_second,
+        count(it.writes_per_second, "write"),
         workers.texts_per_second
     ));
     output.say(format!("to embed all memories with them: {}", hours(workers.hours_for_all)));
@@ -115,7 +115,7 @@ fn calls(plan: &Plan, output: &Output) {
 /// A length of time in hours, for people.
 fn hours(hours: f64) -> String {
     match hours {
-        hours if hours < 1.0 => format!("{:.0} minutes", (hours * 60.0).ceil()),
+        hours if hours < 1.0 => count((hours * 60.0).ceil(), "minute"),
         hours if hours < 72.0 => format!("{hours:.1} hours"),
         hours => format!("{:.1} days", hours / 24.0),
     }

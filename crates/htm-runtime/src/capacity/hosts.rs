@@ -49,7 +49,7 @@ pub(super) fn notes(workload: &Workload, storage: &Storage, hosts: &Hosts) -> Ve
     if storage.exact {
         notes.push(format!(
             "A namespace has {each:.0} memories on average. Up to {few}, recall compares all vectors of the namespace: \
-             it reads htm.embeddings_N, and not the vector index."
+             it reads htm.embeddings_N, and not the vector index. Writes read the index."
         ));
     } else {
         notes.push(format!(
