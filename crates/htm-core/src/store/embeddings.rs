@@ -77,7 +77,7 @@ pub enum ModelState {
 }
 
 /// Registers a model and creates its store, or finds it. The first model ever registered becomes active; any other gets
-/// its index when it is complete ([`build`](super::vector_index::build)).
+/// its index when it is complete (`vector_index::build`).
 ///
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
