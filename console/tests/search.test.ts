@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page, Request } from "playwright-core";
 import { startedFixture } from "./fixture.js";
+import { until } from "./server.js";
 
 const fixture = startedFixture();
 const hits = (page: Page) => page.locator(".hit");
@@ -100,7 +101,7 @@ test("another namespace keeps the question, and a hit keeps the namespace", asyn
   await page.getByText("A parcel of the lab").waitFor();
   await hits(page).first().getByRole("link").click();
   await page.waitForURL(/\/console\/memories\/\d+\?namespace=lab$/);
-  assert.equal(await page.getByLabel("Namespace").inputValue(), "lab");
+  await until(async () => (await page.getByLabel("Namespace").inputValue()) === "lab");
   await page.getByLabel("Namespace").selectOption("atlas");
   await page.waitForURL((url) => url.pathname + url.search === "/?namespace=atlas");
   await page.context().close();
@@ -126,6 +127,8 @@ test("back returns to the former search, not to its letters", async () => {
   for (const text of ["backup", "parcel"]) {
     await page.goBack();
     await page.waitForURL((url) => url.searchParams.get("q") === text);
+    // The path changes before the page does.
+    await until(async () => (await box.inputValue()) === text);
     await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
     assert.equal(await box.inputValue(), text);
   }
