@@ -201,6 +201,11 @@ async fn build_on(
         .fetch_scalar(&mut *connection)
         .await?;
     let Some(create) = create else { return Ok(None) };
+    if kind == VectorIndex::Diskann {
+        // pgvectorscale 0.9 builds an index of 65,536 vectors and more with parallel workers, and fails outside of the
+        // first transaction, as `concurrently` is.
+        sqlx::raw_sql("set max_parallel_maintenance_workers = 0").execute(&mut *connection).await?;
+    }
     let began = Instant::now();
     sqlx::raw_sql(AssertSqlSafe(create)).execute(&mut *connection).await?;
     Ok(Some(began.elapsed()))
