@@ -23,7 +23,7 @@ use crate::model::error::{Error, codes};
 pub enum VectorIndex {
     /// HNSW over half-precision vectors, of pgvector.
     Hnsw,
-    /// HNSW over the signs of the vectors, of pgvector. It is an eighth to a sixteenth of the size; recall compares its
+    /// HNSW over the signs of the vectors, of pgvector. With 384 dimensions it has a third of the size; recall compares its
     /// candidates by their vectors.
     HnswBinary,
     /// DiskANN, of pgvectorscale. Recall compares its candidates by their vectors.
