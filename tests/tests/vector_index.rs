@@ -66,6 +66,12 @@ async fn finds_what_there_is(pool: &PgPool, htm: &Htm, kind: VectorIndex) {
         ),
         ("a namespace", base.clone().namespace("small"), "n.namespace = 'small'", VectorSearch::Exact),
     ];
+    // Another process has changed the kind: this one sees it within a second.
+    let any: HalfVector =
+        sqlx::query_scalar("select embedding from htm.embeddings_1 limit 1").fetch_one(pool).await.unwrap();
+    let asked = base.clone().vector(any.to_vec().iter().map(|x| x.to_f32()).collect());
+    htm_tests::wait_until(|| async { htm.recall(&asked).await.unwrap().vector_search == Some(by_index) })
+        .await;
     let before = scans(pool, kind).await;
     for (what, query, condition, search) in cases {
         let nearest = format!(
@@ -126,7 +132,11 @@ async fn diskann_finds_what_there_is_and_what_is_written_later() {
     let hint = refused.fails(2, "vector_index_unavailable");
     assert!(hint.contains("create extension vectorscale"), "{hint}");
     assert_eq!(indexes(&server.pool).await, ["embeddings_1_hnsw_idx"]);
-    sqlx::raw_sql("create extension vectorscale").execute(&server.pool).await.unwrap();
+    // As with many vectors: then its parallel build is tried, which does not work beside writes.
+    let prepare = "create extension vectorscale;
+        alter database htm set diskann.min_vectors_for_parallel_build = 1000;
+        alter database htm set diskann.parallel_initial_start_nodes_count = 100";
+    sqlx::raw_sql(prepare).execute(&server.pool).await.unwrap();
     sandbox.htm(&["models", "index", MODEL, "--kind", "diskann"]).await.succeeds();
     assert_eq!(indexes(&server.pool).await, ["embeddings_1_diskann_idx"]);
     finds_what_there_is(&server.pool, &htm, VectorIndex::Diskann).await;
