@@ -17,7 +17,7 @@ pub(crate) struct HostState {
     /// The timeline that a primary writes, or that a replica follows. Each promotion of a replica begins a new one. A role
     /// without the right to read statistics sees that of a replica's last restart point.
     pub(crate) timeline: u32,
-    /// What a primary has written durably, or what a replica has replayed.
+    /// The position up to which a primary has written durably, or a replica has replayed.
     pub(crate) position: WalPosition,
     /// The database cluster: the same for a primary and its replicas.
     pub(crate) cluster: i64,
@@ -79,7 +79,7 @@ impl Looking {
     }
 }
 
-/// A position that is behind everything that was committed before. What waits for it to be replayed reads these.
+/// A position behind everything that was committed before. A reader that waits until it is replayed reads all of that.
 ///
 /// # Errors
 /// A database error.

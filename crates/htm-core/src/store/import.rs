@@ -1,4 +1,4 @@
-//! The rows of an export, written as they were. What exists already is left as it is.
+//! The rows of an export, written as they were. Existing rows are left as they are.
 
 pub(crate) mod log;
 pub(crate) mod parts;
@@ -142,7 +142,7 @@ pub(crate) async fn remove_tags(
     Ok(gone.into_iter().collect())
 }
 
-/// What identifies a node of an export in any database: no call changes it.
+/// The identity of a node of an export in any database: no call changes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     pub(crate) namespace: String,

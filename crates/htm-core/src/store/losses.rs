@@ -1,4 +1,4 @@
-//! When a connection was last lost. What cuts one connection often cuts them all.
+//! The time of the last loss of a connection. A cause that cuts one connection often cuts them all.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What belongs to imported nodes: tags, counts, places in working memories, vectors and jobs.
+//! The parts of imported nodes: tags, counts, places in working memories, vectors and jobs.
 
 use std::collections::HashMap;
 
