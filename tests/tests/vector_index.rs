@@ -175,6 +175,10 @@ async fn a_further_model_has_the_kind_of_the_active_one() {
     sandbox.htm(&["models", "activate", "caller/other", "--force"]).await.succeeds();
     let built = "select to_regclass('htm.embeddings_2_hnsw_idx') is not null";
     assert!(sqlx::query_scalar::<_, bool>(built).fetch_one(&db.pool).await.unwrap());
+    // One that is not in use gets none.
+    sandbox.htm(&["models", "retire", MODEL]).await.succeeds();
+    sandbox.htm(&["models", "index", MODEL, "--kind", "hnsw"]).await.fails(2, "model_retired");
+    assert_eq!(indexes(&db.pool).await, ["embeddings_1_hnsw_binary_idx"]);
 }
 
 #[tokio::test]
