@@ -17,11 +17,10 @@ use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose}
 use htm_core::{Htm, RecallQuery, Settings, TokenEncoding};
 use htm_runtime::capacity::{Object, Workload, plan};
 use htm_tests::TestDatabase;
-use htm_tests::measure::{Table, argument, load, percentile_ms};
+use htm_tests::measure::{Random, Table, argument, load, percentile_ms};
 use sqlx::PgPool;
 
 use fill::Writer;
-use texts::Random;
 
 /// Memories that are written one by one, with all indexes there.
 const LIVE: u64 = 300;

@@ -15,9 +15,10 @@ use htm_core::worker::{embeddings, statistics, workers};
 use htm_core::{Htm, Memory, NodeId, Settings, Stage, TagPath, TagRules};
 use htm_runtime::capacity::Workload;
 use htm_tests::TestDatabase;
+use htm_tests::measure::Random;
 use sqlx::{AssertSqlSafe, PgPool};
 
-use crate::texts::{Random, Texts};
+use crate::texts::Texts;
 
 /// The name of a worker, as long as those of workers: program, process, ULID.
 const WORKER: &str = "embed-worker-4711-01KAXV7Q7M3WJ5R9T2B8N6C4DE";

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use htm_tests::measure::Random;
+
 const DEMO: &str = include_str!("../../../demo/memories.jsonl");
 /// A word that the demo has at most so many times is replaced.
 const RARE: usize = 3;
@@ -86,25 +88,4 @@ fn coined(random: &mut Random) -> String {
     }
     word.push('x'); // no ending that a stemmer removes
     word
-}
-
-/// SplitMix64: the same numbers in every run.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
 }

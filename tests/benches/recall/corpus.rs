@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose};
+use htm_tests::measure::Random;
 use pgvector::HalfVector;
 use sqlx::{AssertSqlSafe, PgPool};
 
@@ -82,7 +83,7 @@ impl Corpus {
         let text = self.text(node);
         let words: Vec<&str> = text.split(' ').collect();
         let mut random = Random(round as u64);
-        let picked: Vec<&str> = (0..5).map(|_| words[random.below(words.len() as u64) as usize]).collect();
+        let picked: Vec<&str> = (0..5).map(|_| words[random.below(words.len())]).collect();
         format!("{} n{node}", picked.join(" "))
     }
 
@@ -178,26 +179,5 @@ impl Zipf {
     fn draw(&self, unit: f64) -> usize {
         let sought = unit * self.0.last().copied().unwrap_or(1.0);
         self.0.partition_point(|sum| *sum < sought)
-    }
-}
-
-/// SplitMix64: the same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
     }
 }
