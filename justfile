@@ -56,6 +56,10 @@ bench-recall *args: setup
 bench-indexes *args: setup
     cargo bench -p htm-tests --bench indexes -- {{args}}
 
+# The memories in one table and in partitions, beside one another; --nodes 1000000 takes an hour
+bench-partitions *args: setup
+    cargo bench -p htm-tests --bench partitions -- {{args}}
+
 # The bytes of a filled database beside those of `htm capacity`; --nodes 1000000 takes half an hour
 bench-capacity *args: setup
     cargo bench -p htm-tests --bench capacity -- {{args}}

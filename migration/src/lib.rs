@@ -4,8 +4,10 @@
 //! version of a database, and [`LATEST`] that of this program.
 
 mod m20261122_000001_schema;
+mod partitions;
 mod roles;
 
+pub use partitions::{LayoutStep, MAX_PARTITIONS, abandon_repartition, partitions, repartition};
 pub use roles::grant;
 
 use sea_orm_migration::prelude::*;
@@ -135,6 +137,18 @@ pub enum MigrationError {
         /// PostgreSQL's `server_version`.
         found: String,
     },
+    /// More than [`MAX_PARTITIONS`].
+    #[error("{partitions} partitions are more than {MAX_PARTITIONS}")]
+    TooManyPartitions {
+        /// The number.
+        partitions: u32,
+    },
+    /// A change of the layout to another number of partitions is not complete.
+    #[error("a change to {partitions} partitions is under way")]
+    LayoutChanging {
+        /// Its number.
+        partitions: u32,
+    },
     /// apalis' migrations failed.
     #[error("apalis' migrations failed")]
     Apalis(#[from] sqlx::migrate::MigrateError),
@@ -176,23 +190,43 @@ fn apalis_migrations() -> sqlx::migrate::Migrator {
 
 const PGCRYPTO: &str = "CREATE EXTENSION IF NOT EXISTS pgcrypto;";
 
-/// The advisory lock of a migration, on a connection of its own.
+/// An advisory lock, on a connection of its own.
 struct Lock {
     connection: PgConnection,
+    key: i64,
 }
 
 impl Lock {
-    const KEY: i64 = 0x48_54_4d_5f_6d_69_67; // "HTM_mig"
+    const OF_MIGRATION: i64 = 0x48_54_4d_5f_6d_69_67; // "HTM_mig"
+    const OF_LAYOUT: i64 = 0x48_54_4d_5f_6c_61_79; // "HTM_lay"
 
     async fn take(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
-        let options = options.clone().options([("statement_timeout", "0")]);
-        let mut connection = PgConnection::connect_with(&options).await?;
-        sqlx::query("select pg_advisory_lock($1)").bind(Self::KEY).execute(&mut connection).await?;
-        Ok(Self { connection })
+        let (mut connection, key) = (Self::connect(options).await?, Self::OF_MIGRATION);
+        sqlx::query("select pg_advisory_lock($1)").bind(key).execute(&mut connection).await?;
+        Ok(Self { connection, key })
+    }
+
+    /// The lock of a change of the layout, which takes hours: migrations do not wait for it.
+    async fn of_layout(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
+        let (mut connection, key) = (Self::connect(options).await?, Self::OF_LAYOUT);
+        // Polled: a session that waits for the lock would keep the build of an index from ending, because the build waits
+        // for every older snapshot.
+        while !sqlx::query_scalar::<_, bool>("select pg_try_advisory_lock($1)")
+            .bind(key)
+            .fetch_one(&mut connection)
+            .await?
+        {
+            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        }
+        Ok(Self { connection, key })
+    }
+
+    async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+        PgConnection::connect_with(&options.clone().options([("statement_timeout", "0")])).await
     }
 
     async fn release(mut self) -> Result<(), sqlx::Error> {
-        sqlx::query("select pg_advisory_unlock($1)").bind(Self::KEY).execute(&mut self.connection).await?;
+        sqlx::query("select pg_advisory_unlock($1)").bind(self.key).execute(&mut self.connection).await?;
         self.connection.close().await
     }
 }

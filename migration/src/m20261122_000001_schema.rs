@@ -5,10 +5,11 @@ use sea_orm_migration::prelude::*;
 #[derive(DeriveMigrationName)]
 pub(crate) struct Migration;
 
-pub(crate) const TOPICS: [&str; 12] = [
+pub(crate) const TOPICS: [&str; 13] = [
     include_str!("sql/extensions.sql"),
     include_str!("sql/robots.sql"),
     include_str!("sql/nodes.sql"),
+    include_str!("sql/partitions.sql"),
     include_str!("sql/tags.sql"),
     include_str!("sql/embeddings.sql"),
     include_str!("sql/jobs.sql"),

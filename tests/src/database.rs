@@ -69,6 +69,11 @@ impl TestDatabase {
 
     /// A handle on this database with the fake embedder. Row-level security restricts those within namespaces.
     pub fn htm(&self) -> Htm {
+        self.htm_on(self.pool.clone())
+    }
+
+    /// As [`htm`](Self::htm), with another pool.
+    pub fn htm_on(&self, pool: PgPool) -> Htm {
         let embedder = fake::embedder(FakeSettings::default()).expect("the fake embedder");
         let settings = Settings {
             embedding_model: embedder.model().clone(),
@@ -78,7 +83,7 @@ impl TestDatabase {
             ..Settings::default()
         };
         let tenants = pool_options().max_connections(5);
-        Htm::with_pool(self.pool.clone(), settings, Some(embedder))
+        Htm::with_pool(pool, settings, Some(embedder))
             .with_tenants(tenants.connect_lazy_with(tenant_options(self.options())))
     }
 
@@ -133,7 +138,13 @@ fn template_name() -> String {
     for byte in htm_migration::statements().bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
-    format!("htm_template_{hash:016x}")
+    format!("htm_template_{hash:016x}_{}", partitions())
+}
+
+/// The number of partitions of the tests' databases: `HTM_TEST_PARTITIONS`, or none.
+fn partitions() -> u32 {
+    std::env::var("HTM_TEST_PARTITIONS")
+        .map_or(0, |number| number.parse().expect("HTM_TEST_PARTITIONS is a number"))
 }
 
 async fn ensure_template(
@@ -167,7 +178,9 @@ async fn ensure_template(
             .execute(&mut *connection)
             .await
             .expect("made");
-        htm_migration::up(&admin.clone().database(name)).await.expect("migrated");
+        let template = admin.clone().database(name);
+        htm_migration::up(&template).await.expect("migrated");
+        htm_migration::repartition(&template, partitions(), &mut |_| {}).await.expect("partitioned");
         // Marked last, so that a half-migrated database is never cloned.
         run(format!("alter database {name} is_template true"))
             .execute(&mut *connection)

@@ -37,6 +37,7 @@ documents! {
     memory: "docs/memory.md",
     ontology: "docs/ontology.md",
     operating: "docs/operating.md",
+    partitions: "docs/partitions.md",
     providers: "docs/providers.md",
     recall: "docs/recall.md",
     time: "docs/time.md",

@@ -101,7 +101,8 @@ async fn every_table_is_restricted_or_concerns_no_namespace() {
     let tables = "select c.oid::regclass::text, c.relrowsecurity,
                          has_table_privilege('htm_tenant', c.oid, 'select')
                     from pg_class c
-                   where c.relnamespace in ('htm'::regnamespace, 'apalis'::regnamespace) and c.relkind = 'r'
+                   where c.relnamespace in ('htm'::regnamespace, 'apalis'::regnamespace)
+                     and c.relkind in ('r', 'p') and not c.relispartition
                    order by 1";
     let tables: Vec<(String, bool, bool)> = sqlx::query_as(tables).fetch_all(&db.pool).await.unwrap();
     let (mut readable, mut barred) = (Vec::new(), Vec::new());
@@ -249,6 +250,7 @@ async fn its_statements_use_the_indexes() {
                 (":pool", "50"),
                 (":vector", "null::halfvec"),
                 ("{{conditions}}", metadata),
+                ("{{of_e}}", ""),
             ],
             "nodes_metadata_idx",
         ),
@@ -272,6 +274,7 @@ async fn its_statements_use_the_indexes() {
                 (":label", "'x'"),
                 (":namespaces", "'{atlas}'"),
                 ("{{scope}}", "n.namespace = any ('{atlas}')"),
+                ("{{of_c}}", ""),
             ],
             "jobs_htm_open_idx",
         ),

@@ -391,6 +391,28 @@ Examples:
         /// Also let this role read and write rows, for applications and workers
         #[arg(long, value_name = "ROLE")]
         application_role: Option<String>,
+        /// Put the memories into this many partitions, by namespace; only while there are none
+        #[arg(long, value_name = "N")]
+        partitions: Option<u32>,
+    },
+    /// Change the number of partitions of the memories, while programs read and write
+    #[command(
+        after_help = "A partition has the memories of some namespaces, with their vectors, tags and completions. The rows are \
+copied, and until the swap at the end each write costs about twice as much. The disk needs room for both copies. A call that \
+was interrupted is repeated: it goes on.
+
+Examples:
+  htm db repartition --partitions 16
+  htm db repartition --partitions 0     one table again
+  htm db repartition --abandon"
+    )]
+    Repartition {
+        /// The number of partitions; 0: none
+        #[arg(long, value_name = "N", required_unless_present = "abandon")]
+        partitions: Option<u32>,
+        /// End a change that is not complete; the memories stay where they are
+        #[arg(long, conflicts_with = "partitions")]
+        abandon: bool,
     },
     /// Write a backup of everything into a new directory
     #[command(

@@ -230,7 +230,7 @@ async fn tables(connection: &mut PgConnection) -> Result<Vec<String>> {
         "select format('%I.%I', n.nspname, c.relname)
            from pg_class c
            join pg_namespace n on n.oid = c.relnamespace
-          where n.nspname = any ($1) and c.relkind = 'r'
+          where n.nspname = any ($1) and c.relkind in ('r', 'p') and not c.relispartition
           order by 1",
     )
     .bind(SCHEMAS)

@@ -116,6 +116,12 @@ htm_core::error_codes! {
     MIGRATION_FAILED "migration_failed" Permanent "The database rejected a migration."
         => "check that the role may create schemas and extensions (pgvector's takes a superuser, once: `create extension \
             vector`), then run `htm db migrate` again";
+    PARTITIONS_INVALID "partitions_invalid" User "The number of partitions is too large."
+        => "choose up to 1024 partitions; 0 is one table";
+    LAYOUT_OTHER "layout_other" User "The database has memories, in another number of partitions."
+        => "change the number beside writes: `htm db repartition --partitions N`";
+    LAYOUT_CHANGING "layout_changing" User "A change to another number of partitions is not complete."
+        => "go on with it: `htm db repartition --partitions N`; or end it: `htm db repartition --abandon`";
 
     // The process
     SIGNALS_UNAVAILABLE "signals_unavailable" Permanent "The process cannot listen to SIGINT and SIGTERM."

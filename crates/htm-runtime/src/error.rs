@@ -30,6 +30,12 @@ pub(crate) fn of_migration(error: MigrationError) -> Error {
             "create it as a role that may do so (`create role {name} login password '…'`), then run `htm db migrate \
              --application-role {name}` again"
         )),
+        MigrationError::TooManyPartitions { .. } => Error::new(codes::PARTITIONS_INVALID, message),
+        MigrationError::LayoutChanging { partitions } => {
+            Error::new(codes::LAYOUT_CHANGING, message).with_hint(format!(
+                "go on with it: `htm db repartition --partitions {partitions}`; or end it: `htm db repartition --abandon`"
+            ))
+        }
         MigrationError::ServerTooOld { .. } => Error::new(codes::SERVER_TOO_OLD, message),
         MigrationError::Apalis(error) => Error::new(codes::MIGRATION_FAILED, message).with_source(error),
         MigrationError::Htm(error) => Error::new(codes::MIGRATION_FAILED, message).with_source(error),

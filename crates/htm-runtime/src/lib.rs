@@ -11,6 +11,7 @@ pub mod config;
 mod embedders;
 mod error;
 pub mod hub;
+mod layout;
 mod packages;
 pub mod paths;
 pub mod private_pg;
@@ -25,6 +26,8 @@ pub use htm_core::error::chain;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+pub use htm_migration::LayoutStep;
+pub use layout::{abandon_repartition, repartition, set_partitions};
 pub use session::{DatabaseServer, Session, drop_schemas, grant, migrate, schema_version};
 
 #[cfg(doctest)]

@@ -131,7 +131,10 @@ impl<H: Handler> Processor<H> {
     /// Returns the numbers of done and of failed jobs. None if the worker is stopped before the provider is called.
     async fn attempt(&self, batch: &LeasedBatch, lease: &Lease) -> htm_core::Result<Option<(u64, u64)>> {
         let (payloads, mut failures) = decode(batch, self.backoff);
-        let wanted: Vec<_> = payloads.iter().map(|(_, payload)| (payload.node, payload.revision)).collect();
+        let wanted: Vec<_> = payloads
+            .iter()
+            .filter_map(|(job, payload)| Some((payload.node, payload.revision, &*batch.job(job)?.namespace)))
+            .collect();
         let texts = persist(self.answer, || nodes::contents(&self.pool, &wanted)).await?;
         let mut items = Vec::with_capacity(payloads.len());
         let mut superseded = Vec::new();

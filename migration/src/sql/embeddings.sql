@@ -25,22 +25,62 @@ comment on column htm.embedding_models.state is
 
 comment on column htm.embedding_models.index_kind is 'The kind of the index of its vectors; none: each search compares them all.';
 
--- The statement that creates the index of a model's table, of the model's kind or another one; null for the kind `none`.
--- The caller runs it, because `concurrently` needs to be outside of a transaction. Recall's order of the vectors must
--- match the indexed expression, see store/vector_index.rs. DiskANN has no operators for halfvec.
-create function htm.embedding_index(model_id integer, how text, other_kind text default null) returns text
-    language sql stable
-    return (
-        select format('create index %s embeddings_%s_%s_idx on htm.embeddings_%s using %s', how, m.id, k.kind, m.id,
-               case k.kind
-                   when 'hnsw' then 'hnsw (embedding halfvec_cosine_ops) with (m = 16, ef_construction = 64)'
-                   when 'hnsw_binary' then format('hnsw ((binary_quantize(embedding)::bit(%s)) bit_hamming_ops)
-                                                   with (m = 16, ef_construction = 64)', m.dimensions)
-                   when 'diskann' then format('diskann ((embedding::vector(%s)) vector_cosine_ops)', m.dimensions)
-                   when 'vchordrq' then 'vchordrq (embedding halfvec_cosine_ops)'
-               end)
-          from htm.embedding_models m, lateral (select coalesce(other_kind, m.index_kind) as kind) k
-         where m.id = model_id and k.kind <> 'none');
+-- The statements that create the index of a model's table, of the model's kind or another one; none if there is a valid one,
+-- and for the kind `none`. The caller runs each by itself, because `concurrently` needs to be outside of a transaction. The
+-- partitions of a table get theirs first, and the table's own index becomes valid with the last of them. The remains of an
+-- interrupted build are dropped. Recall's order of the vectors must match the indexed expression, see
+-- store/vector_index.rs. DiskANN has no operators for halfvec.
+create function htm.embedding_index(model_id integer, how text, other_kind text default null, in_schema name default 'htm')
+    returns setof text language plpgsql stable as $$
+declare
+    model   htm.embedding_models;
+    kind    text;
+    method  text;
+    store   regclass;
+    leaf    regclass;
+    index   text; -- of the table
+    partial text; -- of a table that has rows
+    valid   boolean;
+begin
+    select * into strict model from htm.embedding_models m where m.id = model_id;
+    kind := coalesce(other_kind, model.index_kind);
+    method := case kind
+        when 'hnsw' then 'hnsw (embedding halfvec_cosine_ops) with (m = 16, ef_construction = 64)'
+        when 'hnsw_binary' then format('hnsw ((binary_quantize(embedding)::bit(%s)) bit_hamming_ops)
+                                        with (m = 16, ef_construction = 64)', model.dimensions)
+        when 'diskann' then format('diskann ((embedding::vector(%s)) vector_cosine_ops)', model.dimensions)
+        when 'vchordrq' then 'vchordrq (embedding halfvec_cosine_ops)'
+    end;
+    if method is null then return; end if;
+    store := format('%I.embeddings_%s', in_schema, model_id);
+    index := format('embeddings_%s_%s_idx', model_id, kind);
+    if (select i.indisvalid from pg_index i where i.indexrelid = to_regclass(format('%I.%I', in_schema, index))) then
+        return;
+    end if;
+    for leaf in select l from htm.leaves(store) l loop
+        partial := (select format('%s_%s_idx', c.relname, kind) from pg_class c where c.oid = leaf);
+        valid := (select i.indisvalid from pg_index i where i.indexrelid = to_regclass(format('%I.%I', in_schema, partial)));
+        if not valid then
+            return next format('drop index %s if exists %I.%I', how, in_schema, partial);
+        end if;
+        if valid is not true then
+            return next format('create index %s %I on %s using %s', how, partial, leaf, method);
+        end if;
+    end loop;
+    if partial <> index then
+        return next format('create index if not exists %I on only %s using %s', index, store, method);
+        return query select format('alter index %1$I.%2$I attach partition %1$I.%3$I', in_schema, index,
+                                   (select c.relname from pg_class c where c.oid = l) || format('_%s_idx', kind))
+                       from htm.leaves(store) l;
+    end if;
+end $$;
+
+-- The statement that drops a model's index of a kind, if there is one. PostgreSQL drops that of a partitioned table only
+-- with a lock.
+create function htm.drop_embedding_index(model_id integer, kind text) returns text language sql stable as $$
+    select format('drop index %s if exists htm.embeddings_%s_%s_idx',
+                  case when htm.partitions() = 0 then 'concurrently' end, model_id, kind)
+$$;
 
 -- Half precision takes half the storage and gives the same order of hits. Its index allows 4,000 dimensions, that of
 -- `vector` only 2,000. Namespace and time are beside the vector, so that filters need no join. The foreign key locks
@@ -59,8 +99,10 @@ begin
             constraint embeddings_%1$s_pk primary key (node_id, namespace),
             constraint embeddings_%1$s_node_fk foreign key (node_id, namespace)
                 references htm.nodes (id, namespace) on delete cascade
-        )$ddl$, model_id, dimensions);
+        ) %3$s $ddl$, model_id, dimensions, case when htm.partitions() > 0 then 'partition by hash (namespace)' end);
+    perform htm.make_partitions(format('htm.embeddings_%s', model_id)::regclass, htm.partitions());
     execute format('create index embeddings_%1$s_scope_idx on htm.embeddings_%1$s (namespace, created_at)', model_id);
+    perform htm.name_partial_indexes(format('htm.embeddings_%s', model_id)::regclass);
     perform htm.set_row_policies('htm.embeddings_' || model_id, htm.row_is_seen('namespace'));
 end $$;
 
@@ -73,6 +115,7 @@ declare
     new_id   integer;
     plain    text := $1 || '/' || $2;
     is_first boolean;
+    creation text;
 begin
     select * into model from htm.embedding_models m
      where (m.provider, m.name, m.dimensions) = ($1, $2, $3);
@@ -94,7 +137,11 @@ begin
                  when exists (select from htm.embedding_models m where m.queue = 'htm.embed')
                  then 'htm.embed.' || new_id else 'htm.embed' end);
     perform htm.make_embedding_store(new_id, $3);
-    if is_first then execute htm.embedding_index(new_id, ''); end if;
+    if is_first then
+        for creation in select htm.embedding_index(new_id, '') loop
+            execute creation;
+        end loop;
+    end if;
     return new_id;
 end $$;
 

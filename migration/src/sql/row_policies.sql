@@ -60,7 +60,7 @@ begin
         select c.oid::regclass::text
           from pg_class c
           join pg_attribute a on a.attrelid = c.oid and a.attname = 'namespace' and not a.attisdropped
-         where c.relnamespace = 'htm'::regnamespace and c.relkind = 'r'
+         where c.relnamespace = 'htm'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
          order by 1
     loop
         perform htm.set_row_policies(tenants_table, htm.row_is_seen('namespace'));

@@ -100,7 +100,7 @@ impl<'a> Writer<'a> {
         spent.indexing = timed(run(
             pool,
             "set maintenance_work_mem = '4GB'; set max_parallel_maintenance_workers = 2;
-             do $$ begin execute htm.embedding_index(1, ''); end $$",
+             do $$ begin execute (select htm.embedding_index(1, '')); end $$",
         ))
         .await
         .0;

@@ -65,7 +65,7 @@ impl Corpus {
         }
         run("set maintenance_work_mem = '2GB'; set max_parallel_maintenance_workers = 2;
              create index nodes_tsv_idx on htm.nodes using gin (tsv);
-             do $$ begin execute htm.embedding_index(1, ''); end $$;
+             do $$ begin execute (select htm.embedding_index(1, '')); end $$;
              select htm.refresh_statistics('default'), htm.refresh_statistics('small'),
                     htm.refresh_statistics('tenant')")
         .await;

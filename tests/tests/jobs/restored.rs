@@ -88,7 +88,7 @@ async fn a_job_whose_text_was_not_there_yet_waits_again() {
         enqueuing.commit().await.unwrap();
         let (lease, claimed) = claim_due(&db).await;
         let job = superseded(&claimed[0]);
-        let texts = nodes::contents(&db.pool, &[(node, job.revision)]).await.unwrap();
+        let texts = nodes::contents(&db.pool, &[(node, job.revision, "default")]).await.unwrap();
         assert!(texts.is_empty(), "the restore has not committed");
         let pool = db.pool.clone();
         let acked = pending

@@ -83,7 +83,8 @@ async fn a_job_of_a_former_text_in_a_batch_with_that_of_the_new_one_is_not_sent(
     let back =
         "update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null where status = 'Running'";
     sqlx::query(back).execute(&db.pool).await.unwrap();
-    let texts = htm_core::worker::nodes::contents(&db.pool, &[(node, 1), (node, 2)]).await.unwrap();
+    let wanted = [(node, 1, "default"), (node, 2, "default"), (node, 2, "other")];
+    let texts = htm_core::worker::nodes::contents(&db.pool, &wanted).await.unwrap();
     assert_eq!(texts.into_keys().collect::<Vec<_>>(), [(node, 2)]);
     // Were it sent all the same, its result is thrown away, and that of the other one is not.
     let (lease, claimed) = claim_as(&db, "worker").await;

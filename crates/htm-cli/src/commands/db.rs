@@ -1,5 +1,6 @@
 //! `htm db …`.
 
+mod repartition;
 mod upgrade;
 
 use std::path::Path;
@@ -31,8 +32,11 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
             let url = url(config)?;
             output.value(&serde_json::json!({ "url": url }), || url.clone());
         }
-        DbCommand::Migrate { application_role } => {
+        DbCommand::Migrate { application_role, partitions } => {
             htm_runtime::migrate(config).await?;
+            if let Some(partitions) = partitions {
+                htm_runtime::set_partitions(config, partitions).await?;
+            }
             if let Some(role) = &application_role {
                 htm_runtime::grant(config, role).await?;
             }
@@ -41,6 +45,7 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
                 format!("schema version {version}")
             });
         }
+        DbCommand::Repartition { partitions, .. } => repartition::run(config, partitions, output).await?,
         DbCommand::Backup { directory, jobs } => back_up(config, &directory, jobs, output).await?,
         DbCommand::Restore { directory, jobs } => return restore(config, &directory, jobs, output).await,
         DbCommand::Upgrade { dry_run, old_home, dump } => {

@@ -118,7 +118,7 @@ impl Htm {
             relevance: weights.as_ref(),
             language: &self.settings().language,
         };
-        let open = || Reader::open(self.pool(), self.settings().recall.ef_search);
+        let open = || Reader::open(self.pool(), &namespaces, self.settings().recall.ef_search);
         let mut found = search.run(open().await?).await?;
         let mut relaxed = false;
         if found.hits.is_empty() && required.is_empty() && words.has(SignKind::Phrase) {

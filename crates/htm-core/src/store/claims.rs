@@ -14,6 +14,8 @@ use crate::model::error::Result;
 pub struct Claimed {
     /// The job's id in apalis.
     pub id: String,
+    /// The namespace of its node.
+    pub namespace: String,
     /// The encoded payload; see [`Payload::decode`](crate::job::Payload::decode).
     pub payload: Vec<u8>,
     /// The number of this attempt, from 1.
@@ -180,6 +182,7 @@ mod tests {
     fn row(priority: i32, run_at: i64, more: bool) -> Row {
         let claimed = Claimed {
             id: String::new(),
+            namespace: String::new(),
             payload: Vec::new(),
             attempt: 1,
             max_attempts: 25,

@@ -116,7 +116,7 @@ impl From<sqlx::Error> for DatabaseError {
         let database = error.as_database_error();
         Self {
             sqlstate: database.and_then(|it| it.code()).map(Into::into),
-            constraint: database.and_then(|it| it.constraint()).map(Into::into),
+            constraint: database.and_then(|it| it.constraint()).map(of_table),
             driver: Box::new(error),
         }
     }
@@ -160,6 +160,19 @@ fn unproven_hint(error: &sqlx::Error) -> Option<&'static str> {
              or not at all (?sslmode=disable)"
         }
     })
+}
+
+/// The name of a table's constraint, for that of a partition: `nodes_p3_duplicate_key` is `nodes_duplicate_key` there.
+fn of_table(constraint: &str) -> String {
+    let mut words: Vec<&str> = constraint.split('_').collect();
+    let is_partition = |word: &&str| {
+        word.strip_prefix('p')
+            .is_some_and(|place| !place.is_empty() && place.bytes().all(|it| it.is_ascii_digit()))
+    };
+    if let Some(place) = words.iter().position(is_partition) {
+        words.remove(place);
+    }
+    words.join("_")
 }
 
 #[cfg(test)]
@@ -244,5 +257,17 @@ mod tests {
         };
         assert_eq!(parts(&direct), parts(&by_orm));
         assert!(direct.database().is_some());
+    }
+
+    #[test]
+    fn a_constraint_of_a_partition_is_that_of_its_table() {
+        for (name, of_the_table) in [
+            ("nodes_p3_duplicate_key", "nodes_duplicate_key"),
+            ("embeddings_12_p63_pk", "embeddings_12_pk"),
+            ("nodes_pk", "nodes_pk"),
+            ("nodes_robot_fk", "nodes_robot_fk"),
+        ] {
+            assert_eq!(of_table(name), of_the_table);
+        }
     }
 }

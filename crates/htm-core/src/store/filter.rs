@@ -103,9 +103,18 @@ impl Conditions {
         &self.tags
     }
 
+    /// The condition on the namespace, for a row of the nodes or of a store of vectors. PostgreSQL tells the partition by
+    /// one value, not by a list.
+    pub(crate) fn of_namespaces(&self, row: &str) -> String {
+        match self.only_namespace() {
+            Some(_) => format!("{row}.namespace = :only_namespace"),
+            None => format!("{row}.namespace = any (:namespaces)"),
+        }
+    }
+
     /// The conditions on namespace and time, for a row of the nodes or of a store of vectors.
     pub(crate) fn scope(&self, row: &str) -> String {
-        let mut conditions = vec![format!("{row}.namespace = any (:namespaces)")];
+        let mut conditions = vec![self.of_namespaces(row)];
         conditions.extend(self.times(row));
         conditions.join(" and ")
     }
@@ -126,6 +135,11 @@ impl Conditions {
     /// The conditions on the node `m`, except those on its namespace and its tags.
     pub(crate) fn untagged(&self) -> String {
         [self.times("m"), self.columns()].concat().join(" and ")
+    }
+
+    /// The namespace, if there is one only.
+    fn only_namespace(&self) -> Option<&str> {
+        only(&self.namespaces)
     }
 
     fn times(&self, row: &str) -> Vec<String> {
@@ -170,6 +184,7 @@ impl Conditions {
         let (sinces, untils) = self.ranges.clone().unwrap_or_default();
         let mut statement = statement
             .bind("namespaces", &self.namespaces)?
+            .bind("only_namespace", self.only_namespace())?
             .bind("since", self.since)?
             .bind("until", self.until)?
             .bind("sinces", sinces)?
@@ -200,6 +215,14 @@ impl Conditions {
         let statement = self.bind(Named::new(&sql).bind("nodes", nodes)?)?;
         let rows: Vec<(NodeId,)> = statement.fetch_all(&mut *pool.acquire().await?).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
+    }
+}
+
+/// The namespace, if there is one only.
+pub(crate) fn only<T: AsRef<str>>(namespaces: &[T]) -> Option<&str> {
+    match namespaces {
+        [namespace] => Some(namespace.as_ref()),
+        _ => None,
     }
 }
 

@@ -393,24 +393,26 @@ pub(crate) async fn taken(pool: &dyn Connections, node: NodeId, keys: &UniqueKey
     }
 }
 
-/// The current texts of live nodes, by node and revision. Nodes that are not at the given revision are left out.
+/// The current texts of live nodes, by node and revision. Nodes that are not at the given revision of the given namespace
+/// are left out.
 ///
 /// # Errors
 /// A database error.
 pub async fn contents(
     pool: &dyn Connections,
-    nodes: &[(NodeId, i32)],
+    nodes: &[(NodeId, i32, &str)],
 ) -> Result<HashMap<(NodeId, i32), NodeText>> {
-    let (ids, revisions): (Vec<NodeId>, Vec<i32>) = nodes.iter().copied().unzip();
+    let (ids, revisions, namespaces): (Vec<NodeId>, Vec<i32>, Vec<&str>) = nodes.iter().copied().collect();
     let rows: Vec<NodeText> = sql!(
         "select n.id as node, n.revision, n.namespace, n.content, n.token_count as tokens,
                 b.namespace is not null as has_budget
-           from unnest(:nodes::bigint[], :revisions::int[]) as w(id, revision)
-           join htm.nodes n on n.id = w.id and n.revision = w.revision and n.deleted_at is null
+           from unnest(:nodes::bigint[], :revisions::int[], :namespaces::text[]) as w(id, revision, namespace)
+           join htm.nodes n on n.id = w.id and n.namespace = w.namespace and n.revision = w.revision and n.deleted_at is null
            left join htm.budgets b on b.namespace = n.namespace"
     )
     .bind("nodes", ids)?
     .bind("revisions", revisions)?
+    .bind("namespaces", namespaces)?
     .fetch_all(pool)
     .await?;
     Ok(rows.into_iter().map(|text| ((text.node, text.revision), text)).collect())

@@ -100,10 +100,17 @@ pub(crate) async fn change(pool: &PgPool, label: &str, kind: VectorIndex) -> Res
 /// A database error.
 pub(crate) async fn progress(pool: &PgPool, model: &RegisteredModel) -> Result<Option<f64>> {
     let share: Option<Option<f64>> = sql!(
-        "select blocks_done::float8 / nullif(blocks_total, 0) from pg_stat_progress_create_index
-          where datname = current_database() and relid = to_regclass(:store)"
+        "select (p.blocks_done::float8 / nullif(p.blocks_total, 0) + l.built) / l.all
+           from pg_stat_progress_create_index p
+          cross join (select count(*) as all,
+                             count(*) filter (where exists (
+                                 select from pg_index i join pg_class c on c.oid = i.indexrelid
+                                  where i.indrelid = leaf and i.indisvalid and c.relname like '%\\_' || :kind || '\\_idx')) as built
+                        from htm.leaves(to_regclass(:store)) leaf) l
+          where p.datname = current_database() and p.relid in (select htm.leaves(to_regclass(:store)))"
     )
     .bind("store", model.store())?
+    .bind("kind", model.vector_index.to_string())?
     .fetch_optional_scalar(pool)
     .await?;
     Ok(share.flatten())
@@ -142,7 +149,11 @@ async fn change_on(
             tokio::time::sleep(2 * MODELS_KEPT).await;
             waited = true;
         }
-        let sql = format!("drop index concurrently if exists {}", model.index_of(*other));
+        let sql: String = sql!("select htm.drop_embedding_index(:model, :kind)")
+            .bind("model", model.id)?
+            .bind("kind", other.to_string())?
+            .fetch_scalar(&mut *connection)
+            .await?;
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
     }
     Ok(built)
@@ -183,30 +194,22 @@ async fn build_on(
     model: &RegisteredModel,
     kind: VectorIndex,
 ) -> Result<Option<Duration>> {
-    let index = model.index_of(kind);
-    let valid: Option<bool> = sql!("select indisvalid from pg_index where indexrelid = to_regclass(:index)")
-        .bind("index", &index)?
-        .fetch_optional_scalar(&mut *connection)
-        .await?;
-    if valid == Some(true) {
-        return Ok(None);
-    }
-    if valid == Some(false) {
-        let sql = format!("drop index concurrently if exists {index}");
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
-    }
-    let create: Option<String> = sql!("select htm.embedding_index(:model, 'concurrently', :kind)")
+    let statements: Vec<String> = sql!("select htm.embedding_index(:model, 'concurrently', :kind)")
         .bind("model", model.id)?
         .bind("kind", kind.to_string())?
-        .fetch_scalar(&mut *connection)
+        .fetch_scalars(&mut *connection)
         .await?;
-    let Some(create) = create else { return Ok(None) };
+    if statements.is_empty() {
+        return Ok(None);
+    }
     if kind == VectorIndex::Diskann {
         // pgvectorscale 0.9 builds an index of 65,536 vectors and more with parallel workers, and fails outside of the
         // first transaction, as `concurrently` is.
         sqlx::raw_sql("set max_parallel_maintenance_workers = 0").execute(&mut *connection).await?;
     }
     let began = Instant::now();
-    sqlx::raw_sql(AssertSqlSafe(create)).execute(&mut *connection).await?;
+    for statement in statements {
+        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
+    }
     Ok(Some(began.elapsed()))
 }

@@ -132,7 +132,8 @@ pub(crate) async fn all(connection: &mut PgConnection) -> Result<Vec<Place>> {
 pub(crate) async fn existing(connection: &mut PgConnection) -> Result<Vec<String>> {
     sql!(
         "select n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-          where n.nspname in ('htm', 'apalis') and c.relkind in ('r', 'p', 'm') order by 1"
+          where n.nspname in ('htm', 'apalis') and c.relkind in ('r', 'p', 'm')
+            and not c.relispartition order by 1"
     )
     .fetch_scalars(connection)
     .await

@@ -67,7 +67,18 @@ async fn vacuum_on(connection: &mut PgConnection, erasure: &Erasure) -> Result<V
             let statement = format!("vacuum (analyze, index_cleanup on) {table}");
             sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
             if table != SAMPLES {
-                clear_samples(connection, &table).await?;
+                let parts: Vec<String> = sql!(
+                    "select format('%I.%I', n.nspname, c.relname)
+                       from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                      where c.oid = :table::text::regclass
+                         or c.oid in (select inhrelid from pg_inherits where inhparent = :table::text::regclass)"
+                )
+                .bind("table", &*table)?
+                .fetch_scalars(&mut *connection)
+                .await?;
+                for part in parts {
+                    clear_samples(connection, &part).await?;
+                }
             }
             vacuumed.tables.push(table.into_owned());
         } else {
@@ -202,10 +213,15 @@ async fn of_texts(connection: &mut PgConnection, erasure: i64, namespace: &str, 
 /// The tables that were vacuumed since the last removal, and when.
 async fn vacuumed_at(connection: &mut PgConnection, erasure: i64) -> Result<BTreeMap<String, DateTime<Utc>>> {
     let rows: Vec<(String, DateTime<Utc>)> = sql!(
-        "select s.schemaname || '.' || s.relname, greatest(s.last_vacuum, s.last_autovacuum)
-           from pg_stat_all_tables s, htm.erasures e
+        "select s.schemaname || '.' || coalesce(parent.relname, s.relname), min(greatest(s.last_vacuum, s.last_autovacuum))
+           from htm.erasures e
+          cross join pg_stat_all_tables s
+           left join pg_inherits i on i.inhrelid = s.relid
+           left join pg_class parent on parent.oid = i.inhparent
           where e.id = :erasure and s.schemaname in ('htm', 'apalis')
-            and greatest(s.last_vacuum, s.last_autovacuum) > e.changed_at"
+            and not exists (select from pg_inherits p where p.inhparent = s.relid)
+          group by 1
+         having bool_and(coalesce(greatest(s.last_vacuum, s.last_autovacuum) > e.changed_at, false))"
     )
     .bind("erasure", erasure)?
     .fetch_all(connection)

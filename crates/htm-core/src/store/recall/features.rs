@@ -11,7 +11,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{Link, TermCounter, Terms, TextVector, Turn};
 use crate::store::filter::Conditions;
-use crate::store::named::{Named, sql};
+use crate::store::named::Named;
 
 /// The features of a node's text, for the ranking.
 #[derive(Clone, Debug)]
@@ -56,7 +56,10 @@ impl Reader {
                 conditions.nodes()
             ),
         };
-        let sql = include_str!("../sql/recall/links.sql").replace("{{where}}", &passes);
+        let sql = include_str!("../sql/recall/links.sql")
+            .replace("{{where}}", &passes)
+            .replace("{{of_m}}", self.of_namespace("m"))
+            .replace("{{of_n}}", self.of_namespace("n"));
         let statement = Named::new(&sql).bind("nodes", ids(candidates))?;
         self.plan(Plans::Once).await?;
         let rows: Vec<(NodeId, NodeId, i64)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
@@ -71,9 +74,12 @@ impl Reader {
         counter: &TermCounter<'_>,
         vectors: Option<&Vectors>,
     ) -> Result<Vec<Features>> {
-        let sql = include_str!("../sql/recall/texts.sql").replace("{{store}}", store(vectors));
+        let sql = include_str!("../sql/recall/texts.sql")
+            .replace("{{store}}", store(vectors))
+            .replace("{{of_m}}", self.of_namespace("m"));
         let statement = Named::new(&sql)
             .bind("nodes", ids(nodes))?
+            .bind("only_namespace", &self.namespace)?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?;
         self.plan(Plans::Once).await?;
         let read = |row: &PgRow| {
@@ -127,7 +133,9 @@ impl Reader {
         conditions: &Conditions,
         vectors: &Vectors,
     ) -> Result<HashMap<NodeId, f64>> {
-        let sql = include_str!("../sql/recall/similarities.sql").replace("{{store}}", &vectors.store);
+        let sql = include_str!("../sql/recall/similarities.sql")
+            .replace("{{store}}", &vectors.store)
+            .replace("{{scope}}", &conditions.of_namespaces("e"));
         let statement = Named::new(&sql).bind("vector", &vectors.vector)?;
         let rows: Vec<(NodeId, f64)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().collect())
@@ -142,8 +150,10 @@ impl Reader {
         patterns: &[&str],
         prefixes: &[bool],
     ) -> Result<Vec<(NodeId, usize, f64)>> {
-        let rows: Vec<(NodeId, i64, f64)> = sql!(include_str!("../sql/recall/sought.sql"))
+        let sql = include_str!("../sql/recall/sought.sql").replace("{{of_n}}", self.of_namespace("n"));
+        let rows: Vec<(NodeId, i64, f64)> = Named::new(&sql)
             .bind("nodes", ids(nodes))?
+            .bind("only_namespace", &self.namespace)?
             .bind("queries", queries)?
             .bind("patterns", patterns)?
             .bind("prefixes", prefixes)?

@@ -87,6 +87,7 @@ impl Reader {
     ) -> Result<Option<Vec<(NodeId, f64)>>> {
         let sql = include_str!("../sql/recall/vectors_of_few.sql")
             .replace("{{store}}", &vectors.store)
+            .replace("{{of_e}}", self.of_namespace("e"))
             .replace("{{conditions}}", &conditions.nodes());
         let statement = Named::new(&sql)
             .bind("vector", &vectors.vector)?
@@ -158,6 +159,7 @@ impl Reader {
     ) -> Result<Vec<NodeId>> {
         let sql = include_str!("../sql/recall/tagged.sql")
             .replace("{{store}}", store(vectors))
+            .replace("{{of_n}}", self.of_namespace("n"))
             .replace("{{conditions}}", &conditions.nodes());
         let statement = Named::new(&sql)
             .bind("boosts", tags)?

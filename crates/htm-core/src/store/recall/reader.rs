@@ -11,7 +11,7 @@ use crate::model::rank::Corpus;
 use crate::model::vector_index::VectorIndex;
 use crate::store::connections::Connections;
 use crate::store::embeddings::RegisteredModel;
-use crate::store::filter::{Conditions, placed};
+use crate::store::filter::{Conditions, only, placed};
 use crate::store::named::{Named, sql};
 use crate::store::vector_index;
 
@@ -60,6 +60,8 @@ pub(crate) struct Reader {
     pub(super) tx: Transaction<'static, Postgres>,
     plans: Plans,
     pub(super) ef_search: u32,
+    /// The namespace that is searched; none if several are.
+    pub(super) namespace: Option<String>,
 }
 
 /// When statements are planned. Planning one of these statements takes as long as running it.
@@ -108,11 +110,11 @@ pub(crate) struct HitRow {
 }
 
 impl Reader {
-    /// Opens a snapshot.
+    /// Opens a snapshot for a search of these namespaces.
     ///
     /// # Errors
     /// A database error.
-    pub(crate) async fn open(pool: &dyn Connections, ef_search: u32) -> Result<Self> {
+    pub(crate) async fn open(pool: &dyn Connections, namespaces: &[&str], ef_search: u32) -> Result<Self> {
         // Whole tables are never read, and without sorting only the vector index is in order of distance. No parallel
         // workers: starting them takes longer than their work.
         let begin = format!(
@@ -122,7 +124,20 @@ impl Reader {
              set local hnsw.ef_search = {}",
             ef_search.clamp(1, 1_000)
         );
-        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once, ef_search })
+        let namespace = only(namespaces).map(Into::into);
+        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once, ef_search, namespace })
+    }
+
+    /// The condition that a row, which is known to be of the namespaces that are searched, is of the only one: it tells a
+    /// partition. Several namespaces are not repeated, because a row would be looked up in each.
+    pub(super) fn of_namespace(&self, row: &str) -> &'static str {
+        match row {
+            _ if self.namespace.is_none() => "",
+            "c" => " and c.namespace = :only_namespace",
+            "e" => " and e.namespace = :only_namespace",
+            "m" => " and m.namespace = :only_namespace",
+            _ => " and n.namespace = :only_namespace",
+        }
     }
 
     /// Sets when the statements that follow are planned.
@@ -193,14 +208,15 @@ impl Reader {
             false => {
                 "(select count(distinct b.ord) from htm.node_tags nt
                     join unnest(:boosts::bigint[], :places::int[]) b(id, ord) on b.id = nt.tag_id
-                   where nt.node_id = m.id)::float8 / :count"
+                   where nt.node_id = m.id and nt.namespace = m.namespace)::float8 / :count"
             }
         };
         let sql = include_str!("../sql/recall/hits.sql")
             .replace("{{node}}", node_columns())
             .replace("{{snippet}}", snippet)
             .replace("{{tag_share}}", tag_share)
-            .replace("{{store}}", store(vectors));
+            .replace("{{store}}", store(vectors))
+            .replace("{{of_n}}", self.of_namespace("n"));
         let (boosted, places) = placed(boosts);
         self.plan(Plans::Once).await?;
         Named::new(&sql)
@@ -209,6 +225,7 @@ impl Reader {
             .bind("boosts", boosted)?
             .bind("places", places)?
             .bind("count", boosts.len() as f64)?
+            .bind("only_namespace", &self.namespace)?
             .fetch_all(&mut self.tx)
             .await
     }
@@ -220,7 +237,9 @@ impl Reader {
         queue: &str,
         label: Option<&str>,
     ) -> Result<i64> {
-        let sql = include_str!("../sql/recall/unembedded.sql").replace("{{scope}}", &conditions.scope("n"));
+        let sql = include_str!("../sql/recall/unembedded.sql")
+            .replace("{{scope}}", &conditions.scope("n"))
+            .replace("{{of_c}}", self.of_namespace("c"));
         let statement = Named::new(&sql).bind("queue", queue)?.bind("label", label)?;
         self.plan(Plans::Once).await?;
         let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
@@ -229,7 +248,9 @@ impl Reader {
 
     /// The number of nodes in scope, among the latest, whose vectors callers have not brought.
     pub(crate) async fn awaited(&mut self, conditions: &Conditions, label: &str) -> Result<i64> {
-        let sql = include_str!("../sql/recall/awaited.sql").replace("{{scope}}", &conditions.scope("n"));
+        let sql = include_str!("../sql/recall/awaited.sql")
+            .replace("{{scope}}", &conditions.scope("n"))
+            .replace("{{of_c}}", self.of_namespace("c"));
         let statement = Named::new(&sql).bind("label", label)?;
         self.plan(Plans::Once).await?;
         let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
@@ -240,7 +261,7 @@ impl Reader {
 /// The store of the vectors; without a model, an empty relation of the same shape.
 pub(super) fn store(vectors: Option<&Vectors>) -> &str {
     vectors.map_or(
-        "(select 0::bigint as node_id, 0 as revision, null::halfvec as embedding where false)",
+        "(select 0::bigint as node_id, null::text as namespace, 0 as revision, null::halfvec as embedding where false)",
         |vectors| &vectors.store,
     )
 }

@@ -9,12 +9,12 @@
 --
 -- Index: jobs_pkey, nodes_pk
 with held as (
-    select id, attempts from apalis.jobs
+    select id, attempts, metadata -> 'namespace' as namespace from apalis.jobs
      where id = any (:jobs::text[]) and status = 'Running' and lock_by = :worker and lock_at = :claimed_at
      order by id
        for update
 ), result as (
-    select r.*, h.attempts
+    select r.*, h.attempts, h.namespace
       from unnest(:jobs::text[], :nodes::bigint[], :revisions::int[], :embeddings::halfvec[], :parts::int[])
         as r(job, node, revision, embedding, parts)
       join held h on h.id = r.job
@@ -22,7 +22,7 @@ with held as (
     select r.job, n.id, n.namespace, n.created_at, r.revision, r.embedding, r.parts, r.attempts,
            n.deleted_at is null and n.revision = r.revision as lives
       from htm.nodes n
-      join result r on r.node = n.id
+      join result r on r.node = n.id and r.namespace = n.namespace
      order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
 ), once as (
@@ -43,7 +43,7 @@ with held as (
        set (outcome, worker, attempt, done_at) = (excluded.outcome, excluded.worker, excluded.attempt, now())
 ), former as (
     delete from htm.completions c using once n
-     where c.node_id = n.id and c.revision < n.revision and c.stage = 'embed' and c.model = :model
+     where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage = 'embed' and c.model = :model
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,

@@ -8,11 +8,12 @@
 --
 -- Index: nodes_pk, jobs_pkey
 with node as (
-    select id, revision, deleted_at
-      from htm.nodes
-     where id = any (:nodes::bigint[])
-     order by id -- as all who lock several
-       for share
+    select n.id, n.revision, n.deleted_at
+      from unnest(:jobs::text[], :nodes::bigint[]) as r(job, node)
+      join apalis.jobs j on j.id = r.job
+      join htm.nodes n on n.id = r.node and n.namespace = j.metadata -> 'namespace'
+     order by n.id -- as all who lock several
+       for share of n
 ), looked_at as (
     select r.job, exists (select from node n
                            where n.id = r.node and n.revision = r.revision and n.deleted_at is null) as lives

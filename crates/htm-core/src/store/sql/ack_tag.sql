@@ -10,19 +10,19 @@
 --
 -- Index: jobs_pkey, nodes_pk, tags_namespace_path_key
 with held as (
-    select id, attempts from apalis.jobs
+    select id, attempts, metadata -> 'namespace' as namespace from apalis.jobs
      where id = any (:jobs::text[]) and status = 'Running' and lock_by = :worker and lock_at = :claimed_at
      order by id
        for update
 ), result as (
-    select r.*, h.attempts
+    select r.*, h.attempts, h.namespace
       from unnest(:jobs::text[], :nodes::bigint[], :revisions::int[]) as r(job, node, revision)
       join held h on h.id = r.job
 ), node as (
     select n.id, n.namespace, n.updated_at, r.job, r.revision, r.attempts,
            n.deleted_at is null and n.revision = r.revision as lives
       from htm.nodes n
-      join result r on r.node = n.id
+      join result r on r.node = n.id and r.namespace = n.namespace
      order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
 ), once as (
@@ -40,10 +40,11 @@ with held as (
     select n.namespace, n.id as node_id, nt.tag_id, coalesce(f.id, nt.tag_id) as rest_id,
            nt.origin, nt.model, nt.prompt_version, nt.confidence
       from once n
-      join htm.node_tags nt on nt.node_id = n.id and nt.origin <> 'manual'
+      join htm.node_tags nt on nt.node_id = n.id and nt.namespace = n.namespace and nt.origin <> 'manual'
       join htm.tags t on t.id = nt.tag_id and t.split_into is not null
       left join htm.tags f on t.split_rest = 'first' and f.namespace = t.namespace and f.path = t.split_into[1]
-     where exists (select from htm.completions c where c.node_id = n.id and c.revision = n.revision and c.stage = 'tag')
+     where exists (select from htm.completions c
+                    where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision and c.stage = 'tag')
        and not exists (select from proposed p
                          join htm.tags g on g.id = p.tag_id
                         cross join unnest(t.split_into) s(path)
@@ -51,7 +52,7 @@ with held as (
 ), outdated as (
     delete from htm.node_tags nt
      using once n
-     where nt.node_id = n.id and nt.origin <> 'manual'
+     where nt.node_id = n.id and nt.namespace = n.namespace and nt.origin <> 'manual'
        and not exists (select from leftover l where l.node_id = nt.node_id and l.rest_id = nt.tag_id)
        and (nt.origin in (:origin, 'llm', 'local') or nt.created_at < n.updated_at) -- of a former text, whoever found it there
        and not exists (select from proposed p where p.node_id = nt.node_id and p.tag_id = nt.tag_id)
@@ -78,7 +79,7 @@ with held as (
        set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, excluded.done_at)
 ), former as (
     delete from htm.completions c using once n
-     where c.node_id = n.id and c.revision < n.revision and c.stage = 'tag'
+     where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage = 'tag'
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,

@@ -50,6 +50,6 @@ update apalis.jobs j
        metadata = case when j.metadata ? 'parked' then delete(j.metadata, 'parked') else j.metadata end
  -- No join: how many are due cannot be estimated, and the plan would read the whole table to join them.
  where j.id = any (array(select id from chosen))
-returning j.id, j.job as payload, j.attempts as attempt, j.max_attempts, j.priority, j.lock_at as claimed_at,
+returning j.id, coalesce(j.metadata -> 'namespace', '') as namespace, j.job as payload, j.attempts as attempt, j.max_attempts, j.priority, j.lock_at as claimed_at,
           (j.metadata ? 'losses') is true as suspect, j.run_at,
           (select count(*) from due) >= (select jobs from room) as more

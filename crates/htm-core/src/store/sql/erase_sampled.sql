@@ -6,7 +6,7 @@
 --
 -- Index: those of the catalogue, erasures_pk
 select count(distinct s.tablename)
-           filter (where e.removed ? (s.schemaname || '.' || s.tablename)
+           filter (where e.removed ? (s.schemaname || '.' || coalesce(parent.relname, s.tablename))
                      and (coalesce(greatest(t.last_analyze, t.last_autoanalyze) <= e.changed_at, true) or c.reltuples = 0)),
        count(*)
            filter (where exists (select from unnest(:forms::text[]) f(form)
@@ -16,4 +16,6 @@ select count(distinct s.tablename)
  cross join pg_stats s
   join pg_stat_all_tables t on (t.schemaname, t.relname) = (s.schemaname, s.tablename)
   join pg_class c on c.oid = t.relid
+  left join pg_inherits i on i.inhrelid = c.oid
+  left join pg_class parent on parent.oid = i.inhparent -- of a partition
  where e.id = :erasure and s.schemaname in ('htm', 'apalis')

@@ -10,6 +10,6 @@ select (select count(*) from htm.nodes where deleted_at is null) as nodes,
          where n.deleted_at is null) as embedded,
        j.open, j.dead,
        coalesce((select indisvalid from pg_index where indexrelid = to_regclass(:index)), false) as indexed,
-       coalesce(pg_total_relation_size(to_regclass(:store)), 0) as bytes
+       coalesce(htm.table_bytes(to_regclass(:store)), 0) as bytes
   from (select count(*) filter (where status <> 'Killed') as open, count(*) filter (where status = 'Killed') as dead
           from apalis.jobs where job_type like 'htm.%' and job_type = :queue and status <> 'Done') j

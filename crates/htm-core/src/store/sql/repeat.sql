@@ -13,7 +13,7 @@ with item as materialized (
       join htm.robots r on r.namespace = u.namespace and r.name = u.robot
 ), found as materialized (
     -- Looked up one by one ("limit 1"), whatever the statistics say.
-    select i.ord, i.robot_id, i.content_hash, n.id
+    select i.ord, i.robot_id, i.namespace, i.content_hash, n.id
       from item i
      cross join lateral (select m.id from htm.nodes m
                           where m.namespace = i.namespace and m.duplicate_scope = i.scope
@@ -22,7 +22,7 @@ with item as materialized (
 ), node as materialized (
     select f.ord, f.robot_id, n.namespace, n.id
       from found f
-      join htm.nodes n on n.id = f.id and n.content_hash = f.content_hash and n.deleted_at is null
+      join htm.nodes n on n.id = f.id and n.namespace = f.namespace and n.content_hash = f.content_hash and n.deleted_at is null
      order by n.id
        for share of n
 ), counted as (

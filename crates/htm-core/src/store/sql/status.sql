@@ -14,7 +14,7 @@ select s.stage,
  cross join (values (1, 'embed'), (2, 'tag')) s(place, stage)
   left join htm.embedding_models m on s.stage = 'embed' and m.state = 'active'
   left join lateral (select * from htm.completions c
-                      where c.node_id = n.id and c.revision = n.revision and c.stage = s.stage
+                      where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision and c.stage = s.stage
                         and (m.label is null or c.model = m.label)
                       order by c.done_at desc limit 1) c on true
   left join lateral (select * from htm.visible_jobs j
@@ -25,7 +25,7 @@ select s.stage,
                         and j.metadata -> 'revision' = n.revision::text
                       order by j.run_at limit 1) j on true
   left join lateral (select max(c.revision) as revision from htm.completions c
-                      where c.node_id = n.id and c.revision < n.revision and c.stage = s.stage
+                      where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage = s.stage
                         and (m.label is null or c.model = m.label)) former on true
  where n.id = :node and n.deleted_at is null
  order by s.place

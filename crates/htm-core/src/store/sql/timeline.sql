@@ -51,7 +51,7 @@ latest as (
       from htm.visible_nodes m
      where (:needed = 0
             or :needed <= (select count(distinct s.place) from htm.node_tags nt join tag_scope s on s.id = nt.tag_id
-                            where nt.node_id = m.id))
+                            where nt.node_id = m.id and nt.namespace = m.namespace))
        and m.namespace = :namespace and {{conditions}}
      order by m.created_at desc, m.seq desc nulls first, m.id desc
      limit case when :needed = 0 or not (select whole from start) then :limit else 0 end
@@ -59,6 +59,6 @@ latest as (
 select {{node}}
   from (select id from tagged where :needed > 0 union all select id from latest) found
   -- One by one: nobody knows how few there are.
- cross join lateral (select n.* from htm.nodes n where n.id = found.id limit 1) m
+ cross join lateral (select n.* from htm.nodes n where n.id = found.id and n.namespace = :namespace limit 1) m
   join htm.robots r on r.id = m.robot_id
  order by m.created_at desc, m.seq desc nulls first, m.id desc

@@ -6,10 +6,10 @@
 --
 -- Index: nodes_namespace_created_at_idx, completions_pk
 with latest as materialized (
-    select n.id, n.revision
+    select n.id, n.namespace, n.revision
       from unnest(:namespaces::text[]) s(namespace)
      cross join lateral (
-           select n.id, n.revision, n.created_at
+           select n.id, n.namespace, n.revision, n.created_at
              from htm.nodes n
             where n.namespace = s.namespace and n.deleted_at is null and {{scope}}
             order by n.created_at desc
@@ -20,4 +20,5 @@ with latest as materialized (
 select count(*)
   from latest n
  where not exists (select from htm.completions c
-                    where c.node_id = n.id and c.revision = n.revision and c.stage = 'embed' and c.model = :label)
+                    where c.node_id = n.id and c.namespace = n.namespace{{of_c}}
+                       and c.revision = n.revision and c.stage = 'embed' and c.model = :label)

@@ -35,5 +35,6 @@ select coalesce(sum(nodes), 0)::float8 as nodes, coalesce(sum(nodes + unseen), 0
        array(select :language::text
               union
              select language from (select distinct language from step where language is not null limit 8) present) as languages,
-       (select greatest(reltuples, 0)::float8 from pg_class where oid = 'htm.nodes'::regclass) as all_nodes
+       (select greatest(sum(reltuples), 0)::float8 from pg_class
+         where oid = 'htm.nodes'::regclass or oid in (select inhrelid from pg_inherits where inhparent = 'htm.nodes'::regclass)) as all_nodes
   from counted

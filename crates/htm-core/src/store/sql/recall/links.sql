@@ -7,7 +7,7 @@
 with turn as materialized (
     select n.id, n.namespace, n.session, n.seq, n.created_at
       from unnest(:nodes::bigint[]) c(id)
-     cross join lateral (select * from htm.nodes n where n.id = c.id offset 0) n
+     cross join lateral (select * from htm.nodes n where n.id = c.id{{of_n}} offset 0) n
      where n.session is not null and length(n.tsv) <= 64
 ),
 link as (
@@ -16,7 +16,7 @@ link as (
       from turn t
       join htm.nodes m on m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
        and m.seq between t.seq::bigint - 2 and t.seq::bigint + 2 and m.seq <> t.seq
-     where m.deleted_at is null
+     where m.deleted_at is null{{of_m}}
     union all
     select t.id, near.id, near.steps
       from turn t

@@ -9,8 +9,8 @@ with tagged as materialized (
 )
 select t.id
   from (select distinct id from tagged where (select count(*) from tagged) <= 2000) t
- cross join lateral (select n.* from htm.nodes n where n.id = t.id offset 0) m
-  left join lateral (select s.embedding from {{store}} s where s.node_id = t.id offset 0) e on true
+ cross join lateral (select n.* from htm.nodes n where n.id = t.id{{of_n}} offset 0) m
+  left join lateral (select s.embedding from {{store}} s where s.node_id = m.id and s.namespace = m.namespace offset 0) e on true
  where {{conditions}}
  order by e.embedding <=> :vector, m.created_at desc, t.id desc
  limit :pool

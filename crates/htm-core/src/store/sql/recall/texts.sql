@@ -7,5 +7,5 @@
 select m.id, lower(m.speaker) as speaker, m.created_at, tsvectorsend(m.tsv) as text,
        1 - (e.embedding <=> :vector) as similarity
   from htm.nodes m
-  left join {{store}} e on e.node_id = m.id
- where m.id = any (:nodes)
+  left join {{store}} e on e.node_id = m.id and e.namespace = m.namespace
+ where m.id = any (:nodes){{of_m}}

@@ -19,5 +19,6 @@ select count(*)
        select from htm.nodes n
         where n.id = o.node and n.revision = o.revision and n.deleted_at is null and {{scope}}
           and not exists (select from htm.completions c
-                           where c.node_id = n.id and c.revision = n.revision and c.stage = 'embed' and c.model = :label)
+                           where c.node_id = n.id and c.namespace = n.namespace{{of_c}}
+                       and c.revision = n.revision and c.stage = 'embed' and c.model = :label)
         limit 1) n

@@ -13,6 +13,6 @@ select p.are_few, near.node_id, 1 - near.distance as similarity
   left join lateral (
        select e.node_id, (e.embedding <=> :vector) + 0 as distance
          from {{store}} e
-        where p.are_few and e.node_id = any (p.ids)
+        where p.are_few and e.node_id = any (p.ids){{of_e}}
         order by distance, e.node_id desc
         limit :pool) near on true

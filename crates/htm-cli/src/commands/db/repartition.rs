@@ -1,0 +1,80 @@
+//! `htm db repartition`.
+
+use std::time::Instant;
+
+use htm_runtime::LayoutStep;
+use htm_runtime::config::Config;
+
+use crate::error::CliError;
+use crate::output::{Output, count};
+
+/// Changes the number of partitions; none: ends a change that is not complete.
+pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Output) -> Result<(), CliError> {
+    let Some(partitions) = partitions else {
+        let abandoned = htm_runtime::abandon_repartition(config).await?;
+        output.value(&serde_json::json!({ "abandoned": abandoned }), || {
+            if abandoned {
+                "the change has ended; the memories are where they were"
+            } else {
+                "no change was under way"
+            }
+            .into()
+        });
+        return Ok(());
+    };
+    let started = Instant::now();
+    let mut copied = Copied::default();
+    let bar = output.progress_of_steps();
+    let changed =
+        htm_runtime::repartition(config, partitions, &mut |step| bar.set_message(copied.add(step))).await;
+    bar.finish_and_clear();
+    let changed = changed?;
+    let seconds = started.elapsed().as_secs_f64();
+    let answer = serde_json::json!({
+        "partitions": partitions, "changed": changed, "rows_copied": copied.all, "seconds": seconds,
+    });
+    output.value(&answer, || {
+        let layout = match partitions {
+            0 => "one table".to_owned(),
+            _ => count(partitions, "partition"),
+        };
+        match changed {
+            true => {
+                format!("the memories are in {layout}; {} copied in {seconds:.1} s", count(copied.all, "row"))
+            }
+            false => format!("the memories are in {layout} already"),
+        }
+    });
+    Ok(())
+}
+
+/// The rows copied so far.
+#[derive(Default)]
+struct Copied {
+    all: u64,
+    table: String,
+    of_table: u64,
+}
+
+impl Copied {
+    /// Adds a step. Returns its description.
+    fn add(&mut self, step: LayoutStep) -> String {
+        match step {
+            LayoutStep::Copy { table, rows, of } => {
+                if self.table != table {
+                    (self.table, self.of_table) = (table, 0);
+                }
+                self.all += rows;
+                self.of_table += rows;
+                format!("copying {}: {} of about {of} rows", self.table, self.of_table)
+            }
+            LayoutStep::Index { statement } => {
+                let index =
+                    statement.split_whitespace().find(|word| word.ends_with("_idx")).unwrap_or_default();
+                format!("building {index}")
+            }
+            LayoutStep::Swap => "waiting for the moment to swap the tables".to_owned(),
+            LayoutStep::CleanUp => "dropping the former tables".to_owned(),
+        }
+    }
+}

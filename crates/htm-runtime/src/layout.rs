@@ -1,0 +1,82 @@
+//! The number of partitions of the configured database.
+
+use htm_core::{Error, Result};
+use htm_migration::LayoutStep;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{Connection, PgConnection};
+
+use crate::codes;
+use crate::config::Config;
+use crate::error::{of_migration, schema_version};
+use crate::session::on_database;
+
+/// Gives a database without memories this many partitions; 0: none.
+///
+/// # Errors
+/// As [`Session::open`](crate::Session::open), `schema_version`, `partitions_invalid`, `layout_changing`; `layout_other` if the
+/// database has memories, in another number of partitions.
+pub async fn set_partitions(config: &Config, wanted: u32) -> Result<()> {
+    on_database(config, async |options| {
+        expect_latest(&options).await?;
+        let (found, is_empty) = layout(&options).await?;
+        if !is_empty && found != wanted {
+            let message = format!("the memories are in {found} partitions, not {wanted}");
+            return Err(Error::new(codes::LAYOUT_OTHER, message));
+        }
+        change(&options, wanted, &mut |_| {}).await.map(drop)
+    })
+    .await
+}
+
+/// Changes the number of partitions beside writes ([`htm_migration::repartition`]).
+///
+/// # Errors
+/// As [`set_partitions`], but for `layout_other`.
+pub async fn repartition(
+    config: &Config,
+    partitions: u32,
+    on_step: &mut (dyn FnMut(LayoutStep) + Send),
+) -> Result<bool> {
+    on_database(config, async |options| {
+        expect_latest(&options).await?;
+        change(&options, partitions, on_step).await
+    })
+    .await
+}
+
+/// Ends a change that is not complete ([`htm_migration::abandon_repartition`]).
+///
+/// # Errors
+/// As [`repartition`].
+pub async fn abandon_repartition(config: &Config) -> Result<bool> {
+    on_database(config, async |options| {
+        expect_latest(&options).await?;
+        htm_migration::abandon_repartition(&options).await.map_err(of_migration)
+    })
+    .await
+}
+
+async fn change(
+    options: &PgConnectOptions,
+    wanted: u32,
+    on_step: &mut (dyn FnMut(LayoutStep) + Send),
+) -> Result<bool> {
+    htm_migration::repartition(options, wanted, on_step).await.map_err(of_migration)
+}
+
+async fn expect_latest(options: &PgConnectOptions) -> Result<()> {
+    let mut connection = PgConnection::connect_with(options).await?;
+    let found = htm_migration::version(&mut connection).await?;
+    connection.close().await?;
+    if found == htm_migration::LATEST { Ok(()) } else { Err(schema_version(found, htm_migration::LATEST)) }
+}
+
+/// The number of partitions, and whether there are no memories.
+async fn layout(options: &PgConnectOptions) -> Result<(u32, bool)> {
+    let mut connection = PgConnection::connect_with(options).await?;
+    let found = htm_migration::partitions(&mut connection).await?;
+    let is_empty: bool =
+        sqlx::query_scalar("select not exists (select from htm.nodes)").fetch_one(&mut connection).await?;
+    connection.close().await?;
+    Ok((found, is_empty))
+}
