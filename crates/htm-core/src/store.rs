@@ -46,6 +46,7 @@ pub(crate) mod purge;
 pub mod queues;
 pub(crate) mod quotas;
 pub(crate) mod recall;
+pub(crate) mod relations;
 pub(crate) mod replace;
 pub(crate) mod robots;
 pub mod server;

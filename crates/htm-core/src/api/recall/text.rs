@@ -106,7 +106,7 @@ impl<'a> Text<'a> {
         let ([word], [asked]) = (&self.choosing[..], self.asked.choosing()) else { return None };
         let needed = pool as f64 * size.nodes / asked.nodes;
         let is_faster = needed < asked.nodes / 2.0;
-        let is_wide = !conditions.is_narrow() && !conditions.is_of_a_time();
+        let is_wide = !conditions.is_narrow() && !conditions.is_of_a_time() && !conditions.then().is_past();
         (is_wide && is_faster).then_some((word, (4.0 * needed) as usize))
     }
 
@@ -119,7 +119,8 @@ impl<'a> Text<'a> {
         }
         let here: f64 = self.asked.choosing().iter().map(|word| word.nodes).sum();
         let indexed = size.nodes.max(size.all_nodes) * here / size.nodes.max(1.0);
-        match !conditions.is_of_a_time() && !conditions.is_narrow() && size.nodes <= indexed / 3.0 {
+        let is_wide = !conditions.is_of_a_time() && !conditions.is_narrow() && !conditions.then().is_past();
+        match is_wide && size.nodes <= indexed / 3.0 {
             true => TextSearch::Scope,
             false => TextSearch::Index,
         }

@@ -72,9 +72,10 @@ impl Reader {
         vectors: Option<&Vectors>,
     ) -> Result<Vec<Features>> {
         let sql = include_str!("../sql/recall/texts.sql").replace("{{store}}", store(vectors));
-        let statement = Named::new(&sql)
+        let statement = Named::new(&self.then.statement(&sql))
             .bind("nodes", ids(nodes))?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?;
+        let statement = self.then.bind(statement)?;
         self.plan(Plans::Once).await?;
         let read = |row: &PgRow| {
             let similarity = row.try_get("similarity")?;
@@ -142,13 +143,16 @@ impl Reader {
         patterns: &[&str],
         prefixes: &[bool],
     ) -> Result<Vec<(NodeId, usize, f64)>> {
-        let rows: Vec<(NodeId, i64, f64)> = sql!(include_str!("../sql/recall/sought.sql"))
+        let statement = match self.then.is_past() {
+            false => sql!(include_str!("../sql/recall/sought.sql")),
+            true => Named::new(&self.then.statement(include_str!("../sql/recall/sought.sql"))),
+        };
+        let statement = statement
             .bind("nodes", ids(nodes))?
             .bind("queries", queries)?
             .bind("patterns", patterns)?
-            .bind("prefixes", prefixes)?
-            .fetch_all(&mut self.tx)
-            .await?;
+            .bind("prefixes", prefixes)?;
+        let rows: Vec<(NodeId, i64, f64)> = self.then.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(node, place, count)| (node, place as usize, count)).collect())
     }
 }

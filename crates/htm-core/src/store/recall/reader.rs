@@ -5,6 +5,7 @@ use pgvector::HalfVector;
 use sqlx::{Postgres, Transaction};
 
 use super::node_row::{NodeRow, node_columns};
+use super::then::Then;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::Corpus;
@@ -60,6 +61,8 @@ pub(crate) struct Reader {
     pub(super) tx: Transaction<'static, Postgres>,
     plans: Plans,
     pub(super) ef_search: u32,
+    /// The time as of which the nodes are read.
+    pub(super) then: Then,
 }
 
 /// When statements are planned. Planning one of these statements takes as long as running it.
@@ -112,7 +115,7 @@ impl Reader {
     ///
     /// # Errors
     /// A database error.
-    pub(crate) async fn open(pool: &dyn Connections, ef_search: u32) -> Result<Self> {
+    pub(crate) async fn open(pool: &dyn Connections, ef_search: u32, then: Then) -> Result<Self> {
         // Whole tables are never read, and without sorting only the vector index is in order of distance. No parallel
         // workers: starting them takes longer than their work.
         let begin = format!(
@@ -122,7 +125,7 @@ impl Reader {
              set local hnsw.ef_search = {}",
             ef_search.clamp(1, 1_000)
         );
-        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once, ef_search })
+        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once, ef_search, then })
     }
 
     /// Sets when the statements that follow are planned.
@@ -197,20 +200,19 @@ impl Reader {
             }
         };
         let sql = include_str!("../sql/recall/hits.sql")
-            .replace("{{node}}", node_columns())
+            .replace("{{node}}", &node_columns())
             .replace("{{snippet}}", snippet)
             .replace("{{tag_share}}", tag_share)
             .replace("{{store}}", store(vectors));
         let (boosted, places) = placed(boosts);
         self.plan(Plans::Once).await?;
-        Named::new(&sql)
+        let statement = Named::new(&self.then.statement(&sql))
             .bind("nodes", ids(nodes))?
             .bind("shown", shown)?
             .bind("boosts", boosted)?
             .bind("places", places)?
-            .bind("count", boosts.len() as f64)?
-            .fetch_all(&mut self.tx)
-            .await
+            .bind("count", boosts.len() as f64)?;
+        self.then.bind(statement)?.fetch_all(&mut self.tx).await
     }
 
     /// The number of nodes in scope that the vectors cannot find yet.
@@ -224,6 +226,14 @@ impl Reader {
         let statement = Named::new(&sql).bind("queue", queue)?.bind("label", label)?;
         self.plan(Plans::Once).await?;
         let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
+        Ok(count)
+    }
+
+    /// The number of nodes in scope that had another text as of the reader's time.
+    pub(crate) async fn rewritten(&mut self, conditions: &Conditions) -> Result<i64> {
+        let sql = include_str!("../sql/recall/rewritten.sql").replace("{{scope}}", &conditions.scope("n"));
+        self.plan(Plans::Once).await?;
+        let (count,): (i64,) = conditions.bind(Named::new(&sql))?.fetch_one(&mut self.tx).await?;
         Ok(count)
     }
 

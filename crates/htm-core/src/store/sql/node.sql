@@ -6,4 +6,5 @@
               where nt.node_id = m.id order by t.path) as tags,
        1 + (select coalesce(sum(p.count), 0)::bigint from htm.repeats p where p.node_id = m.id) as remember_count,
        m.remembered_at as first_remembered,
-       coalesce((select max(p.last_at) from htm.repeats p where p.node_id = m.id), m.remembered_at) as last_remembered
+       coalesce((select max(p.last_at) from htm.repeats p where p.node_id = m.id), m.remembered_at) as last_remembered,
+{{successors}} as superseded_by
