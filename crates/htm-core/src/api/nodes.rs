@@ -8,7 +8,7 @@ use crate::model::error::{Result, codes};
 use crate::model::id::NodeId;
 use crate::model::nodes::{Node, Revision, TagAssignment, not_found};
 use crate::store::nodes;
-use crate::store::recall::Then;
+use crate::store::then::Then;
 
 impl Htm {
     /// All texts of a node, the oldest first; the last is the current one.

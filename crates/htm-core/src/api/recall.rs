@@ -19,7 +19,8 @@ use crate::model::recall::{
 };
 use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
-use crate::store::recall::{Reader, Then};
+use crate::store::recall::Reader;
+use crate::store::then::Then;
 use crate::store::{expiry, nodes};
 
 impl Htm {

@@ -15,7 +15,7 @@ use crate::model::timeframe::{Applied, Timeframe};
 use crate::model::timeline::{
     CountBy, MAX_NEIGHBOURS, Neighbours, Place, TimeCount, TimeStep, Timeline, TimelineEntry, TimelineQuery,
 };
-use crate::store::recall::Then;
+use crate::store::then::Then;
 use crate::store::timeline;
 
 impl Htm {

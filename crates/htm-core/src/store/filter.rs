@@ -8,7 +8,7 @@ use sqlx::types::Json;
 
 use super::connections::Connections;
 use super::named::Named;
-use super::recall::Then;
+use super::then::Then;
 use crate::model::error::Result;
 use crate::model::filter::{Filter, TagFilter};
 use crate::model::id::NodeId;

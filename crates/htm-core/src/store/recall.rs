@@ -7,12 +7,10 @@ mod features;
 mod legs;
 mod node_row;
 mod reader;
-mod then;
 mod words;
 
 pub(crate) use features::Features;
 pub(crate) use legs::{Choosing, TextSearch};
 pub(crate) use node_row::{NodeRow, node_columns, successors};
 pub(crate) use reader::{HitRow, Reader, Size, Vectors};
-pub(crate) use then::Then;
 pub(crate) use words::Lexed;

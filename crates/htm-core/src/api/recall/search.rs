@@ -16,7 +16,8 @@ use crate::model::timeframe::Timeframe;
 use crate::model::words::Words;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{self, Conditions};
-use crate::store::recall::{HitRow, Reader, Then, Vectors};
+use crate::store::recall::{HitRow, Reader, Vectors};
+use crate::store::then::Then;
 
 /// The inputs of a search.
 #[derive(Clone, Copy)]

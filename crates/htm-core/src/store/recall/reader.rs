@@ -5,7 +5,6 @@ use pgvector::HalfVector;
 use sqlx::{Postgres, Transaction};
 
 use super::node_row::{NodeRow, node_columns};
-use super::then::Then;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::Corpus;
@@ -14,6 +13,7 @@ use crate::store::connections::Connections;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{Conditions, placed};
 use crate::store::named::{Named, sql};
+use crate::store::then::Then;
 use crate::store::vector_index;
 
 /// A query's embedding, and the store of the vectors that it is compared with.

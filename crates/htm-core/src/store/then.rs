@@ -14,10 +14,10 @@ pub(crate) struct Then(Option<DateTime<Utc>>);
 /// The names in the statements that stand for what is stored now, each with what it is as of a time. The words of the
 /// searched nodes are counted once, those of single nodes where they are asked for.
 const THEN: [(&str, &str); 8] = [
-    ("htm.visible_nodes m", concat!("\n", include_str!("../sql/recall/nodes_then.sql"), " m")),
-    ("htm.nodes m", concat!("\n", include_str!("../sql/recall/node_then.sql"), " m")),
-    ("htm.nodes n", concat!("\n", include_str!("../sql/recall/node_then.sql"), " n")),
-    ("htm.nodes s", concat!("\n", include_str!("../sql/recall/node_then.sql"), " s")),
+    ("htm.visible_nodes m", concat!("\n", include_str!("sql/recall/nodes_then.sql"), " m")),
+    ("htm.nodes m", concat!("\n", include_str!("sql/recall/node_then.sql"), " m")),
+    ("htm.nodes n", concat!("\n", include_str!("sql/recall/node_then.sql"), " n")),
+    ("htm.nodes s", concat!("\n", include_str!("sql/recall/node_then.sql"), " s")),
     ("htm.node_tags nt", "(select a.* from htm.node_tags a where a.created_at <= :as_of) nt"),
     ("htm.relations x", "(select a.* from htm.relations a where a.made_at <= :as_of) x"),
     // A vector is that of the text then, or it is none.
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_statement_of_now_is_unchanged() {
-        let sql = include_str!("../sql/recall/hits.sql");
+        let sql = include_str!("sql/recall/hits.sql");
         assert_eq!(Then::NOW.statement(sql), sql);
     }
 
@@ -79,17 +79,17 @@ mod tests {
     fn no_statement_as_of_a_time_reads_what_is_stored_now() {
         let past = Then::of(Some(DateTime::UNIX_EPOCH));
         let statements = [
-            include_str!("../sql/recall/hits.sql"),
-            include_str!("../sql/recall/sought.sql"),
-            include_str!("../sql/recall/tagged.sql"),
-            include_str!("../sql/recall/text.sql"),
-            include_str!("../sql/recall/text_of_scope.sql"),
-            include_str!("../sql/recall/texts.sql"),
-            include_str!("../sql/recall/vectors.sql"),
-            include_str!("../sql/recall/vectors_of_few.sql"),
-            include_str!("../sql/timeline.sql"),
-            include_str!("../sql/node.sql"),
-            include_str!("../sql/successors.sql"),
+            include_str!("sql/recall/hits.sql"),
+            include_str!("sql/recall/sought.sql"),
+            include_str!("sql/recall/tagged.sql"),
+            include_str!("sql/recall/text.sql"),
+            include_str!("sql/recall/text_of_scope.sql"),
+            include_str!("sql/recall/texts.sql"),
+            include_str!("sql/recall/vectors.sql"),
+            include_str!("sql/recall/vectors_of_few.sql"),
+            include_str!("sql/timeline.sql"),
+            include_str!("sql/node.sql"),
+            include_str!("sql/successors.sql"),
         ];
         let own: Vec<&str> = THEN.iter().map(|(_, then)| *then).collect();
         for sql in statements {
