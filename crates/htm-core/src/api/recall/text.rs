@@ -170,6 +170,12 @@ impl Search<'_> {
         let searched = self.words.searched();
         let parts: Vec<&str> = signs.iter().filter_map(Sign::parts).collect();
         let mut lexemes = reader.lexemes(namespaces, languages, &searched, &parts).await?;
+        let mut corpus = size.corpus();
+        if self.then.is_past() {
+            // The counts are of current texts. A word of a former text may be in none of them.
+            lexemes.iter_mut().for_each(|lexeme| lexeme.nodes = lexeme.nodes.max(1.0));
+            corpus.nodes = lexemes.iter().map(|lexeme| lexeme.nodes).fold(corpus.nodes, f64::max);
+        }
         let is_short = lexemes.len() <= MOST_CORRECTED;
         if is_short && lexemes.iter().any(|lexeme| lexeme.nodes == 0.0) {
             let compounds = spelling::compounds(&searched).into_iter();
@@ -185,7 +191,7 @@ impl Search<'_> {
             }
         }
         text.named = Named::of(&searched);
-        text.weigh(Asked::new(size.corpus(), lexemes));
+        text.weigh(Asked::new(corpus, lexemes));
         Ok((text, corrected))
     }
 
