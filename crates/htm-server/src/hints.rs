@@ -26,7 +26,6 @@ fn of_code(error: &Error) -> Option<String> {
         "revision_conflict" => {
             format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node"))
         }
-        "relation_invalid" => "name two memories of one namespace, and the kind supersedes or contradicts".into(),
         "relation_cycle" => "remove one relation of the chain first: DELETE /v1/memories/{id}/relations".into(),
         "relation_unknown" => "list them: GET /v1/memories/{id}/relations".into(),
         "not_confirmed" => "preview it with `dry_run`, then confirm it with `confirm`".into(),

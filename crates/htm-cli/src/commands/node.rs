@@ -83,7 +83,8 @@ fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
         ("expires", expires(node)),
         ("tags", tags),
     ];
-    rows.extend(describe_successors(node, &Zone::default()).into_iter().map(|it| ("superseded", it)));
+    let successors = describe_successors(node, &Zone::default());
+    rows.extend(successors.iter().map(|it| ("superseded", it.trim_start_matches("superseded ").to_owned())));
     if node.metadata.as_object().is_some_and(|metadata| !metadata.is_empty()) {
         rows.push(("metadata", node.metadata.to_string()));
     }

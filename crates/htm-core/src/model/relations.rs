@@ -204,6 +204,7 @@ pub(crate) fn cycle(from: NodeId, to: NodeId, chain: &[NodeId]) -> Error {
 /// There is no such relation.
 pub(crate) fn unknown(from: NodeId, kind: RelationKind, to: NodeId) -> Error {
     Error::new(codes::RELATION_UNKNOWN, format!("there is no relation: node {from} {kind} node {to}"))
+        .with_value("node", from)
 }
 
 #[cfg(test)]
