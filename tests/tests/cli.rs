@@ -48,6 +48,8 @@ mod queues;
 mod recall;
 #[path = "cli/refine.rs"]
 mod refine;
+#[path = "cli/relations.rs"]
+mod relations;
 #[path = "cli/robots.rs"]
 mod robots;
 #[path = "cli/tags.rs"]

@@ -15,7 +15,7 @@ use htm_core::providers::LimitChanges;
 use htm_core::tag::Leftover;
 use htm_core::{
     Caller, Confirmation, Edit, Expiry, ExportOptions, FieldChange, Htm, ImportedLine, JoinOptions, LineKind,
-    Memory, NodeId, Outcome, Quota, RecallQuery, Retention, Stage, Strategy,
+    Memory, NodeId, Outcome, Quota, RecallQuery, RelationKind, Retention, Stage, Strategy,
 };
 use htm_tests::{Sandbox, TestDatabase, drain};
 use serde_json::{Map, Value, json};
@@ -82,9 +82,11 @@ fn comparable(lines: &[Value]) -> Vec<Value> {
         for retagged in line.get_mut("retagged").and_then(Value::as_array_mut).into_iter().flatten() {
             place(&mut retagged["change"]);
         }
-        if let Some(node) = line["node"].as_i64() {
-            let next = places.len();
-            line["node"] = json!(*places.entry(node).or_insert(next));
+        for name in ["node", "from", "to"] {
+            if let Some(node) = line[name].as_i64() {
+                let next = places.len();
+                line[name] = json!(*places.entry(node).or_insert(next));
+            }
         }
     }
     lines
@@ -142,6 +144,11 @@ async fn filled() -> TestDatabase {
     let edit = Edit::new().content("We run PostgreSQL 18.").caller(Caller::AnyRobot);
     htm.edit(edited, &edit).await.unwrap();
     htm.forget(gone, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    htm.restore(gone, &Caller::AnyRobot).await.unwrap();
+    htm.forget(gone, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    let reason = Some("the vendor certified 18");
+    htm.relate(edited, RelationKind::Supersedes, plain, reason, &Caller::AnyRobot).await.unwrap();
+    htm.relate(plain, RelationKind::Contradicts, edited, None, &Caller::AnyRobot).await.unwrap();
     htm.sweep().await.unwrap();
 
     let ontology = htm.ontology(Some("atlas")).unwrap();

@@ -34,6 +34,8 @@ mod oauth;
 mod process;
 #[path = "server/refusals.rs"]
 mod refusals;
+#[path = "server/relations.rs"]
+mod relations;
 #[path = "server/subjects.rs"]
 mod subjects;
 #[path = "server/tenants.rs"]

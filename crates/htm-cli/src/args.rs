@@ -18,6 +18,7 @@ mod ontology;
 mod packaging;
 mod providers;
 mod refine;
+mod relations;
 mod robots;
 mod server;
 mod tags;
@@ -52,6 +53,7 @@ pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayA
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs, Program};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
+pub(crate) use self::relations::{RelateArgs, RelatedArgs, RelationArgs, UnrelateArgs};
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs, StatsArgs};
 pub(crate) use self::server::{ListeningArgs, ServeArgs, UpArgs};
 pub(crate) use self::tags::{
@@ -103,6 +105,12 @@ pub(crate) enum Command {
     Get(GetArgs),
     /// Change a node
     Edit(EditArgs),
+    /// Say that a node supersedes or contradicts another one
+    Relate(RelateArgs),
+    /// Remove a relation between two nodes
+    Unrelate(UnrelateArgs),
+    /// Show what a node is related to
+    Related(RelatedArgs),
     /// Forget a node, or all nodes that match a text
     Forget(ForgetArgs),
     /// List forgotten nodes
@@ -253,6 +261,7 @@ pub(crate) struct RememberArgs {
   htm recall --timeframe auto \"what did we decide last week about billing\"
   htm recall --rerank --fold --diversity 0.3 \"what did we learn from the outage?\"
   htm recall --strategy fulltext --limit 5 --json \"PostgreSQL 17.2\"
+  htm recall --as-of 2026-03-01 \"which database did we choose?\"
   htm recall --strategy auto --snippets '\"night watch\" castle* -draft'
   htm recall --explain --min-similarity 0.4 \"what slows us down?\"
   htm recall --batch queries.jsonl --limit 20 > run.jsonl")]
@@ -293,6 +302,12 @@ pub(crate) struct RecallArgs {
     /// Start the times to live of the hits again
     #[arg(long)]
     pub(crate) refresh: bool,
+    /// Answer as the memory stood at this time: a date (midnight in time.zone), an RFC 3339 time, or words (last Monday)
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["asks", "refresh"])]
+    pub(crate) as_of: Option<String>,
+    /// Show the memory that supersedes a hit in its place
+    #[arg(long)]
+    pub(crate) follow: bool,
     /// Show the best passage of each hit, with the matched words marked
     #[arg(long)]
     pub(crate) snippets: bool,
@@ -324,6 +339,9 @@ pub(crate) struct GetArgs {
     /// Also show every earlier text
     #[arg(long)]
     pub(crate) revisions: bool,
+    /// Show it as it stood at this time: a date (midnight in time.zone), an RFC 3339 time, or words (last Monday)
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["key", "revisions"])]
+    pub(crate) as_of: Option<String>,
 }
 
 #[derive(Args)]

@@ -28,6 +28,7 @@ pub(crate) mod notes;
 pub(crate) mod packaging;
 pub(crate) mod providers;
 pub(crate) mod recall;
+pub(crate) mod relations;
 pub(crate) mod remember;
 pub(crate) mod robots;
 pub(crate) mod serve;

@@ -37,6 +37,7 @@ mod quotas;
 mod reading;
 pub(crate) mod recall;
 pub(crate) mod refine;
+mod relations;
 pub(crate) mod remember;
 mod replace;
 pub(crate) mod replicas;

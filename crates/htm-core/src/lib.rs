@@ -62,11 +62,15 @@ pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
 pub use model::quota::{Quota, QuotaUse};
 pub use model::recall::{
-    Chosen, ChosenFor, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_QUERY_BYTES,
+    AsOf, Chosen, ChosenFor, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_QUERY_BYTES,
     MatchedBy, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Step, Strategy,
     VectorSearch,
 };
 pub use model::refine::RefineSettings;
+pub use model::relations::{
+    MAX_REASON_BYTES, Predecessor, Related, RelatedBy, RelatedNode, Relating, Relation, RelationKind,
+    Successor, Superseded,
+};
 pub use model::relevance::{RelevanceWeights, Signals};
 pub use model::remember::{Deduplicate, Outcome, Receipt};
 pub use model::replace::{Conversation, Replacement};

@@ -34,6 +34,7 @@ pub(crate) mod quota;
 pub(crate) mod rank;
 pub(crate) mod recall;
 pub(crate) mod refine;
+pub(crate) mod relations;
 pub(crate) mod relevance;
 pub(crate) mod remember;
 pub(crate) mod replace;

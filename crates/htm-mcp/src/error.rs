@@ -71,6 +71,8 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "file_too_many_lines" => "read its memory with recall",
         "model_of_callers" => "tell the user; its vectors come from the programs that write",
         "node_not_found" => "look for it with recall; a forgotten memory comes back with restore",
+        "relation_cycle" => "the message names the chain; remove one of its relations first, if it is wrong",
+        "relation_unknown" => "list the relations of the memory with related",
         "revision_conflict" => "read it again, then change what it says now",
         "not_forgotten" => "nothing is left to do",
         "not_owner" => {

@@ -52,6 +52,14 @@ pub(crate) fn head(node: &Node, zone: &Zone) -> String {
         zone.local(node.created_at).format("%Y-%m-%d %H:%M"),
         name(node.speaker.as_ref().unwrap_or(&node.robot))
     );
+    // The first words of the successors are quoted: they are data as well.
+    for successor in &node.superseded_by {
+        let reason =
+            successor.reason.as_ref().map(|it| format!(", because {}", quoted(it))).unwrap_or_default();
+        let begins: String = successor.excerpt.chars().take(60).collect();
+        let day = zone.local(successor.created_at).format("%Y-%m-%d");
+        text.push_str(&format!(" | superseded by [{}] {day} {}{reason}", successor.node, quoted(&begins)));
+    }
     if let Some(kind) = &node.kind {
         text.push_str(&format!(" | type {}", name(kind)));
     }
@@ -83,10 +91,14 @@ pub(crate) fn hit_head(hit: &Hit, zone: &Zone) -> String {
         MatchedBy::Tag => "by tag",
         MatchedBy::Neighbour => "beside a hit",
     };
-    match hit.matched_by {
+    let mut text = match hit.matched_by {
         MatchedBy::Time => format!("{} | {why}", head(&hit.node, zone)),
         _ => format!("{} | {why} {:.2}", head(&hit.node, zone), hit.scores.score),
+    };
+    if let Some(from) = &hit.followed_from {
+        text.push_str(&format!(" | in place of [{}], which it supersedes", from.node));
     }
+    text
 }
 
 /// Memories as a text for a model, outside the protocol: `header`, and a line for each memory with its text in quotes, in

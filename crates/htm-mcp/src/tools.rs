@@ -7,6 +7,7 @@ mod groups;
 mod memories;
 mod operate;
 mod recall;
+mod relations;
 mod remember;
 mod robots;
 mod stats;
@@ -98,6 +99,8 @@ fn of_set(set: ToolSet, has_one_client: bool, role: Role) -> Vec<&'static ToolSp
             &tags::LIST_TAGS,
             &tags::SEARCH_TAGS,
             &timeline::FIND_BY_TOPIC,
+            &relations::RELATE,
+            &relations::RELATED,
         ]);
         tools.extend(groups::TOOLS);
     }

@@ -40,6 +40,8 @@ fn of_code(error: &Error) -> Option<String> {
         "backfill_unknown" => "start one: `htm backfill`".into(),
         "erasure_unknown" => "list them: `htm erase list`".into(),
         "erase_plan_changed" => "check the memories again with `--dry-run`".into(),
+        "relation_cycle" => "remove one relation of the chain first, such as `htm unrelate 42 supersedes 17`".into(),
+        "relation_unknown" => format!("list the relations: `htm related {}`", value("node")?),
         "not_forgotten" => format!("nothing is left to do: `htm get {}`", value("node")?),
         "wait_timeout" => "see whether a worker runs: `htm doctor`".into(),
         "stage_dead" => format!("see the details: `htm status {}`", value("node")?),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use htm_core::{Htm, Role, TagPath};
+use chrono::{DateTime, Utc};
+use htm_core::error::codes::TIMEFRAME_INVALID;
+use htm_core::{Htm, Role, TagPath, TimeExpression};
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -10,7 +12,7 @@ use crate::access::Access;
 use crate::bodies::Bodies;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::problem::Result;
+use crate::problem::{Problem, Result};
 
 /// The state that the handlers share. Cheap to clone.
 #[derive(Clone)]
@@ -42,6 +44,20 @@ impl App {
     /// The given namespace, or the server's.
     pub(crate) fn namespace<'a>(&'a self, namespace: Option<&'a str>) -> &'a str {
         namespace.unwrap_or(&self.htm.settings().namespace)
+    }
+
+    /// A time as of which a request reads: a time, or the beginning of a day or of words such as `last Monday`.
+    pub(crate) fn as_of(&self, text: Option<&str>) -> Result<Option<DateTime<Utc>>> {
+        let Some(text) = text else { return Ok(None) };
+        if let Ok(time) = DateTime::parse_from_rfc3339(text.trim()) {
+            return Ok(Some(time.to_utc()));
+        }
+        let begins = text.parse::<TimeExpression>()?.begins(Utc::now(), &self.htm.settings().time)?;
+        let missing = || {
+            let text: String = text.chars().take(80).collect();
+            Problem::new(TIMEFRAME_INVALID, format!("`{text}` is no point in time: it has no beginning"))
+        };
+        begins.map(Some).ok_or_else(missing)
     }
 
     /// Tags in their stored form.

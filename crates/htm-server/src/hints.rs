@@ -26,6 +26,8 @@ fn of_code(error: &Error) -> Option<String> {
         "revision_conflict" => {
             format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node"))
         }
+        "relation_cycle" => "remove one relation of the chain first: DELETE /v1/memories/{id}/relations".into(),
+        "relation_unknown" => "list them: GET /v1/memories/{id}/relations".into(),
         "not_confirmed" => "preview it with `dry_run`, then confirm it with `confirm`".into(),
         "not_forgotten" => format!("nothing is left to do: GET /v1/memories/{}", value("node")),
         "stage_dead" => format!("see why: GET /v1/memories/{}/status", value("node")),

@@ -19,6 +19,7 @@ mod namespaces;
 mod ontology;
 mod quotas;
 mod recall;
+mod relations;
 mod remember;
 mod robots;
 mod tags;
@@ -49,6 +50,7 @@ fn written_once() -> OpenApiRouter<App> {
 fn others() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(memories::router())
+        .merge(relations::router())
         .merge(forget::router())
         .merge(erase::router())
         .merge(files::writes())

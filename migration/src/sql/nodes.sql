@@ -96,6 +96,8 @@ create index nodes_robot_idx on htm.nodes (robot_id) where deleted_at is null;
 create index nodes_language_idx on htm.nodes (namespace, language);
 -- Forgotten nodes, to be purged or restored.
 create index nodes_deleted_at_idx on htm.nodes (deleted_at) where deleted_at is not null;
+-- Nodes whose text was replaced, by when: a search as of an earlier time reads their former texts.
+create index nodes_rewritten_idx on htm.nodes (namespace, updated_at) where revision > 1;
 -- Memories that expire, to be forgotten by a sweep.
 create index nodes_expires_at_idx on htm.nodes (expires_at) where expires_at is not null and deleted_at is null;
 -- Serves `metadata @> '{"project": "apollo"}'`. Nodes without metadata are not in it, so most writes do not touch it.
@@ -149,6 +151,37 @@ create table htm.node_revisions (
     constraint node_revisions_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
 );
 comment on table htm.node_revisions is 'The former texts of nodes, who wrote each, and when.';
+
+-- A row for each time that a node was forgotten and restored. Deleted with the node.
+create table htm.node_absences (
+    namespace    text collate "C" not null,
+    node_id      bigint not null,
+    forgotten_at timestamptz not null,
+    restored_at  timestamptz not null,
+    constraint node_absences_pk primary key (node_id, forgotten_at, namespace),
+    constraint node_absences_order check (restored_at >= forgotten_at),
+    constraint node_absences_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
+);
+comment on table htm.node_absences is 'When a restored node was forgotten: a search as of that time does not find it.';
+
+-- A row for each relation that a person or an agent has set between two nodes of a namespace. Deleted with either.
+create table htm.relations (
+    namespace text collate "C" not null,
+    from_node bigint not null,
+    kind      text not null constraint relations_kind_known check (kind in ('supersedes', 'contradicts')),
+    to_node   bigint not null,
+    reason    text constraint relations_reason_size check (octet_length(reason) between 1 and 4096),
+    robot     text collate "C" not null constraint relations_robot_size check (octet_length(robot) between 1 and 512),
+    made_at   timestamptz not null default now(),
+    constraint relations_pk primary key (from_node, to_node, kind, namespace),
+    constraint relations_not_to_itself check (from_node <> to_node),
+    constraint relations_from_fk foreign key (from_node, namespace) references htm.nodes (id, namespace) on delete cascade,
+    constraint relations_to_fk foreign key (to_node, namespace) references htm.nodes (id, namespace) on delete cascade
+);
+comment on table htm.relations is 'What people and agents say of two memories: one supersedes or contradicts the other.';
+comment on column htm.relations.robot is 'Who set it, by name.';
+-- The relations to a node.
+create index relations_to_node_idx on htm.relations (to_node, kind);
 
 -- A row for each robot that repeated a node's content. The first occurrence is the node itself.
 create table htm.repeats (

@@ -8,9 +8,11 @@ use sqlx::AssertSqlSafe;
 use super::{ALL, export, filled, import};
 
 /// The tables that come back, each with its columns that do not, and the condition on its rows that do.
-const RESTORED: [(&str, &[&str], &str); 22] = [
+const RESTORED: [(&str, &[&str], &str); 24] = [
     ("htm.nodes", &["id"], "true"),
     ("htm.node_revisions", &[], "true"),
+    ("htm.node_absences", &[], "true"),
+    ("htm.relations", &[], "true"),
     ("htm.repeats", &[], "true"),
     ("htm.node_accesses", &[], "true"),
     ("htm.node_tags", &[], "true"),
@@ -86,6 +88,9 @@ const LEFT: [(&str, &str); 22] = [
 /// The value of a column, without the numbers that differ between databases.
 fn value(table: &str, column: &str) -> String {
     match (table, column) {
+        (_, "from_node" | "to_node") => {
+            format!("(select n.content || n.created_at from htm.nodes n where n.id = t.{column})")
+        }
         (_, "node_id") => "(select n.content || n.created_at from htm.nodes n where n.id = t.node_id)".into(),
         (_, "robot_id") => "(select r.namespace || '/' || r.name from htm.robots r where r.id = t.robot_id)".into(),
         (_, "tag_id") => "(select g.path from htm.tags g where g.id = t.tag_id)".into(),

@@ -238,3 +238,33 @@ async fn the_workers_of_the_process_embed_and_tag() {
     let (text, _) = client.succeeds("recall", json!({ "query": "heating service" })).await;
     assert!(text.contains(" | by words and meaning ") && !text.contains("note:"), "{text}");
 }
+
+#[tokio::test]
+async fn a_memory_supersedes_another_one() {
+    let client = Client::start(&["--no-workers", "--tools", "all"]).await;
+    for text in ["The ledger runs PostgreSQL 17.", "The ledger runs PostgreSQL 18."] {
+        client.succeeds("remember", json!({ "text": text, "time": "2026-03-01" })).await;
+    }
+    let relation = json!({ "id": 2, "kind": "supersedes", "to": 1, "reason": "certified" });
+    let (text, facts) = client.succeeds("relate", relation.clone()).await;
+    assert_eq!((text.as_str(), &facts["is_new"]), ("[2] supersedes [1].", &json!(true)));
+    let (text, _) = client.succeeds("relate", relation).await;
+    assert_eq!(text, "[2] supersedes [1] was known already; nothing has changed.");
+    let (text, facts) = client.succeeds("recall", json!({ "query": "ledger" })).await;
+    let told = "| superseded by [2] 2026-03-01 \"The ledger runs PostgreSQL 18.\", because \"certified\"";
+    assert!(text.lines().nth(2).unwrap().contains(told), "{text}");
+    assert_eq!(facts["hits"][1]["superseded_by"][0]["node"], 2);
+    let (text, _) = client.succeeds("context", json!({ "query": "ledger" })).await;
+    assert!(text.contains("note: superseded, and so perhaps no longer right: [1] by [2]"), "{text}");
+    let (text, facts) = client.succeeds("related", json!({ "id": 1 })).await;
+    assert!(text.contains("[2] 2026-03-01 | supersedes it, because \"certified\""), "{text}");
+    assert_eq!(facts["related"][0]["by"], "superseded_by");
+    let newer = json!({ "text": "The ledger runs PostgreSQL 19.", "supersedes": [2] });
+    let (text, facts) = client.succeeds("remember", newer).await;
+    assert_eq!((text.as_str(), &facts["supersedes"]), ("Remembered as [3]. It supersedes [2].", &json!([2])));
+    let removal = json!({ "id": 2, "kind": "supersedes", "to": 1, "remove": true });
+    let (text, _) = client.succeeds("relate", removal).await;
+    assert_eq!(text, "Removed: [2] supersedes [1].");
+    let (text, _) = client.succeeds("recall", json!({ "query": "ledger", "as_of": "2020-01-01" })).await;
+    assert!(text.starts_with("Nothing found.") && text.contains("purged or erased since"), "{text}");
+}

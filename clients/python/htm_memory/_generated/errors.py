@@ -285,6 +285,18 @@ class RevisionConflict(HtmError):
     """The node was edited since it was read."""
 
 
+class RelationInvalid(HtmError):
+    """A relation is of an unknown kind, of a memory to itself, between two namespaces, or has an empty reason."""
+
+
+class RelationCycle(HtmError):
+    """A memory would supersede one that supersedes it, directly or through others."""
+
+
+class RelationUnknown(HtmError):
+    """There is no such relation between the two memories."""
+
+
 class NotForgotten(HtmError):
     """The node to restore is not forgotten."""
 
@@ -768,6 +780,9 @@ BY_CODE: dict[str, type[HtmError]] = {
     "not_owner": NotOwner,
     "remembered_by_others": RememberedByOthers,
     "revision_conflict": RevisionConflict,
+    "relation_invalid": RelationInvalid,
+    "relation_cycle": RelationCycle,
+    "relation_unknown": RelationUnknown,
     "not_forgotten": NotForgotten,
     "not_confirmed": NotConfirmed,
     "nothing_to_erase": NothingToErase,

@@ -147,6 +147,15 @@ export type ServerCode =
   | "remembered_by_others"
   /** 409: The node was edited since it was read. */
   | "revision_conflict"
+  /**
+   * 422: A relation is of an unknown kind, of a memory to itself, between two namespaces, or has an
+   * empty reason.
+   */
+  | "relation_invalid"
+  /** 409: A memory would supersede one that supersedes it, directly or through others. */
+  | "relation_cycle"
+  /** 404: There is no such relation between the two memories. */
+  | "relation_unknown"
   /** 409: The node to restore is not forgotten. */
   | "not_forgotten"
   /** 409: An act that removes something was not confirmed. */

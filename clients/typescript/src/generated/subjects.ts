@@ -1012,9 +1012,27 @@ export class Memories {
    * Read a memory.
    *
    * The ETag is the revision of its text; other changes do not make a new one.
+   *
+   * With `as_of`, it is as it stood at that time, with the text that it had.
    */
-  async get(id: number, options: Options = {}): Promise<models.Node> {
-    return this.#sender.send({ method: "GET", path: path`/v1/memories/${id}` }, options);
+  async get(
+    id: number,
+    fields: {
+      /**
+       * The time as of which the memory is read: a date, an RFC 3339 time, or words. Default: now.
+       */
+      as_of?: string | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.Node> {
+    return this.#sender.send(
+      {
+        method: "GET",
+        path: path`/v1/memories/${id}`,
+        query: fields,
+      },
+      options,
+    );
   }
 
   /** Read a memory by its key. */
@@ -1098,6 +1116,53 @@ export class Memories {
   }
 
   /**
+   * Say that a memory supersedes or contradicts another one.
+   *
+   * Both are in one namespace. A relation that is set already stays as it is: 200 instead of 201.
+   */
+  async relate(
+    id: number,
+    fields: models.RelationBody,
+    options: WriteOptions = {},
+  ): Promise<models.Relating> {
+    return this.#sender.send(
+      {
+        method: "POST",
+        path: path`/v1/memories/${id}/relations`,
+        body: fields,
+        takesKey: true,
+      },
+      options,
+    );
+  }
+
+  /**
+   * List what a memory is related to.
+   *
+   * Relations that were set come first, then near-duplicates by the vectors, then memories with the
+   * same rare tags.
+   */
+  async related(
+    id: number,
+    fields: {
+      /** Only those that are related in this way. Default: in any. */
+      kind?: models.RelatedBy | null;
+      /** The most memories of each kind, 1 to 10,000. Default: 10. */
+      limit?: number | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.Related> {
+    return this.#sender.send(
+      {
+        method: "GET",
+        path: path`/v1/memories/${id}/relations`,
+        query: fields,
+      },
+      options,
+    );
+  }
+
+  /**
    * Restore a forgotten memory.
    *
    * With `If-Match`, it fails if the text has another revision by now (412).
@@ -1147,6 +1212,37 @@ export class Memories {
   /** List the tags of a memory, each with who set it and how sure that was. */
   async tags(id: number, options: Options = {}): Promise<models.TagAssignment[]> {
     return this.#sender.send({ method: "GET", path: path`/v1/memories/${id}/tags` }, options);
+  }
+
+  /** Remove a relation of a memory to another one. */
+  async unrelate(
+    id: number,
+    fields: {
+      /** The kind. */
+      kind: models.RelationKind;
+      /** The memory that is superseded or contradicted. */
+      to: models.NodeId;
+      /** The namespace of the robot that removes it. Default: the server's. */
+      namespace?: string | null;
+      /**
+       * The robot that removes it: it must have remembered the memory of the path. Default: the
+       * server's.
+       */
+      robot?: string | null;
+      /** Whether the memory of the path may be of any robot. Default: false. */
+      any_robot?: boolean | null;
+    },
+    options: WriteOptions = {},
+  ): Promise<models.Relation> {
+    return this.#sender.send(
+      {
+        method: "DELETE",
+        path: path`/v1/memories/${id}/relations`,
+        query: fields,
+        takesKey: true,
+      },
+      options,
+    );
   }
 }
 
@@ -1447,6 +1543,8 @@ export class Recall {
       strategy?: models.Strategy | null;
       /** The most hits, 1 to 10,000. Default: 20. */
       limit?: number | null;
+      /** Answers as the memory stood at this time. Default: now. */
+      as_of?: string | null;
     },
     options: Options = {},
   ): Promise<models.Recalled> {

@@ -13,6 +13,7 @@ Examples:
   htm timeline billing --timeframe \"last month\" --by session
   htm timeline --tag database:postgresql
   htm timeline --type decision --min-importance 7
+  htm timeline --as-of 2026-03-01 --limit 5
   htm timeline --session standup-12 --limit 100
   htm timeline --timeframe auto \"the migration since Monday\" --json")]
 pub(crate) struct TimelineArgs {
@@ -27,6 +28,9 @@ pub(crate) struct TimelineArgs {
     /// The number of memories, 1 to 10000: the most relevant to the topic, or the latest. Default: recall.limit
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
+    /// As the memory stood at this time: a date (midnight in time.zone), an RFC 3339 time, or words (last Monday)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) as_of: Option<String>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 }

@@ -247,6 +247,10 @@ impl Answer {
                 one_line(&unverified.reason, 300)
             ));
         }
+        for it in &self.context.superseded {
+            let by: Vec<String> = it.superseded_by.iter().map(|by| by.node.to_string()).collect();
+            text.push_str(&format!("\nnode {} is superseded by node {}", it.node, by.join(", ")));
+        }
         for recalled in self.recalled.iter().map(|recalled| &recalled.recalled) {
             text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
             text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));

@@ -4,17 +4,26 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Keepers, KeptBy, Node, NodeStatus, ParkedFor, Revision, StageState, StageStatus};
+use htm_core::{Keepers, KeptBy, Node, NodeStatus, ParkedFor, Revision, StageState, StageStatus, Zone};
 use htm_runtime::config::Config;
 
+use super::relations::describe_successors;
 use super::session::with_htm;
 use crate::args::{GetArgs, StatusArgs};
 use crate::codes;
 use crate::duration::rough;
 use crate::error::CliError;
+use crate::instant::instant;
 use crate::output::{Output, count, plain, table};
 
 pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Result<ExitCode, CliError> {
+    if let (Some(node), Some(at)) = (args.node, &args.as_of) {
+        let at = instant(at, &config.time.settings())?;
+        let node = with_htm(config, async |htm| htm.get_as_of(node, at).await).await?;
+        let found = Found { node, stages: Vec::new(), keepers: Keepers::default(), revisions: None };
+        output.value(&found.node, || describe(&found));
+        return Ok(ExitCode::SUCCESS);
+    }
     let found = with_htm(config, async |htm| {
         let node = match (args.node, &args.key) {
             (Some(node), _) => Some(htm.get(node).await?),
@@ -74,6 +83,8 @@ fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
         ("expires", expires(node)),
         ("tags", tags),
     ];
+    let successors = describe_successors(node, &Zone::default());
+    rows.extend(successors.iter().map(|it| ("superseded", it.trim_start_matches("superseded ").to_owned())));
     if node.metadata.as_object().is_some_and(|metadata| !metadata.is_empty()) {
         rows.push(("metadata", node.metadata.to_string()));
     }

@@ -1,6 +1,6 @@
 //! Notes about unknown names in a question. Without them, a mistyped name would find nothing for no visible reason.
 
-use htm_core::{Correction, Degraded, Filter, Htm, Step, TagFilter, TimeFilter, TimePhrase};
+use htm_core::{AsOf, Correction, Degraded, Filter, Htm, Step, TagFilter, TimeFilter, TimePhrase, Zone};
 use htm_runtime::commands;
 
 use crate::error::CliError;
@@ -73,6 +73,13 @@ pub(crate) async fn unknown_namespaces(
             format!("no memory was ever written to namespace `{}`; {nearest}", one_line(&it.namespace, 60))
         })
         .collect())
+}
+
+/// The time as of which an answer is, and what it cannot know.
+pub(crate) fn describe_as_of(as_of: Option<&AsOf>, zone: &Zone) -> String {
+    as_of.map_or_else(String::new, |AsOf { at, warning, .. }| {
+        format!("\nas of {} ({zone}): {warning}", zone.local(*at).format("%Y-%m-%d %H:%M:%S"))
+    })
 }
 
 /// A line if a model on standby answered for the active one.

@@ -16,9 +16,11 @@ use htm_runtime::config::Config;
 use super::filter::{filter, tag_prefixes};
 use super::mind::{self, TakenIn};
 use super::notes;
+use super::relations::describe_successors;
 use crate::args::RecallArgs;
 use crate::codes;
 use crate::error::CliError;
+use crate::instant::instant;
 use crate::lines::{Line, Lines};
 use crate::output::{Output, count, one_line, table};
 
@@ -93,6 +95,8 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         explain: args.explain,
         correct: !args.no_correct,
         refresh: args.refresh,
+        follow: args.follow,
+        as_of: args.as_of.as_deref().map(|at| instant(at, &config.time.settings())).transpose()?,
         ..RecallQuery::new(args.query.join(" "))
     };
     Ok(refine::refined(query, &args.refine))
@@ -168,6 +172,18 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             ))
             .dim(),
         ));
+        if let Some(from) = &hit.followed_from {
+            let reason =
+                from.reason.as_ref().map(|it| format!(" ({})", one_line(it, 80))).unwrap_or_default();
+            let excerpt = one_line(&from.excerpt, 60);
+            text.push_str(&format!(
+                "     in place of node {}, which it supersedes: {excerpt}{reason}\n",
+                from.node
+            ));
+        }
+        for successor in describe_successors(&hit.node, zone) {
+            text.push_str(&format!("     {successor}\n"));
+        }
         if let Some(snippet) = &hit.snippet {
             text.push_str(&format!("     {}\n", one_line(&snippet.html(), 1_000)));
         }
@@ -209,6 +225,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     if let Some(time) = describe_time(&recalled.timeframe, recalled.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));
     }
+    text.push_str(&notes::describe_as_of(recalled.as_of.as_ref(), zone));
     text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
     text.push_str(&notes::describe_degraded(&recalled.degraded));
     text

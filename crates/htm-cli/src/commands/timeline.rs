@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 use console::style;
 use htm_core::{
-    Correction, Degraded, Grouping, Htm, Neighbours, Node, TimePhrase, Timeframe, TimelineGroup,
+    AsOf, Correction, Degraded, Grouping, Htm, Neighbours, Node, TimePhrase, Timeframe, TimelineGroup,
     TimelineQuery, Zone,
 };
 use htm_runtime::config::Config;
@@ -13,9 +13,11 @@ use htm_runtime::config::Config;
 use super::filter::filter;
 use super::notes;
 use super::recall::{describe_time, limit};
+use super::relations::describe_successors;
 use super::session::{with_htm, with_session};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
+use crate::instant::instant;
 use crate::output::{Output, count, one_line};
 
 pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -26,6 +28,7 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         filter: filter(config, args.filter)?,
         strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_ref()).parse()?,
         limit: limit(config, args.limit.as_deref())?,
+        as_of: args.as_of.as_deref().map(|at| instant(at, &config.time.settings())).transpose()?,
     };
     let (mut timeline, notes) = with_session(config, async |session| {
         let htm = session.htm();
@@ -44,6 +47,7 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         corrected: std::mem::take(&mut timeline.corrected),
         relaxed: timeline.relaxed,
         degraded: std::mem::take(&mut timeline.degraded),
+        as_of: timeline.as_of.take(),
         groups: timeline.into_groups(grouping, &zone),
         notes,
     };
@@ -73,6 +77,8 @@ struct Shown {
     corrected: Vec<Correction>,
     relaxed: bool,
     degraded: Vec<Degraded>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_of: Option<AsOf>,
     /// Notes on filters that name something unknown.
     notes: Vec<String>,
 }
@@ -96,6 +102,9 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
         text.push_str(&format!("{}\n", style(heading).bold()));
         for entry in &group.entries {
             text.push_str(&line("  ", &entry.node, &time(entry.node.created_at, format), width));
+            for successor in describe_successors(&entry.node, zone) {
+                text.push_str(&format!("    {successor}\n"));
+            }
         }
     }
     if shown.groups.is_empty() {
@@ -105,6 +114,7 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
     if let Some(time) = describe_time(&shown.timeframe, shown.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));
     }
+    text.push_str(&notes::describe_as_of(shown.as_of.as_ref(), zone));
     text.push_str(&notes::describe_model(&shown.models, shown.instead_of.as_deref()));
     text.push_str(&notes::describe_words(&shown.corrected, shown.relaxed));
     text.push_str(&notes::describe_degraded(&shown.degraded));

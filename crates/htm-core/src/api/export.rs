@@ -116,6 +116,7 @@ enum Step {
         of: Option<(i64, i32)>,
         last: (DateTime<Utc>, i64),
     },
+    Relations(i64, i64),
     Quotas(String),
     End,
     Done,
@@ -238,7 +239,7 @@ impl Exporter {
                     None => store::next_namespace(&mut self.tx, &after).await?,
                 };
                 let memories = |namespace| Step::Memories { namespace, after: None };
-                next.map_or_else(|| Step::Quotas(String::new()), memories)
+                next.map_or_else(|| Step::Relations(0, 0), memories)
             }
             Step::Memories { namespace, after } => self.page(namespace, after).await?,
             Step::Page { namespace, page, of: Some((node, after)), last } => {
@@ -255,6 +256,13 @@ impl Exporter {
                     Step::Page { namespace, page, of, last }
                 }
             },
+            Step::Relations(from, to) => {
+                let forgotten = self.options.forgotten;
+                let page = store::relations(&mut self.tx, of, forgotten, (from, to)).await?;
+                let last = page.last().map(|it| Step::Relations(it.from, it.to));
+                page.into_iter().for_each(|it| self.add(Line::Relation(it)));
+                last.unwrap_or_else(|| Step::Quotas(String::new()))
+            }
             Step::Quotas(after) => {
                 let page = settings::quotas(&mut self.tx, of, &after).await?;
                 let last = page.last().map(|it| Step::Quotas(it.ns.clone()));

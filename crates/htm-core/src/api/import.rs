@@ -295,6 +295,19 @@ impl Importer {
                 self.htm.admit(&group.ns)?;
                 store::group(self.htm.pool(), &group).await?
             }
+            Line::Relation(relation) => {
+                relation.check()?;
+                self.htm.admit(&relation.ns)?;
+                let node = |number| {
+                    let missing = || {
+                        let what =
+                            format!("no line before it has a related memory {number} that was written");
+                        Error::new(codes::LINE_INVALID, what)
+                    };
+                    self.written.related(number).ok_or_else(missing)
+                };
+                store::relation(self.htm.pool(), &relation, node(relation.from)?, node(relation.to)?).await?
+            }
             Line::Change(_) | Line::Name(_) | Line::Tag(_) | Line::Memory(_) | Line::Revision(_) => {
                 return Ok(None);
             }

@@ -1,11 +1,14 @@
 //! Reading a node.
 
+use chrono::{DateTime, Utc};
+
 use crate::api::htm::Htm;
 use crate::api::remember::ATTEMPTS;
 use crate::model::error::{Result, codes};
 use crate::model::id::NodeId;
-use crate::model::nodes::{Node, Revision, TagAssignment};
+use crate::model::nodes::{Node, Revision, TagAssignment, not_found};
 use crate::store::nodes;
+use crate::store::then::Then;
 
 impl Htm {
     /// All texts of a node, the oldest first; the last is the current one.
@@ -38,6 +41,21 @@ impl Htm {
     pub async fn get(&self, node: NodeId) -> Result<Node> {
         self.admit_nodes(&[node]).await?;
         nodes::get(self.pool(), node).await
+    }
+
+    /// A node as it stood at a time: with the text that it had then. What is not kept, such as a former importance, is as it
+    /// is now.
+    ///
+    /// # Errors
+    /// `node_not_found`, also for a node that was not remembered by then, or was forgotten; `time_in_future`, or a database
+    /// error.
+    pub async fn get_as_of(&self, node: NodeId, at: DateTime<Utc>) -> Result<Node> {
+        self.admit_nodes(&[node]).await?;
+        self.admit_as_of(Some(at)).await?;
+        let mut found = nodes::as_of(self.pool(), &[node], Then::of(Some(at))).await?;
+        let mut found = found.pop().ok_or_else(|| not_found(node))?;
+        self.count_tokens_of(&mut found);
+        Ok(found)
     }
 
     /// The node with a key in a namespace (default: the handle's), or none.

@@ -15,12 +15,13 @@ use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::recall::{
-    Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto, facets,
+    AsOf, Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto, facets, succession,
 };
 use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
-use crate::store::expiry;
 use crate::store::recall::Reader;
+use crate::store::then::Then;
+use crate::store::{expiry, nodes};
 
 impl Htm {
     /// Finds memories.
@@ -35,6 +36,9 @@ impl Htm {
     /// `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
+        // A look at an earlier time changes nothing.
+        let past = RecallQuery { count_accesses: false, refresh: false, ..query.clone() };
+        let query = if query.as_of.is_some() { &past } else { query };
         let recalled = self.reading(|htm| async move { Box::pin(htm.recall_here(query)).await }).await?;
         if query.refresh {
             let hits: Vec<NodeId> = recalled.hits.iter().map(|hit| hit.node.id).collect();
@@ -44,14 +48,35 @@ impl Htm {
     }
 
     async fn recall_here(&self, query: &RecallQuery) -> Result<Recalled> {
+        self.admit_as_of(query.as_of).await?;
         let namespaces = self.namespaces_or_own(&query.filter.namespaces)?;
         let filter = self.filter_in_use(&namespaces, &query.filter).await?;
         let boost_tags = self.tags_in_use(&namespaces, &query.boost_tags).await?;
         let query = &RecallQuery { filter, boost_tags, ..query.clone() };
-        match query.is_refined() {
-            true => self.recall_refined(query).await,
-            false => self.search(query, &[]).await,
+        let mut recalled = match query.is_refined() {
+            true => self.recall_refined(query).await?,
+            false => self.search(query, &[]).await?,
+        };
+        match query.follow {
+            true => self.follow(query, &mut recalled).await?,
+            false => succession::order(&mut recalled.hits),
         }
+        if query.as_of.is_some() {
+            recalled.hits.iter_mut().for_each(|hit| self.count_tokens_of(&mut hit.node));
+        }
+        Ok(recalled)
+    }
+
+    /// Gives the places of superseded hits to the memories that supersede them.
+    async fn follow(&self, query: &RecallQuery, recalled: &mut Recalled) -> Result<()> {
+        let successors = succession::successors(&recalled.hits);
+        if !successors.is_empty() {
+            let nodes = nodes::as_of(self.pool(), &successors, Then::of(query.as_of)).await?;
+            let nodes = nodes.into_iter().map(|node| (node.id, node)).collect();
+            recalled.hits = succession::follow(std::mem::take(&mut recalled.hits), &nodes);
+            recalled.facets = facets(&recalled.hits);
+        }
+        Ok(())
     }
 
     /// Searches for a valid query with the first of its models, without refinements. The signs in `required` apply
@@ -64,7 +89,7 @@ impl Htm {
         for namespace in &namespaces {
             self.saw_robot(namespace, &self.settings().robot);
         }
-        let applied = self.apply_time(&query.filter.timeframe, &query.text).await?;
+        let applied = self.apply_time_as_of(&query.filter.timeframe, &query.text, query.as_of).await?;
         if applied.is_only_time() {
             return self.recall_time(query, applied).await;
         }
@@ -106,6 +131,7 @@ impl Htm {
         };
         let embed_ms = started.elapsed().as_secs_f64() * 1_000.0;
         let started = Instant::now();
+        let then = Then::of(query.as_of);
         let search = Search {
             namespaces: &namespaces,
             query,
@@ -117,8 +143,9 @@ impl Htm {
             settings: &self.settings().recall,
             relevance: weights.as_ref(),
             language: &self.settings().language,
+            then,
         };
-        let open = || Reader::open(self.pool(), &namespaces, self.settings().recall.ef_search);
+        let open = || Reader::open(self.pool(), &namespaces, self.settings().recall.ef_search, then);
         let mut found = search.run(open().await?).await?;
         let mut relaxed = false;
         if found.hits.is_empty() && required.is_empty() && words.has(SignKind::Phrase) {
@@ -126,6 +153,7 @@ impl Htm {
             relaxed = !found.hits.is_empty();
         }
         let hits = found.hits;
+        let embedded = embedding.is_some();
         if query.count_accesses {
             self.count_accesses(hits.iter().map(|hit| hit.node.id));
         }
@@ -149,6 +177,7 @@ impl Htm {
             expansions: Vec::new(),
             expand_ms: 0.0,
             rerank_ms: 0.0,
+            as_of: query.as_of.map(|at| AsOf::new(at, found.former_texts, embedded)),
         })
     }
 }
@@ -157,7 +186,7 @@ impl Htm {
     /// Answers a query that is only a time: the latest memories of that time.
     async fn recall_time(&self, query: &RecallQuery, applied: Applied) -> Result<Recalled> {
         let started = Instant::now();
-        let nodes = self.latest_within(&applied.timeframe, &query.filter, query.limit).await?;
+        let nodes = self.latest_within(&applied.timeframe, &query.filter, query.limit, query.as_of).await?;
         let hits = nodes.into_iter().map(|node| Hit {
             node,
             scores: Scores::default(),
@@ -167,6 +196,7 @@ impl Htm {
             snippet: None,
             explanation: None,
             folded: Vec::new(),
+            followed_from: None,
         });
         let hits: Vec<Hit> = hits.collect();
         if query.count_accesses {
@@ -192,6 +222,7 @@ impl Htm {
             expansions: Vec::new(),
             expand_ms: 0.0,
             rerank_ms: 0.0,
+            as_of: query.as_of.map(|at| AsOf::new(at, 0, false)),
         })
     }
 }

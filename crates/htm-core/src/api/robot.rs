@@ -9,15 +9,17 @@ use chrono::{DateTime, Utc};
 use crate::api::htm::Htm;
 use crate::api::mind::{Mind, Saver};
 use crate::model::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
-use crate::model::error::Result;
+use crate::model::error::{Error, Result};
 use crate::model::filter::Filter;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, Memory, validate_name};
 use crate::model::nodes::not_found;
 use crate::model::recall::{RecallQuery, Recalled};
+use crate::model::relations::Superseded;
 use crate::model::remember::{Outcome, Receipt};
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::{Entry, WorkingMemory, WorkingMemoryStats};
+use crate::store::relations;
 use crate::store::working_memory::{self as store, LiveNode};
 
 /// The longest time that a context waits for the check whether its nodes were forgotten or edited elsewhere.
@@ -101,6 +103,10 @@ pub struct RobotContext {
     pub context: Context,
     /// Set if the database did not answer: the text may have nodes that were forgotten or edited elsewhere.
     pub unverified: Option<Unverified>,
+    /// The nodes of the text that other memories supersede.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub superseded: Vec<Superseded>,
 }
 
 /// The reason why a context could not be compared with long-term memory.
@@ -245,9 +251,12 @@ impl Robot {
         let filter = query.filter.or_in(&self.mind.namespace);
         self.htm.saw_robot(&self.mind.namespace, &self.mind.name());
         let recalled = self.htm.recall(&RecallQuery { filter, ..query.clone() }).await?;
+        // A former text is no memory of now.
+        let is_of_now = query.as_of.is_none();
         let entries: Vec<Entry> = recalled
             .hits
             .iter()
+            .filter(|_| is_of_now)
             .rev()
             .map(|hit| {
                 let node = LiveNode {
@@ -294,26 +303,37 @@ impl Robot {
         let known: Vec<(NodeId, i32)> =
             self.mind.lock().memory.iter().map(|entry| (entry.node, entry.revision)).collect();
         let answer = tokio::time::timeout(VERIFY_TIMEOUT, store::live_nodes(self.htm.pool(), &known));
-        let (mut left_out, unverified) = match answer.await {
-            Ok(Ok(live)) => (self.refresh(&known, live), None),
-            Ok(Err(error)) => {
-                let reason = format!("{error}; {}", error.hint());
-                (Vec::new(), Some(Unverified { code: error.code(), reason }))
-            }
-            Err(_elapsed) => {
-                let reason = format!("no answer within {} s", VERIFY_TIMEOUT.as_secs());
-                (Vec::new(), Some(Unverified { code: "database_unreachable", reason }))
-            }
+        let unanswered = || Unverified {
+            code: "database_unreachable",
+            reason: format!("no answer within {} s", VERIFY_TIMEOUT.as_secs()),
         };
+        let failed =
+            |error: Error| Unverified { code: error.code(), reason: format!("{error}; {}", error.hint()) };
+        let (mut left_out, mut unverified) = match answer.await {
+            Ok(Ok(live)) => (self.refresh(&known, live), None),
+            Ok(Err(error)) => (Vec::new(), Some(failed(error))),
+            Err(_elapsed) => (Vec::new(), Some(unanswered())),
+        };
+        let mut context = {
+            let mut state = self.mind.lock();
+            let now = state.tick();
+            assemble(state.memory.iter().filter(passes), options, self.encoding(), now)
+        };
+        left_out.append(&mut context.left_out);
+        context.left_out = left_out;
+        let mut superseded = Vec::new();
+        if unverified.is_none() && !context.included.is_empty() {
+            let asked = relations::superseded(self.htm.pool(), &context.included);
+            match tokio::time::timeout(VERIFY_TIMEOUT, asked).await {
+                Ok(Ok(found)) => superseded = found,
+                Ok(Err(error)) => unverified = Some(failed(error)),
+                Err(_elapsed) => unverified = Some(unanswered()),
+            }
+        }
         if let Some(unverified) = &unverified {
             tracing::info!(code = unverified.code, robot = %self.name(), "a context was not verified");
         }
-        let mut state = self.mind.lock();
-        let now = state.tick();
-        let mut context = assemble(state.memory.iter().filter(passes), options, self.encoding(), now);
-        left_out.append(&mut context.left_out);
-        context.left_out = left_out;
-        RobotContext { context, unverified }
+        RobotContext { context, unverified, superseded }
     }
 
     /// Adds nodes of any namespace to the working memory, in order. A node that is there already counts as used.

@@ -2,17 +2,20 @@
 
 use std::cmp::Reverse;
 
+use chrono::{DateTime, Utc};
+
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::{Filter, validate_limit};
 use crate::model::id::NodeId;
 use crate::model::memory::validate_text;
 use crate::model::nodes::Node;
-use crate::model::recall::{Hit, MAX_QUERY_BYTES, RecallQuery};
+use crate::model::recall::{AsOf, Hit, MAX_QUERY_BYTES, RecallQuery};
 use crate::model::timeframe::{Applied, Timeframe};
 use crate::model::timeline::{
     CountBy, MAX_NEIGHBOURS, Neighbours, Place, TimeCount, TimeStep, Timeline, TimelineEntry, TimelineQuery,
 };
+use crate::store::then::Then;
 use crate::store::timeline;
 
 impl Htm {
@@ -25,14 +28,15 @@ impl Htm {
     }
 
     async fn conversation_timeline_here(&self, query: &TimelineQuery) -> Result<Timeline> {
+        self.admit_as_of(query.as_of).await?;
         // A topic that is only a time phrase asks for everything of that time.
         let only_time = match &query.topic {
             Some(topic) => {
                 validate_text("query", topic, MAX_QUERY_BYTES)?;
-                let applied = self.apply_time(&query.filter.timeframe, topic).await?;
+                let applied = self.apply_time_as_of(&query.filter.timeframe, topic, query.as_of).await?;
                 applied.is_only_time().then_some(applied)
             }
-            None => Some(self.apply_time(&query.filter.timeframe, "").await?),
+            None => Some(self.apply_time_as_of(&query.filter.timeframe, "", query.as_of).await?),
         };
         let mut timeline = match (&query.topic, only_time) {
             (Some(topic), None) => {
@@ -41,6 +45,7 @@ impl Htm {
                         filter: query.filter.clone(),
                         strategy: query.strategy,
                         limit: query.limit,
+                        as_of: query.as_of,
                         ..RecallQuery::new(topic)
                     })
                     .await?;
@@ -54,11 +59,12 @@ impl Htm {
                     corrected: recalled.corrected,
                     relaxed: recalled.relaxed,
                     degraded: recalled.degraded,
+                    as_of: recalled.as_of,
                 }
             }
             (_, applied) => {
                 let Applied { timeframe, phrase } = applied.unwrap_or_default();
-                let nodes = self.latest_within(&timeframe, &query.filter, query.limit).await?;
+                let nodes = self.latest_within(&timeframe, &query.filter, query.limit, query.as_of).await?;
                 let entries = nodes.into_iter().map(|node| TimelineEntry { node, score: None }).collect();
                 Timeline {
                     entries,
@@ -69,6 +75,7 @@ impl Htm {
                     corrected: Vec::new(),
                     relaxed: false,
                     degraded: Vec::new(),
+                    as_of: query.as_of.map(|at| AsOf::new(at, 0, false)),
                 }
             }
         };
@@ -87,7 +94,7 @@ impl Htm {
     pub async fn latest(&self, filter: &Filter, limit: usize) -> Result<Vec<Node>> {
         let latest = |htm: Htm| async move {
             let timeframe = htm.apply_time(&filter.timeframe, "").await?.timeframe;
-            htm.latest_within(&timeframe, filter, limit).await
+            htm.latest_within(&timeframe, filter, limit, None).await
         };
         self.reading(latest).await
     }
@@ -115,12 +122,13 @@ impl Htm {
         self.reading(counts).await
     }
 
-    /// As [`latest`](Self::latest), within a resolved timeframe.
+    /// As [`latest`](Self::latest), within a resolved timeframe and as of a time.
     pub(crate) async fn latest_within(
         &self,
         timeframe: &Timeframe,
         filter: &Filter,
         limit: usize,
+        as_of: Option<DateTime<Utc>>,
     ) -> Result<Vec<Node>> {
         filter.validate()?;
         validate_limit(limit)?;
@@ -129,11 +137,16 @@ impl Htm {
         let namespaces = self.namespaces_or_own(&filter.namespaces)?;
         let filter = self.filter_in_use(&namespaces, filter).await?;
         for namespace in &namespaces {
-            latest.extend(timeline::latest(self.pool(), namespace, &filter, timeframe, limit).await?);
+            latest.extend(
+                timeline::latest(self.pool(), namespace, &filter, timeframe, limit, Then::of(as_of)).await?,
+            );
         }
         if namespaces.len() > 1 {
             latest.sort_by_key(|node| Reverse((node.created_at, node.id)));
             latest.truncate(limit);
+        }
+        if as_of.is_some() {
+            latest.iter_mut().for_each(|node| self.count_tokens_of(node));
         }
         Ok(latest)
     }

@@ -2,8 +2,8 @@
 //!
 //! The first line is the [`Header`], the last one the [`End`] with the number of lines of each kind. A file without its
 //! end was cut. Between them are embedding models, the settings of namespaces and providers, robots, groups, the log of the
-//! ontology, tags, and memories, each memory followed by its former texts. Quotas come last: a namespace may have more than
-//! its quota, which was set later. A memory has the fields of a line of an import (`model/line.rs`) and further ones.
+//! ontology, tags, memories, each followed by its former texts, and relations between memories. Quotas come last: a
+//! namespace may have more than its quota, which was set later. A memory has the fields of a line of an import (`model/line.rs`) and further ones.
 
 mod check;
 mod lines;
@@ -65,6 +65,8 @@ pub enum LineKind {
     Memory,
     /// A former text of the memory before it.
     Revision,
+    /// A relation between two memories.
+    Relation,
     /// The quota of a namespace.
     Quota,
     /// The last line of an export.
@@ -87,6 +89,7 @@ pub(crate) enum Line {
     Tag(SavedTag),
     Memory(Box<SavedMemory>),
     Revision(SavedRevision),
+    Relation(SavedRelation),
     Quota(SavedQuota),
     End(End),
 }
@@ -131,6 +134,7 @@ impl Line {
             Self::Tag(_) => LineKind::Tag,
             Self::Memory(_) => LineKind::Memory,
             Self::Revision(_) => LineKind::Revision,
+            Self::Relation(_) => LineKind::Relation,
             Self::Quota(_) => LineKind::Quota,
             Self::End(_) => LineKind::End,
         }

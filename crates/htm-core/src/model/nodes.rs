@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::model::error::{Error, ErrorKind, codes};
 use crate::model::id::NodeId;
+use crate::model::relations::Successor;
 use crate::model::tags::{TagOrigin, TagPath};
 
 /// A memory with its attributes.
@@ -58,6 +59,10 @@ pub struct Node {
     pub expires_at: Option<DateTime<Utc>>,
     /// The time in seconds from a refresh to the expiry; none: a refresh does not move the expiry.
     pub ttl_seconds: Option<i64>,
+    /// The memories that supersede it, the last set first; empty: none does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub superseded_by: Vec<Successor>,
 }
 
 /// A version of a node's text.

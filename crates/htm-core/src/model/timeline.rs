@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use crate::model::error::{Error, codes};
 use crate::model::filter::{Filter, TagFilter};
 use crate::model::nodes::Node;
-use crate::model::recall::{Correction, Degraded, Strategy};
+use crate::model::recall::{AsOf, Correction, Degraded, Strategy};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 
 /// The most neighbours on either side.
@@ -107,6 +107,8 @@ pub struct TimelineQuery {
     pub strategy: Strategy,
     /// The number of memories, 1 to 10,000: the most relevant to the topic, or the latest without one.
     pub limit: usize,
+    /// The time as of which it is; none: now.
+    pub as_of: Option<DateTime<Utc>>,
 }
 
 impl TimelineQuery {
@@ -117,7 +119,7 @@ impl TimelineQuery {
 
     /// A timeline of everything, with defaults for the rest.
     pub fn everything() -> Self {
-        Self { topic: None, filter: Filter::default(), strategy: Strategy::default(), limit: 20 }
+        Self { topic: None, filter: Filter::default(), strategy: Strategy::default(), limit: 20, as_of: None }
     }
 
     /// Sets the filter.
@@ -178,6 +180,9 @@ pub struct Timeline {
     pub relaxed: bool,
     /// As [`Recalled::degraded`](crate::Recalled::degraded); empty without a topic.
     pub degraded: Vec<Degraded>,
+    /// As [`Recalled::as_of`](crate::Recalled::as_of).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<AsOf>,
 }
 
 /// A memory of a timeline.

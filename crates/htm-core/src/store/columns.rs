@@ -21,6 +21,7 @@ use crate::model::ontology::{
     ChangeKind, CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
 };
 use crate::model::providers::{BreakerState, HoldReason};
+use crate::model::relations::RelationKind;
 use crate::model::stats::{GroupUse, IndexSize, TableSize};
 use crate::model::status::ParkedFor;
 use crate::model::tags::{TagOrigin, TagPath};
@@ -153,6 +154,7 @@ word!(ForgetReason);
 word!(HoldReason);
 word!(JobState);
 word!(ParkedFor);
+word!(RelationKind);
 word!(Role);
 word!(Stage);
 word!(TagOrigin);

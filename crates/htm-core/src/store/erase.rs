@@ -72,9 +72,10 @@ pub(crate) async fn plan(pool: &dyn Connections, selected: &Selected<'_>) -> Res
     for place in places::all(&mut tx).await? {
         let table = &place.table;
         let rows = match place.holds {
-            Holds::Nodes(node) => format!(
-                "select count(*) from {table} t
-                  where t.{node} in (select n.id from htm.nodes n where {{{{selected}}}})"
+            Holds::Nodes(columns) => format!(
+                "with selected as materialized (select n.id from htm.nodes n where {{{{selected}}}})
+                 select count(*) from {table} t where {}",
+                places::of_nodes(columns, "in (select id from selected)")
             ),
             Holds::Jobs => "select count(*) from apalis.jobs j
                   where j.job_type like 'htm.%'
@@ -196,8 +197,9 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     let mut removed = BTreeMap::new();
     for place in places::all(&mut tx).await? {
         let rows = match place.holds {
-            Holds::Nodes(node) => {
-                let delete = format!("delete from {} where {node} = any (:nodes)", place.table);
+            Holds::Nodes(columns) => {
+                let rows = places::of_nodes(columns, "= any (:nodes)");
+                let delete = format!("delete from {} t where {rows}", place.table);
                 Named::new(&delete).bind("nodes", &ids)?.execute(&mut *tx).await?
             }
             Holds::Jobs => {

@@ -17,7 +17,9 @@ use super::connections::Connections;
 use super::embeddings::{self, RegisteredModel};
 use super::named::{Named, sql};
 use crate::model::error::{Error, Result};
-use crate::model::export::{SavedGroup, SavedMemory, SavedRevision, SavedRobot, SavedTag, SavedVector};
+use crate::model::export::{
+    SavedGroup, SavedMemory, SavedRelation, SavedRevision, SavedRobot, SavedTag, SavedVector,
+};
 use crate::model::forget::ForgetReason;
 use crate::model::remember::Deduplicate;
 use crate::model::tags::{Leftover, read_tag};
@@ -257,6 +259,8 @@ impl FromRow<'_, PgRow> for SavedMemory {
             },
             forgotten_at,
             forgotten_because: forgotten_at.map(|_| reason.unwrap_or(ForgetReason::Asked)),
+            absences: row.try_get::<Json<_>, _>("absences")?.0,
+            related: row.try_get("related")?,
             repeats: row.try_get::<Json<_>, _>("repeats")?.0,
             recalled: row.try_get::<Option<Json<_>>, _>("recalled")?.map(|it| it.0),
             retagged: row.try_get::<Json<_>, _>("retagged")?.0,
@@ -288,6 +292,34 @@ pub(crate) async fn add_vectors(
         memories[*place].vectors.push(SavedVector { model: model.label.clone(), outcome, at, vector });
     }
     Ok(())
+}
+
+/// A page of the relations of a namespace, after one of them by its nodes.
+pub(crate) async fn relations(
+    db: &mut PgConnection,
+    of: Namespaces<'_>,
+    forgotten: bool,
+    (from, to): (i64, i64),
+) -> Result<Vec<SavedRelation>> {
+    sql!(include_str!("sql/export_relations.sql"))
+        .bind("namespaces", of)?
+        .bind("forgotten", forgotten)?
+        .bind("from", from)?
+        .bind("to", to)?
+        .bind("limit", ROWS)?
+        .planned_anew()
+        .fetch_each(db, |row| {
+            Ok(SavedRelation {
+                ns: row.try_get("namespace")?,
+                from: row.try_get("from_node")?,
+                relation: row.try_get("kind")?,
+                to: row.try_get("to_node")?,
+                reason: row.try_get("reason")?,
+                robot: row.try_get("robot")?,
+                made_at: row.try_get("made_at")?,
+            })
+        })
+        .await
 }
 
 /// A page of a node's former texts, after a revision.

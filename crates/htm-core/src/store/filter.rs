@@ -8,6 +8,7 @@ use sqlx::types::Json;
 
 use super::connections::Connections;
 use super::named::Named;
+use super::then::Then;
 use crate::model::error::Result;
 use crate::model::filter::{Filter, TagFilter};
 use crate::model::id::NodeId;
@@ -26,6 +27,8 @@ pub(crate) struct Conditions {
     tags: Vec<Vec<i64>>,
     robots: Vec<i64>,
     required: Required,
+    /// The time as of which the nodes and their tags are read.
+    then: Then,
 }
 
 /// The bounds of ranges; null is an open side.
@@ -81,7 +84,18 @@ impl Conditions {
             tags,
             robots,
             required,
+            then: Then::NOW,
         })
+    }
+
+    /// The same conditions as of a time.
+    pub(crate) fn as_of(self, then: Then) -> Self {
+        Self { then, ..self }
+    }
+
+    /// The time as of which it reads.
+    pub(crate) fn then(&self) -> Then {
+        self.then
     }
 
     /// Whether it filters by more than namespace and time, the columns of a vector's own row.
@@ -202,7 +216,7 @@ impl Conditions {
         for (at, tags) in self.tags.iter().enumerate() {
             statement = statement.bind(&format!("tags_{at}"), tags)?;
         }
-        Ok(statement)
+        self.then.bind(statement)
     }
 
     /// The given nodes that pass.

@@ -13,11 +13,12 @@ use sqlx::types::Json;
 use super::connections::Connections;
 use super::named::sql;
 use super::nodes::DuplicateScope;
-use super::tag_changes;
+use super::{relations, tag_changes};
 use crate::model::error::Result;
-use crate::model::export::{SavedGroup, SavedMemory, SavedRevision, SavedRobot};
+use crate::model::export::{SavedGroup, SavedMemory, SavedRelation, SavedRevision, SavedRobot};
 use crate::model::forget::ForgetReason;
 use crate::model::id::{GroupId, NodeId};
+use crate::model::relations::{RelationKind, cycle};
 use crate::model::remember::Deduplicate;
 
 /// A memory of an export, ready to be inserted.
@@ -83,6 +84,31 @@ pub(crate) async fn group(pool: &dyn Connections, group: &SavedGroup) -> Result<
     .bind("joined", group.members.iter().map(|it| it.joined_at).collect::<Vec<_>>())?
     .execute(&mut *tx)
     .await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Inserts a relation between two nodes; false if it exists. `relation_cycle` if the nodes here have relations that it would
+/// close to a circle.
+pub(crate) async fn relation(
+    pool: &dyn Connections,
+    saved: &SavedRelation,
+    from: NodeId,
+    to: NodeId,
+) -> Result<bool> {
+    let mut tx = pool.begin().await?;
+    relations::hold_in_tx(&mut tx, &saved.ns).await?;
+    if relations::get(&mut tx, from, saved.relation, to).await?.is_some() {
+        return Ok(false);
+    }
+    if saved.relation == RelationKind::Supersedes {
+        let chain = relations::chain(&mut tx, from, to).await?;
+        if !chain.is_empty() {
+            return Err(cycle(from, to, &chain));
+        }
+    }
+    let said = (saved.reason.as_deref(), saved.robot.as_str(), Some(saved.made_at));
+    relations::insert_in_tx(&mut tx, &saved.ns, (from, saved.relation, to), said).await?;
     tx.commit().await?;
     Ok(true)
 }

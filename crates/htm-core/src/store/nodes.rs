@@ -10,8 +10,11 @@ use ulid::Ulid;
 
 use super::connections::Connections;
 use super::entity::{group, group_memory, node, repeat, robot, tag};
-use super::named::sql;
+use super::named::{Named, sql};
 use super::orm::on;
+use super::recall::{NodeRow, node_columns};
+use super::relations;
+use super::then::Then;
 use crate::model::error::{Error, Result};
 use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
@@ -278,6 +281,20 @@ pub(crate) async fn keepers(
     Ok(Keepers { robots, groups: groups.collect() })
 }
 
+/// Those of the nodes that are live as of a time, in the order of the ids.
+pub(crate) async fn as_of(pool: &dyn Connections, nodes: &[NodeId], then: Then) -> Result<Vec<Node>> {
+    let sql = format!(
+        "select {} from unnest(:nodes::bigint[]) with ordinality h(id, ord)
+           join htm.nodes m on m.id = h.id and m.deleted_at is null
+           join htm.robots r on r.id = m.robot_id
+          order by h.ord",
+        node_columns()
+    );
+    let statement = Named::new(&then.statement(&sql)).bind("nodes", nodes)?;
+    let rows: Vec<NodeRow> = then.bind(statement)?.fetch_all(pool).await?;
+    rows.into_iter().map(NodeRow::into_node).collect()
+}
+
 /// A live node by its id.
 pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
     let db = on(pool);
@@ -314,6 +331,7 @@ pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
         updated_at: row.updated_at,
         expires_at: row.expires_at,
         ttl_seconds: row.ttl_seconds,
+        superseded_by: relations::successors_of(pool, id).await?,
     })
 }
 

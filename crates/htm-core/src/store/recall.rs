@@ -11,6 +11,6 @@ mod words;
 
 pub(crate) use features::Features;
 pub(crate) use legs::{Choosing, TextSearch};
-pub(crate) use node_row::{NodeRow, node_columns};
+pub(crate) use node_row::{NodeRow, node_columns, successors};
 pub(crate) use reader::{HitRow, Reader, Size, Vectors};
 pub(crate) use words::Lexed;

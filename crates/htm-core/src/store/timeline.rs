@@ -6,6 +6,7 @@ use super::connections::Connections;
 use super::filter::{Conditions, Required, placed};
 use super::named::Named;
 use super::recall::{NodeRow, node_columns};
+use super::then::Then;
 use crate::model::error::Result;
 use crate::model::filter::Filter;
 use crate::model::id::NodeId;
@@ -20,15 +21,17 @@ pub(crate) async fn latest(
     filter: &Filter,
     timeframe: &Timeframe,
     limit: usize,
+    then: Then,
 ) -> Result<Vec<Node>> {
     // A generic plan would not use the index that fits the filter.
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
-    let conditions = Conditions::of(&mut tx, filter, &[namespace], timeframe, Required::default()).await?;
+    let conditions =
+        Conditions::of(&mut tx, filter, &[namespace], timeframe, Required::default()).await?.as_of(then);
     let (tags, places) = placed(conditions.tags());
     let sql = include_str!("sql/timeline.sql")
         .replace("{{conditions}}", &conditions.untagged())
-        .replace("{{node}}", node_columns());
-    let statement = Named::new(&sql)
+        .replace("{{node}}", &node_columns());
+    let statement = Named::new(&then.statement(&sql))
         .bind("namespace", namespace)?
         .bind("limit", limit as i64)?
         .bind("tags", tags)?
@@ -79,7 +82,7 @@ pub(crate) async fn page(
     after: Option<Place>,
     limit: usize,
 ) -> Result<Vec<Node>> {
-    let rows: Vec<NodeRow> = Named::new(&include_str!("sql/page.sql").replace("{{node}}", node_columns()))
+    let rows: Vec<NodeRow> = Named::new(&include_str!("sql/page.sql").replace("{{node}}", &node_columns()))
         .bind("namespace", namespace)?
         .bind("time", after.map(|place| place.time))?
         .bind("node", after.map(|place| place.number))?
@@ -97,7 +100,7 @@ pub(crate) async fn neighbours(
     after: usize,
 ) -> Result<(Vec<Node>, Vec<Node>)> {
     let rows: Vec<Placed> =
-        Named::new(&include_str!("sql/neighbours.sql").replace("{{node}}", node_columns()))
+        Named::new(&include_str!("sql/neighbours.sql").replace("{{node}}", &node_columns()))
             .bind("node", node)?
             .bind("before", before as i32)?
             .bind("after", after as i32)?

@@ -3,7 +3,9 @@
 use chrono::{TimeDelta, Utc};
 use htm_core::context::assemble;
 use htm_core::working_memory::Entry;
-use htm_core::{Context, ContextHeader, ContextOptions, ContextStrategy, Htm, RecallQuery};
+use htm_core::{
+    Context, ContextHeader, ContextOptions, ContextStrategy, Htm, NodeId, RecallQuery, Superseded,
+};
 use serde_json::json;
 
 use super::recall::{filter, strategy};
@@ -32,13 +34,16 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
     let who = Who::of(&server, &arguments);
     let (htm, max_tokens) = (server.htm(), arguments.size("max_tokens"));
     let Some(query) = arguments.text("query") else {
-        let entries = match htm.working_memory(Some(&who.namespace), &who.robot).await {
+        let entries: Vec<Entry> = match htm.working_memory(Some(&who.namespace), &who.robot).await {
             Ok(memory) => memory.iter().cloned().collect(),
             // The server's own robot is registered by its first memory.
             Err(error) if error.code() == "robot_unknown" && arguments.text("robot").is_none() => Vec::new(),
             Err(error) => return Err(error.into()),
         };
-        return Ok(answer(htm, "The working memory", entries, ContextStrategy::Balanced, max_tokens));
+        let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
+        let superseded = htm.superseded(&nodes).await?;
+        let (what, strategy) = ("The working memory", ContextStrategy::Balanced);
+        return Ok(answer(htm, what, entries, &superseded, strategy, max_tokens));
     };
     let query = RecallQuery {
         filter: filter(&server, &arguments, &who.namespace)?,
@@ -55,7 +60,14 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         accessed_at: now - TimeDelta::seconds(rank as i64),
         ..Entry::new(hit.node.id, hit.node.content.as_str(), hit.node.token_count.max(0) as usize, now)
     });
-    Ok(answer(htm, "Relevant memories", entries.collect(), ContextStrategy::Recent, max_tokens))
+    let superseded: Vec<Superseded> = recalled
+        .hits
+        .iter()
+        .filter(|hit| !hit.node.superseded_by.is_empty())
+        .map(|hit| Superseded { node: hit.node.id, superseded_by: hit.node.superseded_by.clone() })
+        .collect();
+    let (what, strategy) = ("Relevant memories", ContextStrategy::Recent);
+    Ok(answer(htm, what, entries.collect(), &superseded, strategy, max_tokens))
 }
 
 /// The answer with as many whole memories as fit.
@@ -63,6 +75,7 @@ pub(super) fn answer(
     htm: &Htm,
     what: &str,
     entries: Vec<Entry>,
+    superseded: &[Superseded],
     strategy: ContextStrategy,
     max_tokens: usize,
 ) -> Answer {
@@ -79,7 +92,7 @@ pub(super) fn answer(
     let mut budget = max_tokens.saturating_sub(RESERVE);
     loop {
         let options = ContextOptions::new(budget).strategy(strategy).header(ContextHeader::AgeAndSource);
-        let answer = framed(what, &assemble(&entries, &options, encoding, Utc::now()));
+        let answer = framed(what, &assemble(&entries, &options, encoding, Utc::now()), superseded);
         // The lines around many memories are longer than the reserve.
         let over = encoding.count(&answer.text).saturating_sub(max_tokens);
         if over == 0 || budget <= over {
@@ -89,8 +102,8 @@ pub(super) fn answer(
     }
 }
 
-/// A context with a line that says what it is, and a line that says what is missing.
-pub(super) fn framed(what: &str, context: &Context) -> Answer {
+/// A context with lines that say what it is, what is missing, and what others supersede.
+pub(super) fn framed(what: &str, context: &Context, superseded: &[Superseded]) -> Answer {
     let mut text = match (context.included.len(), context.left_out.len()) {
         (0, 0) => format!("{what}: empty."),
         (0, _) => format!("{what}: none fits."),
@@ -105,6 +118,16 @@ pub(super) fn framed(what: &str, context: &Context) -> Answer {
     if !context.left_out.is_empty() {
         let left_out = count(context.left_out.len(), "memory");
         text.push_str(&format!("\nnote: {left_out} left out; raise max_tokens to see more"));
+    }
+    let told = superseded.iter().filter(|it| context.included.contains(&it.node));
+    let told: Vec<String> = told
+        .map(|it| {
+            let by: Vec<String> = it.superseded_by.iter().map(|by| format!("[{}]", by.node)).collect();
+            format!("[{}] by {}", it.node, by.join(" "))
+        })
+        .collect();
+    if !told.is_empty() {
+        text.push_str(&format!("\nnote: superseded, and so perhaps no longer right: {}", told.join(", ")));
     }
     let facts = json!({
         "text": context.text,

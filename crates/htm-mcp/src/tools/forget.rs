@@ -9,7 +9,8 @@ use crate::error::ToolError;
 use crate::text::{self, compact, count};
 use crate::{McpServer, codes};
 
-const ANY_ROBOT: Argument = argument("any_robot", Kind::Flag).about("Also memories of other robots");
+pub(super) const ANY_ROBOT: Argument =
+    argument("any_robot", Kind::Flag).about("Also memories of other robots");
 
 /// The tokens of a plan.
 const PLAN_TOKENS: usize = 2_000;

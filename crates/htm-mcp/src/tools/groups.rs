@@ -265,7 +265,8 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         let options = ContextOptions::new(budget).header(ContextHeader::AgeAndSource);
         let mut context = member.context(&options).await?;
         context.text = plain(&context.text);
-        let answer = framed(&format!("The working memory of {}", name(&called)), &context);
+        let superseded = server.htm().superseded(&context.included).await?;
+        let answer = framed(&format!("The working memory of {}", name(&called)), &context, &superseded);
         // Escapes of invisible characters have more tokens than these.
         let over = encoding.count(&answer.text).saturating_sub(max_tokens);
         if over == 0 || budget <= over {

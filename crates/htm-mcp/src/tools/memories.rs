@@ -136,6 +136,7 @@ fn notes(recalled: &Recalled, htm: &Htm) -> Vec<String> {
         recalled.relaxed,
         &recalled.degraded,
     );
+    notes.extend(recalled.as_of.as_ref().map(|it| it.warning.clone()));
     let is_told = recalled.degraded.iter().any(|it| it.step == Step::Vector);
     match recalled.unembedded {
         _ if is_told => {}

@@ -1,5 +1,6 @@
 //! `recall`.
 
+use chrono::{DateTime, Utc};
 use htm_core::error::codes::CONTENT_EMPTY;
 use htm_core::{Filter, RecallQuery, Role, Strategy, TagFilter};
 
@@ -7,12 +8,20 @@ use super::{Answer, Effect, ToolSpec, Who, answer_hits};
 use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, MAX_TOKENS, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
+use crate::time::instant;
 
 /// The most hits of a call. More would not fit any budget.
 pub(super) const LIMIT: Argument = argument("limit", Kind::Whole(1, 200, Some(10)));
 
 pub(super) const TIMEFRAME: Argument = argument("timeframe", Kind::Text)
     .about("last week, 2026-03, since Monday, 2026-03-01..2026-04-01; auto: the time named in the query");
+
+pub(super) const AS_OF: Argument = argument("as_of", Kind::Text).about("As the memory stood at this time");
+
+/// The time as of which a call reads.
+pub(super) fn as_of(server: &McpServer, arguments: &Arguments) -> Result<Option<DateTime<Utc>>, ToolError> {
+    arguments.text("as_of").map(|time| instant(time, &server.htm().settings().time)).transpose()
+}
 
 pub(super) const TAGS: Argument =
     argument("tags", Kind::Texts).about("All required; each includes those below it");
@@ -36,6 +45,7 @@ pub(super) const RECALL: ToolSpec = ToolSpec {
         argument("type", Kind::Text),
         argument("min_importance", Kind::Number(1, 10, None)),
         STRATEGY,
+        AS_OF,
         MAX_TOKENS.about("Of the whole answer"),
         NAMESPACE,
         ROBOT,
@@ -75,6 +85,7 @@ pub(super) fn query(
     Ok(RecallQuery {
         filter: filter(server, arguments, namespace)?,
         strategy: strategy(server, arguments)?,
+        as_of: as_of(server, arguments)?,
         ..RecallQuery::new(arguments.text("query").unwrap_or_default()).limit(arguments.size("limit"))
     })
 }

@@ -1,13 +1,13 @@
 //! `remember`.
 
-use htm_core::{Memory, Outcome};
+use htm_core::{Memory, NodeId, Outcome, RelationKind};
 use serde_json::{Map, json};
 
 use super::{Answer, Effect, ToolSpec, Who};
 use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
-use crate::text::compact;
+use crate::text::{compact, plain};
 use crate::time::{expiry, instant};
 
 /// The attributes of a memory, which a group's memory has too.
@@ -28,11 +28,21 @@ pub(super) const ARGUMENTS: &[Argument] = &[
     ROBOT,
 ];
 
+const SUPERSEDES: Argument = argument("supersedes", Kind::Numbers).about("Ids of memories that it corrects");
+
 pub(super) const REMEMBER: ToolSpec = ToolSpec {
     name: "remember",
     about: "Store something worth knowing in later conversations: a decision, preference, correction, fact or result. \
             Not what is only of this task. Saying it again is harmless.",
-    arguments: ARGUMENTS,
+    arguments: &{
+        let mut all = [SUPERSEDES; ARGUMENTS.len() + 1];
+        let mut place = 0;
+        while place < ARGUMENTS.len() {
+            all[place] = ARGUMENTS[place];
+            place += 1;
+        }
+        all
+    },
     effect: Effect::Adds,
     call: |server, arguments| Box::pin(remember(server, arguments)),
 };
@@ -42,6 +52,11 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     let memory = memory(&server, &arguments)?.namespace(&who.namespace).robot(&who.robot);
     // Before the robot is opened: a rejected memory registers none.
     memory.validate()?;
+    // As is one that corrects what is not there.
+    let corrected = arguments.wholes("supersedes").into_iter().map(NodeId);
+    for node in corrected.clone() {
+        server.htm().get(node).await?;
+    }
     let robot = server.robot(&who).await?;
     let remembered = robot.remember(memory).await?;
     server.save(robot).await;
@@ -58,7 +73,23 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     if remembered.intake.oversized.iter().any(|it| it.node == node) {
         text.push_str(" It is too long for the robot's working memory; recall finds it.");
     }
+    let mut superseded = Vec::new();
+    for to in corrected {
+        let caller = who.caller(&arguments);
+        match server.htm().relate(node, RelationKind::Supersedes, to, None, &caller).await {
+            Ok(_) => {
+                superseded.push(to);
+                text.push_str(&format!(" It supersedes [{to}]."));
+            }
+            Err(error) => {
+                text.push_str(&format!(" It does not supersede [{to}]: {}.", plain(&error.to_string())))
+            }
+        }
+    }
     let mut facts = compact(&remembered);
+    if !superseded.is_empty() {
+        facts["supersedes"] = json!(superseded);
+    }
     facts["namespace"] = json!(who.namespace);
     facts["robot"] = json!(who.robot);
     Ok(Answer::new(text, facts))

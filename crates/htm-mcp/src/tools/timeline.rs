@@ -3,7 +3,7 @@
 use htm_core::{Node, NodeId, TagFilter, TimelineQuery};
 
 use super::memories::{of_search, unknown_names};
-use super::recall::{LIMIT, TAGS, TIMEFRAME, filter, strategy};
+use super::recall::{AS_OF, LIMIT, TAGS, TIMEFRAME, as_of, filter, strategy};
 use super::{Answer, Effect, ToolSpec, Who, answer_nodes};
 use crate::McpServer;
 use crate::arguments::{Arguments, Kind, MAX_TOKENS, NAMESPACE, argument};
@@ -20,6 +20,7 @@ pub(super) const TIMELINE: ToolSpec = ToolSpec {
         TIMEFRAME,
         TAGS,
         argument("session", Kind::Text).about("Only of this conversation"),
+        AS_OF,
         LIMIT,
         MAX_TOKENS,
         NAMESPACE,
@@ -65,12 +66,14 @@ async fn timeline(server: McpServer, arguments: Arguments) -> Result<Answer, Too
         filter,
         strategy: strategy(&server, &arguments)?,
         limit: arguments.size("limit"),
+        as_of: as_of(&server, &arguments)?,
     };
     let found = htm.conversation_timeline(&query).await?;
     let nodes: Vec<&Node> = found.entries.iter().map(|entry| &entry.node).collect();
     let phrase = found.time_phrase.as_ref();
     let mut notes =
         of_search(htm, &found.timeframe, phrase, &found.corrected, found.relaxed, &found.degraded);
+    notes.extend(found.as_of.as_ref().map(|it| it.warning.clone()));
     if nodes.is_empty() {
         notes.extend(unknown_names(htm, &query.filter).await?);
     }

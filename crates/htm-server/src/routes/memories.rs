@@ -83,10 +83,30 @@ fn shown(node: Node, headers: &HeaderMap) -> Response {
 /// Read a memory.
 ///
 /// The ETag is the revision of its text; other changes do not make a new one.
-#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = i64, Path)),
+///
+/// With `as_of`, it is as it stood at that time, with the text that it had.
+#[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = i64, Path), AsOfQuery),
     responses((status = 200, body = Node), (status = 304)))]
-async fn get(app: App, Named(id): Named<NodeId>, headers: HeaderMap) -> Result<Response> {
-    Ok(shown(app.htm.get(id).await?, &headers))
+async fn get(
+    app: App,
+    Named(id): Named<NodeId>,
+    Asked(asked): Asked<AsOfQuery>,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let node = match app.as_of(asked.as_of.as_deref())? {
+        Some(at) => app.htm.get_as_of(id, at).await?,
+        None => app.htm.get(id).await?,
+    };
+    Ok(shown(node, &headers))
+}
+
+/// The time of a request.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct AsOfQuery {
+    /// The time as of which the memory is read: a date, an RFC 3339 time, or words. Default: now.
+    as_of: Option<String>,
 }
 
 /// The namespace of a request.

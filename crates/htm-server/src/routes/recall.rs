@@ -78,6 +78,12 @@ struct RecallBody {
     refresh: bool,
     /// Whether hits count as accessed. Default: true.
     count_accesses: Option<bool>,
+    /// Whether a memory that supersedes a hit takes its place.
+    #[serde(default)]
+    follow: bool,
+    /// Answers as the memory stood at this time: a date (midnight in the server's time zone), an RFC 3339 time, or words.
+    /// Its hits enter no working memory, count as no access and refresh nothing. Default: now.
+    as_of: Option<String>,
     /// The robot that asks: the hits enter its working memory, which needs a writer's key. Default: nobody.
     robot: Option<String>,
 }
@@ -102,6 +108,8 @@ impl RecallBody {
             fold: self.fold,
             expand: self.expand,
             refresh: self.refresh,
+            follow: self.follow,
+            as_of: app.as_of(self.as_of.as_deref())?,
             count_accesses: self.count_accesses.unwrap_or(true),
             ..plain
         })
@@ -156,6 +164,8 @@ struct SimpleQuery {
     strategy: Option<Strategy>,
     /// The most hits, 1 to 10,000. Default: 20.
     limit: Option<usize>,
+    /// Answers as the memory stood at this time. Default: now.
+    as_of: Option<String>,
 }
 
 /// Recall memories, by a URL.
@@ -175,6 +185,7 @@ async fn recall_simply(app: App, Asked(asked): Asked<SimpleQuery>) -> Result<Jso
         filter: filter.read(&app)?,
         strategy: asked.strategy.unwrap_or_default(),
         limit: asked.limit.unwrap_or(plain.limit),
+        as_of: app.as_of(asked.as_of.as_deref())?,
         ..plain
     };
     Ok(Json(app.htm.recall(&query).await?))
@@ -296,6 +307,8 @@ struct TimelineBody {
     strategy: Option<Strategy>,
     /// The most memories, 1 to 10,000: the most relevant to the topic, or the latest without one. Default: 20.
     limit: Option<usize>,
+    /// As the memory stood at this time: a date, an RFC 3339 time, or words. Default: now.
+    as_of: Option<String>,
 }
 
 /// List memories in chronological order.
@@ -307,6 +320,7 @@ async fn timeline(app: App, Body(body): Body<TimelineBody>) -> Result<Json<Timel
         filter: body.filter.read(&app)?,
         strategy: body.strategy.unwrap_or_default(),
         limit: body.limit.unwrap_or(20),
+        as_of: app.as_of(body.as_of.as_deref())?,
     };
     Ok(Json(app.htm.conversation_timeline(&query).await?))
 }

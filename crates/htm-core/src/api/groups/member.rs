@@ -106,7 +106,9 @@ impl GroupMember {
             inner.htm.saw_robot(&inner.namespace, &name);
         }
         let recalled = inner.htm.recall(&query).await?;
-        let hits: Vec<NodeId> = recalled.hits.iter().rev().map(|hit| hit.node.id).collect();
+        // A former text is no memory of now.
+        let of_now = recalled.hits.iter().rev().filter(|_| query.as_of.is_none());
+        let hits: Vec<NodeId> = of_now.map(|hit| hit.node.id).collect();
         let taken_in = match inner.check_active() {
             Err(error) if error.kind() == ErrorKind::NotActive => None,
             Err(error) => return Err(error),

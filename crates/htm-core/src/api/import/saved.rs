@@ -34,9 +34,15 @@ pub(super) struct Written {
     /// Nodes that are those of earlier lines of the same namespace and time: two memories may be the same in all else.
     of: Option<(String, DateTime<Utc>)>,
     nodes: HashSet<NodeId>,
+    /// The nodes of the memories that lines of relations name, by their numbers in the export.
+    related: HashMap<i64, NodeId>,
 }
 
 impl Written {
+    pub(super) fn related(&self, number: i64) -> Option<NodeId> {
+        self.related.get(&number).copied()
+    }
+
     pub(super) fn last(&self) -> Option<i64> {
         self.last.map(|(number, _)| number)
     }
@@ -180,6 +186,9 @@ impl SavedChunk {
         htm.pinger().ping();
         for (item, result) in items.iter().zip(&found) {
             here.insert(item.saved.node, result.as_ref().ok().map(|it| it.0));
+            if let (true, Ok((node, _))) = (item.saved.related, result) {
+                written.related.insert(item.saved.node, *node);
+            }
         }
         if let Some((_, last)) = self.memories.last() {
             written.last = Some((last.node, here.get(&last.node).copied().flatten()));
@@ -341,6 +350,7 @@ impl Htm {
         parts::assign_in_tx(&mut tx, &inserted, |namespace, path| Ok(names.of(namespace, path)?.to_owned()))
             .await?;
         parts::retagged_in_tx(&mut tx, &inserted, changes).await?;
+        parts::absences_in_tx(&mut tx, &inserted).await?;
         parts::counts_in_tx(&mut tx, &inserted).await?;
         parts::working_memory_in_tx(&mut tx, &inserted).await?;
         parts::group_memory_in_tx(&mut tx, &groups, &inserted).await?;

@@ -89,8 +89,8 @@ impl Search<'_> {
     }
 
     fn has_neighbours(&self) -> bool {
-        // Also when the vectors of a hybrid query are missing.
-        matches!(self.strategy, Strategy::Hybrid | Strategy::Auto)
+        // Also when the vectors of a hybrid query are missing. The turns beside one are those of now.
+        matches!(self.strategy, Strategy::Hybrid | Strategy::Auto) && !self.then.is_past()
     }
 
     /// The nearest nodes, by comparing all nodes in scope if they are few enough, otherwise by the index.

@@ -17,6 +17,7 @@ use crate::model::words::Words;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{self, Conditions};
 use crate::store::recall::{HitRow, Reader, Vectors};
+use crate::store::then::Then;
 
 /// The inputs of a search.
 #[derive(Clone, Copy)]
@@ -38,6 +39,8 @@ pub(crate) struct Search<'a> {
     /// The weights by which candidates are ordered anew; none: they are not.
     pub(crate) relevance: Option<&'a RelevanceWeights>,
     pub(crate) language: &'a str,
+    /// The time as of which it searches.
+    pub(crate) then: Then,
 }
 
 /// Hits, and reports on the search.
@@ -49,6 +52,8 @@ pub(crate) struct Found {
     /// The number of nodes in scope that the vectors cannot find yet.
     pub(crate) unembedded: i64,
     pub(crate) vector_search: Option<VectorSearch>,
+    /// The number of nodes in scope that had another text as of the search's time.
+    pub(crate) former_texts: i64,
 }
 
 impl Search<'_> {
@@ -72,7 +77,8 @@ impl Search<'_> {
             self.timeframe,
             text.required.clone(),
         )
-        .await?;
+        .await?
+        .as_of(self.then);
         let boosts = filter::tags(reader.connection(), self.namespaces, &self.query.boost_tags).await?;
         let retrieved =
             self.retrieve(&mut reader, &size, &text, &conditions, vectors.as_ref(), &boosts.concat()).await?;
@@ -87,7 +93,10 @@ impl Search<'_> {
         let shown = self.query.snippets.then(|| text.shown());
         let order: Vec<NodeId> = ranked.iter().map(|ranked| ranked.id).collect();
         let rows = reader.hits(&order, vectors.as_ref(), shown.as_deref(), &boosts).await?;
-        found.unembedded = self.unembedded(&mut reader, &conditions).await?;
+        match self.then.is_past() {
+            true => found.former_texts = reader.rewritten(&conditions).await?,
+            false => found.unembedded = self.unembedded(&mut reader, &conditions).await?,
+        }
         drop(reader);
         found.hits = self.hits(ranked, rows)?;
         Ok(found)
@@ -164,6 +173,7 @@ impl Search<'_> {
             matched_by,
             explanation: self.query.explain.then(|| explained(&ranked.parts)),
             folded: Vec::new(),
+            followed_from: None,
         })
     }
 }

@@ -36,7 +36,7 @@ impl Search<'_> {
         let is_small = size.by_now <= most as f64 && size.by_now * size.average_lexemes <= MOST_LEXEMES;
         let is_asked = !text.choosing.is_empty() || vectors.is_some();
         // Signs are searched by statements of their own.
-        if !is_small || !is_asked || !self.by_text || !self.words.signs.is_empty() {
+        if !is_small || !is_asked || !self.by_text || !self.words.signs.is_empty() || self.then.is_past() {
             return Ok(None);
         }
         let counter = TermCounter::new(&text.asked);

@@ -106,7 +106,7 @@ impl<'a> Text<'a> {
         let ([word], [asked]) = (&self.choosing[..], self.asked.choosing()) else { return None };
         let needed = pool as f64 * size.nodes / asked.nodes;
         let is_faster = needed < asked.nodes / 2.0;
-        let is_wide = !conditions.is_narrow() && !conditions.is_of_a_time();
+        let is_wide = !conditions.is_narrow() && !conditions.is_of_a_time() && !conditions.then().is_past();
         (is_wide && is_faster).then_some((word, (4.0 * needed) as usize))
     }
 
@@ -119,7 +119,8 @@ impl<'a> Text<'a> {
         }
         let here: f64 = self.asked.choosing().iter().map(|word| word.nodes).sum();
         let indexed = size.nodes.max(size.all_nodes) * here / size.nodes.max(1.0);
-        match !conditions.is_of_a_time() && !conditions.is_narrow() && size.nodes <= indexed / 3.0 {
+        let is_wide = !conditions.is_of_a_time() && !conditions.is_narrow() && !conditions.then().is_past();
+        match is_wide && size.nodes <= indexed / 3.0 {
             true => TextSearch::Scope,
             false => TextSearch::Index,
         }
@@ -169,6 +170,12 @@ impl Search<'_> {
         let searched = self.words.searched();
         let parts: Vec<&str> = signs.iter().filter_map(Sign::parts).collect();
         let mut lexemes = reader.lexemes(namespaces, languages, &searched, &parts).await?;
+        let mut corpus = size.corpus();
+        if self.then.is_past() {
+            // The counts are of current texts. A word of a former text may be in none of them.
+            lexemes.iter_mut().for_each(|lexeme| lexeme.nodes = lexeme.nodes.max(1.0));
+            corpus.nodes = lexemes.iter().map(|lexeme| lexeme.nodes).fold(corpus.nodes, f64::max);
+        }
         let is_short = lexemes.len() <= MOST_CORRECTED;
         if is_short && lexemes.iter().any(|lexeme| lexeme.nodes == 0.0) {
             let compounds = spelling::compounds(&searched).into_iter();
@@ -184,7 +191,7 @@ impl Search<'_> {
             }
         }
         text.named = Named::of(&searched);
-        text.weigh(Asked::new(size.corpus(), lexemes));
+        text.weigh(Asked::new(corpus, lexemes));
         Ok((text, corrected))
     }
 

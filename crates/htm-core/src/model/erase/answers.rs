@@ -18,6 +18,9 @@ pub(crate) fn nodes_of(answer: &Value) -> Vec<i64> {
             // Robots, groups and receipts have a number too. A node has a text.
             let own = fields.get("id").filter(|_| fields.contains_key("content"));
             found.extend(fields.get("node").into_iter().chain(own).filter_map(number));
+            // A relation is between two nodes. Others have a time from and to.
+            let ends = ["from", "to"].into_iter().filter_map(|end| fields.get(end)?.as_i64());
+            found.extend(ends.filter(|_| fields.contains_key("kind") && fields.contains_key("made_at")));
             let lists = LISTS.iter().filter_map(|name| fields.get(*name)?.as_array());
             found.extend(lists.flatten().filter_map(number));
         }

@@ -91,6 +91,12 @@ error_codes! {
         => "forget it for all robots that remembered it: `Caller::AnyRobot`";
     REVISION_CONFLICT "revision_conflict" User "The node was edited since it was read."
         => "read it again (`Htm::get`), then edit what it says now";
+    RELATION_INVALID "relation_invalid" User "A relation is of an unknown kind, of a memory to itself, between two namespaces, or has an empty reason."
+        => "name two memories of one namespace, and the kind `supersedes` or `contradicts`";
+    RELATION_CYCLE "relation_cycle" User "A memory would supersede one that supersedes it, directly or through others."
+        => "remove one relation of the chain first: `Htm::unrelate`";
+    RELATION_UNKNOWN "relation_unknown" User "There is no such relation between the two memories."
+        => "list the relations of a memory: `Htm::related`";
     NOT_FORGOTTEN "not_forgotten" User "The node to restore is not forgotten."
         => "nothing is left to do";
     NOT_CONFIRMED "not_confirmed" User "An act that removes something was not confirmed."

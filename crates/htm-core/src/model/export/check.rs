@@ -9,12 +9,14 @@ use super::lines::*;
 use super::{FORMAT, VERSION};
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::LONGEST;
+use crate::model::id::NodeId;
 use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, Memory, content_hash, refuse_nul, validate_content, validate_metadata,
     validate_name, validate_namespace, validate_text, validate_time,
 };
 use crate::model::ontology::change::check_description;
 use crate::model::ontology::names::Meaning;
+use crate::model::relations;
 use crate::model::tags::TagPath;
 use crate::model::vectors::LARGEST;
 
@@ -44,6 +46,15 @@ fn times(times: impl IntoIterator<Item = DateTime<Utc>>) -> Result<()> {
 
 fn robot(name: &str) -> Result<()> {
     validate_name("robot", name, MAX_NAME_BYTES)
+}
+
+impl SavedRelation {
+    pub(crate) fn check(&self) -> Result<()> {
+        validate_namespace(&self.ns)?;
+        robot(&self.robot)?;
+        times([self.made_at])?;
+        relations::validate(NodeId(self.from), self.relation, NodeId(self.to), self.reason.as_deref())
+    }
 }
 
 impl Header {

@@ -11,6 +11,7 @@ use crate::model::groups::GroupRole;
 use crate::model::ontology::names::Meaning;
 use crate::model::ontology::{ChangeKind, DocumentTag};
 use crate::model::quota::Quota;
+use crate::model::relations::RelationKind;
 use crate::model::remember::Deduplicate;
 use crate::model::retention::Retention;
 use crate::model::tags::{TagOrigin, TagPath};
@@ -288,6 +289,12 @@ pub(crate) struct SavedMemory {
     pub(crate) forgotten_at: Option<DateTime<Utc>>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) forgotten_because: Option<ForgetReason>,
+    /// When it was forgotten and restored.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) absences: Vec<SavedAbsence>,
+    /// Whether the line of a relation names it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) related: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) repeats: Vec<SavedRepeat>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -332,6 +339,31 @@ pub(crate) struct SavedReassignment {
     pub(crate) change: i64,
     pub(crate) added: bool,
     pub(crate) assignment: SavedAssignment,
+}
+
+/// A time for which a memory was forgotten, until it was restored.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedAbsence {
+    pub(crate) forgotten_at: DateTime<Utc>,
+    pub(crate) restored_at: DateTime<Utc>,
+}
+
+/// A relation between two memories of lines before it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedRelation {
+    pub(crate) ns: String,
+    /// The `node` of the memory that supersedes or contradicts.
+    pub(crate) from: i64,
+    pub(crate) relation: RelationKind,
+    /// The `node` of the other one.
+    pub(crate) to: i64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) reason: Option<String>,
+    /// The robot that set it, by its name at that time.
+    pub(crate) robot: String,
+    pub(crate) made_at: DateTime<Utc>,
 }
 
 /// How often a robot remembered the same text again.

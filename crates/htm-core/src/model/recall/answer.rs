@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::{Explanation, Snippet, Strategy};
+use super::{AsOf, Explanation, Snippet, Strategy};
 use crate::model::error::Error;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
+use crate::model::relations::Predecessor;
 use crate::model::tags::TagPath;
 use crate::model::timeframe::{TimePhrase, Timeframe};
 
@@ -58,6 +59,9 @@ pub struct Recalled {
     pub expand_ms: f64,
     /// Milliseconds for the re-ranker.
     pub rerank_ms: f64,
+    /// The time as of which the answer is, and its limits; none: now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<AsOf>,
 }
 
 /// A strategy that was chosen by the query.
@@ -210,6 +214,10 @@ pub struct Hit {
     pub explanation: Option<Explanation>,
     /// Its folded near-duplicates, the best first.
     pub folded: Vec<NodeId>,
+    /// The memory that was found, if this one supersedes it and has taken its place
+    /// ([`RecallQuery::follow`](crate::RecallQuery::follow)). The scores are those of the memory that was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub followed_from: Option<Predecessor>,
 }
 
 /// The scores of a hit. Larger is better; ranks count from 1. A query that is only a time has none.

@@ -1,5 +1,6 @@
 //! The query of a recall: text, strategy, filters.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::{Error, Result, codes};
@@ -98,6 +99,11 @@ pub struct RecallQuery {
     /// Whether a language model ([`Htm::with_expander`](crate::Htm::with_expander)) rephrases the query; all phrasings
     /// are searched.
     pub expand: bool,
+    /// Whether a memory that supersedes a hit takes its place, one step. It need not pass the filter.
+    pub follow: bool,
+    /// Answers as the memory stood at this time: with the memories that were remembered and not forgotten by then, and the
+    /// texts that they had. Such a recall counts no accesses and refreshes nothing.
+    pub as_of: Option<DateTime<Utc>>,
 }
 
 impl RecallQuery {
@@ -126,6 +132,8 @@ impl RecallQuery {
             diversity: None,
             fold: false,
             expand: false,
+            follow: false,
+            as_of: None,
         }
     }
 
@@ -180,6 +188,12 @@ impl RecallQuery {
     /// Orders by relevance with these weights.
     pub fn order_by(mut self, weights: RelevanceWeights) -> Self {
         self.order_by = Some(weights);
+        self
+    }
+
+    /// Sets the time as of which it answers.
+    pub fn as_of(mut self, at: DateTime<Utc>) -> Self {
+        self.as_of = Some(at);
         self
     }
 

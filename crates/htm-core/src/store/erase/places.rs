@@ -10,8 +10,8 @@ use sqlx::PgConnection;
 /// The content of a table.
 #[derive(Clone, Copy)]
 pub(crate) enum Holds {
-    /// Rows of nodes, by the column of their id. They are removed with the node.
-    Nodes(&'static str),
+    /// Rows of nodes, by the columns with the id of one. They are removed with the node.
+    Nodes(&'static [&'static str]),
     /// The waiting, running, dead and done jobs of nodes.
     Jobs,
     /// Kept answers that may name a node. They are replaced.
@@ -61,16 +61,18 @@ const OF_CHANGES: Option<&str> =
     Some("change_id in (select c.id from htm.tag_changes c where c.namespace = :namespace)");
 
 /// The tables, except those of vectors. A row refers to rows of later tables only, so they are removed in this order.
-const TABLES: [(&str, Holds, Option<&str>); 38] = [
-    ("htm.node_revisions", Holds::Nodes("node_id"), OWN),
-    ("htm.repeats", Holds::Nodes("node_id"), OWN),
-    ("htm.node_accesses", Holds::Nodes("node_id"), OWN),
-    ("htm.node_tags", Holds::Nodes("node_id"), OWN),
-    ("htm.completions", Holds::Nodes("node_id"), OWN),
-    ("htm.tag_change_nodes", Holds::Nodes("node_id"), OWN),
-    ("htm.working_memory", Holds::Nodes("node_id"), OF_ROBOTS),
-    ("htm.group_memory", Holds::Nodes("node_id"), OF_GROUPS),
-    ("htm.nodes", Holds::Nodes("id"), OWN),
+const TABLES: [(&str, Holds, Option<&str>); 40] = [
+    ("htm.node_revisions", Holds::Nodes(&["node_id"]), OWN),
+    ("htm.node_absences", Holds::Nodes(&["node_id"]), OWN),
+    ("htm.relations", Holds::Nodes(&["from_node", "to_node"]), OWN),
+    ("htm.repeats", Holds::Nodes(&["node_id"]), OWN),
+    ("htm.node_accesses", Holds::Nodes(&["node_id"]), OWN),
+    ("htm.node_tags", Holds::Nodes(&["node_id"]), OWN),
+    ("htm.completions", Holds::Nodes(&["node_id"]), OWN),
+    ("htm.tag_change_nodes", Holds::Nodes(&["node_id"]), OWN),
+    ("htm.working_memory", Holds::Nodes(&["node_id"]), OF_ROBOTS),
+    ("htm.group_memory", Holds::Nodes(&["node_id"]), OF_GROUPS),
+    ("htm.nodes", Holds::Nodes(&["id"]), OWN),
     ("apalis.jobs", Holds::Jobs, None),
     ("htm.operations", Holds::Answers, None),
     ("htm.group_members", Holds::Namespace, OF_GROUPS),
@@ -111,12 +113,17 @@ const OTHERS: [(&str, &str); 5] = [
     ("apalis._sqlx_migrations", "the applied migrations"),
 ];
 
+/// The condition on a row that one of its nodes is among `nodes`, which is SQL.
+pub(crate) fn of_nodes(columns: &[&str], nodes: &str) -> String {
+    columns.iter().map(|column| format!("t.{column} {nodes}")).collect::<Vec<_>>().join(" or ")
+}
+
 /// Every table, in the order of removal.
 pub(crate) async fn all(connection: &mut PgConnection) -> Result<Vec<Place>> {
     let stores = embeddings::stores(&mut *connection).await?;
     let of_vectors = stores.into_iter().map(|store| Place {
         table: store.into(),
-        holds: Holds::Nodes("node_id"),
+        holds: Holds::Nodes(&["node_id"]),
         of_namespace: OWN,
     });
     let known = TABLES.map(|(table, holds, of_namespace)| Place { table: table.into(), holds, of_namespace });

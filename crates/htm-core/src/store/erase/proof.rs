@@ -174,17 +174,16 @@ pub(crate) fn whole(erasure: &Erasure) -> Option<&str> {
 
 /// The number of rows about the nodes of an erasure.
 async fn of_nodes(connection: &mut PgConnection, erasure: i64, place: &Place) -> Result<u64> {
-    let node = match place.holds {
-        Holds::Nodes(node) => node,
-        Holds::Jobs => "case when job_type like 'htm.%' then (metadata -> 'node')::bigint end",
+    let erased = "in (select unnest(e.nodes) from htm.erased_nodes e
+                       where e.erasure_id = :erasure and e.erased_at is not null)";
+    let condition = match place.holds {
+        Holds::Nodes(columns) => places::of_nodes(columns, erased),
+        Holds::Jobs => {
+            format!("case when job_type like 'htm.%' then (metadata -> 'node')::bigint end {erased}")
+        }
         _ => return Ok(0),
     };
-    let rows = format!(
-        "select count(*) from {} t
-          where {node} in (select unnest(e.nodes) from htm.erased_nodes e
-                            where e.erasure_id = :erasure and e.erased_at is not null)",
-        place.table
-    );
+    let rows = format!("select count(*) from {} t where {condition}", place.table);
     let rows: i64 = Named::new(&rows).bind("erasure", erasure)?.fetch_scalar(connection).await?;
     Ok(rows as u64)
 }

@@ -97,6 +97,31 @@ pub(crate) async fn retagged_in_tx(
     .map(drop)
 }
 
+/// Writes when nodes were forgotten and restored.
+pub(crate) async fn absences_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[(NodeId, &SavedMemory)],
+) -> Result<()> {
+    let absences = parts(nodes, |saved| &saved.absences);
+    if absences.is_empty() {
+        return Ok(());
+    }
+    sql!(
+        "insert into htm.node_absences (namespace, node_id, forgotten_at, restored_at)
+         select u.namespace, u.node, u.forgotten_at, greatest(u.restored_at, u.forgotten_at)
+           from unnest(:namespaces::text[], :nodes::bigint[], :forgotten::timestamptz[], :restored::timestamptz[])
+                as u(namespace, node, forgotten_at, restored_at)
+         on conflict on constraint node_absences_pk do nothing"
+    )
+    .bind("namespaces", absences.iter().map(|(_, saved, _)| saved.ns.as_str()).collect::<Vec<_>>())?
+    .bind("nodes", absences.iter().map(|part| part.0).collect::<Vec<_>>())?
+    .bind("forgotten", absences.iter().map(|(.., it)| it.forgotten_at).collect::<Vec<_>>())?
+    .bind("restored", absences.iter().map(|(.., it)| it.restored_at).collect::<Vec<_>>())?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
 /// Writes what is counted of nodes: repeats and recalls.
 pub(crate) async fn counts_in_tx(
     connection: &mut PgConnection,

@@ -77,10 +77,11 @@ impl Reader {
         let sql = include_str!("../sql/recall/texts.sql")
             .replace("{{store}}", store(vectors))
             .replace("{{of_m}}", self.of_namespace("m"));
-        let statement = Named::new(&sql)
+        let statement = Named::new(&self.then.statement(&sql))
             .bind("nodes", ids(nodes))?
             .bind("only_namespace", &self.namespace)?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?;
+        let statement = self.then.bind(statement)?;
         self.plan(Plans::Once).await?;
         let read = |row: &PgRow| {
             let similarity = row.try_get("similarity")?;
@@ -151,14 +152,13 @@ impl Reader {
         prefixes: &[bool],
     ) -> Result<Vec<(NodeId, usize, f64)>> {
         let sql = include_str!("../sql/recall/sought.sql").replace("{{of_n}}", self.of_namespace("n"));
-        let rows: Vec<(NodeId, i64, f64)> = Named::new(&sql)
+        let statement = Named::new(&self.then.statement(&sql))
             .bind("nodes", ids(nodes))?
             .bind("only_namespace", &self.namespace)?
             .bind("queries", queries)?
             .bind("patterns", patterns)?
-            .bind("prefixes", prefixes)?
-            .fetch_all(&mut self.tx)
-            .await?;
+            .bind("prefixes", prefixes)?;
+        let rows: Vec<(NodeId, i64, f64)> = self.then.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(node, place, count)| (node, place as usize, count)).collect())
     }
 }

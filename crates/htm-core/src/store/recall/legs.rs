@@ -47,7 +47,7 @@ impl Reader {
         // namespace.
         let order = if conditions.required().has_phrase() { "" } else { "order by m.created_at" };
         let sql = sql.replace("{{conditions}}", &conditions.nodes()).replace("{{order}}", order);
-        let statement = Named::new(&sql)
+        let statement = Named::new(&conditions.then().statement(&sql))
             .bind("words", &words)?
             .bind("weights", choosing.iter().map(|word| word.weight).collect::<Vec<_>>())?
             .bind("exact", choosing.iter().map(|word| word.is_exact).collect::<Vec<_>>())?
@@ -88,8 +88,8 @@ impl Reader {
         let sql = include_str!("../sql/recall/vectors_of_few.sql")
             .replace("{{store}}", &vectors.store)
             .replace("{{of_e}}", self.of_namespace("e"))
-            .replace("{{conditions}}", &conditions.nodes());
-        let statement = Named::new(&sql)
+            .replace("{{conditions}}", &with_vector(conditions, vectors, conditions.nodes()));
+        let statement = Named::new(&conditions.then().statement(&sql))
             .bind("vector", &vectors.vector)?
             .bind("few", few as i64)?
             .bind("pool", pool as i64)?;
@@ -135,8 +135,9 @@ impl Reader {
             .replace("{{order}}", &order)
             .replace("{{scope_after}}", &scope_after)
             .replace("{{scope}}", &scope)
-            .replace("{{conditions}}", &conditions.nodes_in_scope());
+            .replace("{{conditions}}", &with_vector(conditions, vectors, conditions.nodes_in_scope()));
         let fetched = if is_exact { pool } else { pool * vectors.candidates_each() };
+        let sql = conditions.then().statement(&sql);
         let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", fetched as i64)?;
         // The nearest vectors are read first in any case, and each node is looked up by its id.
         self.plan(Plans::Once).await?;
@@ -161,12 +162,23 @@ impl Reader {
             .replace("{{store}}", store(vectors))
             .replace("{{of_n}}", self.of_namespace("n"))
             .replace("{{conditions}}", &conditions.nodes());
-        let statement = Named::new(&sql)
+        let statement = Named::new(&conditions.then().statement(&sql))
             .bind("boosts", tags)?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?
             .bind("pool", pool as i64)?;
         self.plan_for(conditions).await?;
         let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
+    }
+}
+
+/// The conditions on a node that vectors find. As of an earlier time, its vector must be that of its text then.
+fn with_vector(conditions: &Conditions, vectors: &Vectors, nodes: String) -> String {
+    match conditions.then().is_past() {
+        false => nodes,
+        true => format!(
+            "{nodes} and exists (select from {} v where v.node_id = m.id and v.revision = m.revision)",
+            vectors.store
+        ),
     }
 }

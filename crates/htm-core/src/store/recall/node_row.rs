@@ -1,15 +1,22 @@
 //! A node as a row.
 
 use chrono::{DateTime, Utc};
+use sqlx::types::Json;
 
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
-use crate::store::nodes::read_tag;
+use crate::model::relations::Successor;
+use crate::model::tags::read_tag;
 
 /// The columns of a [`NodeRow`].
-pub(crate) fn node_columns() -> &'static str {
-    include_str!("../sql/node.sql").trim_end()
+pub(crate) fn node_columns() -> String {
+    include_str!("../sql/node.sql").trim_end().replace("{{successors}}", successors())
+}
+
+/// The nodes that supersede the node `m`, as a column.
+pub(crate) fn successors() -> &'static str {
+    include_str!("../sql/successors.sql").trim_end()
 }
 
 /// A node as selected by [`node_columns`].
@@ -38,6 +45,7 @@ pub(crate) struct NodeRow {
     remember_count: i64,
     first_remembered: DateTime<Utc>,
     last_remembered: DateTime<Utc>,
+    superseded_by: Option<Json<Vec<Successor>>>,
 }
 
 impl NodeRow {
@@ -66,6 +74,7 @@ impl NodeRow {
             updated_at: self.updated_at,
             expires_at: self.expires_at,
             ttl_seconds: self.ttl_seconds,
+            superseded_by: self.superseded_by.map(|it| it.0).unwrap_or_default(),
         })
     }
 }

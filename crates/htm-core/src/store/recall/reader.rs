@@ -13,6 +13,7 @@ use crate::store::connections::Connections;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{Conditions, only, placed};
 use crate::store::named::{Named, sql};
+use crate::store::then::Then;
 use crate::store::vector_index;
 
 /// A query's embedding, and the store of the vectors that it is compared with.
@@ -62,6 +63,8 @@ pub(crate) struct Reader {
     pub(super) ef_search: u32,
     /// The namespace that is searched; none if several are.
     pub(super) namespace: Option<String>,
+    /// The time as of which the nodes are read.
+    pub(super) then: Then,
 }
 
 /// When statements are planned. Planning one of these statements takes as long as running it.
@@ -114,7 +117,12 @@ impl Reader {
     ///
     /// # Errors
     /// A database error.
-    pub(crate) async fn open(pool: &dyn Connections, namespaces: &[&str], ef_search: u32) -> Result<Self> {
+    pub(crate) async fn open(
+        pool: &dyn Connections,
+        namespaces: &[&str],
+        ef_search: u32,
+        then: Then,
+    ) -> Result<Self> {
         // Whole tables are never read, and without sorting only the vector index is in order of distance. No parallel
         // workers: starting them takes longer than their work.
         let begin = format!(
@@ -125,7 +133,7 @@ impl Reader {
             ef_search.clamp(1, 1_000)
         );
         let namespace = only(namespaces).map(Into::into);
-        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once, ef_search, namespace })
+        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once, ef_search, namespace, then })
     }
 
     /// The condition that a row, which is known to be of the namespaces that are searched, is of the only one: it tells a
@@ -212,22 +220,21 @@ impl Reader {
             }
         };
         let sql = include_str!("../sql/recall/hits.sql")
-            .replace("{{node}}", node_columns())
+            .replace("{{node}}", &node_columns())
             .replace("{{snippet}}", snippet)
             .replace("{{tag_share}}", tag_share)
             .replace("{{store}}", store(vectors))
             .replace("{{of_n}}", self.of_namespace("n"));
         let (boosted, places) = placed(boosts);
         self.plan(Plans::Once).await?;
-        Named::new(&sql)
+        let statement = Named::new(&self.then.statement(&sql))
             .bind("nodes", ids(nodes))?
             .bind("shown", shown)?
             .bind("boosts", boosted)?
             .bind("places", places)?
             .bind("count", boosts.len() as f64)?
-            .bind("only_namespace", &self.namespace)?
-            .fetch_all(&mut self.tx)
-            .await
+            .bind("only_namespace", &self.namespace)?;
+        self.then.bind(statement)?.fetch_all(&mut self.tx).await
     }
 
     /// The number of nodes in scope that the vectors cannot find yet.
@@ -243,6 +250,14 @@ impl Reader {
         let statement = Named::new(&sql).bind("queue", queue)?.bind("label", label)?;
         self.plan(Plans::Once).await?;
         let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
+        Ok(count)
+    }
+
+    /// The number of nodes in scope that had another text as of the reader's time.
+    pub(crate) async fn rewritten(&mut self, conditions: &Conditions) -> Result<i64> {
+        let sql = include_str!("../sql/recall/rewritten.sql").replace("{{scope}}", &conditions.scope("n"));
+        self.plan(Plans::Once).await?;
+        let (count,): (i64,) = conditions.bind(Named::new(&sql))?.fetch_one(&mut self.tx).await?;
         Ok(count)
     }
 

@@ -8,7 +8,7 @@
 -- A node that waits to be tagged again, as after a split, has no record of its tagger, so that the import enqueues that.
 --
 -- Index: nodes_namespace_created_at_idx, node_revisions_pk, node_tags_pk, tag_change_nodes_node_idx, repeats_pk,
--- node_accesses_pk, completions_pk, jobs_htm_open_idx, working_memory_node_idx, group_memory_node_idx
+-- node_absences_pk, relations_pk, relations_to_node_idx, node_accesses_pk, completions_pk, jobs_htm_open_idx, working_memory_node_idx, group_memory_node_idx
 select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.author, n.speaker, n.session, n.seq, n.source,
        n.type, n.importance, n.language, n.metadata, n.created_at, n.remembered_at, n.updated_at, n.deleted_at,
        n.forget_reason, n.expires_at, n.ttl_seconds,
@@ -25,6 +25,11 @@ select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.autho
                                                      || jsonb_build_object('tag', d.path, 'at', d.assignment -> 'created_at'))
                                   order by d.change_id, d.path, d.added)
                    from htm.tag_change_nodes d where d.node_id = n.id), '[]') as retagged,
+       coalesce((select jsonb_agg(jsonb_build_object('forgotten_at', b.forgotten_at, 'restored_at', b.restored_at)
+                                  order by b.forgotten_at)
+                   from htm.node_absences b where b.node_id = n.id), '[]') as absences,
+       exists (select from htm.relations x where x.from_node = n.id)
+       or exists (select from htm.relations x where x.to_node = n.id) as related,
        coalesce((select jsonb_agg(jsonb_build_object('robot', o.name, 'count', p.count, 'first_at', p.first_at,
                                                      'last_at', p.last_at) order by o.name)
                    from htm.repeats p join htm.robots o on o.id = p.robot_id where p.node_id = n.id), '[]') as repeats,

@@ -8,4 +8,5 @@
              where p.node_id = m.id and p.namespace = m.namespace) as remember_count,
        m.remembered_at as first_remembered,
        coalesce((select max(p.last_at) from htm.repeats p
-                 where p.node_id = m.id and p.namespace = m.namespace), m.remembered_at) as last_remembered
+                 where p.node_id = m.id and p.namespace = m.namespace), m.remembered_at) as last_remembered,
+{{successors}} as superseded_by

@@ -2,7 +2,7 @@
 --
 -- :nodes bigint[]
 --
--- Index: nodes_pk, node_accesses_pk
+-- Index: nodes_pk, node_accesses_pk, relations_to_node_idx
 select {{node}},
        {{snippet}} as snippet, {{tag_share}} as tag_share,
        exists (select from {{store}} e where e.node_id = m.id and e.namespace = m.namespace and e.revision < m.revision) as stale, a.access_count, a.last_accessed,

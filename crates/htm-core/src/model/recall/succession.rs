@@ -1,0 +1,196 @@
+//! Superseded hits: their order, and the memories that take their places.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Hit;
+use crate::model::id::NodeId;
+use crate::model::nodes::Node;
+use crate::model::relations::{Predecessor, Successor};
+
+/// Moves each superseded hit behind the hits that supersede it. All others keep their order.
+pub(crate) fn order(hits: &mut Vec<Hit>) {
+    if hits.iter().all(|hit| hit.node.superseded_by.is_empty()) {
+        return;
+    }
+    let all: HashSet<NodeId> = hits.iter().map(|hit| hit.node.id).collect();
+    let mut placed = HashSet::new();
+    let is_free = |hit: &Hit, placed: &HashSet<NodeId>| {
+        hit.node.superseded_by.iter().all(|it| !all.contains(&it.node) || placed.contains(&it.node))
+    };
+    let (mut ordered, mut waiting) = (Vec::with_capacity(hits.len()), Vec::<Hit>::new());
+    for hit in hits.drain(..) {
+        waiting.push(hit);
+        while let Some(at) = waiting.iter().position(|hit| is_free(hit, &placed)) {
+            let hit = waiting.remove(at);
+            placed.insert(hit.node.id);
+            ordered.push(hit);
+        }
+    }
+    // Relations are without circles, so nothing waits any more.
+    ordered.extend(waiting);
+    *hits = ordered;
+}
+
+/// The memories that may take the places of superseded hits: of each hit the one that was set last.
+pub(crate) fn successors(hits: &[Hit]) -> Vec<NodeId> {
+    let mut seen = HashSet::new();
+    let last = hits.iter().filter_map(|hit| hit.node.superseded_by.first());
+    last.map(|it| it.node).filter(|node| seen.insert(*node)).collect()
+}
+
+/// Gives the place of each superseded hit to the memory that supersedes it, which keeps the hit's scores. A memory is in the
+/// list once, at its best place, and never beside one that supersedes it.
+pub(crate) fn follow(hits: Vec<Hit>, successors: &HashMap<NodeId, Node>) -> Vec<Hit> {
+    let mut seen = HashSet::new();
+    let mut followed: Vec<Hit> = hits
+        .into_iter()
+        .map(|hit| {
+            match hit.node.superseded_by.first().and_then(|it| Some((it, successors.get(&it.node)?))) {
+                Some((successor, node)) => taken_by(&hit, successor, node),
+                None => hit,
+            }
+        })
+        .filter(|hit| seen.insert(hit.node.id))
+        .collect();
+    followed.retain(|hit| hit.node.superseded_by.iter().all(|it| !seen.contains(&it.node)));
+    followed
+}
+
+/// The hit of a memory at the place of one that it supersedes.
+fn taken_by(hit: &Hit, successor: &Successor, node: &Node) -> Hit {
+    let predecessor = Predecessor {
+        node: hit.node.id,
+        created_at: hit.node.created_at,
+        excerpt: hit.node.content.chars().take(100).collect(),
+        reason: successor.reason.clone(),
+        made_at: successor.made_at,
+    };
+    // The passage is of the other text.
+    Hit { node: node.clone(), followed_from: Some(predecessor), snippet: None, ..hit.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::recall::{MatchedBy, Scores};
+
+    fn node(id: i64, superseded_by: &[i64]) -> Node {
+        let successor = |id: &i64| Successor {
+            node: NodeId(*id),
+            created_at: DateTime::UNIX_EPOCH,
+            excerpt: String::new(),
+            reason: Some("newer".into()),
+            made_at: DateTime::UNIX_EPOCH,
+        };
+        Node {
+            id: NodeId(id),
+            namespace: "n".into(),
+            robot: "r".into(),
+            key: None,
+            content: format!("text {id}"),
+            speaker: None,
+            session: None,
+            seq: None,
+            source: None,
+            kind: None,
+            importance: 1.0,
+            token_count: 1,
+            token_encoding: "estimate".into(),
+            tags: Vec::new(),
+            metadata: serde_json::json!({}),
+            remember_count: 1,
+            first_remembered: DateTime::UNIX_EPOCH,
+            last_remembered: DateTime::UNIX_EPOCH,
+            revision: 1,
+            created_at: DateTime::UNIX_EPOCH,
+            updated_at: DateTime::UNIX_EPOCH,
+            expires_at: None,
+            ttl_seconds: None,
+            superseded_by: superseded_by.iter().map(successor).collect(),
+        }
+    }
+
+    fn hits(nodes: &[(i64, &[i64])]) -> Vec<Hit> {
+        let hit = |(place, (id, by)): (usize, &(i64, &[i64]))| Hit {
+            node: node(*id, by),
+            scores: Scores { score: 1.0 / (place + 1) as f64, ..Scores::default() },
+            access_count: 0,
+            last_accessed: None,
+            matched_by: MatchedBy::Both,
+            snippet: None,
+            explanation: None,
+            folded: Vec::new(),
+            followed_from: None,
+        };
+        nodes.iter().enumerate().map(hit).collect()
+    }
+
+    fn ids(hits: &[Hit]) -> Vec<i64> {
+        hits.iter().map(|hit| hit.node.id.0).collect()
+    }
+
+    #[test]
+    fn a_superseded_hit_is_behind_its_successor() {
+        // 1 is superseded by 2, 2 by 3; 9 supersedes 4 and is no hit.
+        let mut found = hits(&[(1, &[2]), (4, &[9]), (2, &[3]), (5, &[]), (3, &[]), (6, &[])]);
+        order(&mut found);
+        assert_eq!(ids(&found), [4, 5, 3, 2, 1, 6]);
+    }
+
+    #[test]
+    fn a_successor_takes_the_place_and_the_scores() {
+        let found = hits(&[(1, &[2]), (4, &[]), (2, &[])]);
+        let successors = HashMap::from([(NodeId(2), node(2, &[]))]);
+        let followed = follow(found, &successors);
+        assert_eq!(ids(&followed), [2, 4]);
+        assert_eq!(followed[0].scores.score, 1.0);
+        let from = followed[0].followed_from.as_ref().unwrap();
+        assert_eq!((from.node, from.reason.as_deref()), (NodeId(1), Some("newer")));
+    }
+
+    #[test]
+    fn of_a_chain_the_last_stays() {
+        let found = hits(&[(1, &[2]), (2, &[3])]);
+        let successors = HashMap::from([(NodeId(2), node(2, &[3])), (NodeId(3), node(3, &[]))]);
+        assert_eq!(ids(&follow(found, &successors)), [3]);
+        // One step: 3 is no hit and takes no place.
+        let found = hits(&[(1, &[2])]);
+        let successors = HashMap::from([(NodeId(2), node(2, &[3]))]);
+        let followed = follow(found, &successors);
+        assert_eq!(ids(&followed), [2]);
+        assert_eq!(followed[0].node.superseded_by[0].node, NodeId(3));
+    }
+
+    proptest! {
+        #[test]
+        fn no_hit_is_lost_and_none_is_before_its_successor(
+            order_of in Just((0i64..12).collect::<Vec<_>>()).prop_shuffle(),
+            edges in prop::collection::vec((0i64..12, 0i64..14), 0..20),
+        ) {
+            // A memory is superseded by those with larger numbers, as no circle is allowed.
+            let by: Vec<Vec<i64>> = (0..12)
+                .map(|id| edges.iter().filter(|(from, to)| *from == id && *to > id).map(|it| it.1).collect())
+                .collect();
+            let nodes: Vec<(i64, &[i64])> = order_of.iter().map(|id| (*id, &by[*id as usize][..])).collect();
+            let mut found = hits(&nodes);
+            order(&mut found);
+            let places: HashMap<i64, usize> = ids(&found).into_iter().enumerate().map(|(at, id)| (id, at)).collect();
+            prop_assert_eq!(places.len(), 12);
+            for (id, successors) in by.iter().enumerate() {
+                for successor in successors.iter().filter(|it| places.contains_key(it)) {
+                    prop_assert!(places[successor] < places[&(id as i64)]);
+                }
+            }
+            let successors: HashMap<NodeId, Node> = (0..14)
+                .map(|id| (NodeId(id), node(id, by.get(id as usize).map_or(&[], |it| &it[..]))))
+                .collect();
+            let followed = follow(hits(&nodes), &successors);
+            let left: HashSet<NodeId> = followed.iter().map(|hit| hit.node.id).collect();
+            prop_assert_eq!(left.len(), followed.len());
+            prop_assert!(followed.iter().all(|hit| hit.node.superseded_by.iter().all(|it| !left.contains(&it.node))));
+        }
+    }
+}

@@ -1,0 +1,11 @@
+-- The number of nodes in scope that were there as of a time and have had another text since: vectors do not know that text.
+--
+-- :as_of timestamptz   scope on the node n
+--
+-- Index: nodes_rewritten_idx, node_absences_pk
+select count(*)
+  from htm.nodes n
+ where n.revision > 1 and n.updated_at > :as_of and {{scope}}
+   and n.remembered_at <= :as_of and (n.deleted_at is null or n.deleted_at > :as_of)
+   and not exists (select from htm.node_absences a
+                    where a.node_id = n.id and a.forgotten_at <= :as_of and a.restored_at > :as_of)

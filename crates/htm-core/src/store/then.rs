@@ -1,0 +1,107 @@
+//! The time as of which a statement reads: now, or an earlier time, when nodes had other texts.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+
+use crate::model::error::Result;
+use crate::store::named::Named;
+
+/// The time as of which a statement reads the nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Then(Option<DateTime<Utc>>);
+
+/// The names in the statements that stand for what is stored now, each with what it is as of a time. The words of the
+/// searched nodes are counted once, those of single nodes where they are asked for.
+const THEN: [(&str, &str); 8] = [
+    ("htm.visible_nodes m", concat!("\n", include_str!("sql/recall/nodes_then.sql"), " m")),
+    ("htm.nodes m", concat!("\n", include_str!("sql/recall/node_then.sql"), " m")),
+    ("htm.nodes n", concat!("\n", include_str!("sql/recall/node_then.sql"), " n")),
+    ("htm.nodes s", concat!("\n", include_str!("sql/recall/node_then.sql"), " s")),
+    ("htm.node_tags nt", "(select a.* from htm.node_tags a where a.created_at <= :as_of) nt"),
+    ("htm.relations x", "(select a.* from htm.relations a where a.made_at <= :as_of) x"),
+    // A vector is that of the text then, or it is none.
+    ("e on e.node_id = m.id", "e on e.node_id = m.id and e.revision = m.revision"),
+    ("from now()", "from :as_of::timestamptz"),
+];
+
+impl Then {
+    pub(crate) const NOW: Self = Self(None);
+
+    pub(crate) fn of(time: Option<DateTime<Utc>>) -> Self {
+        Self(time)
+    }
+
+    pub(crate) fn is_past(self) -> bool {
+        self.0.is_some()
+    }
+
+    /// A whole statement, as of this time. It is unchanged for now.
+    pub(crate) fn statement(self, sql: &str) -> Cow<'_, str> {
+        if !self.is_past() {
+            return Cow::Borrowed(sql);
+        }
+        // All at once: what replaces a name has names as well.
+        let mut rest = sql;
+        let mut text = String::with_capacity(2 * sql.len());
+        let next = |rest: &str| {
+            THEN.iter().filter_map(|(now, then)| Some((rest.find(now)?, *now, *then))).min_by_key(|it| it.0)
+        };
+        while let Some((at, now, then)) = next(rest) {
+            text.push_str(&rest[..at]);
+            text.push_str(then);
+            rest = &rest[at + now.len()..];
+        }
+        text.push_str(rest);
+        Cow::Owned(text)
+    }
+
+    /// Binds the time.
+    pub(crate) fn bind(self, statement: Named) -> Result<Named> {
+        match self.0 {
+            None => Ok(statement),
+            Some(_) => statement.bind("as_of", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_of_now_is_unchanged() {
+        let sql = include_str!("sql/recall/hits.sql");
+        assert_eq!(Then::NOW.statement(sql), sql);
+    }
+
+    #[test]
+    fn no_statement_as_of_a_time_reads_what_is_stored_now() {
+        let past = Then::of(Some(DateTime::UNIX_EPOCH));
+        let statements = [
+            include_str!("sql/recall/hits.sql"),
+            include_str!("sql/recall/sought.sql"),
+            include_str!("sql/recall/tagged.sql"),
+            include_str!("sql/recall/text.sql"),
+            include_str!("sql/recall/text_of_scope.sql"),
+            include_str!("sql/recall/texts.sql"),
+            include_str!("sql/recall/vectors.sql"),
+            include_str!("sql/recall/vectors_of_few.sql"),
+            include_str!("sql/timeline.sql"),
+            include_str!("sql/node.sql"),
+            include_str!("sql/successors.sql"),
+        ];
+        let own: Vec<&str> = THEN.iter().map(|(_, then)| *then).collect();
+        for sql in statements {
+            let mut then = past.statement(sql).into_owned();
+            for part in &own {
+                then = then.replace(part, "");
+            }
+            let statement = then.lines().filter(|line| !line.trim_start().starts_with("--"));
+            let statement = statement.collect::<Vec<_>>().join("\n");
+            for now in ["htm.nodes", "htm.visible_nodes", "htm.node_tags", "htm.relations", "now()"] {
+                assert!(!statement.contains(now), "{now} is read as it is now:\n{statement}");
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Relations between memories: who may set them, what recall says of them, and how they end.
+
+use htm_core::{
+    Caller, Confirmation, Edit, Htm, Memory, NodeId, Purge, RecallQuery, RelatedBy, RelationKind, Scope,
+    Stage, Strategy, TimelineQuery,
+};
+use htm_tests::{TestDatabase, drain};
+
+use RelationKind::{Contradicts, Supersedes};
+
+async fn remember(htm: &Htm, text: &str) -> NodeId {
+    htm.remember(Memory::new(text)).await.unwrap().node
+}
+
+async fn relate(htm: &Htm, from: NodeId, kind: RelationKind, to: NodeId) -> Result<bool, &'static str> {
+    let made = htm.relate(from, kind, to, Some("it is newer"), &Caller::Handle).await;
+    made.map(|made| made.is_new).map_err(|error| error.code())
+}
+
+fn fulltext(text: &str) -> RecallQuery {
+    RecallQuery::new(text).strategy(Strategy::Fulltext)
+}
+
+async fn found(htm: &Htm, query: &RecallQuery) -> Vec<NodeId> {
+    htm.recall(query).await.unwrap().hits.iter().map(|hit| hit.node.id).collect()
+}
+
+#[tokio::test]
+async fn a_relation_is_set_once_listed_and_removed() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let (old, new) =
+        (remember(&htm, "We run PostgreSQL 17.").await, remember(&htm, "We run PostgreSQL 18.").await);
+    assert_eq!(relate(&htm, new, Supersedes, old).await, Ok(true));
+    assert_eq!(relate(&htm, new, Supersedes, old).await, Ok(false));
+    assert_eq!(relate(&htm, old, Contradicts, new).await, Ok(true));
+    assert_eq!(relate(&htm, new, Contradicts, old).await, Ok(false), "contradiction has no direction");
+    assert_eq!(db.count("select count(*) from htm.relations").await, 2);
+
+    let ways = async |node, by| {
+        let related = htm.related(node, by, 10).await.unwrap().related;
+        related.into_iter().map(|it| (it.by, it.node, it.reason)).collect::<Vec<_>>()
+    };
+    let reason = || Some("it is newer".to_owned());
+    assert_eq!(ways(old, Some(RelatedBy::SupersededBy)).await, [(RelatedBy::SupersededBy, new, reason())]);
+    assert_eq!(ways(old, Some(RelatedBy::Supersedes)).await, []);
+    let both = [(RelatedBy::Contradicts, old, reason()), (RelatedBy::Supersedes, old, reason())];
+    assert_eq!(ways(new, None).await, both);
+
+    let removed = htm.unrelate(new, Contradicts, old, &Caller::Handle).await.unwrap();
+    assert_eq!((removed.from, removed.to, removed.robot.as_str()), (old, new, htm.settings().robot.as_str()));
+    let again = htm.unrelate(new, Contradicts, old, &Caller::Handle).await.unwrap_err();
+    assert_eq!(again.code(), "relation_unknown");
+    htm.unrelate(new, Supersedes, old, &Caller::Handle).await.unwrap();
+    assert_eq!(ways(old, None).await, []);
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_refused() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let mut chain = Vec::new();
+    for text in ["one", "two", "three", "four"] {
+        chain.push(remember(&htm, text).await);
+    }
+    let elsewhere = htm.remember(Memory::new("elsewhere").namespace("other")).await.unwrap().node;
+    let of_bob = htm.remember(Memory::new("by bob").robot("bob")).await.unwrap().node;
+    assert_eq!(relate(&htm, chain[0], Supersedes, chain[0]).await, Err("relation_invalid"));
+    assert_eq!(relate(&htm, chain[0], Supersedes, elsewhere).await, Err("relation_invalid"));
+    assert_eq!(relate(&htm, chain[0], Supersedes, NodeId(999_999)).await, Err("node_not_found"));
+    assert_eq!(relate(&htm, of_bob, Supersedes, chain[0]).await, Err("not_owner"));
+    assert_eq!(relate(&htm, chain[0], Supersedes, of_bob).await, Ok(true), "the other may be of anybody");
+    let bob = Caller::Robot("bob".into());
+    assert!(htm.relate(of_bob, Contradicts, chain[0], None, &bob).await.unwrap().is_new);
+
+    for pair in chain.windows(2) {
+        assert_eq!(relate(&htm, pair[1], Supersedes, pair[0]).await, Ok(true));
+    }
+    let error = htm.relate(chain[0], Supersedes, chain[3], None, &Caller::Handle).await.unwrap_err();
+    assert_eq!(error.code(), "relation_cycle");
+    let [first, second, third, fourth] = chain[..] else { panic!() };
+    let named = format!("{fourth} supersedes {third} supersedes {second} supersedes {first}");
+    assert!(error.to_string().ends_with(&named), "{error}");
+    // A forgotten link may come back.
+    htm.forget(second, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    assert_eq!(relate(&htm, first, Supersedes, fourth).await, Err("relation_cycle"));
+    assert_eq!(relate(&htm, first, Supersedes, second).await, Err("node_not_found"));
+}
+
+#[tokio::test]
+async fn two_at_once_close_no_circle() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for round in 0..10 {
+        let a = remember(&htm, &format!("a {round}")).await;
+        let b = remember(&htm, &format!("b {round}")).await;
+        let both = tokio::join!(relate(&htm, a, Supersedes, b), relate(&htm, b, Supersedes, a));
+        assert!(
+            matches!(both, (Ok(true), Err("relation_cycle")) | (Err("relation_cycle"), Ok(true))),
+            "{both:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_superseded_hit_says_so_and_is_behind_its_successor() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let old = remember(&htm, "ledger database ledger database: PostgreSQL 17").await;
+    let other = remember(&htm, "the database of the ledger is backed up at night").await;
+    let new =
+        remember(&htm, "the ledger has moved to PostgreSQL 18 after long tests of the storage vendor").await;
+    let unseen = remember(&htm, "an unrelated remark on the weather").await;
+    let query = fulltext("ledger database");
+    let before = found(&htm, &query).await;
+    assert_eq!(before[0], old);
+    relate(&htm, new, Supersedes, old).await.unwrap();
+
+    let recalled = htm.recall(&query).await.unwrap();
+    let hits: Vec<NodeId> = recalled.hits.iter().map(|hit| hit.node.id).collect();
+    assert_eq!(hits, [other, new, old]);
+    let successor = &recalled.hits[2].node.superseded_by[0];
+    assert_eq!((successor.node, successor.reason.as_deref()), (new, Some("it is newer")));
+    assert!(successor.excerpt.starts_with("the ledger has moved"));
+    assert!(recalled.hits[0].node.superseded_by.is_empty());
+    assert_eq!(htm.get(old).await.unwrap().superseded_by, [successor.clone()]);
+    let timeline = htm.conversation_timeline(&TimelineQuery::everything()).await.unwrap();
+    let told: Vec<usize> = timeline.entries.iter().map(|it| it.node.superseded_by.len()).collect();
+    assert_eq!(told, [1, 0, 0, 0]);
+
+    // Followed, the successor has the place and the scores of the memory that was found, also if it is no hit itself.
+    let follow = RecallQuery { follow: true, explain: true, ..query.clone() };
+    let followed = htm.recall(&follow).await.unwrap();
+    assert_eq!(followed.hits.iter().map(|hit| hit.node.id).collect::<Vec<_>>(), [new, other]);
+    let from = followed.hits[0].followed_from.as_ref().unwrap();
+    assert_eq!((from.node, from.reason.as_deref()), (old, Some("it is newer")));
+    assert!(followed.hits[0].scores.score >= followed.hits[1].scores.score);
+    assert!(followed.hits[0].explanation.is_some());
+    relate(&htm, unseen, Supersedes, other).await.unwrap();
+    assert_eq!(found(&htm, &follow).await, [new, unseen]);
+    // A limit does not matter.
+    assert_eq!(found(&htm, &follow.clone().limit(1)).await, [new]);
+
+    // A forgotten memory supersedes nothing, until it is restored.
+    htm.forget(new, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    assert!(htm.get(old).await.unwrap().superseded_by.is_empty());
+    assert_eq!(found(&htm, &query).await[0], old);
+    htm.restore(new, &Caller::Handle).await.unwrap();
+    assert_eq!(htm.get(old).await.unwrap().superseded_by.len(), 1);
+}
+
+#[tokio::test]
+async fn relations_end_with_their_memories() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let mut nodes = Vec::new();
+    for text in ["one", "two", "three", "four"] {
+        nodes.push(remember(&htm, text).await);
+    }
+    relate(&htm, nodes[1], Supersedes, nodes[0]).await.unwrap();
+    relate(&htm, nodes[2], Supersedes, nodes[1]).await.unwrap();
+    relate(&htm, nodes[3], Contradicts, nodes[2]).await.unwrap();
+    htm.forget(nodes[0], &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    let purge = Purge { before: chrono::Utc::now(), scope: Scope::All, caller: Caller::AnyRobot };
+    htm.purge(&purge, Confirmation::Confirmed).await.unwrap();
+    assert_eq!(db.count("select count(*) from htm.relations").await, 2);
+
+    let erase = htm_core::Erase::Memories(vec![nodes[2]]);
+    let plan = htm.plan_erase(&erase).await.unwrap();
+    assert_eq!(plan.removed["htm.relations"], 2);
+    let erased = htm.erase(&erase, Some(&plan.plan), Confirmation::Confirmed).await.unwrap();
+    assert_eq!(erased.removed["htm.relations"], 2);
+    let verified = htm.verify_erasure(erased.id, None).await.unwrap();
+    let place = verified.places.iter().find(|place| place.table == "htm.relations").unwrap();
+    assert_eq!(place.traces, 0);
+}
+
+#[tokio::test]
+async fn near_duplicates_and_rare_tags_are_derived() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let tagged = |text: &str, tags: &[&str]| {
+        tags.iter().fold(Memory::new(text), |memory, tag| memory.tag(tag.parse().unwrap()))
+    };
+    let write = async |memory| htm.remember(memory).await.unwrap().node;
+    let first =
+        write(tagged("The parcels are looked up by their address.", &["project:parcel", "topic:speed"]))
+            .await;
+    let same = write(Memory::new("the parcels are looked up by their address")).await;
+    let shares = write(tagged("Invoices wait for their parcel.", &["project:parcel"])).await;
+    write(Memory::new("Something else entirely.")).await;
+    let unembedded = htm.related(first, Some(RelatedBy::NearDuplicate), 10).await.unwrap();
+    assert!(unembedded.related.is_empty());
+    assert_eq!(unembedded.not_searched.len(), 1, "{unembedded:?}");
+    drain(&db, Stage::Embed).await;
+    htm.edit(first, &Edit::new().content("The parcels are looked up by their address!")).await.unwrap();
+
+    let related = htm.related(first, None, 10).await.unwrap();
+    let found: Vec<_> = related.related.iter().map(|it| (it.by, it.node)).collect();
+    assert_eq!(found, [(RelatedBy::NearDuplicate, same), (RelatedBy::SharedTags, shares)]);
+    assert!(related.related[0].similarity.unwrap() >= 0.98);
+    assert_eq!(related.related[1].tags, ["project:parcel".parse().unwrap()]);
+    assert_eq!(related.former_texts, 1);
+    assert_eq!(db.count("select count(*) from htm.relations").await, 0, "nothing is stored");
+    // A tag of many memories is not rare.
+    for number in 0..20 {
+        write(tagged(&format!("parcel number {number}"), &["project:parcel"])).await;
+    }
+    assert!(htm.related(first, Some(RelatedBy::SharedTags), 10).await.unwrap().related.is_empty());
+}
+
+#[tokio::test]
+async fn a_wall_keeps_relations_apart() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let write = async |text: &str| htm.remember(Memory::new(text).namespace("atlas")).await.unwrap().node;
+    let (old, new) = (write("old").await, write("new").await);
+    let of_default = remember(&htm, "of the default namespace").await;
+    let atlas = htm.within(["atlas"]).unwrap();
+    let other = htm.within(["home"]).unwrap();
+    assert_eq!(relate(&atlas, new, Supersedes, old).await, Ok(true));
+    assert_eq!(relate(&atlas, new, Supersedes, of_default).await, Err("node_not_found"));
+    for (result, what) in [
+        (relate(&other, new, Contradicts, old).await.map(drop), "relate"),
+        (other.related(new, None, 5).await.map(drop).map_err(|error| error.code()), "related"),
+        (
+            other.unrelate(new, Supersedes, old, &Caller::AnyRobot).await.map(drop).map_err(|e| e.code()),
+            "unrelate",
+        ),
+    ] {
+        assert_eq!(result, Err("node_not_found"), "{what}");
+    }
+    let bound = atlas.acting_as("bob").unwrap();
+    assert_eq!(relate(&bound, new, Contradicts, old).await, Err("not_owner"));
+}
