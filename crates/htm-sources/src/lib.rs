@@ -1,0 +1,63 @@
+//! The memories of other systems, read as lines of an import.
+//!
+//! [`open`] opens what a [`System`] has stored: a file, a folder or a database. [`Source::next`] reads item by item, never
+//! all at once: a [`Foreign`] memory, or a [`Left`], which does not come and has a reason. [`Foreign::lines`] makes the lines
+//! for [`htm_core::Importer`]. Every line has a key, so that a repeated or resumed import adds nothing twice.
+//!
+//! The SQL here reads the tables of other systems. That of HTM's own tables is in `htm-core`.
+
+mod chatgpt;
+pub mod codes;
+mod elements;
+mod foreign;
+mod json;
+mod line;
+mod place;
+mod system;
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use htm_core::Result;
+
+pub use foreign::{Foreign, Former, Item, Left, Model, Why};
+pub use line::{Lines, Target, model_line};
+pub use system::System;
+
+/// The numbers of what a source has read so far, by subject: `conversation`, `message`, `memory`.
+pub type Counts = BTreeMap<&'static str, u64>;
+
+/// What a system has stored, read from the beginning to the end.
+#[async_trait]
+pub trait Source: Send {
+    /// The next item; none at the end.
+    ///
+    /// # Errors
+    /// `source_unreadable`, `source_damaged`, `source_unrecognised`, or an error of a database. What was read before stands.
+    async fn next(&mut self) -> Result<Option<Item>>;
+
+    /// What was read so far.
+    fn counts(&self) -> Counts;
+
+    /// The embedding model of the vectors that the memories bring; none if they bring none.
+    fn model(&self) -> Option<&Model> {
+        None
+    }
+}
+
+/// What the user says about a source.
+#[derive(Clone, Debug, Default)]
+pub struct SourceOptions {
+    /// The embedding model of its vectors, where the source does not name it.
+    pub model: Option<Model>,
+}
+
+/// Opens a source. The location is a file, a folder, or the URL of a database.
+///
+/// # Errors
+/// `source_unreadable`, `source_unrecognised`, or an error of a database.
+pub async fn open(system: System, location: &str, _options: &SourceOptions) -> Result<Box<dyn Source>> {
+    Ok(match system {
+        System::ChatGpt => Box::new(chatgpt::open(location)?),
+    })
+}
