@@ -58,9 +58,8 @@ impl ChatGpt {
     fn conversation(&mut self, text: &[u8]) -> Result<()> {
         let number = self.counts.entry("conversation").or_default();
         *number += 1;
-        let left = |id: &str, what: String| {
-            Item::Left(Left::new("conversation", id, Why::Unreadable).detail(what))
-        };
+        let left =
+            |id: &str, what: String| Item::Left(Left::new("conversation", id, Why::Unreadable).detail(what));
         let conversation: Value = match serde_json::from_slice(text) {
             Ok(conversation) => conversation,
             Err(error) => {
@@ -91,7 +90,8 @@ impl ChatGpt {
         };
         let path = path(mapping, json::text(&conversation, "current_node"));
         let on_path: HashSet<&str> = path.iter().copied().collect();
-        let message = |node: &str| mapping.get(node).and_then(|it| it.get("message")).filter(|it| it.is_object());
+        let message =
+            |node: &str| mapping.get(node).and_then(|it| it.get("message")).filter(|it| it.is_object());
         let mut seq = 0;
         for (node, message) in path.iter().filter_map(|node| Some((*node, message(node)?))) {
             *self.counts.entry("message").or_default() += 1;
@@ -190,7 +190,8 @@ fn role(message: &Value) -> Option<&str> {
 /// Why a message is not one that was said; none if it was.
 fn reason(message: &Value) -> Option<Why> {
     let kind = message.get("content").and_then(|it| json::text(it, "content_type")).unwrap_or("text");
-    let is_hidden = message.pointer("/metadata/is_visually_hidden_from_conversation") == Some(&Value::Bool(true));
+    let is_hidden =
+        message.pointer("/metadata/is_visually_hidden_from_conversation") == Some(&Value::Bool(true));
     match (role(message), kind) {
         (Some("user" | "assistant"), _) if is_hidden => Some(Why::SystemMessage),
         (Some("user" | "assistant"), "user_editable_context" | "model_editable_context" | "system_error") => {

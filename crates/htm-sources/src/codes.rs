@@ -10,6 +10,8 @@ htm_core::error_codes! {
         => "check the location, and who may read it";
     SOURCE_UNRECOGNISED "source_unrecognised" User "The location has no data of the named system."
         => "name the system that made it with --from, or the place of its data; docs/coming-from.md says what each expects";
+    SOURCE_MODEL_UNFIT "source_model_unfit" User "The vectors of a source are not those of the named model."
+        => "name the model that made them with --model, or leave --model out: then workers make new vectors";
     SOURCE_DAMAGED "source_damaged" User "A file of a source is cut or invalid."
         => "export it again and repeat the import: what is there already is skipped";
 }

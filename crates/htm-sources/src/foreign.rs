@@ -18,6 +18,8 @@ pub enum Item {
 pub struct Foreign {
     /// Its id there, the same in every run, without the name of the system.
     pub id: String,
+    /// Its key here, where a client of HTM looks for it by that key; none: the system and the id.
+    pub key: Option<String>,
     /// Its text.
     pub text: String,
     /// Whose it is: the labels of a namespace below the import's. Empty if the system separates no users.
@@ -46,6 +48,14 @@ pub struct Foreign {
     pub updated_at: Option<DateTime<Utc>>,
     /// When it expires.
     pub expires_at: Option<DateTime<Utc>>,
+    /// How long it lives after each use, as `expires_at` says for now. It comes if the memory has a time.
+    pub ttl_seconds: Option<i64>,
+    /// When it was stored; none: when it was made. It comes if the memory has a time.
+    pub remembered_at: Option<DateTime<Utc>>,
+    /// How often robots remembered it again. They come if the memory has a time.
+    pub repeats: Vec<Repeat>,
+    /// How often it was recalled. It comes if the memory has a time.
+    pub recalled: Option<Recalls>,
     /// Its former texts, the oldest first. They come if the memory has a time.
     pub former: Vec<Former>,
     /// The vector of its text by the source's [`model`](crate::Source::model). It comes if the memory has a time.
@@ -59,6 +69,28 @@ pub struct Former {
     pub text: String,
     /// When it was written.
     pub at: DateTime<Utc>,
+}
+
+/// How often a robot remembered the same text again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Repeat {
+    /// The robot.
+    pub robot: String,
+    /// The number of times, at least 1.
+    pub count: i64,
+    /// The first time.
+    pub first_at: DateTime<Utc>,
+    /// The last time.
+    pub last_at: DateTime<Utc>,
+}
+
+/// How often a memory was recalled.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Recalls {
+    /// The number of times, at least 1.
+    pub count: i64,
+    /// The last time.
+    pub last_at: DateTime<Utc>,
 }
 
 /// The embedding model of a source.
@@ -119,6 +151,12 @@ pub enum Why {
     Archived,
     /// It was paused there.
     Paused,
+    /// It has expired there.
+    Expired,
+    /// It is a template, from which memories are made.
+    Template,
+    /// It is larger than HTM can keep it.
+    TooLarge,
     /// It cannot be read.
     Unreadable,
 }
@@ -136,6 +174,9 @@ impl Why {
             Self::Deleted => "was deleted there",
             Self::Archived => "was archived there",
             Self::Paused => "was paused there",
+            Self::Expired => "has expired there",
+            Self::Template => "is a template, from which memories are made",
+            Self::TooLarge => "is larger than HTM can keep it",
             Self::Unreadable => "cannot be read",
         }
     }

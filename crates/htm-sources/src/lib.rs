@@ -10,17 +10,24 @@ mod chatgpt;
 pub mod codes;
 mod elements;
 mod foreign;
+mod htm_ruby;
 mod json;
+mod langgraph;
+mod letta;
 mod line;
+mod mem0_postgres;
+mod memobase;
 mod place;
+mod postgres;
 mod system;
+mod tables;
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use htm_core::Result;
 
-pub use foreign::{Foreign, Former, Item, Left, Model, Why};
+pub use foreign::{Foreign, Former, Item, Left, Model, Recalls, Repeat, Why};
 pub use line::{Lines, Target, model_line};
 pub use system::System;
 
@@ -50,14 +57,21 @@ pub trait Source: Send {
 pub struct SourceOptions {
     /// The embedding model of its vectors, where the source does not name it.
     pub model: Option<Model>,
+    /// The table of its memories, where the user names it.
+    pub table: Option<String>,
 }
 
 /// Opens a source. The location is a file, a folder, or the URL of a database.
 ///
 /// # Errors
 /// `source_unreadable`, `source_unrecognised`, or an error of a database.
-pub async fn open(system: System, location: &str, _options: &SourceOptions) -> Result<Box<dyn Source>> {
+pub async fn open(system: System, location: &str, options: &SourceOptions) -> Result<Box<dyn Source>> {
     Ok(match system {
         System::ChatGpt => Box::new(chatgpt::open(location)?),
+        System::HtmRuby => Box::new(htm_ruby::open(location, options).await?),
+        System::LangGraph => Box::new(langgraph::open(location, options).await?),
+        System::Letta => Box::new(letta::open(location, options).await?),
+        System::Mem0 => Box::new(mem0_postgres::open(location, options).await?),
+        System::Memobase => Box::new(memobase::open(location, options).await?),
     })
 }

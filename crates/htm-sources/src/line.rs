@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::foreign::{Foreign, Model};
+use crate::foreign::{Foreign, Model, Recalls, Repeat};
 use crate::system::System;
 
 /// Where the memories go.
@@ -79,7 +79,13 @@ struct Saved<'a> {
     updated_at: DateTime<Utc>,
     revision: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
+    ttl_seconds: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     first_sha256: Option<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    repeats: &'a [Repeat],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recalled: Option<Recalls>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     vectors: Vec<Value>,
 }
@@ -87,8 +93,7 @@ struct Saved<'a> {
 /// The line that registers the model of vectors, before the first memory that brings one.
 pub fn model_line(label: &str, model: &Model) -> Vec<u8> {
     let Model { provider, name, dimensions } = model;
-    let line =
-        json!({"kind": "model", "label": label, "provider": provider, "name": name, "dimensions": dimensions});
+    let line = json!({"kind": "model", "label": label, "provider": provider, "name": name, "dimensions": dimensions});
     line.to_string().into_bytes()
 }
 
@@ -103,7 +108,8 @@ impl Foreign {
             true => target.namespace.clone(),
             false => format!("{}/{}", target.namespace, namespace_of(owner)?),
         };
-        let key = format!("{}:{}", target.system.name(), self.id);
+        let made = || format!("{}:{}", target.system.name(), self.id);
+        let key = self.key.clone().unwrap_or_else(made);
         let mut metadata = self.metadata.clone();
         let tags = spelled(&self.tags, &target.rules, &mut metadata);
         let robot = self.robot.as_deref().unwrap_or(&target.robot);
@@ -118,14 +124,17 @@ impl Foreign {
         memory.validate()?;
         let vector = target.vectors.as_deref().zip(self.vector.as_ref());
         // A line of an export needs a time, which also identifies it.
-        let saved_at = self.at.filter(|_| vector.is_some() || !self.former.is_empty());
+        let saved_at = self.at.filter(|_| vector.is_some() || self.is_of_an_export());
         let written = |at: DateTime<Utc>| self.updated_at.map_or(at, |updated| updated.max(at));
         let saved = saved_at.map(|at| Saved {
             node: number,
             language: &target.language,
-            remembered_at: at,
+            remembered_at: self.remembered_at.map_or(at, |remembered| remembered.max(at)),
             updated_at: written(at),
             revision: self.former.len() + 1,
+            ttl_seconds: self.ttl_seconds,
+            repeats: &self.repeats,
+            recalled: self.recalled,
             first_sha256: self.former.first().map(|first| sha256(&first.text)),
             vectors: vector
                 .iter()
@@ -166,6 +175,14 @@ impl Foreign {
     }
 }
 
+impl Foreign {
+    /// Whether it has what only a line of an export can say.
+    fn is_of_an_export(&self) -> bool {
+        let is_plain = self.former.is_empty() && self.repeats.is_empty() && self.recalled.is_none();
+        !is_plain || self.ttl_seconds.is_some() || self.remembered_at.is_some()
+    }
+}
+
 /// The tags in HTM's spelling. Those that it has none for go to the metadata, under `tags`.
 fn spelled(tags: &[String], rules: &TagRules, metadata: &mut Map<String, Value>) -> Vec<TagPath> {
     let mut known: Vec<TagPath> = Vec::new();
@@ -183,7 +200,8 @@ fn spelled(tags: &[String], rules: &TagRules, metadata: &mut Map<String, Value>)
     known
 }
 
-fn sha256(text: &str) -> String {
+/// The SHA-256 of a text, in hex.
+pub(crate) fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -243,7 +261,10 @@ mod tests {
         let lines = foreign.lines(&target(), 4).unwrap();
         let [memory, first, second] = &lines.lines[..] else { panic!("{lines:?}") };
         let memory = read(memory);
-        assert_eq!((&memory["kind"], &memory["revision"], &memory["node"]), (&json!("memory"), &json!(3), &json!(4)));
+        assert_eq!(
+            (&memory["kind"], &memory["revision"], &memory["node"]),
+            (&json!("memory"), &json!(3), &json!(4))
+        );
         assert_eq!(memory["vectors"][0]["model"], "openai/small");
         assert_eq!(memory["first_sha256"], sha256("Mara prefers tabs."));
         assert_eq!(memory["tags"][0]["tag"], "editor");

@@ -12,6 +12,17 @@ pub enum System {
     /// The export of ChatGPT.
     #[strum(serialize = "chatgpt")]
     ChatGpt,
+    /// The database of HTM in Ruby.
+    HtmRuby,
+    /// LangGraph's store in PostgreSQL.
+    #[strum(serialize = "langgraph")]
+    LangGraph,
+    /// Letta's database.
+    Letta,
+    /// mem0's table of pgvector.
+    Mem0,
+    /// memobase's database.
+    Memobase,
 }
 
 impl System {
