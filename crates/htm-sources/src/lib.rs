@@ -6,14 +6,21 @@
 //!
 //! The SQL here reads the tables of other systems. That of HTM's own tables is in `htm-core`.
 
+mod basic_memory;
 mod chatgpt;
+mod claude;
 pub mod codes;
 mod elements;
+mod export;
 mod foreign;
 mod json;
 mod line;
+mod mem0_export;
+mod openmemory;
 mod place;
 mod system;
+#[cfg(test)]
+mod testing;
 
 use std::collections::BTreeMap;
 
@@ -58,6 +65,10 @@ pub struct SourceOptions {
 /// `source_unreadable`, `source_unrecognised`, or an error of a database.
 pub async fn open(system: System, location: &str, _options: &SourceOptions) -> Result<Box<dyn Source>> {
     Ok(match system {
+        System::BasicMemory => Box::new(basic_memory::open(location)?),
         System::ChatGpt => Box::new(chatgpt::open(location)?),
+        System::Claude => Box::new(claude::open(location)?),
+        System::Mem0 => Box::new(mem0_export::open(location)?),
+        System::OpenMemory => Box::new(openmemory::open(location)?),
     })
 }

@@ -9,9 +9,18 @@ use crate::codes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
 #[strum(serialize_all = "kebab-case")]
 pub enum System {
+    /// Folders of basic-memory.
+    BasicMemory,
     /// The export of ChatGPT.
     #[strum(serialize = "chatgpt")]
     ChatGpt,
+    /// The export of Claude.
+    Claude,
+    /// Answers of mem0's REST API.
+    Mem0,
+    /// The database of OpenMemory.
+    #[strum(serialize = "openmemory")]
+    OpenMemory,
 }
 
 impl System {
