@@ -4,112 +4,58 @@
 //! A conversation is a tree of messages: an edited question or a second answer begins a branch. The path to `current_node`
 //! is what the user saw last. Its messages come.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
-use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use htm_core::{Error, Result};
+use htm_core::Result;
 use serde_json::{Map, Value};
 
-use crate::elements::Elements;
+use crate::export::{Export, Kind};
 use crate::foreign::{Foreign, Item, Left, Why};
-use crate::place::{self, Part};
-use crate::{Counts, Source, codes, json};
+use crate::{Counts, json, place};
 
-/// The export, read conversation by conversation.
-pub(crate) struct ChatGpt {
-    parts: VecDeque<Part>,
-    open: Option<Elements>,
-    items: VecDeque<Item>,
-    counts: Counts,
-}
+const KIND: Kind = Kind { subject: "conversation", lists: &["conversations"], read };
 
-pub(crate) fn open(location: &str) -> Result<ChatGpt> {
+pub(crate) fn open(location: &str) -> Result<Export> {
     let wanted = |name: &str| name.starts_with("conversations") && name.ends_with(".json");
-    let parts = place::parts(location, "file conversations.json", wanted)?;
-    Ok(ChatGpt { parts: parts.into(), open: None, items: VecDeque::new(), counts: Counts::new() })
+    Ok(Export::new(KIND, place::parts(location, "file conversations.json", wanted)?))
 }
 
-#[async_trait]
-impl Source for ChatGpt {
-    async fn next(&mut self) -> Result<Option<Item>> {
-        loop {
-            if let Some(item) = self.items.pop_front() {
-                return Ok(Some(item));
-            }
-            let Some(elements) = &mut self.open else {
-                let Some(part) = self.parts.pop_front() else { return Ok(None) };
-                self.open = Some(Elements::open(part.open()?, &part.name, &["conversations"])?);
-                continue;
-            };
-            match elements.next()? {
-                Some(text) => self.conversation(&text)?,
-                None => self.open = None,
-            }
-        }
+/// Reads a conversation.
+fn read(conversation: &Value, counts: &mut Counts) -> std::result::Result<Vec<Item>, String> {
+    let Some(mapping) = conversation.get("mapping").and_then(Value::as_object) else {
+        return Err(format!("has no `mapping` of messages, but {}", json::fields(conversation)));
+    };
+    let id = json::text(conversation, "conversation_id").or(json::text(conversation, "id"));
+    let Some(id) = id else { return Err(format!("has no `id`, but {}", json::fields(conversation))) };
+    let shared = Shared {
+        id,
+        at: json::time(conversation, "create_time"),
+        title: conversation.get("title"),
+        gizmo: conversation.get("gizmo_id"),
+    };
+    let path = path(mapping, json::text(conversation, "current_node"));
+    let on_path: HashSet<&str> = path.iter().copied().collect();
+    let message = |node: &str| mapping.get(node).and_then(|it| it.get("message")).filter(|it| it.is_object());
+    let mut items = Vec::new();
+    let shown = path.iter().filter_map(|node| Some((*node, message(node)?)));
+    let mut messages = 0;
+    for (seq, (node, message)) in (0..).zip(shown) {
+        messages += 1;
+        items.extend(shared.items(node, message, seq));
     }
-
-    fn counts(&self) -> Counts {
-        self.counts.clone()
+    for node in mapping.keys().filter(|node| !on_path.contains(node.as_str())) {
+        let Some(message) = message(node) else { continue };
+        messages += 1;
+        let why = match reason(message) {
+            None if words(message).is_empty() => Why::Empty,
+            None => Why::OtherBranch,
+            Some(why) => why,
+        };
+        items.push(Item::Left(Left::new("message", node.as_str(), why)));
     }
-}
-
-impl ChatGpt {
-    fn conversation(&mut self, text: &[u8]) -> Result<()> {
-        let number = self.counts.entry("conversation").or_default();
-        *number += 1;
-        let left =
-            |id: &str, what: String| Item::Left(Left::new("conversation", id, Why::Unreadable).detail(what));
-        let conversation: Value = match serde_json::from_slice(text) {
-            Ok(conversation) => conversation,
-            Err(error) => {
-                self.items.push_back(left(&format!("number {number}"), error.to_string()));
-                return Ok(());
-            }
-        };
-        let Some(mapping) = conversation.get("mapping").and_then(Value::as_object) else {
-            let found = json::fields(&conversation);
-            if *number == 1 {
-                let message = format!("the first conversation has no `mapping` of messages, but {found}");
-                return Err(Error::new(codes::SOURCE_UNRECOGNISED, message));
-            }
-            let what = format!("it has no `mapping` of messages, but {found}");
-            self.items.push_back(left(&format!("number {number}"), what));
-            return Ok(());
-        };
-        let id = json::text(&conversation, "conversation_id").or(json::text(&conversation, "id"));
-        let Some(id) = id else {
-            self.items.push_back(left(&format!("number {number}"), "it has no `id`".into()));
-            return Ok(());
-        };
-        let shared = Shared {
-            id,
-            at: json::time(&conversation, "create_time"),
-            title: conversation.get("title"),
-            gizmo: conversation.get("gizmo_id"),
-        };
-        let path = path(mapping, json::text(&conversation, "current_node"));
-        let on_path: HashSet<&str> = path.iter().copied().collect();
-        let message =
-            |node: &str| mapping.get(node).and_then(|it| it.get("message")).filter(|it| it.is_object());
-        let mut seq = 0;
-        for (node, message) in path.iter().filter_map(|node| Some((*node, message(node)?))) {
-            *self.counts.entry("message").or_default() += 1;
-            self.items.extend(shared.items(node, message, seq));
-            seq += 1;
-        }
-        for node in mapping.keys().filter(|node| !on_path.contains(node.as_str())) {
-            let Some(message) = message(node) else { continue };
-            *self.counts.entry("message").or_default() += 1;
-            let why = match reason(message) {
-                None if words(message).is_empty() => Why::Empty,
-                None => Why::OtherBranch,
-                Some(why) => why,
-            };
-            self.items.push_back(Item::Left(Left::new("message", node.as_str(), why)));
-        }
-        Ok(())
-    }
+    *counts.entry("message").or_default() += messages;
+    Ok(items)
 }
 
 /// The nodes from the root to the node that was shown last, or without one to the newest leaf.
@@ -190,8 +136,7 @@ fn role(message: &Value) -> Option<&str> {
 /// Why a message is not one that was said; none if it was.
 fn reason(message: &Value) -> Option<Why> {
     let kind = message.get("content").and_then(|it| json::text(it, "content_type")).unwrap_or("text");
-    let is_hidden =
-        message.pointer("/metadata/is_visually_hidden_from_conversation") == Some(&Value::Bool(true));
+    let is_hidden = message.pointer("/metadata/is_visually_hidden_from_conversation") == Some(&Value::Bool(true));
     match (role(message), kind) {
         (Some("user" | "assistant"), _) if is_hidden => Some(Why::SystemMessage),
         (Some("user" | "assistant"), "user_editable_context" | "model_editable_context" | "system_error") => {

@@ -6,21 +6,28 @@
 //!
 //! The SQL here reads the tables of other systems. That of HTM's own tables is in `htm-core`.
 
+mod basic_memory;
 mod chatgpt;
+mod claude;
 pub mod codes;
 mod elements;
+mod export;
 mod foreign;
 mod htm_ruby;
 mod json;
 mod langgraph;
 mod letta;
 mod line;
+mod mem0_export;
 mod mem0_postgres;
 mod memobase;
+mod openmemory;
 mod place;
 mod postgres;
 mod system;
 mod tables;
+#[cfg(test)]
+mod testing;
 
 use std::collections::BTreeMap;
 
@@ -57,7 +64,7 @@ pub trait Source: Send {
 pub struct SourceOptions {
     /// The embedding model of its vectors, where the source does not name it.
     pub model: Option<Model>,
-    /// The table of its memories, where the user names it.
+    /// The table of its memories, where the user chose its name.
     pub table: Option<String>,
 }
 
@@ -67,11 +74,15 @@ pub struct SourceOptions {
 /// `source_unreadable`, `source_unrecognised`, or an error of a database.
 pub async fn open(system: System, location: &str, options: &SourceOptions) -> Result<Box<dyn Source>> {
     Ok(match system {
+        System::BasicMemory => Box::new(basic_memory::open(location)?),
         System::ChatGpt => Box::new(chatgpt::open(location)?),
+        System::Claude => Box::new(claude::open(location)?),
         System::HtmRuby => Box::new(htm_ruby::open(location, options).await?),
         System::LangGraph => Box::new(langgraph::open(location, options).await?),
         System::Letta => Box::new(letta::open(location, options).await?),
-        System::Mem0 => Box::new(mem0_postgres::open(location, options).await?),
+        System::Mem0 if postgres::is_url(location) => Box::new(mem0_postgres::open(location, options).await?),
+        System::Mem0 => Box::new(mem0_export::open(location)?),
         System::Memobase => Box::new(memobase::open(location, options).await?),
+        System::OpenMemory => Box::new(openmemory::open(location)?),
     })
 }

@@ -183,15 +183,20 @@ impl Foreign {
     }
 }
 
-/// The tags in HTM's spelling. Those that it has none for go to the metadata, under `tags`.
+/// The tags in HTM's spelling. Those that it has none for, or no room, go to the metadata, under `tags`.
 fn spelled(tags: &[String], rules: &TagRules, metadata: &mut Map<String, Value>) -> Vec<TagPath> {
     let mut known: Vec<TagPath> = Vec::new();
     let mut others = Vec::new();
+    // A tag counts with its parents.
+    let mut room = rules.limits.memory;
     for tag in tags {
         match rules.normalise(tag.trim_start_matches('#')) {
             Ok(tag) if known.contains(&tag) => {}
-            Ok(tag) => known.push(tag),
-            Err(_) => others.push(json!(tag)),
+            Ok(tag) if tag.levels().count() <= room => {
+                room -= tag.levels().count();
+                known.push(tag);
+            }
+            _ => others.push(json!(tag)),
         }
     }
     if !others.is_empty() {

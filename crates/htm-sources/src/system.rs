@@ -9,9 +9,13 @@ use crate::codes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
 #[strum(serialize_all = "kebab-case")]
 pub enum System {
+    /// Folders of basic-memory.
+    BasicMemory,
     /// The export of ChatGPT.
     #[strum(serialize = "chatgpt")]
     ChatGpt,
+    /// The export of Claude.
+    Claude,
     /// The database of HTM in Ruby.
     HtmRuby,
     /// LangGraph's store in PostgreSQL.
@@ -19,10 +23,13 @@ pub enum System {
     LangGraph,
     /// Letta's database.
     Letta,
-    /// mem0's table of pgvector.
+    /// mem0's table of pgvector, or answers of its REST API.
     Mem0,
     /// memobase's database.
     Memobase,
+    /// The database of OpenMemory.
+    #[strum(serialize = "openmemory")]
+    OpenMemory,
 }
 
 impl System {

@@ -16,12 +16,18 @@ conversations and speakers are kept. What does not come is listed with the reaso
 
 Systems and their locations:
   chatgpt        the archive that ChatGPT exports, the folder of it, or its conversations.json
+  htm-ruby       the URL of the database of HTM in Ruby
+  langgraph      the URL of the database of LangGraph's store
+  letta          the URL of Letta's database
+  mem0           the URL of the database with mem0's table; or a file of the answers of its REST API
+  memobase       the URL of memobase's database
 
 Examples:
   htm import memories.jsonl
   htm import backup.jsonl
   htm import --from chatgpt --dry-run chatgpt-export.zip     says what would come, and writes nothing
-  htm import --from chatgpt --namespace old/chatgpt chatgpt-export.zip"
+  htm import --from chatgpt --namespace old/chatgpt chatgpt-export.zip
+  htm import --from mem0 --model openai/text-embedding-3-small postgres://mem0@localhost/mem0"
 )]
 pub(crate) struct ImportArgs {
     /// The file; `-` reads standard input. With --from: the file, folder or database URL of the other system
@@ -39,6 +45,9 @@ pub(crate) struct ImportArgs {
     /// Say what would come and what would not, and write nothing
     #[arg(long, requires = "from")]
     pub(crate) dry_run: bool,
+    /// The table of the memories, for mem0's PostgreSQL. Default: mem0
+    #[arg(long, value_name = "T", requires = "from")]
+    pub(crate) table: Option<String>,
     /// The model of HTM (`htm models list`) that made the vectors of the other system, which are then taken. Without it,
     /// workers make new ones
     #[arg(long, value_name = "M", requires = "from")]

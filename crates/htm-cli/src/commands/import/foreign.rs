@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use htm_core::error::codes::KEY_TAKEN;
+use htm_core::error::codes::{KEY_TAKEN, MODEL_NOT_READY};
 use htm_core::models::RegisteredModel;
+use htm_core::provider::{CALLER, ModelName};
 use htm_core::{Htm, Importer, LineKind, LineResult, Outcome};
 use htm_runtime::config::Config;
 use htm_sources::{Item, Model, Source, SourceOptions, System, Target, model_line};
@@ -28,14 +29,16 @@ pub(super) async fn run(
     if !args.dry_run || args.model.is_some() {
         return with_session(config, async |session| {
             let htm = session.htm();
-            let options = SourceOptions { model: named(&htm, args.model.as_deref()).await? };
+            let model = named(&htm, args.model.as_deref()).await?;
+            let options = SourceOptions { model, table: args.table.clone() };
             let mut source = htm_sources::open(system, &location, &options).await?;
             job.look_at_vectors(&htm, &*source).await?;
             Ok(job.run(&mut *source, (!args.dry_run).then_some(&htm)).await)
         })
         .await;
     }
-    let mut source = htm_sources::open(system, &location, &SourceOptions::default()).await?;
+    let options = SourceOptions { table: args.table.clone(), ..SourceOptions::default() };
+    let mut source = htm_sources::open(system, &location, &options).await?;
     // Without vectors, a dry run needs no database.
     if source.model().is_some() {
         return with_session(config, async |session| {
@@ -91,6 +94,19 @@ impl<'a> Job<'a> {
         };
         let known = htm.models()?.list().await?;
         self.target.vectors = known.iter().find(is_same).map(|it| it.label.clone());
+        // Nobody but the source can make the vectors of a model of callers: the import adds it.
+        if self.target.vectors.is_none() && model.provider == CALLER {
+            let name = ModelName::new(&model.provider, &model.name);
+            self.target.vectors = Some(match (known.is_empty(), self.report.is_dry_run()) {
+                (_, true) => name.to_string(),
+                // The first model is the one that recall asks.
+                (true, false) => {
+                    let message = format!("HTM has no embedding model yet, and {name} would become its first");
+                    return Err(CliError::new(MODEL_NOT_READY, message));
+                }
+                (false, false) => htm.models()?.add(&name, model.dimensions).await?.label,
+            });
+        }
         self.report.has_vectors_of(model, self.target.vectors.is_some());
         Ok(())
     }
@@ -165,9 +181,7 @@ impl<'a> Job<'a> {
         for (line, result) in results {
             let key = self.waiting.remove(&line).unwrap_or_default();
             match result {
-                Ok(it) if it.kind == LineKind::Memory && it.outcome == Outcome::Written => {
-                    self.report.written += 1
-                }
+                Ok(it) if it.kind == LineKind::Memory && it.outcome == Outcome::Written => self.report.written += 1,
                 Ok(it) if it.kind == LineKind::Memory => self.report.existing += 1,
                 Ok(it) if it.kind == LineKind::Revision && it.outcome == Outcome::Written => {
                     self.report.former_texts += 1;

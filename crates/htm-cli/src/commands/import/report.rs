@@ -114,6 +114,11 @@ impl ForeignReport {
         Self { from, dry_run, ..Self::default() }
     }
 
+    /// Whether nothing is written.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
     pub(super) fn has_vectors_of(&mut self, model: &Model, is_in_use: bool) {
         let name = format!("{}/{}", model.provider, model.name);
         self.vectors = Some(Vectors { model: name, dimensions: model.dimensions, is_in_use, taken: 0 });
@@ -177,11 +182,7 @@ impl ForeignReport {
             text.push("dry run: nothing is written".into());
         }
         let read: Vec<String> = self.read.iter().map(|(subject, number)| count(*number, subject)).collect();
-        text.push(format!(
-            "read from {}: {}",
-            self.from,
-            if read.is_empty() { "nothing".into() } else { read.join(", ") }
-        ));
+        text.push(format!("read from {}: {}", self.from, if read.is_empty() { "nothing".into() } else { read.join(", ") }));
         text.extend(self.vectors.as_ref().map(Vectors::describe));
         if self.former_texts > 0 {
             text.push(format!("{} written", count(self.former_texts, "former text")));
@@ -285,9 +286,7 @@ impl Vectors {
     fn describe(&self) -> String {
         let Self { model, dimensions, is_in_use, taken } = self;
         match is_in_use {
-            true => {
-                format!("vectors of {model} ({dimensions} numbers): {taken} taken; workers make the others")
-            }
+            true => format!("vectors of {model} ({dimensions} numbers): {taken} taken; workers make the others"),
             false => format!(
                 "vectors of {model} ({dimensions} numbers): HTM does not use this model, so workers make new ones"
             ),
