@@ -44,13 +44,18 @@ PACKAGES = {
     "framework-crewai": f"{CLIENT.replace('pydantic==2.14.3', 'pydantic==2.12.5')} crewai==1.15.30",
     "framework-google-adk": f"{CLIENT} google-adk==2.13.0",
     "source-mem0": "mem0ai==2.2.1 psycopg[binary,pool]==3.3.9",
-    # What its models import; the package requires far more.
+    # What its models import; the package requires far more, and older packages of OpenTelemetry than the others take.
     "source-letta": "sqlalchemy[asyncio]==2.1.9 pgvector==0.5.1 psycopg[binary]==3.3.9 pydantic-settings==2.16.3 "
     "openai==3.57.0 anthropic==2.14.0 mcp==2.3.0 fastapi==0.165.0 httpx==0.28.1 asyncpg==0.32.0 aiohttp==3.14.5 "
     "orjson==3.13.0 pytz==2026.6 numpy==2.4.6 python-box==8.0.0 cryptography==50.0.2 pyyaml==6.0.4 demjson3==3.0.6 "
-    "pathvalidate==3.3.1 docstring-parser==0.16 opentelemetry-api==1.30.0 opentelemetry-sdk==1.30.0 "
-    "opentelemetry-exporter-otlp==1.30.0 opentelemetry-instrumentation-requests==0.51b0 "
-    "opentelemetry-instrumentation-sqlalchemy==0.51b0 --no-deps letta==0.16.8",
+    "pathvalidate==3.3.1 deprecated==1.3.1 importlib-metadata==8.5.0 googleapis-common-protos==1.75.0 grpcio==1.85.3 "
+    "protobuf==5.29.6 wrapt==1.17.3 packaging==26.4 requests==2.34.2 --no-deps letta==0.16.8 docstring-parser==0.16 "
+    "opentelemetry-api==1.30.0 opentelemetry-sdk==1.30.0 opentelemetry-proto==1.30.0 "
+    "opentelemetry-semantic-conventions==0.51b0 opentelemetry-exporter-otlp==1.30.0 "
+    "opentelemetry-exporter-otlp-proto-common==1.30.0 opentelemetry-exporter-otlp-proto-grpc==1.30.0 "
+    "opentelemetry-exporter-otlp-proto-http==1.30.0 opentelemetry-instrumentation==0.51b0 "
+    "opentelemetry-instrumentation-requests==0.51b0 opentelemetry-instrumentation-sqlalchemy==0.51b0 "
+    "opentelemetry-util-http==0.51b0",
 }
 
 

@@ -8,6 +8,8 @@ mod chatgpt;
 mod claude;
 #[path = "import_from/mem0_export.rs"]
 mod mem0_export;
+#[path = "import_from/of_postgres.rs"]
+mod of_postgres;
 #[path = "import_from/openmemory.rs"]
 mod openmemory;
 
