@@ -15,13 +15,18 @@ With --from, the memories of another system are read: its export, its folder or 
 conversations and speakers are kept. What does not come is listed with the reason. A repeated import adds what is new.
 
 Systems and their locations:
-  chatgpt        the archive that ChatGPT exports, the folder of it, or its conversations.json
+  basic-memory   a folder of Markdown files
+  chatgpt        the archive that ChatGPT exports, its folder, or its conversations.json
+  claude         the archive that Claude exports, its folder, or its conversations.json
+  mem0           answers of mem0's REST API, saved as JSON
+  openmemory     its SQLite database, openmemory.db
 
 Examples:
   htm import memories.jsonl
   htm import backup.jsonl
   htm import --from chatgpt --dry-run chatgpt-export.zip     says what would come, and writes nothing
-  htm import --from chatgpt --namespace old/chatgpt chatgpt-export.zip"
+  htm import --from chatgpt --namespace old/chatgpt chatgpt-export.zip
+  htm import --from basic-memory ~/basic-memory"
 )]
 pub(crate) struct ImportArgs {
     /// The file; `-` reads standard input. With --from: the file, folder or database URL of the other system

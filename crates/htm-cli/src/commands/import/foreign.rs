@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use htm_core::error::codes::KEY_TAKEN;
 use htm_core::models::RegisteredModel;
-use htm_core::{Htm, Importer, LineKind, LineResult, Outcome};
+use htm_core::{Htm, Importer, LineKind, LineResult, Outcome, namespace_of};
 use htm_runtime::config::Config;
 use htm_sources::{Item, Model, Source, SourceOptions, System, Target, model_line};
 
@@ -24,6 +24,9 @@ pub(super) async fn run(
     output: &Output,
 ) -> Result<(ForeignReport, Option<CliError>), CliError> {
     let location = args.file.to_string_lossy();
+    if let Some(namespace) = &args.namespace {
+        namespace_of(namespace.split('/'))?;
+    }
     let mut job = Job::new(config, args, system, output);
     if !args.dry_run || args.model.is_some() {
         return with_session(config, async |session| {
