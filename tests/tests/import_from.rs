@@ -111,11 +111,22 @@ async fn a_system_that_is_unknown_is_refused_with_those_that_are_known() {
 }
 
 #[tokio::test]
-async fn a_location_that_is_not_there_is_named() {
+async fn a_namespace_that_is_none_is_refused_before_anything_is_read() {
+    let sandbox = Sandbox::on("");
+    let arguments = ["import", "--from", "mem0", "--namespace", "a//b", "--dry-run", "nowhere"];
+    sandbox.htm(&arguments).await.fails(2, "namespace_invalid");
+}
+
+#[tokio::test]
+async fn a_location_that_is_not_there_is_named_and_a_url_is_not_shown() {
     let sandbox = Sandbox::on("");
     for system in ["basic-memory", "chatgpt", "claude", "mem0", "openmemory"] {
         let answer = sandbox.htm(&["import", "--from", system, "--dry-run", "nowhere"]).await;
         let said = answer.fails(2, "source_unreadable");
         assert!(said.contains("nowhere"), "{said}");
+        let url = "mysql://htm:secret@127.0.0.1/memories";
+        let answer = sandbox.htm(&["import", "--from", system, "--dry-run", url]).await;
+        let said = answer.fails(2, "source_unrecognised");
+        assert!(said.contains("is a URL") && !said.contains("secret"), "{said}");
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct BasicMemory {
 }
 
 pub(crate) fn open(location: &str) -> Result<BasicMemory> {
-    let folder = PathBuf::from(location);
+    let folder = place::file(location)?.to_owned();
     let metadata = folder.metadata().map_err(place::unreadable(&folder))?;
     let mut paths = Vec::new();
     match metadata.is_dir() {

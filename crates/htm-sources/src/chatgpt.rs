@@ -52,7 +52,7 @@ fn read(conversation: &Value, counts: &mut Counts) -> std::result::Result<Vec<It
             None => Why::OtherBranch,
             Some(why) => why,
         };
-        items.push(Item::Left(Left::new("message", node.as_str(), why)));
+        items.push(shared.left("message", node, why));
     }
     *counts.entry("message").or_default() += messages;
     Ok(items)
@@ -89,21 +89,22 @@ struct Shared<'a> {
 }
 
 impl Shared<'_> {
+    fn left(&self, subject: &'static str, node: &str, why: Why) -> Item {
+        let title = self.title.and_then(Value::as_str).unwrap_or(self.id);
+        Item::Left(Left::new(subject, node, why).detail(title))
+    }
+
     /// The memory of a message, and what is left of it.
     fn items(&self, node: &str, message: &Value, seq: i32) -> Vec<Item> {
         if let Some(why) = reason(message) {
-            return vec![Item::Left(Left::new("message", node, why))];
+            return vec![self.left("message", node, why)];
         }
         let text = words(message);
-        let mut items: Vec<Item> = files(message)
-            .map(|part| {
-                let kind = json::text(part, "content_type").unwrap_or("file");
-                Item::Left(Left::new("attachment", node, Why::NotText).detail(kind.replace('_', " ")))
-            })
-            .collect();
+        let mut items: Vec<Item> =
+            files(message).map(|_| self.left("attachment", node, Why::NotText)).collect();
         if text.is_empty() {
             if items.is_empty() {
-                items.push(Item::Left(Left::new("message", node, Why::Empty)));
+                items.push(self.left("message", node, Why::Empty));
             }
             return items;
         }
@@ -112,7 +113,8 @@ impl Shared<'_> {
         json::keep(&mut metadata, "gpt", self.gizmo);
         json::keep(&mut metadata, "model", message.pointer("/metadata/model_slug"));
         let memory = Foreign {
-            id: json::text(message, "id").unwrap_or(node).into(),
+            // A conversation that was branched into a new one shares the ids of its messages with it.
+            id: format!("{}/{node}", self.id),
             text,
             robot: Some("chatgpt".into()),
             speaker: role(message).map(Into::into),

@@ -38,6 +38,11 @@ struct Shared<'a> {
 }
 
 impl Shared<'_> {
+    /// The name of the conversation, or its id.
+    fn title(&self) -> &str {
+        self.name.and_then(Value::as_str).filter(|it| !it.is_empty()).unwrap_or(self.id)
+    }
+
     /// The memory of a message, and what is left of it.
     fn items(&self, message: &Value, seq: i32) -> Vec<Item> {
         let number = || format!("{}, message {seq}", self.id);
@@ -48,18 +53,18 @@ impl Shared<'_> {
         let speaker = match json::text(message, "sender") {
             Some("human") => "user",
             Some("assistant") => "assistant",
-            Some(_) => return vec![Item::Left(Left::new("message", id, Why::SystemMessage))],
+            Some(_) => return vec![Item::Left(Left::new("message", id, Why::SystemMessage).detail(self.title()))],
             None => return vec![left(Why::Unreadable, "it has no `sender`".into())],
         };
         let text = words(message);
         let mut items = Vec::new();
         if text.is_empty() {
-            items.push(Item::Left(Left::new("message", id, why_no_words(message))));
+            items.push(Item::Left(Left::new("message", id, why_no_words(message)).detail(self.title())));
         } else {
             let mut metadata = Map::new();
             json::keep(&mut metadata, "title", self.name);
             items.push(Item::Memory(Box::new(Foreign {
-                id: id.into(),
+                id: format!("{}/{id}", self.id),
                 text,
                 robot: Some("claude".into()),
                 speaker: Some(speaker.into()),
@@ -75,7 +80,7 @@ impl Shared<'_> {
         let files = ["attachments", "files"].into_iter().flat_map(|name| json::list(message, name));
         items.extend(files.map(|file| {
             let name = json::text(file, "file_name").unwrap_or("without a name");
-            Item::Left(Left::new("attachment", name, Why::NotText).detail(format!("of message {id}")))
+            Item::Left(Left::new("attachment", name, Why::NotText).detail(self.title()))
         }));
         items
     }

@@ -91,28 +91,39 @@ impl Elements {
         let mut text = Vec::new();
         let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
         loop {
-            let Some(byte) = self.peek()? else {
+            let bytes = self.filled()?;
+            if bytes.is_empty() {
                 // A number at the end of a file has no end of its own; a list has.
                 return Err(self.cut());
-            };
-            if !in_string && depth == 0 && !text.is_empty() && matches!(byte, b',' | b']' | b'}' | b':') {
+            }
+            let mut end = None;
+            for (place, byte) in bytes.iter().enumerate() {
+                let is_first = text.is_empty() && place == 0;
+                if !in_string && depth == 0 && !is_first && matches!(byte, b',' | b']' | b'}' | b':') {
+                    end = Some(place);
+                    break;
+                }
+                match byte {
+                    _ if is_escaped => is_escaped = false,
+                    b'\\' if in_string => is_escaped = true,
+                    b'"' => in_string = !in_string,
+                    b'[' | b'{' if !in_string => depth += 1,
+                    b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+                    _ => continue,
+                }
+                if depth == 0 && !in_string && matches!(byte, b'"' | b']' | b'}') {
+                    end = Some(place + 1);
+                    break;
+                }
+            }
+            let taken = end.unwrap_or(bytes.len());
+            text.extend_from_slice(&bytes[..taken]);
+            self.consume(taken);
+            if end.is_some() {
                 return Ok(text);
             }
-            self.take()?;
-            text.push(byte);
             if text.len() > MOST {
                 return Err(self.damaged(format!("an element has more than {MOST} bytes")));
-            }
-            match byte {
-                _ if is_escaped => is_escaped = false,
-                b'\\' if in_string => is_escaped = true,
-                b'"' => in_string = !in_string,
-                b'[' | b'{' if !in_string => depth += 1,
-                b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-                _ => continue,
-            }
-            if depth == 0 && !in_string && matches!(byte, b'"' | b']' | b'}') {
-                return Ok(text);
             }
         }
     }
@@ -128,30 +139,37 @@ impl Elements {
     }
 
     fn peek(&mut self) -> Result<Option<u8>> {
-        loop {
-            match self.reader.fill_buf() {
-                Ok(bytes) => return Ok(bytes.first().copied()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Of an archive: what is compressed cannot be read further.
-                Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
-                    return Err(self.damaged(format!("it cannot be decompressed ({error})")));
-                }
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
-                Err(error) => {
-                    let message = format!("{} cannot be read further", self.file);
-                    return Err(Error::new(codes::SOURCE_UNREADABLE, message).with_source(error));
-                }
-            }
-        }
+        Ok(self.filled()?.first().copied())
     }
 
     fn take(&mut self) -> Result<Option<u8>> {
         let byte = self.peek()?;
-        if byte.is_some() {
-            self.reader.consume(1);
-            self.at += 1;
-        }
+        self.consume(usize::from(byte.is_some()));
         Ok(byte)
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.reader.consume(bytes);
+        self.at += bytes as u64;
+    }
+
+    /// The bytes that are read and not taken; none at the end.
+    fn filled(&mut self) -> Result<&[u8]> {
+        loop {
+            match self.reader.fill_buf() {
+                // Asked again below: the borrow of an answer would last for the loop.
+                Ok(_) => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(&[]),
+                // Of an archive: what is compressed cannot be read further.
+                Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
+                    return Err(self.damaged(format!("it cannot be decompressed ({error})")));
+                }
+                Err(error) => return Err(unreadable(&self.file, error)),
+            }
+        }
+        let file = &self.file;
+        self.reader.fill_buf().map_err(|error| unreadable(file, error))
     }
 
     fn cut(&self) -> Error {
@@ -170,6 +188,10 @@ impl Elements {
         let message = format!("{} is not a list of JSON{named}", self.file);
         Error::new(codes::SOURCE_UNRECOGNISED, message)
     }
+}
+
+fn unreadable(file: &str, error: std::io::Error) -> Error {
+    Error::new(codes::SOURCE_UNREADABLE, format!("{file} cannot be read further")).with_source(error)
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use htm_core::Result;
 use serde_json::{Value, json};
 
 use crate::foreign::{Foreign, Item, Left, Model, Recalls, Repeat, Why};
-use crate::postgres::{Database, Row, fits, name_of, unpadded};
-use crate::tables::{Part, Tables};
+use crate::postgres::{Database, Row, name_of, unpadded};
+use crate::tables::{Part, Tables, Vectors};
 use crate::{SourceOptions, json};
 
 /// What all nodes share.
@@ -23,14 +23,12 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<Co
     database.expect(what, "nodes", &["id", "created_at", "embedding"]).await?;
     database.expect(what, "robots", &["id", "name"]).await?;
     database.expect(what, "tags", &["id"]).await?;
-    if let Some(model) = &options.model {
-        // Vectors are padded to 2,000 numbers with zeros: the last other number shows their length.
-        let last = "select max(place)::bigint
-                      from (select embedding from nodes where embedding is not null limit 100) some,
-                           unnest(some.embedding::real[]) with ordinality as number(value, place)
-                     where value <> 0 having max(place) is not null";
-        fits(model, database.number(last).await?)?;
-    }
+    // Vectors are padded to 2,000 numbers with zeros: the last other number shows their length.
+    let last = "select max(place)::bigint
+                  from (select embedding from nodes where embedding is not null limit 100) some,
+                       unnest(some.embedding::real[]) with ordinality as number(value, place)
+                 where value <> 0 having max(place) is not null";
+    let vectors = Vectors::of(database.number(last).await?, options.model.as_ref())?;
     let sql = format!(
         "select (to_jsonb(n) - 'embedding' || jsonb_build_object('robots', {}, 'tags', {}, 'file', {}, 'relations', {}))::text,
                 null::text, {}
@@ -48,10 +46,10 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<Co
                         from node_relationships e where e.source_id = n.id and e.origin = 'explicit')",
             false => "null::jsonb",
         },
-        if options.model.is_some() { "n.embedding::real[]" } else { "null::real[]" },
+        vectors.column("n.embedding"),
     );
     let part = Part { subject: "node", sql, items: |context, row| vec![item(context, row)] };
-    Ok(Tables::new(database, vec![part], Context { model: options.model.clone() }, options.model.clone()))
+    Ok(Tables::new(database, vec![part], Context { model: vectors.model.clone() }, vectors))
 }
 
 /// The robots of a node, the first one first.

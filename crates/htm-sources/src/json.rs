@@ -43,7 +43,9 @@ pub(crate) fn fields(value: &Value) -> String {
     match value {
         Value::Object(object) if object.is_empty() => "no fields".into(),
         Value::Object(object) => {
-            let names: Vec<&str> = object.keys().take(12).map(String::as_str).collect();
+            let mut names: Vec<&str> = object.keys().map(String::as_str).collect();
+            names.sort_unstable();
+            names.truncate(12);
             format!("the fields {}", names.join(", "))
         }
         Value::Array(_) => "a list".into(),

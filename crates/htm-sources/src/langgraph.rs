@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 
 use crate::foreign::{Foreign, Item, Left, Model, Why};
 use crate::line::sha256;
-use crate::postgres::{Database, Row, fits};
-use crate::tables::{Part, Tables};
+use crate::postgres::{Database, Row};
+use crate::tables::{Part, Tables, Vectors};
 use crate::{SourceOptions, json};
 
 /// The kinds of the memories of an item, and the field of their metadata, as in the client.
@@ -35,16 +35,13 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<()
     database
         .expect("LangGraph's store", "store", &["prefix", "key", "value", "created_at", "updated_at"])
         .await?;
-    let (mut model, mut vectors) = (None, "'[]'::jsonb");
+    let (mut of_model, mut vectors) = (Vectors::default(), "'[]'::jsonb");
     if database.has("store_vectors").await? {
         let table = "LangGraph's store";
         database.expect(table, "store_vectors", &["prefix", "key", "field_name", "embedding"]).await?;
         let dimensions = database
             .number("select vector_dims(embedding)::bigint from store_vectors where embedding is not null limit 1")
             .await?;
-        if let Some(model) = &options.model {
-            fits(model, dimensions)?;
-        }
         // The name that the client's store gives the model of its vectors.
         let named = |dimensions: usize| Model {
             provider: htm_core::provider::CALLER.into(),
@@ -52,7 +49,8 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<()
             dimensions,
         };
         let found = dimensions.and_then(|it| usize::try_from(it).ok());
-        model = found.map(|found| options.model.clone().unwrap_or_else(|| named(found)));
+        let named = options.model.clone().or_else(|| found.map(named));
+        of_model = Vectors::of(dimensions, named.as_ref())?;
         vectors = "(select coalesce(jsonb_agg(jsonb_build_object('field', v.field_name, 'vector', v.embedding::real[])
                                               order by v.field_name), '[]')
                       from store_vectors v where v.prefix = s.prefix and v.key = s.key and v.embedding is not null)";
@@ -62,7 +60,7 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<()
            from store s order by s.created_at, s.prefix, s.key"
     );
     let part = Part { subject: "item", sql, items: |(), row| items(row) };
-    Ok(Tables::new(database, vec![part], (), model))
+    Ok(Tables::new(database, vec![part], (), of_model))
 }
 
 fn items(row: &Row) -> Vec<Item> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::foreign::{Foreign, Former, Item, Left, Model, Why};
 use crate::postgres::{Database, Row, name_of, unpadded};
-use crate::tables::{Part, Tables};
+use crate::tables::{Part, Tables, Vectors};
 use crate::{SourceOptions, json};
 
 /// The name of a row's organization, or its id if another one has the name.
@@ -80,7 +80,7 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<Co
         items: |_, row| vec![messages::item(row)],
     });
     let context = Context { model: model.clone(), is_named: options.model.is_some() };
-    Ok(Tables::new(database, parts, context, model))
+    Ok(Tables::new(database, parts, context, Vectors { model, unnamed: None }))
 }
 
 /// The model of most passages.

@@ -57,6 +57,11 @@ pub trait Source: Send {
     fn model(&self) -> Option<&Model> {
         None
     }
+
+    /// The length of vectors that are there, whose model neither the source nor the user names. They do not come.
+    fn unnamed_vectors(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// What the user says about a source.

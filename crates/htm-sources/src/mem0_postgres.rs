@@ -7,8 +7,8 @@ use chrono::{NaiveDate, Utc};
 use htm_core::Result;
 
 use crate::foreign::{Foreign, Item, Left, Why};
-use crate::postgres::{Database, Row, fits, name_of, quoted};
-use crate::tables::{Part, Tables};
+use crate::postgres::{Database, Row, name_of, quoted};
+use crate::tables::{Part, Tables, Vectors};
 use crate::{SourceOptions, json};
 
 /// The table of mem0's default collection.
@@ -35,21 +35,16 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<()
         None => error.with_hint("name the table of the collection with --table"),
     })?;
     let table = quoted(table);
-    let vector = match &options.model {
-        None => "null::real[]".to_owned(),
-        Some(model) => {
-            let dimensions =
-                format!("select vector_dims(vector)::bigint from {table} where vector is not null limit 1");
-            fits(model, database.number(&dimensions).await?)?;
-            "t.vector::real[]".to_owned()
-        }
-    };
+    let dimensions =
+        format!("select vector_dims(vector)::bigint from {table} where vector is not null limit 1");
+    let vectors = Vectors::of(database.number(&dimensions).await?, options.model.as_ref())?;
     let sql = format!(
-        "select (to_jsonb(t) - 'vector')::text, null::text, {vector}
-           from {table} t order by t.payload->>'created_at', t.id"
+        "select (to_jsonb(t) - 'vector')::text, null::text, {}
+           from {table} t order by t.payload->>'created_at', t.id",
+        vectors.column("t.vector")
     );
     let part = Part { subject: "memory", sql, items: |(), row| vec![item(row)] };
-    Ok(Tables::new(database, vec![part], (), options.model.clone()))
+    Ok(Tables::new(database, vec![part], (), vectors))
 }
 
 fn item(row: &Row) -> Item {

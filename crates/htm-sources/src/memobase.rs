@@ -9,8 +9,8 @@ use htm_core::Result;
 use serde_json::Value;
 
 use crate::foreign::{Foreign, Item, Left, Why};
-use crate::postgres::{Database, Row, fits, name_of};
-use crate::tables::{Part, Tables};
+use crate::postgres::{Database, Row, name_of};
+use crate::tables::{Part, Tables, Vectors};
 use crate::{SourceOptions, json};
 
 /// The project of a server that separates none.
@@ -25,18 +25,18 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<()
         .expect(what, "general_blobs", &["id", "user_id", "blob_type", "blob_data", "created_at"])
         .await?;
     let has_gists = database.has("user_event_gists").await?;
-    let mut vectors = ["null::real[]"; 2];
-    if let Some(model) = &options.model {
-        for (vector, table) in vectors.iter_mut().zip(["user_events", "user_event_gists"]) {
-            if database.columns(table).await?.iter().any(|column| column == "embedding") {
-                let dimensions = format!(
-                    "select vector_dims(embedding)::bigint from {table} where embedding is not null limit 1"
-                );
-                fits(model, database.number(&dimensions).await?)?;
-                *vector = "t.embedding::real[]";
-            }
+    let mut dimensions = None;
+    for table in ["user_events", "user_event_gists"] {
+        if dimensions.is_none() && database.columns(table).await?.iter().any(|column| column == "embedding") {
+            let found = format!(
+                "select vector_dims(embedding)::bigint from {table} where embedding is not null limit 1"
+            );
+            dimensions = database.number(&found).await?;
         }
     }
+    let vectors = Vectors::of(dimensions, options.model.as_ref())?;
+    // The oldest servers have no vectors.
+    let vector = if dimensions.is_some() { vectors.column("t.embedding") } else { "null::real[]".into() };
     let rows = |table: &str, vector: &str, whose: &str| {
         format!(
             "select (to_jsonb(t) - 'embedding')::text, null::text, {vector} from {table} t {whose}
@@ -55,14 +55,14 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<()
         },
         Part {
             subject: "event",
-            sql: rows("user_events", vectors[0], without_gists),
+            sql: rows("user_events", &vector, without_gists),
             items: |(), row| vec![event(row)],
         },
     ];
     if has_gists {
         parts.push(Part {
             subject: "gist",
-            sql: rows("user_event_gists", vectors[1], ""),
+            sql: rows("user_event_gists", &vector, ""),
             items: |(), row| vec![gist(row)],
         });
     }
@@ -71,7 +71,7 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<()
         sql: rows("general_blobs", "null::real[]", ""),
         items: |(), row| blob(row),
     });
-    Ok(Tables::new(database, parts, (), options.model.clone()))
+    Ok(Tables::new(database, parts, (), vectors))
 }
 
 fn profile(row: &Row) -> Item {

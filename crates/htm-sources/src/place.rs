@@ -31,9 +31,9 @@ enum Place {
 /// wanted whatever its name.
 ///
 /// # Errors
-/// `source_unreadable`; `source_unrecognised` if there is none, which names what was looked for.
+/// `source_unreadable`; `source_unrecognised` if there is none, which names what was looked for; `source_damaged`.
 pub(crate) fn parts(location: &str, what: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<Part>> {
-    let path = Path::new(location);
+    let path = file(location)?;
     let metadata = path.metadata().map_err(unreadable(path))?;
     let mut parts = if metadata.is_dir() {
         in_folder(path, &wanted)?
@@ -48,6 +48,18 @@ pub(crate) fn parts(location: &str, what: &str, wanted: impl Fn(&str) -> bool) -
     }
     parts.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(parts)
+}
+
+/// The path of a location. A URL is refused without being shown: it may have a password.
+///
+/// # Errors
+/// `source_unrecognised`.
+pub(crate) fn file(location: &str) -> Result<&Path> {
+    if location.contains("://") {
+        let message = "the location is a URL, and the named system is read from files";
+        return Err(Error::new(codes::SOURCE_UNRECOGNISED, message));
+    }
+    Ok(Path::new(location))
 }
 
 /// The error of a file that cannot be read.

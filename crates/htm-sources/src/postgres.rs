@@ -6,7 +6,6 @@ use serde_json::Value;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
-use crate::foreign::Model;
 use crate::{codes, json};
 
 /// The most rows that are fetched at once. A row has a text of up to 1 MiB, and a vector.
@@ -222,22 +221,6 @@ pub(crate) fn unpadded(mut vector: Vec<f32>, dimensions: usize) -> Option<Vec<f3
     let is_padded = vector.len() >= dimensions && vector[dimensions..].iter().all(|it| *it == 0.0);
     vector.truncate(dimensions);
     (is_padded && vector.iter().any(|it| *it != 0.0)).then_some(vector)
-}
-
-/// Checks that vectors with these dimensions can be of the model that the user names.
-///
-/// # Errors
-/// `source_model_unfit`.
-pub(crate) fn fits(model: &Model, dimensions: Option<i64>) -> Result<()> {
-    match dimensions {
-        Some(found) if usize::try_from(found) != Ok(model.dimensions) => {
-            let Model { provider, name, dimensions } = model;
-            let message =
-                format!("the vectors have {found} numbers, and those of {provider}/{name} {dimensions}");
-            Err(Error::new(codes::SOURCE_MODEL_UNFIT, message))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn place(options: &PgConnectOptions) -> String {

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use async_trait::async_trait;
-use htm_core::Result;
+use htm_core::{Error, Result};
 
 use crate::foreign::{Item, Left, Model, Why};
 use crate::postgres::{Database, Row};
-use crate::{Counts, Source};
+use crate::{Counts, Source, codes};
 
 /// Rows of one kind.
 pub(crate) struct Part<C> {
@@ -19,13 +19,45 @@ pub(crate) struct Part<C> {
     pub(crate) items: fn(&C, &Row) -> Vec<Item>,
 }
 
+/// The vectors of a source.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Vectors {
+    /// The model of those that come.
+    pub(crate) model: Option<Model>,
+    /// The length of those that do not come, since nobody names their model.
+    pub(crate) unnamed: Option<usize>,
+}
+
+impl Vectors {
+    /// The vectors of a source that does not name their model. `found` is their length; none if there are none.
+    ///
+    /// # Errors
+    /// `source_model_unfit` if the model that the user names has vectors of another length.
+    pub(crate) fn of(found: Option<i64>, named: Option<&Model>) -> Result<Self> {
+        let found = found.and_then(|found| usize::try_from(found).ok());
+        let Some(model) = named else { return Ok(Self { model: None, unnamed: found }) };
+        if let Some(found) = found.filter(|found| *found != model.dimensions) {
+            let Model { provider, name, dimensions } = model;
+            let message =
+                format!("the vectors have {found} numbers, and those of {provider}/{name} {dimensions}");
+            return Err(Error::new(codes::SOURCE_MODEL_UNFIT, message));
+        }
+        Ok(Self { model: Some(model.clone()), unnamed: None })
+    }
+
+    /// The vector of a row as SQL: this column, if vectors come.
+    pub(crate) fn column(&self, column: &str) -> String {
+        if self.model.is_some() { format!("{column}::real[]") } else { "null::real[]".into() }
+    }
+}
+
 /// Parts, read one after the other.
 pub(crate) struct Tables<C> {
     database: Database,
     parts: VecDeque<Part<C>>,
     /// What the parts know of the whole.
     context: C,
-    model: Option<Model>,
+    vectors: Vectors,
     /// The part that is read.
     open: Option<Part<C>>,
     items: VecDeque<Item>,
@@ -33,13 +65,13 @@ pub(crate) struct Tables<C> {
 }
 
 impl<C> Tables<C> {
-    /// The rows of these parts, whose vectors are of this model.
-    pub(crate) fn new(database: Database, parts: Vec<Part<C>>, context: C, model: Option<Model>) -> Self {
+    /// The rows of these parts.
+    pub(crate) fn new(database: Database, parts: Vec<Part<C>>, context: C, vectors: Vectors) -> Self {
         Self {
             database,
             parts: parts.into(),
             context,
-            model,
+            vectors,
             open: None,
             items: VecDeque::new(),
             counts: Counts::new(),
@@ -84,6 +116,10 @@ impl<C: Send + Sync> Source for Tables<C> {
     }
 
     fn model(&self) -> Option<&Model> {
-        self.model.as_ref()
+        self.vectors.model.as_ref()
+    }
+
+    fn unnamed_vectors(&self) -> Option<usize> {
+        self.vectors.unnamed
     }
 }

@@ -64,7 +64,7 @@ async fn the_conversations_come_once() {
     let dir = TempDir::new().unwrap();
     let import = Import::of("chatgpt", &written(&dir, "conversations.json", &export())).await;
     import.twice(4).await;
-    let memory = import.memory("chatgpt", "chatgpt:a").await;
+    let memory = import.memory("chatgpt", "chatgpt:c1/a").await;
     let expected = json!({
         "content": "Staging is on port 5433.", "robot": "chatgpt", "speaker": "assistant", "session": "c1", "seq": 3,
         "type": "message", "source": "https://chatgpt.com/c/c1", "created_at": "2025-06-01T10:00:00.250Z",
@@ -81,7 +81,7 @@ async fn people_read_what_comes_and_what_does_not() {
     let import = Import::of("chatgpt", &written(&dir, "conversations.json", &export())).await;
     insta::assert_snapshot!("dry_run", import.said(&["--dry-run"]).await);
     insta::assert_snapshot!("import", import.said(&["--namespace", "old/chats"]).await);
-    import.memory("old/chats", "chatgpt:a").await;
+    import.memory("old/chats", "chatgpt:c1/a").await;
 }
 
 #[tokio::test]
@@ -136,12 +136,12 @@ async fn a_memory_that_was_changed_here_stays() {
     let dir = TempDir::new().unwrap();
     let import = Import::of("chatgpt", &written(&dir, "conversations.json", &export())).await;
     import.report(&[]).await;
-    let edit = ["edit", "--key", "chatgpt:a", "--namespace", "chatgpt", "--any-robot", "Staging is on port 5434."];
+    let edit = ["edit", "--key", "chatgpt:c1/a", "--namespace", "chatgpt", "--any-robot", "Staging is on port 5434."];
     import.sandbox.htm(&edit).await.succeeds();
     let report = import.report(&[]).await;
     assert_eq!((&report["existing"], &report["changed_count"]), (&json!(3), &json!(1)), "{report}");
-    assert_eq!(report["changed"], json!(["chatgpt:a"]));
-    assert_eq!(import.memory("chatgpt", "chatgpt:a").await["content"], "Staging is on port 5434.");
+    assert_eq!(report["changed"], json!(["chatgpt:c1/a"]));
+    assert_eq!(import.memory("chatgpt", "chatgpt:c1/a").await["content"], "Staging is on port 5434.");
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn what_htm_cannot_hold_is_named_and_the_rest_comes() {
         let answer = import.run(options).await;
         let report: Value = serde_json::from_str(&answer.exits(2).stdout).unwrap();
         assert_eq!((&report["memories"], &report["refused_count"]), (&json!(1), &json!(1)));
-        assert_eq!((&report["refused"][0]["memory"], &report["refused"][0]["code"]), (&json!("a"), &json!("content_too_large")));
+        assert_eq!((&report["refused"][0]["memory"], &report["refused"][0]["code"]), (&json!("c/a"), &json!("content_too_large")));
     }
     assert_eq!(import.memories().await, 1);
 }

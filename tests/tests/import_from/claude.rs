@@ -35,7 +35,7 @@ async fn the_conversations_come_once() {
     let import = Import::of("claude", dir.path()).await;
     let report = import.twice(2).await;
     assert_eq!(report["left_count"], 2);
-    let memory = import.memory("claude", "claude:m3").await;
+    let memory = import.memory("claude", "claude:c1/m3").await;
     let expected = json!({
         "content": "Staging is on port 5433.", "robot": "claude", "speaker": "assistant", "session": "c1", "seq": 2,
         "type": "message", "source": "https://claude.ai/chat/c1", "created_at": "2025-06-01T10:00:01.500Z",

@@ -15,18 +15,22 @@ With --from, the memories of another system are read: its export, its folder or 
 conversations and speakers are kept. What does not come is listed with the reason. A repeated import adds what is new.
 
 Systems and their locations:
-  chatgpt        the archive that ChatGPT exports, the folder of it, or its conversations.json
+  basic-memory   a folder of Markdown files
+  chatgpt        the archive that ChatGPT exports, its folder, or its conversations.json
+  claude         the archive that Claude exports, its folder, or its conversations.json
   htm-ruby       the URL of the database of HTM in Ruby
   langgraph      the URL of the database of LangGraph's store
   letta          the URL of Letta's database
-  mem0           the URL of the database with mem0's table; or a file of the answers of its REST API
+  mem0           the URL of the database with mem0's table, or answers of its REST API, saved as JSON
   memobase       the URL of memobase's database
+  openmemory     its SQLite database, openmemory.db
 
 Examples:
   htm import memories.jsonl
   htm import backup.jsonl
   htm import --from chatgpt --dry-run chatgpt-export.zip     says what would come, and writes nothing
   htm import --from chatgpt --namespace old/chatgpt chatgpt-export.zip
+  htm import --from basic-memory ~/basic-memory
   htm import --from mem0 --model openai/text-embedding-3-small postgres://mem0@localhost/mem0"
 )]
 pub(crate) struct ImportArgs {

@@ -55,7 +55,7 @@ fn the_parts_of_a_note_are_read() {
     ] {
         assert_eq!(Note::parse(text).unwrap().body, body, "{text}");
     }
-    assert_eq!(Note::parse("---\ntags: a, #b,\n---\n").unwrap().tags, ["a", "b"]);
+    assert_eq!(Note::parse("---\ntags: 'a, #b,'\n---\n").unwrap().tags, ["a", "b"]);
     assert!(Note::parse("---\n- a\n---\n").unwrap_err().contains("has no fields"));
     assert!(Note::parse("---\na: [\n---\n").unwrap_err().contains("is no YAML"));
 }

@@ -57,7 +57,7 @@ async fn the_path_that_was_shown_comes() {
         memories(&items).iter().map(|it| (it.id.as_str(), it.text.as_str(), it.seq.unwrap())).collect();
     assert_eq!(
         found,
-        [("a2", "Which port is staging on?", 1), ("d", "Port 5433.", 4), ("e", "And this one?", 5)]
+        [("c1/a2", "Which port is staging on?", 1), ("c1/d", "Port 5433.", 4), ("c1/e", "And this one?", 5)]
     );
     let answer = memories(&items)[1];
     assert_eq!((answer.speaker.as_deref(), answer.session.as_deref()), (Some("assistant"), Some("c1")));

@@ -6,7 +6,7 @@ use std::time::Instant;
 use htm_core::error::codes::{KEY_TAKEN, MODEL_NOT_READY};
 use htm_core::models::RegisteredModel;
 use htm_core::provider::{CALLER, ModelName};
-use htm_core::{Htm, Importer, LineKind, LineResult, Outcome};
+use htm_core::{Htm, Importer, LineKind, LineResult, Outcome, namespace_of};
 use htm_runtime::config::Config;
 use htm_sources::{Item, Model, Source, SourceOptions, System, Target, model_line};
 
@@ -25,6 +25,9 @@ pub(super) async fn run(
     output: &Output,
 ) -> Result<(ForeignReport, Option<CliError>), CliError> {
     let location = args.file.to_string_lossy();
+    if let Some(namespace) = &args.namespace {
+        namespace_of(namespace.split('/'))?;
+    }
     let mut job = Job::new(config, args, system, output);
     if !args.dry_run || args.model.is_some() {
         return with_session(config, async |session| {
@@ -125,6 +128,7 @@ impl<'a> Job<'a> {
             }
         }
         bar.finish_and_clear();
+        self.report.unnamed_vectors = source.unnamed_vectors();
         self.report.read = source.counts();
         self.report.seconds = started.elapsed().as_secs_f64();
         (self.report, ended.err())

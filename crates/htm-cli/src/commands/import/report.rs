@@ -10,8 +10,8 @@ use crate::output::{count, one_line, table};
 
 /// The memories that a dry run shows.
 const FIRST: usize = 3;
-/// The most examples of what is left out, for one reason, that people read.
-const EXAMPLES: usize = 2;
+/// The most keys of changed memories that people read.
+const CHANGED: usize = 3;
 /// The most namespaces and refused memories that people read.
 const SHOWN: usize = 20;
 
@@ -39,6 +39,9 @@ pub(super) struct ForeignReport {
     pub(super) former_texts: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     vectors: Option<Vectors>,
+    /// The length of vectors whose model nobody names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) unnamed_vectors: Option<usize>,
     /// The number of things that do not come.
     left_count: u64,
     /// Those, by subject and reason.
@@ -184,6 +187,9 @@ impl ForeignReport {
         let read: Vec<String> = self.read.iter().map(|(subject, number)| count(*number, subject)).collect();
         text.push(format!("read from {}: {}", self.from, if read.is_empty() { "nothing".into() } else { read.join(", ") }));
         text.extend(self.vectors.as_ref().map(Vectors::describe));
+        text.extend(self.unnamed_vectors.map(|dimensions| {
+            format!("vectors of {dimensions} numbers, of no named model: workers make new ones, unless --model names it")
+        }));
         if self.former_texts > 0 {
             text.push(format!("{} written", count(self.former_texts, "former text")));
         }
@@ -191,7 +197,7 @@ impl ForeignReport {
         text.extend(self.what_is_left());
         text.extend(self.what_is_refused());
         if self.changed_count > 0 {
-            let some = self.changed.iter().take(EXAMPLES).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let some = self.changed.iter().take(CHANGED).map(String::as_str).collect::<Vec<_>>().join(", ");
             let memories = count(self.changed_count, "memory");
             text.push(format!(
                 "\n{memories} changed here or there since an earlier import, and kept as here: {}",
@@ -201,7 +207,7 @@ impl ForeignReport {
         text.extend(self.first_ones());
         text.push(match self.dry_run {
             true => format!(
-                "\n{} would be written unless they exist, {} left out, {} rejected",
+                "\n{} would come (those that exist are skipped), {} left out, {} rejected",
                 count(self.memories, "memory"),
                 self.left_count,
                 self.refused_count
@@ -235,17 +241,11 @@ impl ForeignReport {
         let mut left: Vec<&LeftOut> = self.left.iter().collect();
         left.sort_by_key(|it| (std::cmp::Reverse(it.count), it.subject, it.why));
         let row = |it: &&LeftOut| {
-            let example = |it: &Example| match it.detail.is_empty() {
+            let example = it.examples.first().map_or(String::new(), |it| match it.detail.is_empty() {
                 true => it.id.clone(),
                 false => format!("{} ({})", it.id, it.detail),
-            };
-            let examples: Vec<String> = it.examples.iter().take(EXAMPLES).map(example).collect();
-            vec![
-                it.count.to_string(),
-                it.subject.into(),
-                it.reason.into(),
-                one_line(&examples.join(", "), 100),
-            ]
+            });
+            vec![it.count.to_string(), it.subject.into(), it.reason.into(), one_line(&example, 80)]
         };
         let rows: Vec<Vec<String>> = left.iter().map(row).collect();
         let header = ["left out", "what", "because it", "for example"];
