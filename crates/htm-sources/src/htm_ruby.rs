@@ -25,8 +25,8 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<Co
     database.expect(what, "tags", &["id"]).await?;
     // Vectors are padded to 2,000 numbers with zeros: the last other number shows their length.
     let last = "select max(place)::bigint
-                  from (select embedding from nodes where embedding is not null limit 100) some,
-                       unnest(some.embedding::real[]) with ordinality as number(value, place)
+                  from (select embedding from nodes where embedding is not null limit 100) first_ones,
+                       unnest(first_ones.embedding::real[]) with ordinality as numbers(value, place)
                  where value <> 0 having max(place) is not null";
     let vectors = Vectors::of(database.number(last).await?, options.model.as_ref())?;
     let sql = format!(
