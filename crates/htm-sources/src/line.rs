@@ -87,8 +87,7 @@ struct Saved<'a> {
 /// The line that registers the model of vectors, before the first memory that brings one.
 pub fn model_line(label: &str, model: &Model) -> Vec<u8> {
     let Model { provider, name, dimensions } = model;
-    let line =
-        json!({"kind": "model", "label": label, "provider": provider, "name": name, "dimensions": dimensions});
+    let line = json!({"kind": "model", "label": label, "provider": provider, "name": name, "dimensions": dimensions});
     line.to_string().into_bytes()
 }
 
@@ -166,7 +165,7 @@ impl Foreign {
     }
 }
 
-/// The tags in HTM's spelling. Those that it has none for, or no room, go to the metadata, under `tags`.
+/// The tags in HTM's spelling. Those that it has none for, or no room, go to the metadata, under `other_tags`.
 fn spelled(tags: &[String], rules: &TagRules, metadata: &mut Map<String, Value>) -> Vec<TagPath> {
     let mut known: Vec<TagPath> = Vec::new();
     let mut others = Vec::new();
@@ -183,7 +182,7 @@ fn spelled(tags: &[String], rules: &TagRules, metadata: &mut Map<String, Value>)
         }
     }
     if !others.is_empty() {
-        metadata.entry("tags").or_insert(Value::Array(others));
+        metadata.insert("other_tags".into(), Value::Array(others));
     }
     known
 }
@@ -225,7 +224,7 @@ mod tests {
         assert_eq!(lines.lines.len(), 1);
         let memory = Memory::from_line(&lines.lines[0], &TagRules::default()).unwrap().unwrap();
         assert_eq!(memory.tags.iter().map(TagPath::as_str).collect::<Vec<_>>(), ["editor"]);
-        assert_eq!(memory.metadata["tags"], json!(["C++"]));
+        assert_eq!(memory.metadata["other_tags"], json!(["C++"]));
         assert_eq!(memory.robot.as_deref(), Some("importer"));
         // A vector or a former text needs a time.
         let foreign = Foreign { vector: Some(vec![0.5]), ..foreign };
@@ -248,7 +247,10 @@ mod tests {
         let lines = foreign.lines(&target(), 4).unwrap();
         let [memory, first, second] = &lines.lines[..] else { panic!("{lines:?}") };
         let memory = read(memory);
-        assert_eq!((&memory["kind"], &memory["revision"], &memory["node"]), (&json!("memory"), &json!(3), &json!(4)));
+        assert_eq!(
+            (&memory["kind"], &memory["revision"], &memory["node"]),
+            (&json!("memory"), &json!(3), &json!(4))
+        );
         assert_eq!(memory["vectors"][0]["model"], "openai/small");
         assert_eq!(memory["first_sha256"], sha256("Mara prefers tabs."));
         assert_eq!(memory["tags"][0]["tag"], "editor");
