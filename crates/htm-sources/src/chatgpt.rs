@@ -54,6 +54,7 @@ fn read(conversation: &Value, counts: &mut Counts) -> std::result::Result<Vec<It
         };
         items.push(shared.left("message", node, why));
     }
+    *counts.entry("conversation").or_default() += 1;
     *counts.entry("message").or_default() += messages;
     Ok(items)
 }
@@ -138,7 +139,8 @@ fn role(message: &Value) -> Option<&str> {
 /// Why a message is not one that was said; none if it was.
 fn reason(message: &Value) -> Option<Why> {
     let kind = message.get("content").and_then(|it| json::text(it, "content_type")).unwrap_or("text");
-    let is_hidden = message.pointer("/metadata/is_visually_hidden_from_conversation") == Some(&Value::Bool(true));
+    let is_hidden =
+        message.pointer("/metadata/is_visually_hidden_from_conversation") == Some(&Value::Bool(true));
     match (role(message), kind) {
         (Some("user" | "assistant"), _) if is_hidden => Some(Why::SystemMessage),
         (Some("user" | "assistant"), "user_editable_context" | "model_editable_context" | "system_error") => {

@@ -18,7 +18,7 @@ pub(crate) struct Kind {
     pub(crate) subject: &'static str,
     /// The fields that may have the list, in a file that is an object.
     pub(crate) lists: &'static [&'static str],
-    /// The items of an element, which are counted; or what the element is in place of what it should be.
+    /// The items of an element, which it counts; or what the element is in place of what it should be.
     pub(crate) read: fn(&Value, &mut Counts) -> std::result::Result<Vec<Item>, String>,
 }
 
@@ -27,22 +27,30 @@ pub(crate) struct Export {
     kind: Kind,
     parts: VecDeque<Part>,
     open: Option<Elements>,
+    /// The number of elements that were read.
+    number: u64,
     items: VecDeque<Item>,
     counts: Counts,
 }
 
 impl Export {
     pub(crate) fn new(kind: Kind, parts: Vec<Part>) -> Self {
-        Self { kind, parts: parts.into(), open: None, items: VecDeque::new(), counts: Counts::new() }
+        Self {
+            kind,
+            parts: parts.into(),
+            open: None,
+            number: 0,
+            items: VecDeque::new(),
+            counts: Counts::new(),
+        }
     }
 
     /// Reads an element. One that cannot be read stops nothing, unless it is the first, which shows that the file is of
     /// another system.
     fn element(&mut self, text: &[u8]) -> Result<()> {
         let Kind { subject, read, .. } = self.kind;
-        let number = self.counts.entry(subject).or_default();
-        *number += 1;
-        let number = *number;
+        self.number += 1;
+        let number = self.number;
         let read = match serde_json::from_slice::<Value>(text) {
             Ok(element) => read(&element, &mut self.counts),
             Err(error) => Err(format!("is no JSON ({error})")),

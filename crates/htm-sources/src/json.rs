@@ -34,7 +34,7 @@ pub(crate) fn parse_time(text: &str) -> Option<DateTime<Utc>> {
     }
     let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
     let naive = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    let midnight = || Some(chrono::NaiveDate::parse_from_str(text, "%F").ok()?.and_hms_opt(0, 0, 0)?);
+    let midnight = || chrono::NaiveDate::parse_from_str(text, "%F").ok()?.and_hms_opt(0, 0, 0);
     naive.or_else(midnight).map(|it| it.and_utc())
 }
 

@@ -183,7 +183,7 @@ impl Foreign {
     }
 }
 
-/// The tags in HTM's spelling. Those that it has none for, or no room, go to the metadata, under `tags`.
+/// The tags in HTM's spelling. Those that it has none for, or no room, go to the metadata, under `other_tags`.
 fn spelled(tags: &[String], rules: &TagRules, metadata: &mut Map<String, Value>) -> Vec<TagPath> {
     let mut known: Vec<TagPath> = Vec::new();
     let mut others = Vec::new();
@@ -200,7 +200,7 @@ fn spelled(tags: &[String], rules: &TagRules, metadata: &mut Map<String, Value>)
         }
     }
     if !others.is_empty() {
-        metadata.entry("tags").or_insert(Value::Array(others));
+        metadata.insert("other_tags".into(), Value::Array(others));
     }
     known
 }
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(lines.lines.len(), 1);
         let memory = Memory::from_line(&lines.lines[0], &TagRules::default()).unwrap().unwrap();
         assert_eq!(memory.tags.iter().map(TagPath::as_str).collect::<Vec<_>>(), ["editor"]);
-        assert_eq!(memory.metadata["tags"], json!(["C++"]));
+        assert_eq!(memory.metadata["other_tags"], json!(["C++"]));
         assert_eq!(memory.robot.as_deref(), Some("importer"));
         // A vector or a former text needs a time.
         let foreign = Foreign { vector: Some(vec![0.5]), ..foreign };

@@ -61,7 +61,9 @@ pub(crate) fn open(location: &str) -> Result<OpenMemory> {
 fn check(database: &Connection, path: &Path) -> Result<()> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut statement = database
-        .prepare("select m.name, c.name from sqlite_master m, pragma_table_info(m.name) c where m.type = 'table'")
+        .prepare(
+            "select m.name, c.name from sqlite_master m, pragma_table_info(m.name) c where m.type = 'table'",
+        )
         .map_err(|error| unreadable(path, error))?;
     let columns = statement
         .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))
@@ -155,7 +157,8 @@ fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
         Ok(row.get::<_, Option<String>>(column)?.and_then(|text| json::parse_time(&text)))
     };
     let metadata: Map<String, Value> = json(3)?.as_object().cloned().unwrap_or_default();
-    let tags = json(9)?.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+    let tags =
+        json(9)?.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     Ok(Item::Memory(Box::new(Foreign {
         id,
         text,
@@ -219,7 +222,10 @@ mod tests {
         let first = found[0];
         assert_eq!(first.id, "00000000-0000-0000-0000-000000000001");
         assert_eq!((&first.owner[..], first.robot.as_deref()), (&["mara".to_owned()][..], Some("cursor")));
-        assert_eq!((first.tags.as_slice(), &first.metadata["n"]), (&["Work Habits".to_owned()][..], &Value::from(1)));
+        assert_eq!(
+            (first.tags.as_slice(), &first.metadata["n"]),
+            (&["Work Habits".to_owned()][..], &Value::from(1))
+        );
         assert_eq!(first.at, Some("2025-06-01T10:00:00Z".parse().unwrap()));
         let why: Vec<Why> = left(&items).into_iter().map(|it| it.2).collect();
         assert_eq!(why, [Why::Paused, Why::Archived, Why::Deleted, Why::Empty]);

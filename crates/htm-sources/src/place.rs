@@ -24,7 +24,12 @@ pub(crate) struct Part {
 enum Place {
     File(PathBuf),
     /// In an archive: where its bytes begin, their number, and whether they are compressed.
-    Archived { archive: PathBuf, start: u64, bytes: u64, is_deflated: bool },
+    Archived {
+        archive: PathBuf,
+        start: u64,
+        bytes: u64,
+        is_deflated: bool,
+    },
 }
 
 /// The files of a location whose names are wanted, in the order of the names. A location that is a file, and no archive, is
@@ -129,7 +134,9 @@ fn in_archive(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Part>> {
         let is_deflated = match entry.compression() {
             CompressionMethod::Stored => false,
             method if method == CompressionMethod::DEFLATE => true,
-            method => return Err(damaged(format!("{name} is compressed by {method}, which HTM does not read"))),
+            method => {
+                return Err(damaged(format!("{name} is compressed by {method}, which HTM does not read")));
+            }
         };
         let Some(start) = entry.data_start().filter(|_| !entry.encrypted()) else {
             return Err(damaged(format!("{name} is encrypted")));

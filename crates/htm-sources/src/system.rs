@@ -40,9 +40,14 @@ impl System {
     pub fn parse(name: &str) -> Result<Self> {
         name.parse().map_err(|_| {
             let message = format!("HTM imports from no system `{name}`");
-            let hint = format!("use one of {}", Self::VARIANTS.join(", "));
+            let hint = format!("use one of {}", Self::names().join(", "));
             Error::new(codes::SOURCE_UNKNOWN, message).with_hint(hint)
         })
+    }
+
+    /// The names of all systems.
+    pub fn names() -> &'static [&'static str] {
+        Self::VARIANTS
     }
 
     /// The name, which is also the first label of its keys and its namespace.
@@ -61,7 +66,7 @@ mod tests {
         let error = System::parse("ChatGPT 5").unwrap_err();
         assert_eq!(error.code(), "source_unknown");
         assert!(error.hint().contains("chatgpt"), "{}", error.hint());
-        for name in System::VARIANTS {
+        for name in System::names() {
             assert_eq!(System::parse(name).unwrap().name(), *name);
         }
     }

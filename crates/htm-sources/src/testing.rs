@@ -18,20 +18,20 @@ pub(crate) async fn read_all(source: &mut dyn Source) -> (Vec<Item>, Result<Coun
 }
 
 pub(crate) fn memories(items: &[Item]) -> Vec<&Foreign> {
-    let memory = |item| match item {
-        &Item::Memory(ref memory) => Some(&**memory),
+    let memories = items.iter().filter_map(|item| match item {
+        Item::Memory(memory) => Some(&**memory),
         Item::Left(_) => None,
-    };
-    items.iter().filter_map(memory).collect()
+    });
+    memories.collect()
 }
 
 /// What is left out, sorted.
 pub(crate) fn left(items: &[Item]) -> Vec<(&str, &str, Why)> {
-    let left = |item| match item {
-        &Item::Left(ref left) => Some((left.subject, left.id.as_str(), left.why)),
+    let left = items.iter().filter_map(|item| match item {
+        Item::Left(left) => Some((left.subject, left.id.as_str(), left.why)),
         Item::Memory(_) => None,
-    };
-    let mut left: Vec<_> = items.iter().filter_map(left).collect();
+    });
+    let mut left: Vec<_> = left.collect();
     left.sort();
     left
 }

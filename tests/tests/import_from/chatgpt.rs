@@ -98,7 +98,10 @@ async fn the_archive_and_its_folder_are_read_too() {
     let archive = Import::of("chatgpt", &archive).await;
     archive.twice(4).await;
     // An archive of something else, and one that is cut.
-    let zip = format!("cd {} && python3 -m zipfile -c other.zip user.json && head -c 300 export.zip > cut.zip", dir.path().display());
+    let zip = format!(
+        "cd {} && python3 -m zipfile -c other.zip user.json && head -c 300 export.zip > cut.zip",
+        dir.path().display()
+    );
     folder.sandbox.shell(&zip).await.succeeds();
     for (name, code) in [("other.zip", "source_unrecognised"), ("cut.zip", "source_damaged")] {
         let import = Import::of("chatgpt", &dir.path().join(name)).await;
@@ -126,7 +129,9 @@ async fn what_was_read_of_a_cut_file_is_written_and_the_rest_follows() {
 #[tokio::test]
 async fn an_import_that_was_killed_is_resumed() {
     let dir = TempDir::new().unwrap();
-    let messages = |from: usize| (from..from + 100).map(|n| message(&format!("m{n}"), "user", text(&format!("Number {n}")))).collect();
+    let messages = |from: usize| {
+        (from..from + 100).map(|n| message(&format!("m{n}"), "user", text(&format!("Number {n}")))).collect()
+    };
     let list: Vec<Value> = (0..30).map(|n| conversation(&format!("c{n}"), messages(n * 100))).collect();
     Import::of("chatgpt", &written(&dir, "conversations.json", &json!(list))).await.resumes(3_000).await;
 }
@@ -136,7 +141,15 @@ async fn a_memory_that_was_changed_here_stays() {
     let dir = TempDir::new().unwrap();
     let import = Import::of("chatgpt", &written(&dir, "conversations.json", &export())).await;
     import.report(&[]).await;
-    let edit = ["edit", "--key", "chatgpt:c1/a", "--namespace", "chatgpt", "--any-robot", "Staging is on port 5434."];
+    let edit = [
+        "edit",
+        "--key",
+        "chatgpt:c1/a",
+        "--namespace",
+        "chatgpt",
+        "--any-robot",
+        "Staging is on port 5434.",
+    ];
     import.sandbox.htm(&edit).await.succeeds();
     let report = import.report(&[]).await;
     assert_eq!((&report["existing"], &report["changed_count"]), (&json!(3), &json!(1)), "{report}");
@@ -148,13 +161,19 @@ async fn a_memory_that_was_changed_here_stays() {
 async fn what_htm_cannot_hold_is_named_and_the_rest_comes() {
     let dir = TempDir::new().unwrap();
     let long = "long ".repeat(300_000);
-    let export = json!([conversation("c", vec![message("a", "user", text(&long)), message("b", "user", text("short"))])]);
+    let export = json!([conversation(
+        "c",
+        vec![message("a", "user", text(&long)), message("b", "user", text("short"))]
+    )]);
     let import = Import::of("chatgpt", &written(&dir, "conversations.json", &export)).await;
     for options in [&["--dry-run", "--json"][..], &["--json"]] {
         let answer = import.run(options).await;
         let report: Value = serde_json::from_str(&answer.exits(2).stdout).unwrap();
         assert_eq!((&report["memories"], &report["refused_count"]), (&json!(1), &json!(1)));
-        assert_eq!((&report["refused"][0]["memory"], &report["refused"][0]["code"]), (&json!("c/a"), &json!("content_too_large")));
+        assert_eq!(
+            (&report["refused"][0]["memory"], &report["refused"][0]["code"]),
+            (&json!("c/a"), &json!("content_too_large"))
+        );
     }
     assert_eq!(import.memories().await, 1);
 }

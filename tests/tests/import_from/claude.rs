@@ -32,9 +32,13 @@ async fn the_conversations_come_once() {
     tool["content"] = json!([{"type": "tool_use", "name": "ports"}]);
     let answer = message("m3", "assistant", "Staging is on port 5433.");
     written(&dir, &export(vec![question, tool, answer]));
+    let memories = json!([{"conversations_memory": "Mara prefers tabs.", "account_uuid": "u1"}]);
+    fs::write(dir.path().join("memories.json"), memories.to_string()).unwrap();
     let import = Import::of("claude", dir.path()).await;
-    let report = import.twice(2).await;
+    let report = import.twice(3).await;
     assert_eq!(report["left_count"], 2);
+    let profile = import.memory("claude", "claude:memory/u1").await;
+    assert_eq!((&profile["type"], &profile["content"]), (&json!("profile"), &json!("Mara prefers tabs.")));
     let memory = import.memory("claude", "claude:c1/m3").await;
     let expected = json!({
         "content": "Staging is on port 5433.", "robot": "claude", "speaker": "assistant", "session": "c1", "seq": 2,
@@ -52,8 +56,7 @@ async fn the_export_of_chatgpt_is_not_taken_for_one_of_claude() {
     let dir = TempDir::new().unwrap();
     let import = Import::of("claude", &written(&dir, &json!([{"id": "c", "mapping": {}}]))).await;
     let answer = import.run(&[]).await;
-    let said = &answer.exits(2).stderr;
-    assert!(said.contains("error[source_unrecognised]"), "{said}");
+    let said = answer.fails(2, "source_unrecognised");
     assert!(said.contains("has no list `chat_messages`, but the fields id, mapping"), "{said}");
 }
 

@@ -20,7 +20,7 @@ async fn blocks_passages_and_messages_come_once() {
     assert_eq!(block["metadata"], json!({"agents": ["ada", "bob"], "description": "Who asks", "label": "human"}));
     let passage = import.memory("letta/default_org", "letta:passage-1").await;
     assert_eq!((&passage["robot"], &passage["tags"]), (&json!("ada"), &json!(["finance"])));
-    assert_eq!(passage["metadata"], json!({"archive": "ada's archive", "rank": 3, "tags": ["c++"]}));
+    assert_eq!(passage["metadata"], json!({"archive": "ada's archive", "rank": 3, "other_tags": ["c++"]}));
     let page = import.memory("letta/default_org", "letta:passage-5").await;
     assert_eq!((&page["robot"], &page["source"]), (&json!("bob"), &json!("manual.pdf")));
     let said = |it: &Value| json!([it["content"], it["speaker"], it["session"], it["seq"]]);

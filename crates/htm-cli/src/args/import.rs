@@ -57,3 +57,24 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "M", requires = "from")]
     pub(crate) model: Option<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use htm_sources::System;
+
+    use crate::args::Arguments;
+
+    #[test]
+    fn the_help_and_the_guide_have_every_system() {
+        let arguments = Arguments::command();
+        let import = arguments.find_subcommand("import").unwrap();
+        let help = import.get_after_help().unwrap().to_string();
+        let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/coming-from.md");
+        let guide = std::fs::read_to_string(guide).unwrap();
+        for name in System::names() {
+            assert!(help.contains(&format!("\n  {name} ")), "the help of `htm import` has no {name}");
+            assert!(guide.contains(&format!("`{name}`")), "docs/coming-from.md has no {name}");
+        }
+    }
+}

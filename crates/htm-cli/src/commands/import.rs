@@ -32,11 +32,10 @@ const CHUNK_BYTES: usize = 16 << 20;
 pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> Result<ExitCode, CliError> {
     if let Some(name) = &args.from {
         let (report, error) = foreign::run(config, &args, htm_sources::System::parse(name)?, output).await?;
-        output.value(&report, || report.describe());
-        return match error {
-            Some(error) => Err(error),
-            None => Ok(exit_code(report.refused_count)),
-        };
+        if error.is_none() || !report.is_empty() {
+            output.value(&report, || report.describe());
+        }
+        return error.map_or_else(|| Ok(exit_code(report.refused_count)), Err);
     }
     let (reader, bytes) = open(&args.file)?;
     let chunk = args.chunk.into();

@@ -4,8 +4,18 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The fields of the front matter that have a place of their own in a memory.
-const KNOWN: [&str; 10] =
-    ["title", "type", "permalink", "tags", "created", "created_at", "date", "modified", "updated", "updated_at"];
+const KNOWN: [&str; 10] = [
+    "title",
+    "type",
+    "permalink",
+    "tags",
+    "created",
+    "created_at",
+    "date",
+    "modified",
+    "updated",
+    "updated_at",
+];
 
 /// A note.
 #[derive(Debug, PartialEq)]
@@ -72,8 +82,9 @@ fn parts(text: &str) -> Result<(Value, &str), String> {
     for line in rest.split_inclusive('\n') {
         if line.trim_end() == "---" {
             let yaml = &rest[..at];
-            let front: Option<Value> = serde_saphyr::from_str(yaml)
-                .map_err(|error| format!("its front matter is no YAML ({})", first_line(&error.to_string())))?;
+            let front: Option<Value> = serde_saphyr::from_str(yaml).map_err(|error| {
+                format!("its front matter is no YAML ({})", first_line(&error.to_string()))
+            })?;
             return match front {
                 None => Ok((Value::Object(Map::new()), &rest[at + line.len()..])),
                 Some(front @ Value::Object(_)) => Ok((front, &rest[at + line.len()..])),

@@ -85,7 +85,10 @@ async fn a_folder_is_read_and_what_cannot_be_read_is_named() {
     assert_eq!(coffee.at, Some("2025-06-01T10:00:00Z".parse().unwrap()));
     assert_eq!((coffee.kind.as_deref(), coffee.source.as_deref()), (Some("guide"), Some("drinks/coffee.md")));
     assert_eq!(coffee.metadata["relations"][0], json!({"type": "requires", "target": "Grinder"}));
-    assert_eq!((&coffee.metadata["title"], &coffee.metadata["author"]), (&json!("Coffee Brewing"), &json!("Mara")));
+    assert_eq!(
+        (&coffee.metadata["title"], &coffee.metadata["author"]),
+        (&json!("Coffee Brewing"), &json!("Mara"))
+    );
     // The time of a note without one is that of its file.
     assert!(found[2].at.is_some() && found[2].metadata["title"] == "plain");
     let expected = [

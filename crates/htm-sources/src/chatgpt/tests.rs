@@ -93,11 +93,14 @@ async fn other_data_is_not_taken_for_conversations() {
 #[tokio::test]
 async fn one_conversation_that_cannot_be_read_stops_nothing() {
     let mut list = export();
-    let more = [json!(7), json!({"mapping": []}), json!({"mapping": {"a": {"parent": "a"}}}), export()[0].clone()];
+    let more =
+        [json!(7), json!({"mapping": []}), json!({"mapping": {"a": {"parent": "a"}}}), export()[0].clone()];
     list.as_array_mut().unwrap().extend(more);
     let (items, _) = read_file(list.to_string().as_bytes()).await;
     assert_eq!(memories(&items).len(), 6);
-    let unreadable = left(&items).into_iter().filter(|(subject, _, why)| (*subject, *why) == ("conversation", Why::Unreadable));
+    let unreadable = left(&items)
+        .into_iter()
+        .filter(|(subject, _, why)| (*subject, *why) == ("conversation", Why::Unreadable));
     assert_eq!(unreadable.count(), 3);
 }
 

@@ -185,7 +185,9 @@ impl<'a> Job<'a> {
         for (line, result) in results {
             let key = self.waiting.remove(&line).unwrap_or_default();
             match result {
-                Ok(it) if it.kind == LineKind::Memory && it.outcome == Outcome::Written => self.report.written += 1,
+                Ok(it) if it.kind == LineKind::Memory && it.outcome == Outcome::Written => {
+                    self.report.written += 1
+                }
                 Ok(it) if it.kind == LineKind::Memory => self.report.existing += 1,
                 Ok(it) if it.kind == LineKind::Revision && it.outcome == Outcome::Written => {
                     self.report.former_texts += 1;

@@ -178,6 +178,11 @@ impl ForeignReport {
         }
     }
 
+    /// Whether the source ended before anything of it was read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.memories + self.left_count + self.refused_count == 0
+    }
+
     /// The report for people.
     pub(super) fn describe(&self) -> String {
         let mut text = Vec::new();
@@ -185,7 +190,11 @@ impl ForeignReport {
             text.push("dry run: nothing is written".into());
         }
         let read: Vec<String> = self.read.iter().map(|(subject, number)| count(*number, subject)).collect();
-        text.push(format!("read from {}: {}", self.from, if read.is_empty() { "nothing".into() } else { read.join(", ") }));
+        text.push(format!(
+            "read from {}: {}",
+            self.from,
+            if read.is_empty() { "nothing".into() } else { read.join(", ") }
+        ));
         text.extend(self.vectors.as_ref().map(Vectors::describe));
         text.extend(self.unnamed_vectors.map(|dimensions| {
             format!("vectors of {dimensions} numbers, of no named model: workers make new ones, unless --model names it")
@@ -245,7 +254,7 @@ impl ForeignReport {
                 true => it.id.clone(),
                 false => format!("{} ({})", it.id, it.detail),
             });
-            vec![it.count.to_string(), it.subject.into(), it.reason.into(), one_line(&example, 80)]
+            vec![it.count.to_string(), it.subject.into(), it.reason.into(), one_line(&example, 100)]
         };
         let rows: Vec<Vec<String>> = left.iter().map(row).collect();
         let header = ["left out", "what", "because it", "for example"];
@@ -286,7 +295,9 @@ impl Vectors {
     fn describe(&self) -> String {
         let Self { model, dimensions, is_in_use, taken } = self;
         match is_in_use {
-            true => format!("vectors of {model} ({dimensions} numbers): {taken} taken; workers make the others"),
+            true => {
+                format!("vectors of {model} ({dimensions} numbers): {taken} taken; workers make the others")
+            }
             false => format!(
                 "vectors of {model} ({dimensions} numbers): HTM does not use this model, so workers make new ones"
             ),
