@@ -21,7 +21,7 @@ Systems and their locations:
   htm-ruby       the URL of the database of HTM in Ruby
   langgraph      the URL of the database of LangGraph's store
   letta          the URL of Letta's database
-  mem0           the URL of the database with mem0's table, or answers of its REST API, saved as JSON
+  mem0           the URL of its database, or answers of its REST API, saved as JSON
   memobase       the URL of memobase's database
   openmemory     its SQLite database, openmemory.db
 
