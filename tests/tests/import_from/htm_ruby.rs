@@ -22,12 +22,18 @@ async fn nodes_robots_tags_and_repeats_come_once() {
         ("robot", json!("ada")),
         ("importance", json!(8.0)),
         ("tags", json!(["style", "style:editor"])),
-        ("metadata", json!({"importance": 8, "relations": [{"to": "htm-ruby:2", "type": "supports", "weight": 0.5}]})),
+        (
+            "metadata",
+            json!({"importance": 8, "relations": [{"to": "htm-ruby:2", "type": "supports", "weight": 0.5}]}),
+        ),
     ] {
         assert_eq!(node[name], value, "{name}");
     }
     let node = import.memory("htm-ruby", "htm-ruby:2").await;
-    assert_eq!((&node["source"], &node["robot"], &node["tags"]), (&json!("/notes/ledger.md"), &json!("bob"), &json!([])));
+    assert_eq!(
+        (&node["source"], &node["robot"], &node["tags"]),
+        (&json!("/notes/ledger.md"), &json!("bob"), &json!([]))
+    );
     // Ada remembered it twice more, and Bob once.
     assert_eq!(import.db.count("select sum(count)::bigint from htm.repeats").await, 3);
     insta::assert_snapshot!("dry_run", dry);
@@ -52,7 +58,10 @@ async fn a_database_of_the_first_release_is_read() {
     let import = import_of("htm-ruby", &ruby).await;
     import.twice(2).await;
     let node = import.memory("htm-ruby", "htm-ruby:1").await;
-    assert_eq!((&node["robot"], &node["source"], &node["tags"]), (&json!("ada"), &json!("user"), &json!(["style:editor"])));
+    assert_eq!(
+        (&node["robot"], &node["source"], &node["tags"]),
+        (&json!("ada"), &json!("user"), &json!(["style:editor"]))
+    );
     let node = import.memory("htm-ruby", "htm-ruby:2").await;
     assert_eq!((&node["robot"], &node["created_at"]), (&json!("robot-2"), &json!("2025-11-01T13:00:00Z")));
 }

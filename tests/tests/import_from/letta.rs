@@ -17,7 +17,10 @@ async fn blocks_passages_and_messages_come_once() {
     let block = import.memory("letta/default_org", "letta:block-1").await;
     assert_eq!((&block["content"], &block["revision"]), (&json!("Mara prefers tabs."), &json!(2)));
     assert_eq!(block["revisions"][0]["content"], "Mara.");
-    assert_eq!(block["metadata"], json!({"agents": ["ada", "bob"], "description": "Who asks", "label": "human"}));
+    assert_eq!(
+        block["metadata"],
+        json!({"agents": ["ada", "bob"], "description": "Who asks", "label": "human"})
+    );
     let passage = import.memory("letta/default_org", "letta:passage-1").await;
     assert_eq!((&passage["robot"], &passage["tags"]), (&json!("ada"), &json!(["finance"])));
     assert_eq!(passage["metadata"], json!({"archive": "ada's archive", "rank": 3, "other_tags": ["c++"]}));

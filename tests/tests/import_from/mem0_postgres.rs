@@ -38,8 +38,11 @@ async fn vectors_of_a_model_that_the_user_names_are_taken() {
     let named = ["--model", "openai/text-embedding-3-small"];
     let report = import.report(&named).await;
     assert_eq!((&report["written"], &report["vectors"]["taken"]), (&json!(3), &json!(3)), "{report}");
-    let expected =
-        ["Mara prefers tabs. [1,0,0,0]", "Staging is on port 5433. [0,1,0,0]", "The ledger closes at six. [0,0,1,0]"];
+    let expected = [
+        "Mara prefers tabs. [1,0,0,0]",
+        "Staging is on port 5433. [0,1,0,0]",
+        "The ledger closes at six. [0,0,1,0]",
+    ];
     assert_eq!(vectors(&import, model).await, expected);
     // Only the other model has work.
     assert_eq!(import.db.count("select count(*) from apalis.jobs where job_type like 'htm.embed%'").await, 3);

@@ -16,13 +16,22 @@ async fn profiles_events_and_blobs_come_once() {
     let shop = "memobase/shop/a0000000-0000-0000-0000-000000000002";
     assert_eq!(report["namespaces"], json!({MARA: 7, shop: 1}));
     let profile = import.memory(MARA, "memobase:profile:b0000000-0000-0000-0000-000000000001").await;
-    assert_eq!((&profile["content"], &profile["tags"]), (&json!("basic_info, name: Mara"), &json!(["basic-info:name"])));
+    assert_eq!(
+        (&profile["content"], &profile["tags"]),
+        (&json!("basic_info, name: Mara"), &json!(["basic-info:name"]))
+    );
     let gist = import.memory(MARA, "memobase:gist:d0000000-0000-0000-0000-000000000001").await;
-    assert_eq!((&gist["content"], &gist["session"]), (&json!("Mara moved."), &json!("c0000000-0000-0000-0000-000000000001")));
+    assert_eq!(
+        (&gist["content"], &gist["session"]),
+        (&json!("Mara moved."), &json!("c0000000-0000-0000-0000-000000000001"))
+    );
     let event = import.memory(MARA, "memobase:event:c0000000-0000-0000-0000-000000000002").await;
     assert_eq!(event["metadata"], json!({"event_tags": [{"tag": "mood", "value": "glad"}]}));
     let first = import.memory(MARA, "memobase:blob:e0000000-0000-0000-0000-000000000001:0").await;
-    assert_eq!((&first["speaker"], &first["seq"], &first["created_at"]), (&json!("Mara"), &json!(0), &json!("2026-03-01T00:00:00Z")));
+    assert_eq!(
+        (&first["speaker"], &first["seq"], &first["created_at"]),
+        (&json!("Mara"), &json!(0), &json!("2026-03-01T00:00:00Z"))
+    );
     insta::assert_snapshot!("dry_run", import.said(&["--dry-run"]).await);
 }
 

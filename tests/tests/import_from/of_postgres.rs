@@ -51,7 +51,9 @@ pub(crate) async fn vectors(import: &Import, model: i32) -> Vec<String> {
 
 #[tokio::test]
 async fn a_database_of_something_else_is_named_with_what_it_has() {
-    let other = foreign("create table orders (id int); create table messages (id int); create table store (id int)").await;
+    let other =
+        foreign("create table orders (id int); create table messages (id int); create table store (id int)")
+            .await;
     for (system, table) in [
         ("htm-ruby", "nodes"),
         ("langgraph", "store"),

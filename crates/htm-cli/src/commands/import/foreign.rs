@@ -104,7 +104,8 @@ impl<'a> Job<'a> {
                 (_, true) => name.to_string(),
                 // The first model is the one that recall asks.
                 (true, false) => {
-                    let message = format!("HTM has no embedding model yet, and {name} would become its first");
+                    let message =
+                        format!("HTM has no embedding model yet, and {name} would become its first");
                     return Err(CliError::new(MODEL_NOT_READY, message));
                 }
                 (false, false) => htm.models()?.add(&name, model.dimensions).await?.label,
