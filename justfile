@@ -20,7 +20,7 @@ demo *args: setup
 test *args: setup
     scripts/test.sh {{args}}
 
-# Test the Python client beside the frameworks whose memory it is; their packages are large, and kept
+# Test the Python client beside the frameworks whose memory it is, and imports beside their origins; packages are large, and kept
 test-frameworks *args: setup
     scripts/test.sh --frameworks {{args}}
 

@@ -10,6 +10,7 @@
   sdk_clients.py client-python DIR  what our own client of Python needs, to be made, checked and tested
   sdk_clients.py client-typescript DIR  the same of TypeScript, in DIR/node_modules
   sdk_clients.py framework-NAME DIR the same, with a framework whose memory the client is: anthropic, openai-agents, …
+  sdk_clients.py source-NAME DIR  a system whose memories HTM imports: mem0, letta
 
 What is there already stays as it is; one process at a time works on a DIR. The settings of pip and npm hold. Exit status: 0 when it is in place, 1 with a line
 that says what is not and why.
@@ -42,6 +43,19 @@ PACKAGES = {
     # It wants an older pydantic than the others.
     "framework-crewai": f"{CLIENT.replace('pydantic==2.14.3', 'pydantic==2.12.5')} crewai==1.15.30",
     "framework-google-adk": f"{CLIENT} google-adk==2.13.0",
+    "source-mem0": "mem0ai==2.2.1 psycopg[binary,pool]==3.3.9",
+    # What its models import; the package requires far more, and older packages of OpenTelemetry than the others take.
+    "source-letta": "sqlalchemy[asyncio]==2.1.9 pgvector==0.5.1 psycopg[binary]==3.3.9 pydantic-settings==2.16.3 "
+    "openai==3.57.0 anthropic==2.14.0 mcp==2.3.0 fastapi==0.165.0 httpx==0.28.1 asyncpg==0.32.0 aiohttp==3.14.5 "
+    "orjson==3.13.0 pytz==2026.6 numpy==2.4.6 python-box==8.0.0 cryptography==50.0.2 pyyaml==6.0.4 demjson3==3.0.6 "
+    "pathvalidate==3.3.1 deprecated==1.3.1 importlib-metadata==8.5.0 googleapis-common-protos==1.75.0 grpcio==1.85.3 "
+    "protobuf==5.29.6 wrapt==1.17.3 packaging==26.4 requests==2.34.2 --no-deps letta==0.16.8 docstring-parser==0.16 "
+    "opentelemetry-api==1.30.0 opentelemetry-sdk==1.30.0 opentelemetry-proto==1.30.0 "
+    "opentelemetry-semantic-conventions==0.51b0 opentelemetry-exporter-otlp==1.30.0 "
+    "opentelemetry-exporter-otlp-proto-common==1.30.0 opentelemetry-exporter-otlp-proto-grpc==1.30.0 "
+    "opentelemetry-exporter-otlp-proto-http==1.30.0 opentelemetry-instrumentation==0.51b0 "
+    "opentelemetry-instrumentation-requests==0.51b0 opentelemetry-instrumentation-sqlalchemy==0.51b0 "
+    "opentelemetry-util-http==0.51b0",
 }
 
 
@@ -59,7 +73,11 @@ def run(*command):
 def python(place, package):
     # Not built elsewhere and moved: its scripts have its path in them.
     venv.create(place, with_pip=True)
-    run(str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *package.split())
+    whole, _, bare = package.partition(" --no-deps ")
+    install = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run(*install, *whole.split())
+    if bare:
+        run(*install, "--no-deps", *bare.split())
 
 
 def javascript(place, package):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every test of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
 # `--soak` first: the fault tests alone, and those that are ignored because they take long. `--frameworks` first: those
-# alone that need the packages of agents' frameworks, which are large.
+# alone that need the packages of agents' frameworks and of the systems that memories come from, which are large.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PATH:$PWD/.tools/bin"
@@ -20,8 +20,8 @@ fi
 if [ "${1:-}" = --frameworks ]; then
     shift
     kind=frameworks
-    with_nextest=(--workspace --test clients --run-ignored only --no-fail-fast)
-    without=(--workspace --test clients --no-fail-fast)
+    with_nextest=(--workspace --test clients --test import_from --run-ignored only --no-fail-fast)
+    without=(--workspace --test clients --test import_from --no-fail-fast)
 fi
 
 cargo build --workspace --bins --examples # some tests start the programs themselves

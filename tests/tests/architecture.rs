@@ -14,6 +14,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("htm-core", 0),
     ("htm-migration", 0),
     ("htm-mcp", 1),
+    ("htm-sources", 1),
     ("htm-providers", 1),
     ("htm-runtime", 2),
     ("htm-worker", 3),

@@ -26,6 +26,7 @@ macro_rules! documents {
 documents! {
     readme: "README.md",
     capacity: "docs/capacity.md",
+    coming_from: "docs/coming-from.md",
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
     console: "docs/console.md",

@@ -8,6 +8,7 @@ mod erase;
 mod filter;
 mod groups;
 mod hook;
+mod import;
 mod jobs;
 mod keys;
 mod mcp;
@@ -27,7 +28,7 @@ mod way;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, value_parser};
+use clap::{Args, Parser, Subcommand};
 use htm_core::{NodeId, Stage, TagPath, TagRules};
 use htm_worker::arguments::parse_override;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,7 @@ pub(crate) use self::erase::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyAr
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
 pub(crate) use self::hook::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs};
+pub(crate) use self::import::ImportArgs;
 pub(crate) use self::jobs::{CancelArgs, JobFilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
 pub(crate) use self::keys::{AuditArgs, CreateKeyArgs, KeysCommand};
 pub(crate) use self::mcp::{
@@ -141,7 +143,7 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Export everything that is stored as JSON Lines
     Export(ExportAllArgs),
-    /// Import memories from a JSON Lines file, or an export
+    /// Import memories from a JSON Lines file, an export, or another system
     Import(ImportArgs),
     /// Manage embedding models: several side by side, one active
     #[command(subcommand)]
@@ -354,25 +356,6 @@ pub(crate) struct StatusArgs {
     /// The longest wait, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "wait")]
     pub(crate) timeout: u64,
-}
-
-#[derive(Args)]
-#[command(
-    after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
-\"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the node's key, ns its namespace. Existing \
-lines are skipped, so an interrupted import can be run again. A rejected line is reported with its number; the other \
-lines are imported. The file may also be one that `htm export` wrote: everything in it is restored.
-
-Examples:
-  htm import memories.jsonl
-  htm import backup.jsonl"
-)]
-pub(crate) struct ImportArgs {
-    /// The file; `-` reads standard input
-    pub(crate) file: PathBuf,
-    /// Lines per transaction; fewer if their texts are long
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = value_parser!(u16).range(1..=10_000))]
-    pub(crate) chunk: u16,
 }
 
 #[derive(Args)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 
 /// The lists, with the name of each in the document and the file that declares it.
-const LISTS: [(&str, &str, &[&Code]); 6] = [
+const LISTS: [(&str, &str, &[&Code]); 7] = [
     ("The library", "crates/htm-core/src/model/error/codes.rs", htm_core::error::codes::ALL),
     ("Settings of providers", "crates/htm-providers/src/codes.rs", htm_providers::codes::ALL),
     (
@@ -17,6 +17,7 @@ const LISTS: [(&str, &str, &[&Code]); 6] = [
     ),
     ("Tools over MCP", "crates/htm-mcp/src/codes.rs", htm_mcp::codes::ALL),
     ("The HTTP server", "crates/htm-server/src/codes.rs", htm_server::codes::ALL),
+    ("Other systems' memories", "crates/htm-sources/src/codes.rs", htm_sources::codes::ALL),
     ("The command line", "crates/htm-cli/src/codes.rs", ALL),
 ];
 

@@ -1,4 +1,8 @@
-//! `htm import`: reads JSON Lines, plain ones or an export, with a transaction per chunk.
+//! `htm import`: reads JSON Lines, plain ones or an export, or the memories of another system, with a transaction per
+//! chunk.
+
+mod foreign;
+mod report;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,13 +30,24 @@ const LISTED: usize = 1_000;
 const CHUNK_BYTES: usize = 16 << 20;
 
 pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> Result<ExitCode, CliError> {
+    if let Some(name) = &args.from {
+        let (report, error) = foreign::run(config, &args, htm_sources::System::parse(name)?, output).await?;
+        if error.is_none() || !report.is_empty() {
+            output.value(&report, || report.describe());
+        }
+        return error.map_or_else(|| Ok(exit_code(report.refused_count)), Err);
+    }
     let (reader, bytes) = open(&args.file)?;
     let chunk = args.chunk.into();
     let report =
         with_session(config, async |session| import(&session.htm(), reader, bytes, chunk, output).await)
             .await?;
     output.value(&report, || report.describe());
-    Ok(if report.refused_count == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    Ok(exit_code(report.refused_count))
+}
+
+fn exit_code(refused: u64) -> ExitCode {
+    if refused == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) }
 }
 
 /// The result of an import.

@@ -1,0 +1,136 @@
+//! The folders of basic-memory: a note a Markdown file, with front matter in YAML, observations
+//! (`- [decision] Use REST #api`) and relations (`- requires [[Grinder]]`).
+
+mod note;
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use htm_core::{Error, MAX_CONTENT_BYTES, Result};
+use serde_json::{Value, json};
+
+use self::note::Note;
+use crate::foreign::{Foreign, Item, Left, Why};
+use crate::{Counts, Source, codes, json, place};
+
+/// The most relations of a note that come: the metadata is limited.
+const RELATIONS: usize = 500;
+/// The most bytes of a file that is read: a text of the largest size and its front matter.
+const MOST_BYTES: u64 = 2 * MAX_CONTENT_BYTES as u64;
+
+/// A folder, read file by file in the order of the paths.
+pub(crate) struct BasicMemory {
+    folder: PathBuf,
+    /// The files that are not read yet, in reverse.
+    paths: Vec<PathBuf>,
+    /// The permalinks so far: a copied file has that of its original.
+    permalinks: HashSet<String>,
+    counts: Counts,
+}
+
+pub(crate) fn open(location: &str) -> Result<BasicMemory> {
+    let folder = place::file(location)?.to_owned();
+    let metadata = folder.metadata().map_err(place::unreadable(&folder))?;
+    let mut paths = Vec::new();
+    match metadata.is_dir() {
+        true => walk(&folder, &mut paths)?,
+        false => paths.push(folder.clone()),
+    }
+    if !paths.iter().any(|path| is_note(path)) {
+        let message = format!("{location} has no Markdown files (*.md), also not below it");
+        return Err(Error::new(codes::SOURCE_UNRECOGNISED, message));
+    }
+    paths.sort_by(|a, b| b.cmp(a));
+    Ok(BasicMemory { folder, paths, permalinks: HashSet::new(), counts: Counts::new() })
+}
+
+/// Collects the files below a folder. Hidden ones are those of programs. No link is followed: it may lead in a circle.
+fn walk(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in folder.read_dir().map_err(place::unreadable(folder))? {
+        let entry = entry.map_err(place::unreadable(folder))?;
+        let kind = entry.file_type().map_err(place::unreadable(folder))?;
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        if kind.is_dir() {
+            walk(&entry.path(), paths)?;
+        } else if kind.is_file() {
+            paths.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+fn is_note(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"))
+}
+
+#[async_trait]
+impl Source for BasicMemory {
+    async fn next(&mut self) -> Result<Option<Item>> {
+        let Some(path) = self.paths.pop() else { return Ok(None) };
+        *self.counts.entry("file").or_default() += 1;
+        let name = path.strip_prefix(&self.folder).unwrap_or(&path).to_string_lossy().into_owned();
+        let name = if name.is_empty() { path.to_string_lossy().into_owned() } else { name };
+        if !is_note(&path) {
+            return Ok(Some(Item::Left(Left::new("file", name, Why::NotText))));
+        }
+        Ok(Some(match self.note(&path, &name) {
+            Ok(item) => item,
+            Err(what) => Item::Left(Left::new("note", name, Why::Unreadable).detail(what)),
+        }))
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts.clone()
+    }
+}
+
+impl BasicMemory {
+    fn note(&mut self, path: &Path, name: &str) -> std::result::Result<Item, String> {
+        let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+        if metadata.len() > MOST_BYTES {
+            return Err(format!("it has {} bytes", metadata.len()));
+        }
+        let bytes = fs::read(path).map_err(|error| error.to_string())?;
+        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        let note = Note::parse(&text)?;
+        if note.body.is_empty() {
+            return Ok(Item::Left(Left::new("note", name, Why::Empty)));
+        }
+        *self.counts.entry("note").or_default() += 1;
+        let front = &note.front;
+        let permalink = json::text(front, "permalink").filter(|it| self.permalinks.insert((*it).to_owned()));
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        let title = json::text(front, "title").or_else(|| stem.rsplit('/').next());
+        let mut metadata = note.further();
+        json::keep(&mut metadata, "title", title.map(Value::from).as_ref());
+        json::keep(&mut metadata, "permalink", front.get("permalink"));
+        let relations: Vec<Value> = note.relations.iter().take(RELATIONS).map(|it| json!(it)).collect();
+        json::keep(&mut metadata, "relations", Some(&Value::Array(relations)));
+        let first_time = |names: &[&str]| names.iter().find_map(|name| json::time(front, name));
+        let modified = fs::metadata(path).and_then(|it| it.modified()).ok().map(from_system);
+        Ok(Item::Memory(Box::new(Foreign {
+            id: permalink.unwrap_or(stem).into(),
+            text: note.body.into(),
+            kind: Some(json::text(front, "type").unwrap_or("note").into()),
+            source: Some(name.into()),
+            tags: note.tags,
+            metadata,
+            at: first_time(&["created", "created_at", "date"]).or(modified),
+            updated_at: first_time(&["modified", "updated", "updated_at"]),
+            ..Foreign::default()
+        })))
+    }
+}
+
+fn from_system(time: SystemTime) -> DateTime<Utc> {
+    time.into()
+}
+
+#[cfg(test)]
+mod tests;

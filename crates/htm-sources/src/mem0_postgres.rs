@@ -1,0 +1,128 @@
+//! mem0's store of pgvector: a table with the columns `id`, `vector` and `payload`.
+//!
+//! The payload has the text as `data`, whose it is, and the user's own metadata beside them. What mem0 derives from the text
+//! (`hash`, `text_lemmatized`) does not come, nor do its tables of entities and its history, which is a file of SQLite.
+
+use chrono::{NaiveDate, Utc};
+use htm_core::Result;
+
+use crate::foreign::{Foreign, Item, Left, Why};
+use crate::postgres::{Database, Row, name_of, quoted};
+use crate::tables::{Part, Tables, Vectors};
+use crate::{SourceOptions, json};
+
+/// The table of mem0's default collection.
+const TABLE: &str = "mem0";
+const COLUMNS: &[&str] = &["id", "vector", "payload"];
+/// Fields of the payload that are none of the user's metadata.
+const OWN: &[&str] = &[
+    "data",
+    "hash",
+    "text_lemmatized",
+    "user_id",
+    "agent_id",
+    "run_id",
+    "created_at",
+    "updated_at",
+    "expiration_date",
+];
+
+pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<()>> {
+    let mut database = Database::open(url).await?;
+    let table = options.table.as_deref().unwrap_or(TABLE);
+    database.expect("mem0", table, COLUMNS).await.map_err(|error| match options.table {
+        Some(_) => error,
+        None => error.with_hint("name the table of the collection with --table"),
+    })?;
+    let table = quoted(table);
+    let dimensions =
+        format!("select vector_dims(vector)::bigint from {table} where vector is not null limit 1");
+    let vectors = Vectors::of(database.number(&dimensions).await?, options.model.as_ref())?;
+    let sql = format!(
+        "select (to_jsonb(t) - 'vector')::text, null::text, {}
+           from {table} t order by t.payload->>'created_at', t.id",
+        vectors.column("t.vector")
+    );
+    let part = Part { subject: "memory", sql, items: |(), row| vec![item(row)] };
+    Ok(Tables::new(database, vec![part], (), vectors))
+}
+
+fn item(row: &Row) -> Item {
+    let id = row.name("id").unwrap_or_default();
+    let payload = row.field("payload");
+    let left = |why| Item::Left(Left::new("memory", id.as_str(), why));
+    let Some(text) = json::text(payload, "data") else { return left(Why::Empty) };
+    // It counts until the end of its day.
+    let expires_at = json::text(payload, "expiration_date")
+        .and_then(|day| NaiveDate::parse_from_str(day, "%F").ok()?.succ_opt()?.and_hms_opt(0, 0, 0))
+        .map(|end| end.and_utc());
+    if expires_at.is_some_and(|end| end <= Utc::now()) {
+        return left(Why::Expired);
+    }
+    let name = |field: &str| payload.get(field).and_then(name_of);
+    let speaker = name("actor_id").or_else(|| name("role"));
+    let mut memory = Foreign {
+        id: id.clone(),
+        text: text.into(),
+        owner: name("user_id").into_iter().collect(),
+        robot: name("agent_id"),
+        session: name("run_id"),
+        at: json::time(payload, "created_at"),
+        updated_at: json::time(payload, "updated_at"),
+        expires_at,
+        vector: row.vector.clone(),
+        ..Foreign::default()
+    };
+    let fields = payload.as_object().into_iter().flatten();
+    for (field, value) in fields.filter(|(field, _)| !OWN.contains(&field.as_str())) {
+        // The speaker is one of them.
+        let is_speaker =
+            matches!(field.as_str(), "actor_id" | "role") && value.as_str() == speaker.as_deref();
+        json::keep(&mut memory.metadata, field, Some(value).filter(|_| !is_speaker));
+    }
+    memory.speaker = speaker;
+    Item::Memory(Box::new(memory))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn row(payload: Value) -> Row {
+        Row { fields: Some(json!({"id": "7", "payload": payload})), exact: None, vector: Some(vec![0.5]) }
+    }
+
+    #[test]
+    fn a_payload_keeps_whose_it_is_and_the_users_metadata() {
+        let payload = json!({
+            "data": "Mara prefers tabs.", "hash": "a9", "text_lemmatized": "mara prefer tab", "user_id": "mara",
+            "agent_id": "ada", "run_id": 7, "actor_id": "Mara", "role": "user", "category": "style", "none": null,
+            "created_at": "2026-03-01T12:00:00.5+00:00", "updated_at": "2026-03-02T12:00:00+00:00",
+        });
+        let Item::Memory(memory) = item(&row(payload)) else { panic!("it comes") };
+        assert_eq!(
+            (memory.text.as_str(), &memory.owner[..]),
+            ("Mara prefers tabs.", &["mara".to_owned()][..])
+        );
+        assert_eq!((memory.robot.as_deref(), memory.session.as_deref()), (Some("ada"), Some("7")));
+        assert_eq!(memory.speaker.as_deref(), Some("Mara"));
+        assert_eq!(Value::Object(memory.metadata), json!({"category": "style", "role": "user"}));
+        assert!(memory.at < memory.updated_at && memory.vector.is_some());
+    }
+
+    #[test]
+    fn what_does_not_come_has_a_reason() {
+        let why = |payload| match item(&row(payload)) {
+            Item::Left(left) => left.why,
+            Item::Memory(memory) => panic!("{memory:?}"),
+        };
+        for empty in [json!({}), json!({"data": " "}), json!({"data": 7}), json!([]), Value::Null] {
+            assert_eq!(why(empty), Why::Empty);
+        }
+        assert_eq!(why(json!({"data": "t", "expiration_date": "2020-01-01"})), Why::Expired);
+        let ahead = json!({"data": "t", "expiration_date": "2999-12-31"});
+        assert!(matches!(item(&row(ahead)), Item::Memory(it) if it.expires_at.is_some()));
+    }
+}

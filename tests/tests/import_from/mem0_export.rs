@@ -1,0 +1,75 @@
+//! mem0: the answers of its REST API.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::Import;
+
+fn memory(id: &str, text: &str) -> Value {
+    json!({"id": id, "memory": text, "hash": "0", "metadata": {"ticket": 7}, "user_id": "mara/1", "agent_id": "planner",
+           "run_id": "r1", "role": "user", "created_at": "2025-06-01T03:00:00-07:00",
+           "updated_at": "2025-06-02T03:00:00-07:00", "categories": ["User Preferences", "C++"]})
+}
+
+fn written(dir: &TempDir, export: &Value) -> PathBuf {
+    let path = dir.path().join("memories.json");
+    fs::write(&path, export.to_string()).unwrap();
+    path
+}
+
+#[tokio::test]
+async fn users_agents_runs_and_former_texts_come_once() {
+    let dir = TempDir::new().unwrap();
+    let mut changed = memory("m1", "Mara prefers spaces.");
+    changed["history"] = json!([
+        {"old_memory": null, "new_memory": "Mara prefers tabs.", "event": "ADD", "created_at": "2025-06-01T03:00:00-07:00"},
+        {"old_memory": "Mara prefers tabs.", "new_memory": "Mara prefers spaces.", "event": "UPDATE",
+         "created_at": "2025-06-01T03:00:00-07:00", "updated_at": "2025-06-02T03:00:00-07:00"},
+    ]);
+    let without = json!({"id": "m3", "memory": "Nobody's."});
+    let export = json!({"results": [changed, memory("m2", "The ledger needs 40 GB."), {"id": "m4", "memory": ""}, without]});
+    let import = Import::of("mem0", &written(&dir, &export)).await;
+    let report = import.twice(3).await;
+    assert_eq!(report["namespaces"], json!({"mem0": 1, "mem0/mara%2F1": 2}));
+    assert_eq!(report["former_texts"], 1);
+    let changed = import.memory("mem0/mara%2F1", "mem0:m1").await;
+    let expected = json!({
+        "content": "Mara prefers spaces.", "robot": "planner", "speaker": "user", "session": "r1", "revision": 2,
+        "created_at": "2025-06-01T10:00:00Z", "updated_at": "2025-06-02T10:00:00Z", "tags": ["user-preference"],
+        "metadata": {"ticket": 7, "other_tags": ["C++"]},
+    });
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&changed[name], value, "{name}");
+    }
+    assert_eq!(changed["revisions"][0]["content"], "Mara prefers tabs.");
+    let plain = import.memory("mem0/mara%2F1", "mem0:m2").await;
+    assert_eq!(
+        (&plain["robot"], &plain["revision"], &plain["tags"]),
+        (&json!("planner"), &json!(1), &json!(["user-preference"]))
+    );
+    insta::assert_snapshot!("dry_run", import.said(&["--dry-run"]).await);
+}
+
+#[tokio::test]
+async fn other_json_is_not_taken_for_memories() {
+    let dir = TempDir::new().unwrap();
+    for (export, what) in [
+        (json!({"message": "unauthorized"}), "nor an object with a list `results` or `memories`"),
+        (json!([{"text": "x"}]), "the first memory has no text `memory`, but the fields text"),
+    ] {
+        let import = Import::of("mem0", &written(&dir, &export)).await;
+        let answer = import.run(&[]).await;
+        let said = answer.fails(2, "source_unrecognised");
+        assert!(said.contains(what), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_was_killed_is_resumed() {
+    let dir = TempDir::new().unwrap();
+    let list: Vec<Value> = (0..3_000).map(|n| memory(&format!("m{n}"), &format!("Number {n}"))).collect();
+    Import::of("mem0", &written(&dir, &json!(list))).await.resumes(3_000).await;
+}
