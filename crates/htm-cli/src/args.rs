@@ -2,6 +2,7 @@
 
 mod capacity;
 mod context;
+mod documents;
 #[cfg(test)]
 mod documented;
 mod erase;
@@ -33,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::capacity::CapacityArgs;
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
+pub(crate) use self::documents::{DocumentsArgs, LoadArgs, UnloadArgs};
 pub(crate) use self::erase::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
@@ -135,6 +137,12 @@ pub(crate) enum Command {
     Export(ExportAllArgs),
     /// Import memories from a JSON Lines file, or an export
     Import(ImportArgs),
+    /// Load files and directories as passages that recall finds
+    Load(LoadArgs),
+    /// Forget the passages of loaded documents
+    Unload(UnloadArgs),
+    /// List the loaded documents
+    Documents(DocumentsArgs),
     /// Manage embedding models: several side by side, one active
     #[command(subcommand)]
     Models(ModelsCommand),

@@ -8,7 +8,7 @@ use sqlx::AssertSqlSafe;
 use super::{ALL, export, filled, import};
 
 /// The tables that come back, each with its columns that do not, and the condition on its rows that do.
-const RESTORED: [(&str, &[&str], &str); 22] = [
+const RESTORED: [(&str, &[&str], &str); 23] = [
     ("htm.nodes", &["id"], "true"),
     ("htm.node_revisions", &[], "true"),
     ("htm.repeats", &[], "true"),
@@ -31,6 +31,7 @@ const RESTORED: [(&str, &[&str], &str); 22] = [
     ("htm.tag_changes", &["id"], "true"),
     ("htm.tag_change_names", &[], "true"),
     ("htm.tag_change_nodes", &[], "true"),
+    ("htm.documents", &[], "true"),
     ("htm.retention", &[], "true"),
     ("htm.quotas", &["minute", "taken"], "true"),
     ("htm.budgets", &["day", "tokens_used"], "true"),

@@ -148,6 +148,7 @@ fn called(kind: LineKind) -> &'static str {
         LineKind::Retention => "retention policy",
         LineKind::Budget => "budget",
         LineKind::Limits => "provider limit",
+        LineKind::Document => "document",
         LineKind::Quota => "quota",
         LineKind::Robot => "robot",
         LineKind::Group => "group",

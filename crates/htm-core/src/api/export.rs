@@ -116,6 +116,7 @@ enum Step {
         of: Option<(i64, i32)>,
         last: (DateTime<Utc>, i64),
     },
+    Documents(String, String),
     Quotas(String),
     End,
     Done,
@@ -238,7 +239,7 @@ impl Exporter {
                     None => store::next_namespace(&mut self.tx, &after).await?,
                 };
                 let memories = |namespace| Step::Memories { namespace, after: None };
-                next.map_or_else(|| Step::Quotas(String::new()), memories)
+                next.map_or_else(|| Step::Documents(String::new(), String::new()), memories)
             }
             Step::Memories { namespace, after } => self.page(namespace, after).await?,
             Step::Page { namespace, page, of: Some((node, after)), last } => {
@@ -255,6 +256,12 @@ impl Exporter {
                     Step::Page { namespace, page, of, last }
                 }
             },
+            Step::Documents(namespace, path) => {
+                let page = settings::documents(&mut self.tx, of, (&namespace, &path)).await?;
+                let last = page.last().map(|it| Step::Documents(it.ns.clone(), it.path.clone()));
+                page.into_iter().for_each(|it| self.add(Line::Document(it)));
+                last.unwrap_or_else(|| Step::Quotas(String::new()))
+            }
             Step::Quotas(after) => {
                 let page = settings::quotas(&mut self.tx, of, &after).await?;
                 let last = page.last().map(|it| Step::Quotas(it.ns.clone()));

@@ -21,6 +21,7 @@ use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
 use crate::store::expiry;
 use crate::store::recall::Reader;
+use crate::store::timeline;
 
 impl Htm {
     /// Finds memories.
@@ -48,10 +49,22 @@ impl Htm {
         let filter = self.filter_in_use(&namespaces, &query.filter).await?;
         let boost_tags = self.tags_in_use(&namespaces, &query.boost_tags).await?;
         let query = &RecallQuery { filter, boost_tags, ..query.clone() };
-        match query.is_refined() {
-            true => self.recall_refined(query).await,
-            false => self.search(query, &[]).await,
+        let mut recalled = match query.is_refined() {
+            true => self.recall_refined(query).await?,
+            false => self.search(query, &[]).await?,
+        };
+        if query.around > 0 {
+            self.add_neighbours(&mut recalled.hits, query.around).await?;
         }
+        Ok(recalled)
+    }
+
+    /// Adds what stands around each hit in its conversation or document.
+    async fn add_neighbours(&self, hits: &mut [Hit], around: usize) -> Result<()> {
+        for hit in hits.iter_mut().filter(|hit| hit.node.session.is_some()) {
+            (hit.before, hit.after) = timeline::neighbours(self.pool(), hit.node.id, around, around).await?;
+        }
+        Ok(())
     }
 
     /// Searches for a valid query with the first of its models, without refinements. The signs in `required` apply
@@ -167,6 +180,8 @@ impl Htm {
             snippet: None,
             explanation: None,
             folded: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
         });
         let hits: Vec<Hit> = hits.collect();
         if query.count_accesses {

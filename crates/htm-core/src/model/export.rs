@@ -2,7 +2,8 @@
 //!
 //! The first line is the [`Header`], the last one the [`End`] with the number of lines of each kind. A file without its
 //! end was cut. Between them are embedding models, the settings of namespaces and providers, robots, groups, the log of the
-//! ontology, tags, and memories, each memory followed by its former texts. Quotas come last: a namespace may have more than
+//! ontology, tags, and memories, each memory followed by its former texts. Documents come after
+//! their passages. Quotas come last: a namespace may have more than
 //! its quota, which was set later. A memory has the fields of a line of an import (`model/line.rs`) and further ones.
 
 mod check;
@@ -65,6 +66,8 @@ pub enum LineKind {
     Memory,
     /// A former text of the memory before it.
     Revision,
+    /// A loaded document, whose passages are memories.
+    Document,
     /// The quota of a namespace.
     Quota,
     /// The last line of an export.
@@ -87,6 +90,7 @@ pub(crate) enum Line {
     Tag(SavedTag),
     Memory(Box<SavedMemory>),
     Revision(SavedRevision),
+    Document(SavedDocument),
     Quota(SavedQuota),
     End(End),
 }
@@ -131,6 +135,7 @@ impl Line {
             Self::Tag(_) => LineKind::Tag,
             Self::Memory(_) => LineKind::Memory,
             Self::Revision(_) => LineKind::Revision,
+            Self::Document(_) => LineKind::Document,
             Self::Quota(_) => LineKind::Quota,
             Self::End(_) => LineKind::End,
         }

@@ -164,6 +164,8 @@ impl Search<'_> {
             matched_by,
             explanation: self.query.explain.then(|| explained(&ranked.parts)),
             folded: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
         })
     }
 }

@@ -208,8 +208,14 @@ pub struct Hit {
     /// The parts of its score, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
-    /// Its folded near-duplicates, the best first.
+    /// Its folded near-duplicates, or the other passages of its document, the best first.
     pub folded: Vec<NodeId>,
+    /// The memories before it in its conversation or document, the earliest first, if requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Node>,
+    /// The memories after it, the earliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Node>,
 }
 
 /// The scores of a hit. Larger is better; ranks count from 1. A query that is only a time has none.
