@@ -134,6 +134,11 @@ async fn filled() -> TestDatabase {
     let expired =
         Memory::new("This has expired.").expires(Expiry::At("2020-01-01T00:00:00Z".parse().unwrap()));
     remember(expired).await;
+    let file = b"---\ntags: [editor:tabs]\n---\n# Guide\n\nUse tabs.\n";
+    let read = htm_documents::read("docs/guide.md", file, &Default::default()).unwrap();
+    let (mut document, _) = read.document("docs/guide.md", file.len() as u64, htm.tag_rules(), &[]);
+    document.namespace = Some("atlas".into());
+    htm.load_document(&document, &Caller::AnyRobot).await.unwrap();
     drain(&db, Stage::Embed).await;
     drain(&db, Stage::Tag).await;
 

@@ -79,7 +79,11 @@ fn ranges(
         left -= text[fresh..cut].chars().count();
         let next = after_blank_lines(text, cut, end);
         left -= text[cut..next].chars().count();
-        ranges.push(start..fresh + text[fresh..cut].trim_end().len());
+        let said = text[fresh..cut].trim_end().len();
+        // A line may begin with more white space than a passage has room for.
+        if said > 0 {
+            ranges.push(start..fresh + said);
+        }
         fresh = next;
     }
     ranges
@@ -119,13 +123,14 @@ fn repeat_from(text: &str, least: usize, fresh: usize, overlap: usize) -> usize 
     let before = text[..fresh].char_indices().rev().nth(overlap.saturating_sub(1)).map_or(0, |(at, _)| at);
     let from = (before.max(least)..=fresh).find(|at| text.is_char_boundary(*at)).unwrap_or(fresh);
     let window = &text[from..fresh];
-    let lines = || window.match_indices('\n').map(|(at, _)| from + at + 1).find(|at| *at < fresh);
-    let sentences = || window.split_sentence_bound_indices().map(|(at, _)| from + at).find(|at| *at > from);
+    // A line break ends a sentence, too.
+    let says = |at: &usize| *at > from && !text[*at..fresh].trim().is_empty();
+    let sentences = || window.split_sentence_bound_indices().map(|(at, _)| from + at).find(says);
     let words = || {
         let blank = window.split_word_bound_indices().find(|(_, it)| it.trim().is_empty());
         blank.map(|(at, it)| from + at + it.len())
     };
-    let start = lines().or_else(sentences).or_else(words).unwrap_or(fresh);
+    let start = sentences().or_else(words).unwrap_or(fresh);
     // White space alone repeats nothing.
     if text[start..fresh].trim().is_empty() { fresh } else { start }
 }

@@ -19,7 +19,7 @@ pub(crate) struct RefineArgs {
     pub(crate) fold_documents: bool,
     /// Also show N memories before and after each hit in its conversation or document, 0 to 10
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) around: usize,
+    pub(crate) neighbours: usize,
     /// Also search for rephrasings of the query, by a language model (expansion.provider)
     #[arg(long)]
     pub(crate) expand: bool,

@@ -53,8 +53,8 @@ impl Htm {
             true => self.recall_refined(query).await?,
             false => self.search(query, &[]).await?,
         };
-        if query.around > 0 {
-            self.add_neighbours(&mut recalled.hits, query.around).await?;
+        if query.neighbours > 0 {
+            self.add_neighbours(&mut recalled.hits, query.neighbours).await?;
         }
         Ok(recalled)
     }

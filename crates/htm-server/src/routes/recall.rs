@@ -76,7 +76,7 @@ struct RecallBody {
     /// The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10. Default: 0.
     #[serde(default)]
     #[schema(maximum = 10)]
-    around: usize,
+    neighbours: usize,
     /// Whether a language model rephrases the query.
     #[serde(default)]
     expand: bool,
@@ -108,7 +108,7 @@ impl RecallBody {
             diversity: self.diversity,
             fold: self.fold,
             fold_documents: self.fold_documents,
-            around: self.around,
+            neighbours: self.neighbours,
             expand: self.expand,
             refresh: self.refresh,
             count_accesses: self.count_accesses.unwrap_or(true),

@@ -13,7 +13,7 @@ pub(super) fn refined(query: RecallQuery, args: &RefineArgs) -> RecallQuery {
         diversity: args.diversity,
         fold: args.fold,
         fold_documents: args.fold_documents,
-        around: args.around,
+        neighbours: args.neighbours,
         expand: args.expand,
         ..query
     }

@@ -13,7 +13,7 @@ use crate::model::vectors::{unfit, validate_vector};
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 
 /// The most neighbours of a hit, on each side.
-const MAX_AROUND: usize = 10;
+const MAX_NEIGHBOURS_OF_HIT: usize = 10;
 
 /// The search strategy of a recall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -101,7 +101,7 @@ pub struct RecallQuery {
     /// Whether the passages of a document become one hit, which lists the others ([`Hit::folded`](crate::Hit::folded)).
     pub fold_documents: bool,
     /// The number of neighbours to return of each hit in a conversation or a document, before and after it: at most 10.
-    pub around: usize,
+    pub neighbours: usize,
     /// Whether a language model ([`Htm::with_expander`](crate::Htm::with_expander)) rephrases the query; all phrasings
     /// are searched.
     pub expand: bool,
@@ -133,7 +133,7 @@ impl RecallQuery {
             diversity: None,
             fold: false,
             fold_documents: false,
-            around: 0,
+            neighbours: 0,
             expand: false,
         }
     }
@@ -225,8 +225,8 @@ impl RecallQuery {
             return Err(Error::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, message));
         }
         crate::model::refine::validate_diversity(self.diversity)?;
-        if self.around > MAX_AROUND {
-            let message = format!("{} neighbours are more than the {MAX_AROUND} of a hit", self.around);
+        if self.neighbours > MAX_NEIGHBOURS_OF_HIT {
+            let message = format!("{} neighbours are more than the {MAX_NEIGHBOURS_OF_HIT} of a hit", self.neighbours);
             return Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 0 to 10"));
         }
         validate_limit(self.limit)
