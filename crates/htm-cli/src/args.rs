@@ -2,9 +2,9 @@
 
 mod capacity;
 mod context;
-mod documents;
 #[cfg(test)]
 mod documented;
+mod documents;
 mod erase;
 mod filter;
 mod groups;

@@ -63,7 +63,9 @@ fn ranges(
     let mut left = text[fresh..end].chars().count();
     while fresh < end {
         let start = match ranges.last() {
-            Some(before) if cutting.overlap > 0 => repeat_from(text, before.start + 1, fresh, cutting.overlap),
+            Some(before) if cutting.overlap > 0 => {
+                repeat_from(text, before.start + 1, fresh, cutting.overlap)
+            }
             _ => fresh,
         };
         let room = cutting.size - text[start..fresh].chars().count();
@@ -114,7 +116,12 @@ fn cut_between(
         let starts = window.split_word_bound_indices().filter(|(_, it)| it.trim().is_empty());
         nearest(&mut starts.map(|(at, it)| fresh + at + it.len()).filter(inside))
     };
-    of(Strength::Block).or_else(|| of(Strength::Part)).or_else(lines).or_else(sentences).or_else(words).unwrap_or(most)
+    of(Strength::Block)
+        .or_else(|| of(Strength::Part))
+        .or_else(lines)
+        .or_else(sentences)
+        .or_else(words)
+        .unwrap_or(most)
 }
 
 /// Where the passage begins whose new text begins at `fresh`: at a line, a sentence or a word of the text before it, from

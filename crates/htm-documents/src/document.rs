@@ -15,7 +15,13 @@ impl Read {
     ///
     /// The text of each passage begins with a line of the title and the headings above it: the passage is about what they
     /// say, though it may not repeat it.
-    pub fn document(self, path: &str, bytes: u64, rules: &TagRules, tags: &[TagPath]) -> (Document, Vec<String>) {
+    pub fn document(
+        self,
+        path: &str,
+        bytes: u64,
+        rules: &TagRules,
+        tags: &[TagPath],
+    ) -> (Document, Vec<String>) {
         let mut tags = tags.to_vec();
         let mut left_out = Vec::new();
         for tag in &self.tags {
@@ -34,7 +40,8 @@ impl Read {
         let passages = self.passages.iter().map(|passage| {
             let text = self.text[passage.body..passage.range.end].trim_start_matches(['\r', '\n']).trim_end();
             let first = passage.heading.first().filter(|first| *first == name);
-            let names = first.is_none().then_some(name).into_iter().chain(passage.heading.iter().map(String::as_str));
+            let names =
+                first.is_none().then_some(name).into_iter().chain(passage.heading.iter().map(String::as_str));
             let mut content = shortened(names.collect::<Vec<_>>());
             if !text.is_empty() {
                 content.push_str("\n\n");

@@ -61,7 +61,10 @@ fn read(fields: &Map<String, Value>) -> FrontMatter {
     tags.sort();
     tags.dedup();
     FrontMatter {
-        title: field(&["title"]).and_then(Value::as_str).map(crate::outline::one_line).filter(|it| !it.is_empty()),
+        title: field(&["title"])
+            .and_then(Value::as_str)
+            .map(crate::outline::one_line)
+            .filter(|it| !it.is_empty()),
         tags,
         date: field(&["date", "created", "created_at"]).and_then(date),
     }
@@ -103,8 +106,9 @@ mod tests {
 
     #[test]
     fn yaml_and_toml_say_title_tags_and_date() {
-        let (yaml, at) = split("---\ntitle: A guide\ntags: [db/postgres, \"#ops\"]\ndate: 2026-03-01\n---\nText\n");
-        assert_eq!(at, 73);
+        let (yaml, at) =
+            split("---\ntitle: A guide\ntags: [db/postgres, \"#ops\"]\ndate: 2026-03-01\n---\nText\n");
+        assert_eq!(at, 68);
         assert_eq!(yaml.title.as_deref(), Some("A guide"));
         assert_eq!(yaml.tags, ["db:postgres", "ops"]);
         assert_eq!(yaml.date.unwrap().to_rfc3339(), "2026-03-01T00:00:00+00:00");
@@ -115,7 +119,14 @@ mod tests {
 
     #[test]
     fn what_is_no_front_matter_is_text() {
-        for text in ["", "---\n", "---\na: [\n---\n", "--- a\nb: 1\n---\n", "# A\n---\nb: 1\n---\n", "---\njust words\n---\n"] {
+        for text in [
+            "",
+            "---\n",
+            "---\na: [\n---\n",
+            "--- a\nb: 1\n---\n",
+            "# A\n---\nb: 1\n---\n",
+            "---\njust words\n---\n",
+        ] {
             assert_eq!(split(text), (FrontMatter::default(), 0), "{text}");
         }
     }

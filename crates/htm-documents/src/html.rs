@@ -11,16 +11,38 @@ use html5ever::tokenizer::{
 use crate::outline::{Heading, Outline, Strength, one_line, sections};
 
 /// Elements whose text is none of the document's.
-const HIDDEN: &[&str] = &["script", "style", "noscript", "template", "svg", "iframe", "object", "select", "button"];
+const HIDDEN: &[&str] =
+    &["script", "style", "noscript", "template", "svg", "iframe", "object", "select", "button"];
 /// Elements of a page around its document.
 const AROUND: &[&str] = &["nav", "footer"];
 /// Elements that stand apart from the text around them.
 const BLOCKS: &[&str] = &[
-    "p", "pre", "table", "ul", "ol", "dl", "blockquote", "figure", "hr", "h1", "h2", "h3", "h4", "h5", "h6",
-    "section", "article", "main", "header", "aside", "details", "body",
+    "p",
+    "pre",
+    "table",
+    "ul",
+    "ol",
+    "dl",
+    "blockquote",
+    "figure",
+    "hr",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "section",
+    "article",
+    "main",
+    "header",
+    "aside",
+    "details",
+    "body",
 ];
 /// Elements that begin a line.
-const LINES: &[&str] = &["div", "br", "li", "tr", "dt", "dd", "caption", "figcaption", "summary", "option", "thead"];
+const LINES: &[&str] =
+    &["div", "br", "li", "tr", "dt", "dd", "caption", "figcaption", "summary", "option", "thead"];
 
 /// A page as text.
 #[derive(Debug, Default)]
@@ -143,7 +165,8 @@ impl Collected {
             _ if opens && self.hides(name) && !tag.self_closing => self.hidden = Some((name.to_owned(), 1)),
             "pre" => {
                 self.line(2);
-                self.preformatted = if opens { self.preformatted + 1 } else { self.preformatted.saturating_sub(1) };
+                self.preformatted =
+                    if opens { self.preformatted + 1 } else { self.preformatted.saturating_sub(1) };
             }
             "main" | "article" => {
                 self.line(2);

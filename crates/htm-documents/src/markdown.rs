@@ -23,7 +23,11 @@ pub(crate) fn outline(text: &str, start: usize) -> Outline {
             Event::End(tag) => {
                 depth = depth.saturating_sub(1);
                 if let (TagEnd::Heading(level), Some(name)) = (tag, open.take_if(|_| depth == 0)) {
-                    headings.push(Heading { level: level as usize, text: one_line(&name), range: range.clone() });
+                    headings.push(Heading {
+                        level: level as usize,
+                        text: one_line(&name),
+                        range: range.clone(),
+                    });
                 }
                 // A line break ends most blocks, and is a part of them.
                 match tag {

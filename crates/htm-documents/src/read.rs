@@ -58,13 +58,12 @@ pub fn kind_of(path: &str) -> Option<DocumentKind> {
         "html" | "htm" | "xhtml" => DocumentKind::Html,
         "pdf" => DocumentKind::Pdf,
         "txt" | "text" | "rst" | "adoc" | "asciidoc" | "org" | "tex" | "log" => DocumentKind::Text,
-        "rs" | "py" | "pyi" | "js" | "mjs" | "cjs" | "jsx" | "ts" | "tsx" | "go" | "java" | "kt" | "kts" | "scala"
-        | "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" | "hh" | "cs" | "swift" | "m" | "mm" | "rb" | "php" | "pl" | "pm"
-        | "lua" | "r" | "jl" | "ex" | "exs" | "erl" | "hs" | "ml" | "mli" | "clj" | "lisp" | "el" | "sh" | "bash"
-        | "zsh" | "fish" | "ps1" | "sql" | "proto" | "graphql" | "css" | "scss" | "vue" | "svelte" | "dart" | "zig"
-        | "nim" | "tf" | "toml" | "yaml" | "yml" | "json" | "xml" | "ini" | "cfg" | "gradle" | "cmake" => {
-            DocumentKind::Code
-        }
+        "rs" | "py" | "pyi" | "js" | "mjs" | "cjs" | "jsx" | "ts" | "tsx" | "go" | "java" | "kt" | "kts"
+        | "scala" | "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" | "hh" | "cs" | "swift" | "m" | "mm" | "rb"
+        | "php" | "pl" | "pm" | "lua" | "r" | "jl" | "ex" | "exs" | "erl" | "hs" | "ml" | "mli" | "clj"
+        | "lisp" | "el" | "sh" | "bash" | "zsh" | "fish" | "ps1" | "sql" | "proto" | "graphql" | "css"
+        | "scss" | "vue" | "svelte" | "dart" | "zig" | "nim" | "tf" | "toml" | "yaml" | "yml" | "json"
+        | "xml" | "ini" | "cfg" | "gradle" | "cmake" => DocumentKind::Code,
         _ => return None,
     })
 }

@@ -50,7 +50,8 @@ fn long_sections_are_cut_at_blocks_and_repeat_an_end() {
     let paragraph = |word: &str| format!("{} end of {word}.", format!("{word} ").repeat(20).trim());
     let text = format!("# A\n\n{}\n\n{}\n\n{}\n", paragraph("one"), paragraph("two"), paragraph("three"));
     let read = of("a.md", &text);
-    let starts: Vec<&str> = read.passages.iter().map(|it| read.text[it.body..].trim_start().split(' ').next().unwrap()).collect();
+    let starts: Vec<&str> =
+        read.passages.iter().map(|it| read.text[it.body..].trim_start().split(' ').next().unwrap()).collect();
     assert_eq!(starts, ["one", "three"]);
     let overlapping = Cutting { overlap: 60, ..CUTTING };
     let read = htm_documents::read("a.md", text.as_bytes(), &overlapping).unwrap();
@@ -60,7 +61,8 @@ fn long_sections_are_cut_at_blocks_and_repeat_an_end() {
 
 #[test]
 fn short_sections_are_put_together_below_their_heading() {
-    let text = "# Errors\n\n## E1\n\n### A\n\nOne.\n\n### B\n\nTwo.\n\n## E2\n\n### C\n\nThree.\n\n### D\n\nFour.\n";
+    let text =
+        "# Errors\n\n## E1\n\n### A\n\nOne.\n\n### B\n\nTwo.\n\n## E2\n\n### C\n\nThree.\n\n### D\n\nFour.\n";
     let cutting = Cutting { least: 100, ..CUTTING };
     let read = htm_documents::read("a.md", text.as_bytes(), &cutting).unwrap();
     let expected = pairs(&[("Errors", text.trim())]);
@@ -152,7 +154,8 @@ fn a_passage_begins_with_its_headings() {
     assert!(left_out.is_empty());
     assert_eq!(document.passages[0].content, "Guide › Set up\n\nRun it.");
     let read = of("notes.txt", "---\ntags: [c++, sql]\n---\nJust words.\n");
-    let (document, left_out) = read.document("docs/notes.txt", 30, &TagRules::default(), &["a:b".parse().unwrap()]);
+    let (document, left_out) =
+        read.document("docs/notes.txt", 30, &TagRules::default(), &["a:b".parse().unwrap()]);
     assert_eq!(document.passages[0].content, "notes.txt\n\nJust words.");
     assert_eq!(left_out, ["c++"]);
     assert_eq!(document.tags.iter().map(|tag| tag.as_str()).collect::<Vec<_>>(), ["a:b", "sql"]);
@@ -183,7 +186,8 @@ fn pdf(password: Option<&str>) -> Vec<u8> {
             "<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> >> /Contents {contents} 0 R >>"
         ));
     }
-    objects.push("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned());
+    objects
+        .push("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned());
     for text in ["Page one.", "Page two."] {
         let stream = format!("BT /F1 12 Tf 50 700 Td ({text}) Tj ET");
         objects.push(format!("<< /Length {} >>\nstream\n{stream}\nendstream", stream.len()));
@@ -202,7 +206,10 @@ fn pdf(password: Option<&str>) -> Vec<u8> {
     file.extend(format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).bytes());
     places.iter().for_each(|place| file.extend(format!("{place:010} 00000 n \n").bytes()));
     let encrypt = password.map(|_| "/Encrypt 8 0 R /ID [<00> <00>]").unwrap_or_default();
-    let trailer = format!("trailer\n<< /Size {} /Root 1 0 R {encrypt} >>\nstartxref\n{table}\n%%EOF\n", objects.len() + 1);
+    let trailer = format!(
+        "trailer\n<< /Size {} /Root 1 0 R {encrypt} >>\nstartxref\n{table}\n%%EOF\n",
+        objects.len() + 1
+    );
     file.extend(trailer.bytes());
     file
 }

@@ -8,7 +8,11 @@ fn names() -> impl Strategy<Value = &'static str> {
 }
 
 fn cuttings() -> impl Strategy<Value = Cutting> {
-    (200_usize..600, 0_usize..200, 0_usize..400).prop_map(|(size, overlap, least)| Cutting { size, overlap, least })
+    (200_usize..600, 0_usize..200, 0_usize..400).prop_map(|(size, overlap, least)| Cutting {
+        size,
+        overlap,
+        least,
+    })
 }
 
 /// Texts with what the formats give a meaning to.
@@ -37,7 +41,12 @@ fn check(read: &Read, cutting: &Cutting) {
         // Slicing panics within a character.
         let of_passage = &text[range.clone()];
         assert!(!of_passage.trim().is_empty(), "a passage says nothing");
-        assert!(of_passage.chars().count() <= cutting.size, "{} > {}", of_passage.chars().count(), cutting.size);
+        assert!(
+            of_passage.chars().count() <= cutting.size,
+            "{} > {}",
+            of_passage.chars().count(),
+            cutting.size
+        );
         assert!((range.start..=range.end).contains(&passage.body), "{passage:?}");
         let line = text[..range.start].matches('\n').count() as u32 + 1;
         assert_eq!(passage.line, line);

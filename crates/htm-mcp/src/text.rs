@@ -57,7 +57,10 @@ pub(crate) fn head(node: &Node, zone: &Zone) -> String {
     );
     let passage = node.passage();
     if let Some(place) = &passage {
-        text.push_str(&format!(" | from {}", quoted(&place.to_string().chars().take(MAX_PLACE).collect::<String>())));
+        text.push_str(&format!(
+            " | from {}",
+            quoted(&place.to_string().chars().take(MAX_PLACE).collect::<String>())
+        ));
     }
     if let Some(kind) = node.kind.as_ref().filter(|_| passage.is_none()) {
         text.push_str(&format!(" | type {}", name(kind)));

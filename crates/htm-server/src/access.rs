@@ -214,8 +214,12 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
         (_, "recall" | "context" | "timeline" | "map" | "stats" | "namespaces" | "export" | "events") => {
             Role::Reader
         }
-        (_, "memories" | "conversations" | "documents" | "import" | "robots" | "files") if !reads => Role::Writer,
-        (_, "memories" | "documents" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas") if reads => {
+        (_, "memories" | "conversations" | "documents" | "import" | "robots" | "files") if !reads => {
+            Role::Writer
+        }
+        (_, "memories" | "documents" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas")
+            if reads =>
+        {
             Role::Reader
         }
         _ => Role::Admin,

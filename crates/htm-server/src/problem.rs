@@ -165,7 +165,8 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
     match code {
         "route_unknown"
         | "node_not_found"
-        | "file_not_found" | "document_not_found"
+        | "file_not_found"
+        | "document_not_found"
         | "robot_unknown"
         | "group_unknown"
         | "group_member_unknown"

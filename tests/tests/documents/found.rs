@@ -46,6 +46,6 @@ async fn a_document_can_be_searched_alone() {
     load(&htm, "b.md", GUIDE).await;
     let query = RecallQuery::new("mast").filter(Filter::default().session("b.md"));
     let recalled = htm.recall(&query).await.unwrap();
-    assert_eq!(recalled.hits.len(), 1);
-    assert_eq!(recalled.hits[0].node.passage().unwrap().path, "b.md");
+    assert!(!recalled.hits.is_empty());
+    assert!(recalled.hits.iter().all(|hit| hit.node.passage().unwrap().path == "b.md"), "{recalled:?}");
 }

@@ -14,8 +14,12 @@ async fn an_unloaded_document_is_forgotten() {
     }
     let node = passages(&htm, "docs/a.md").await[0].id;
     let unloaded = htm.unload_documents(None, "docs/", &Caller::Handle).await.unwrap();
-    assert_eq!((unloaded.documents, unloaded.forgotten), (vec!["docs".into(), "docs/a.md".into(), "docs/b/c.md".into()], 9));
-    let left: Vec<String> = htm.documents(None, None, None, 10).await.unwrap().into_iter().map(|it| it.path).collect();
+    assert_eq!(
+        (unloaded.documents, unloaded.forgotten),
+        (vec!["docs".into(), "docs/a.md".into(), "docs/b/c.md".into()], 7)
+    );
+    let left: Vec<String> =
+        htm.documents(None, None, None, 10).await.unwrap().into_iter().map(|it| it.path).collect();
     assert_eq!(left, ["docs2/a.md"]);
     let missing = htm.unload_documents(None, "docs", &Caller::Handle).await.unwrap_err();
     assert_eq!(missing.code(), "document_not_found");
@@ -50,7 +54,6 @@ async fn a_purge_takes_the_row_of_a_document_without_passages() {
         htm.forget(node.id, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     }
     assert_eq!(htm.document(None, "a.md").await.unwrap().passages, 0);
-    let later = "2100-01-01T00:00:00Z".parse().unwrap();
-    htm.purge(&Purge::before(later), Confirmation::Confirmed).await.unwrap();
+    htm.purge(&Purge::before(chrono::Utc::now()), Confirmation::Confirmed).await.unwrap();
     assert_eq!(db.count("select count(*) from htm.documents").await, 0);
 }

@@ -12,7 +12,10 @@ async fn a_document_is_its_passages() {
     let loaded = load(&htm, "docs/guide.md", GUIDE).await;
     assert_eq!((loaded.outcome, loaded.passages), (LoadOutcome::Loaded, 3));
     let nodes = passages(&htm, "docs/guide.md").await;
-    assert_eq!(texts(&nodes), ["An airship floats.", "A mast holds the zeppelin.", "Hydrogen burns, helium does not."]);
+    assert_eq!(
+        texts(&nodes),
+        ["An airship floats.", "A mast holds the zeppelin.", "Hydrogen burns, helium does not."]
+    );
     let mooring = &nodes[1];
     assert_eq!(mooring.content, "The guide › Airships › Mooring\n\nA mast holds the zeppelin.");
     assert_eq!((mooring.kind.as_deref(), mooring.seq), (Some("passage"), Some(1)));
@@ -49,7 +52,9 @@ async fn only_what_changed_is_written() {
     drain(&db, Stage::Embed).await;
     drain(&db, Stage::Tag).await;
     let before = passages(&htm, "a.md").await;
-    let changed = GUIDE.replace("A mast holds", "A hook holds").replace("# Airships", "# Airships\n\nNew words.\n\n## First");
+    let changed = GUIDE
+        .replace("A mast holds", "A hook holds")
+        .replace("# Airships", "# Airships\n\nNew words.\n\n## First");
     let loaded = load(&htm, "a.md", &changed).await;
     // The words below the new heading are another passage, and the fuel has moved.
     assert_eq!((loaded.outcome, counts(&loaded)), (LoadOutcome::Changed, (3, 1, 2)));
@@ -87,7 +92,10 @@ async fn what_was_lost_comes_back_and_an_edit_stays() {
     let loaded = load(&htm, "a.md", GUIDE).await;
     assert_eq!(counts(&loaded), (1, 2, 0));
     let after = passages(&htm, "a.md").await;
-    assert_eq!(texts(&after), ["An airship floats, they say.", "A mast holds the zeppelin.", "Hydrogen burns, helium does not."]);
+    assert_eq!(
+        texts(&after),
+        ["An airship floats, they say.", "A mast holds the zeppelin.", "Hydrogen burns, helium does not."]
+    );
 }
 
 #[tokio::test]
@@ -145,7 +153,8 @@ async fn others_conversations_and_namespaces_are_no_part_of_it() {
 async fn two_loads_at_the_same_time_are_one_after_the_other() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
-    let texts: Vec<String> = (0..6).map(|number| GUIDE.replace("floats", &format!("floats {number} times"))).collect();
+    let texts: Vec<String> =
+        (0..6).map(|number| GUIDE.replace("floats", &format!("floats {number} times"))).collect();
     let loads = texts.iter().map(|text| load(&htm, "a.md", text));
     futures::future::join_all(loads).await;
     let nodes = passages(&htm, "a.md").await;

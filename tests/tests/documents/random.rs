@@ -34,7 +34,10 @@ async fn the_memory_has_what_the_last_load_had() {
             let after = passages(&htm, &path).await;
             let expected: Vec<&str> = document.passages.iter().map(|it| it.content.as_str()).collect();
             assert_eq!(after.iter().map(|it| it.content.as_str()).collect::<Vec<_>>(), expected);
-            assert_eq!(after.iter().filter_map(|it| it.seq).collect::<Vec<_>>(), (0..after.len() as i32).collect::<Vec<_>>());
+            assert_eq!(
+                after.iter().filter_map(|it| it.seq).collect::<Vec<_>>(),
+                (0..after.len() as i32).collect::<Vec<_>>()
+            );
             let is_kept = |node: &&htm_core::Node| before.iter().any(|it| it.id == node.id);
             let kept = after.iter().filter(is_kept).count() as u64;
             assert_eq!(loaded.kept, kept);
@@ -43,7 +46,8 @@ async fn the_memory_has_what_the_last_load_had() {
                 assert_eq!(loaded.forgotten, before.len() as u64 - kept);
             }
             // As many as possible are kept: each text as often as both have it.
-            let often = |nodes: &[htm_core::Node], text: &str| nodes.iter().filter(|it| it.content == text).count();
+            let often =
+                |nodes: &[htm_core::Node], text: &str| nodes.iter().filter(|it| it.content == text).count();
             let mut all: Vec<&str> = expected.clone();
             all.sort_unstable();
             all.dedup();

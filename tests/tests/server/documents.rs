@@ -28,7 +28,10 @@ async fn a_document_is_loaded_listed_read_and_unloaded() {
     assert_eq!(read["passages"][0]["metadata"]["heading"], json!(["Guide", "Mooring"]));
     assert_eq!(read["passages"][0]["source"], "docs/guide.md#mooring");
 
-    let recalled = served.post("/v1/recall", json!({"query": "mast", "fold_documents": true, "neighbours": 1})).await.is(200);
+    let recalled = served
+        .post("/v1/recall", json!({"query": "mast", "fold_documents": true, "neighbours": 1}))
+        .await
+        .is(200);
     assert_eq!(recalled["hits"][0]["session"], "docs/guide.md");
     let unloaded = served.delete("/v1/documents?path=docs").await.is(200);
     assert_eq!((&unloaded["documents"], &unloaded["forgotten"]), (&json!(["docs/guide.md"]), &json!(1)));

@@ -64,7 +64,8 @@ impl Acme {
         let job = htm.jobs().unwrap().list(&Default::default(), None, 1).await.unwrap()[0].id.to_string();
         let files = htm.files(Some(ACME), htm_core::Caller::AnyRobot).unwrap();
         files.create("/memories/due.md", "A zeppelin is due on Friday.").await.unwrap();
-        let file = htm_documents::read("docs/due.md", b"The zeppelin needs a mast.", &Default::default()).unwrap();
+        let file =
+            htm_documents::read("docs/due.md", b"The zeppelin needs a mast.", &Default::default()).unwrap();
         let (mut document, _) = file.document("docs/due.md", 26, htm.tag_rules(), &[]);
         document.namespace = Some(ACME.into());
         htm.load_document(&document, &htm_core::Caller::AnyRobot).await.unwrap();

@@ -318,6 +318,52 @@ class Correction(BaseModel):
     """
 
 
+class DocumentBody(BaseModel):
+    """
+    A document to load.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    any_robot: bool | None = None
+    """
+    Whether a document of any robot may be changed.
+    """
+    bytes: str | None = None
+    """
+    The bytes of the file in base64, such as those of a PDF.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    overlap: Annotated[int | None, Field(ge=0, le=50000)] = None
+    """
+    The characters that a passage repeats of the one before it, up to half of the size. Default: 100.
+    """
+    path: str
+    """
+    Its path, which identifies it in its namespace. Its extension tells the kind of the file.
+    """
+    robot: str | None = None
+    """
+    The robot that loads: it may change the documents that it loaded. Default: the server's.
+    """
+    size: Annotated[int | None, Field(ge=200, le=100000)] = None
+    """
+    The most characters of a passage, 200 to 100,000. Default: 1,000.
+    """
+    tags: list[str] | None = None
+    """
+    Tags of each passage, beside those of the front matter.
+    """
+    text: str | None = None
+    """
+    The text of the file. Instead: `bytes`.
+    """
+
+
 class EraseNamespace(BaseModel):
     """
     The confirmation of an act on a namespace.
@@ -769,6 +815,40 @@ class LineImported2(BaseModel):
     line: Annotated[int, Field(ge=0)]
     """
     The number of the line, from 1.
+    """
+
+
+class LoadedDocument(BaseModel):
+    """
+    The result of loading a document.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    forgotten: Annotated[int, Field(ge=0)]
+    """
+    The passages that were forgotten.
+    """
+    kept: Annotated[int, Field(ge=0)]
+    """
+    Those of them that it had before. They keep their nodes, their vectors and their tags.
+    """
+    outcome: Literal['loaded', 'changed', 'unchanged']
+    """
+    The outcome.
+    """
+    passages: Annotated[int, Field(ge=0)]
+    """
+    The passages that it has now.
+    """
+    path: str
+    """
+    The path.
+    """
+    written: Annotated[int, Field(ge=0)]
+    """
+    Those of them that were written.
     """
 
 
@@ -3055,6 +3135,24 @@ class TransferReceipt(BaseModel):
     """
 
 
+class UnloadedDocuments(BaseModel):
+    """
+    The result of unloading documents.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    documents: list[str]
+    """
+    The paths of the documents.
+    """
+    forgotten: Annotated[int, Field(ge=0)]
+    """
+    Their passages that were forgotten.
+    """
+
+
 class Unverified(BaseModel):
     """
     The reason why a context could not be compared with long-term memory.
@@ -3782,6 +3880,81 @@ class DistinctTags(BaseModel):
     """
 
 
+class DocumentAnswer(LoadedDocument):
+    """
+    The loaded document.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    tags_left_out: list[str]
+    """
+    The tags of the front matter that are not valid.
+    """
+
+
+class DocumentInfo(BaseModel):
+    """
+    A loaded document.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    The bytes of the file.
+    """
+    changed_at: AwareDatetime
+    """
+    When it last changed.
+    """
+    kind: Literal['markdown', 'text', 'html', 'pdf', 'code']
+    """
+    Its kind.
+    """
+    loaded_at: AwareDatetime
+    """
+    When it was first loaded.
+    """
+    namespace: str
+    """
+    Its namespace.
+    """
+    passages: Annotated[int, Field(ge=0)]
+    """
+    Its passages that are not forgotten.
+    """
+    path: str
+    """
+    Its path.
+    """
+    tags: list[str]
+    """
+    The tags that its front matter and its loader gave its passages.
+    """
+    title: str | None = None
+    """
+    Its title.
+    """
+
+
+class DocumentPage(BaseModel):
+    """
+    A page of documents, in the order of their paths.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    documents: list[DocumentInfo]
+    next: str | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
 class DocumentTag(BaseModel):
     """
     A tag of a document.
@@ -4402,7 +4575,7 @@ class ImportedLine(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
-    kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'quota', 'end']
+    kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'document', 'quota', 'end']
     """
     The kind of the line.
     """
@@ -5102,6 +5275,22 @@ class Page(BaseModel):
     """
 
 
+class PassagePage(BaseModel):
+    """
+    A document, and a page of its passages in their order.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    document: DocumentInfo
+    next: int | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+    passages: list[Node]
+
+
 class Purged(Removed):
     """
     The receipt of a purge.
@@ -5180,6 +5369,10 @@ class RecallBody(BaseModel):
     """
     Whether near-duplicates become one hit.
     """
+    fold_documents: bool | None = None
+    """
+    Whether the passages of a document become one hit.
+    """
     limit: Annotated[int | None, Field(ge=0)] = None
     """
     The most hits, 1 to 10,000. Default: 20.
@@ -5191,6 +5384,10 @@ class RecallBody(BaseModel):
     models: list[str] | None = None
     """
     The labels of the embedding models to search. Default: the active one.
+    """
+    neighbours: Annotated[int | None, Field(ge=0, le=10)] = None
+    """
+    The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10. Default: 0.
     """
     order_by: str | None = None
     """
@@ -5755,10 +5952,18 @@ class Hit(Node):
     """
     The number of times that it was a hit before. Saved in the background, so the last seconds may be missing.
     """
+    after: list[Node] | None = None
+    """
+    The memories after it, the earliest first.
+    """
+    before: list[Node] | None = None
+    """
+    The memories before it in its conversation or document, the earliest first, if requested.
+    """
     explanation: Explanation | None = None
     folded: list[int]
     """
-    Its folded near-duplicates, the best first.
+    Its folded near-duplicates, or the other passages of its document, the best first.
     """
     last_accessed: AwareDatetime | None = None
     """

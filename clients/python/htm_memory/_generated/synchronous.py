@@ -196,6 +196,163 @@ class Conversations:
         )
 
 
+class Documents:
+    """Documents."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def list(
+        self,
+        *,
+        namespace: str | None = None,
+        below: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> m.DocumentPage:
+        """List the documents of a namespace.
+
+        Args:
+            namespace: The namespace. Default: the server's.
+            below: Only documents at or below this path.
+            cursor: `next` of the previous page.
+            limit: The most documents, 1 to 10,000. Default: 100.
+        """
+        return self._sender.send(
+            Call(
+                "GET",
+                "/v1/documents",
+                m.DocumentPage,
+                query={
+                    "namespace": namespace,
+                    "below": below,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            )
+        )
+
+    def load(
+        self,
+        path: str,
+        *,
+        any_robot: bool | None = None,
+        bytes: str | None = None,
+        namespace: str | None = None,
+        overlap: int | None = None,
+        robot: str | None = None,
+        size: int | None = None,
+        tags: Sequence[str] | None = None,
+        text: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.DocumentAnswer:
+        """Load a document.
+
+        Its passages take the place of those that it had. A passage with the same text keeps its
+        memory. A document without a change is not written.
+
+        Args:
+            any_robot: Whether a document of any robot may be changed.
+            bytes: The bytes of the file in base64, such as those of a PDF.
+            namespace: The namespace. Default: the server's.
+            overlap: The characters that a passage repeats of the one before it, up to half of the
+                size. Default: 100.
+            path: Its path, which identifies it in its namespace. Its extension tells the kind of
+                the file.
+            robot: The robot that loads: it may change the documents that it loaded. Default: the
+                server's.
+            size: The most characters of a passage, 200 to 100,000. Default: 1,000.
+            tags: Tags of each passage, beside those of the front matter.
+            text: The text of the file. Instead: `bytes`.
+        """
+        return self._sender.send(
+            Call(
+                "PUT",
+                "/v1/documents",
+                m.DocumentAnswer,
+                body={
+                    "any_robot": any_robot,
+                    "bytes": bytes,
+                    "namespace": namespace,
+                    "overlap": overlap,
+                    "path": path,
+                    "robot": robot,
+                    "size": size,
+                    "tags": tags,
+                    "text": text,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def passages(
+        self,
+        path: str,
+        *,
+        namespace: str | None = None,
+        cursor: int | None = None,
+        limit: int | None = None,
+    ) -> m.PassagePage:
+        """Read a document: its passages in their order.
+
+        Args:
+            path: The path of the document.
+            namespace: The namespace. Default: the server's.
+            cursor: `next` of the previous page.
+            limit: The most passages, 1 to 10,000. Default: 100.
+        """
+        return self._sender.send(
+            Call(
+                "GET",
+                "/v1/documents/passages",
+                m.PassagePage,
+                query={
+                    "path": path,
+                    "namespace": namespace,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            )
+        )
+
+    def unload(
+        self,
+        path: str,
+        *,
+        namespace: str | None = None,
+        robot: str | None = None,
+        any_robot: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.UnloadedDocuments:
+        """Unload a document, or all documents below a directory.
+
+        Their passages are forgotten. Each can be restored until it is purged.
+
+        Args:
+            path: Its path, or a directory for all documents below it.
+            namespace: The namespace. Default: the server's.
+            robot: The robot that asks: it may unload the documents that it loaded. Default: the
+                server's.
+            any_robot: Whether documents of any robot may be unloaded.
+        """
+        return self._sender.send(
+            Call(
+                "DELETE",
+                "/v1/documents",
+                m.UnloadedDocuments,
+                query={
+                    "path": path,
+                    "namespace": namespace,
+                    "robot": robot,
+                    "any_robot": any_robot,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+
 class Erasures:
     """Erasures."""
 
@@ -2688,9 +2845,11 @@ class Recall:
         explain: bool | None = None,
         filter: m.FilterBody | dict[str, Any] | None = None,
         fold: bool | None = None,
+        fold_documents: bool | None = None,
         limit: int | None = None,
         min_similarity: float | None = None,
         models: Sequence[str] | None = None,
+        neighbours: int | None = None,
         order_by: str | None = None,
         query: str | None = None,
         refresh: bool | None = None,
@@ -2711,9 +2870,12 @@ class Recall:
             explain: Whether to return the parts of each score.
             filter: The searched memories.
             fold: Whether near-duplicates become one hit.
+            fold_documents: Whether the passages of a document become one hit.
             limit: The most hits, 1 to 10,000. Default: 20.
             min_similarity: The least cosine similarity of hits by vectors, 0 to 1.
             models: The labels of the embedding models to search. Default: the active one.
+            neighbours: The neighbours to return of each hit in a conversation or a document, on
+                each side: 0 to 10. Default: 0.
             order_by: Weights of relevance: `similarity=0.7,recency=0.3`, or `relevance`.
             query: The question or the words. `"a phrase"` is preferred, `-word` is excluded,
                 `word*` is a prefix. With `vector` and strategy `vector` it may be left out.
@@ -2740,9 +2902,11 @@ class Recall:
                     "explain": explain,
                     "filter": filter,
                     "fold": fold,
+                    "fold_documents": fold_documents,
                     "limit": limit,
                     "min_similarity": min_similarity,
                     "models": models,
+                    "neighbours": neighbours,
                     "order_by": order_by,
                     "query": query,
                     "refresh": refresh,
@@ -3796,6 +3960,7 @@ class Subjects:
     def __init__(self, sender: Sender) -> None:
         self.backfills = Backfills(sender)
         self.conversations = Conversations(sender)
+        self.documents = Documents(sender)
         self.erasures = Erasures(sender)
         self.files = Files(sender)
         self.groups = Groups(sender)

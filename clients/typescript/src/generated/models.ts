@@ -466,6 +466,69 @@ export interface DistinctTags {
   tag: TagPath;
 }
 
+/** The loaded document. */
+export interface DocumentAnswer extends LoadedDocument {
+  /** The tags of the front matter that are not valid. */
+  tags_left_out: string[];
+}
+
+/** A document to load. */
+export interface DocumentBody {
+  /** Whether a document of any robot may be changed. */
+  any_robot?: boolean;
+  /** The bytes of the file in base64, such as those of a PDF. */
+  bytes?: string | null;
+  /** The namespace. Default: the server's. */
+  namespace?: string | null;
+  /**
+   * The characters that a passage repeats of the one before it, up to half of the size. Default:
+   * 100.
+   */
+  overlap?: number | null;
+  /** Its path, which identifies it in its namespace. Its extension tells the kind of the file. */
+  path: string;
+  /** The robot that loads: it may change the documents that it loaded. Default: the server's. */
+  robot?: string | null;
+  /** The most characters of a passage, 200 to 100,000. Default: 1,000. */
+  size?: number | null;
+  /** Tags of each passage, beside those of the front matter. */
+  tags?: string[];
+  /** The text of the file. Instead: `bytes`. */
+  text?: string | null;
+}
+
+/** A loaded document. */
+export interface DocumentInfo {
+  /** The bytes of the file. */
+  bytes: number;
+  /** When it last changed. */
+  changed_at: string;
+  /** Its kind. */
+  kind: DocumentKind;
+  /** When it was first loaded. */
+  loaded_at: string;
+  /** Its namespace. */
+  namespace: string;
+  /** Its passages that are not forgotten. */
+  passages: number;
+  /** Its path. */
+  path: string;
+  /** The tags that its front matter and its loader gave its passages. */
+  tags: TagPath[];
+  /** Its title. */
+  title?: string | null;
+}
+
+/** The kind of a file. */
+export type DocumentKind = "markdown" | "text" | "html" | "pdf" | "code";
+
+/** A page of documents, in the order of their paths. */
+export interface DocumentPage {
+  documents: DocumentInfo[];
+  /** The cursor of the next page; null: this is the last. */
+  next?: string | null;
+}
+
 /** A tag of a document. */
 export interface DocumentTag {
   /** Its description. */
@@ -1000,9 +1063,13 @@ export interface Hit extends Node {
    * be missing.
    */
   access_count: number;
+  /** The memories after it, the earliest first. */
+  after?: Node[];
+  /** The memories before it in its conversation or document, the earliest first, if requested. */
+  before?: Node[];
   /** The parts of its score, if requested. */
   explanation?: Explanation | null;
-  /** Its folded near-duplicates, the best first. */
+  /** Its folded near-duplicates, or the other passages of its document, the best first. */
   folded: NodeId[];
   /** When it was last a hit. */
   last_accessed?: string | null;
@@ -1233,6 +1300,7 @@ export type LineKind =
   | "tag"
   | "memory"
   | "revision"
+  | "document"
   | "quota"
   | "end";
 
@@ -1241,6 +1309,25 @@ export type LineOutcome = ImportedLine | {
   /** Why. */
   problem: Problem;
 };
+
+/** The outcome of loading a document. */
+export type LoadOutcome = "loaded" | "changed" | "unchanged";
+
+/** The result of loading a document. */
+export interface LoadedDocument {
+  /** The passages that were forgotten. */
+  forgotten: number;
+  /** Those of them that it had before. They keep their nodes, their vectors and their tags. */
+  kept: number;
+  /** The outcome. */
+  outcome: LoadOutcome;
+  /** The passages that it has now. */
+  passages: number;
+  /** The path. */
+  path: string;
+  /** Those of them that were written. */
+  written: number;
+}
 
 /** A change in the log. */
 export interface LoggedChange {
@@ -1788,6 +1875,14 @@ export interface Page {
 /** The reason why a job is parked. */
 export type ParkedFor = "budget" | "age";
 
+/** A document, and a page of its passages in their order. */
+export interface PassagePage {
+  document: DocumentInfo;
+  /** The cursor of the next page; null: this is the last. */
+  next?: number | null;
+  passages: Node[];
+}
+
 /** Why a queue is paused. */
 export interface Pause {
   /** The reason, for people. */
@@ -2000,12 +2095,19 @@ export interface RecallBody {
   filter?: FilterBody;
   /** Whether near-duplicates become one hit. */
   fold?: boolean;
+  /** Whether the passages of a document become one hit. */
+  fold_documents?: boolean;
   /** The most hits, 1 to 10,000. Default: 20. */
   limit?: number | null;
   /** The least cosine similarity of hits by vectors, 0 to 1. */
   min_similarity?: number | null;
   /** The labels of the embedding models to search. Default: the active one. */
   models?: string[];
+  /**
+   * The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10.
+   * Default: 0.
+   */
+  neighbours?: number;
   /** Weights of relevance: `similarity=0.7,recency=0.3`, or `relevance`. */
   order_by?: string | null;
   /**
@@ -2849,6 +2951,14 @@ export interface TransferReceipt {
   evicted: NodeId[];
   /** The moved nodes. */
   transferred: NodeId[];
+}
+
+/** The result of unloading documents. */
+export interface UnloadedDocuments {
+  /** The paths of the documents. */
+  documents: string[];
+  /** Their passages that were forgotten. */
+  forgotten: number;
 }
 
 /** The reason why a context could not be compared with long-term memory. */

@@ -53,11 +53,13 @@ pub(crate) struct LoadArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "The passages are forgotten: `htm forgotten` lists them, and loading the file again brings them all back.
+#[command(
+    after_help = "The passages are forgotten: `htm forgotten` lists them, and loading the file again brings them all back.
 
 Examples:
   htm unload docs/old.md
-  htm unload handbook --namespace atlas")]
+  htm unload handbook --namespace atlas"
+)]
 pub(crate) struct UnloadArgs {
     /// The document's path, or a directory for all documents below it, as `htm documents` shows them
     #[arg(value_name = "PATH")]

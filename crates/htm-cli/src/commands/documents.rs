@@ -71,7 +71,9 @@ impl Loader {
         for found in files.find() {
             match found {
                 Ok(file) => all.push(file),
-                Err(Missing { path, reason, detail, named }) => report.leave_out(LeftOut { path, reason, detail, named }),
+                Err(Missing { path, reason, detail, named }) => {
+                    report.leave_out(LeftOut { path, reason, detail, named })
+                }
             }
         }
         let bar = output.progress(all.len() as u64, "files");
@@ -101,8 +103,11 @@ impl Loader {
             named: file.named,
         };
         let unreadable = |reason: Unreadable| leave_out(reason.as_ref(), reason.describe());
-        let cutting =
-            Cutting { size: self.args.size as usize, overlap: self.args.overlap as usize, ..Cutting::default() };
+        let cutting = Cutting {
+            size: self.args.size as usize,
+            overlap: self.args.overlap as usize,
+            ..Cutting::default()
+        };
         let cut = match file.read(MAX_FILE_BYTES as u64) {
             Ok(Some(bytes)) => {
                 let path = file.path.clone();
@@ -194,7 +199,11 @@ pub(crate) async fn unload(config: &Config, args: UnloadArgs, output: &Output) -
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) async fn list(config: &Config, args: DocumentsArgs, output: &Output) -> Result<ExitCode, CliError> {
+pub(crate) async fn list(
+    config: &Config,
+    args: DocumentsArgs,
+    output: &Output,
+) -> Result<ExitCode, CliError> {
     let documents = with_session(config, async |session| {
         let (namespace, below) = (args.namespace.as_deref(), args.below.as_deref());
         Ok(session.htm().documents(namespace, below, None, args.limit).await?)
@@ -217,7 +226,11 @@ pub(crate) async fn list(config: &Config, args: DocumentsArgs, output: &Output) 
         let header = ["path", "kind", "passages", "changed", "title"];
         let passages: u64 = documents.iter().map(|it| it.passages).sum();
         let mut text = table(&header, &[2], documents.iter().map(row).collect());
-        text.push_str(&format!("\n{} with {}", count(documents.len(), "document"), count(passages, "passage")));
+        text.push_str(&format!(
+            "\n{} with {}",
+            count(documents.len(), "document"),
+            count(passages, "passage")
+        ));
         if documents.len() == args.limit {
             text.push_str("; there may be more: --limit");
         }

@@ -7,7 +7,8 @@ use sqlx::PgTransaction;
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, refuse_others};
 use crate::model::documents::{
-    Document, DocumentInfo, LoadOutcome, LoadPlan, LoadedDocument, UnloadedDocuments, not_found, validate_path,
+    Document, DocumentInfo, LoadOutcome, LoadPlan, LoadedDocument, UnloadedDocuments, not_found,
+    validate_path,
 };
 use crate::model::error::Result;
 use crate::model::filter::validate_limit;

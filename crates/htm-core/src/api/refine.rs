@@ -79,11 +79,10 @@ impl Htm {
     fn candidates(&self, query: &RecallQuery) -> usize {
         let settings = &self.settings().recall;
         let reranked = if query.rerank { settings.refine.rerank_top } else { 0 };
-        let compared =
-            match query.fold || query.fold_documents || query.expand || query.diversity.is_some() {
-                true => settings.pool,
-                false => 0,
-            };
+        let compared = match query.fold || query.fold_documents || query.expand || query.diversity.is_some() {
+            true => settings.pool,
+            false => 0,
+        };
         query.limit.max(reranked).max(compared).min(MAX_LIMIT)
     }
 

@@ -39,7 +39,8 @@ struct Row {
 
 impl Row {
     fn into_found(self) -> Result<Found> {
-        let kind = self.kind.parse().map_err(|_| Error::corrupt(format!("a document of kind `{}`", self.kind)))?;
+        let kind =
+            self.kind.parse().map_err(|_| Error::corrupt(format!("a document of kind `{}`", self.kind)))?;
         let info = DocumentInfo {
             namespace: self.namespace,
             path: self.path,

@@ -13,8 +13,8 @@ use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection, Row};
 
 use super::connections::Connections;
-use super::{documents, groups};
 use super::named::{Named, sql};
+use super::{documents, groups};
 use super::{server, statistics};
 use crate::model::erase::{ErasePlan, Erasure, ErasureKind, unknown};
 use crate::model::error::{Result, chain};

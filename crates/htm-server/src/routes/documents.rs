@@ -98,7 +98,10 @@ impl DocumentBody {
             (None, Some(bytes)) => STANDARD.decode(bytes).map_err(|error| {
                 Problem::new(codes::BODY_INVALID, format!("`bytes` is not base64: {error}"))
             }),
-            _ => Err(Problem::new(codes::BODY_INVALID, "give the file as `text` or as `bytes`, and not as both")),
+            _ => Err(Problem::new(
+                codes::BODY_INVALID,
+                "give the file as `text` or as `bytes`, and not as both",
+            )),
         }
     }
 
@@ -107,7 +110,8 @@ impl DocumentBody {
         let size = self.size.map_or(plain.size, |size| size as usize);
         let overlap = self.overlap.map_or(plain.overlap, |overlap| overlap as usize);
         if !(200..=100_000).contains(&size) || overlap > size {
-            let problem = format!("size {size} is outside 200 to 100,000, or overlap {overlap} is larger than it");
+            let problem =
+                format!("size {size} is outside 200 to 100,000, or overlap {overlap} is larger than it");
             return Err(Problem::new(codes::BODY_INVALID, problem));
         }
         Ok(Cutting { size, overlap, ..plain })
@@ -124,7 +128,10 @@ async fn load(app: App, Body(mut body): Body<DocumentBody>) -> Result<Json<Docum
     let (file, cutting, tags) = (body.file()?, body.cutting()?, app.tags(&body.tags)?);
     let (path, size) = (body.path.clone(), file.len() as u64);
     let unreadable = |reason: Unreadable| {
-        Problem::new(codes::DOCUMENT_UNREADABLE, format!("`{}` cannot be loaded: {}", body.path, reason.describe()))
+        Problem::new(
+            codes::DOCUMENT_UNREADABLE,
+            format!("`{}` cannot be loaded: {}", body.path, reason.describe()),
+        )
     };
     let cut = tokio::task::spawn_blocking(move || read(&path, &file, &cutting)).await;
     let cut = cut.unwrap_or(Err(Unreadable::Damaged)).map_err(unreadable)?;

@@ -86,11 +86,14 @@ impl Files {
                 }
             }
             let mut walk = WalkBuilder::new(root);
-            walk.require_git(false).follow_links(false).overrides(globs.clone());
+            walk.require_git(false).follow_links(false);
             for entry in walk.build() {
                 match entry {
+                    // Not as overrides of the walk, which would let in hidden and ignored files that match.
                     Ok(entry) if entry.file_type().is_some_and(|it| it.is_file()) => {
-                        all.push(file(entry.path(), false));
+                        if !globs.matched(entry.path(), false).is_ignore() {
+                            all.push(file(entry.path(), false));
+                        }
                     }
                     Ok(_) => {}
                     Err(error) => {

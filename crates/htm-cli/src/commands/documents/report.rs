@@ -90,10 +90,14 @@ impl Report {
         let mut text = self.describe_changes();
         for (path, tags) in self.tags_left_out.iter().take(SHOWN) {
             let tags = tags.iter().map(|tag| one_line(tag, 40)).collect::<Vec<_>>().join(", ");
-            text.push_str(&format!("{}: tags left out, as they are not valid: {tags}\n", one_line(path, 100)));
+            text.push_str(&format!(
+                "{}: tags left out, as they are not valid: {tags}\n",
+                one_line(path, 100)
+            ));
         }
         text.push_str(&self.describe_left_out());
-        let [loaded, would] = if self.dry_run { ["to load", " (nothing was written)"] } else { ["loaded", ""] };
+        let [loaded, would] =
+            if self.dry_run { ["to load", " (nothing was written)"] } else { ["loaded", ""] };
         text.push_str(&format!(
             "{} {loaded}, {} changed, {} unchanged, {} left out",
             count(self.loaded, "document"),

@@ -18,9 +18,8 @@ pub(crate) fn key(node: &Node) -> String {
 
 /// The neighbours of a hit, a line each.
 pub(super) fn around(hit: &Hit) -> String {
-    let line = |mark: &str, node: &Node| {
-        format!("     {mark} node {}: {}\n", node.id, one_line(text(node), 100))
-    };
+    let line =
+        |mark: &str, node: &Node| format!("     {mark} node {}: {}\n", node.id, one_line(text(node), 100));
     let before = hit.before.iter().map(|node| line("before", node));
     before.chain(hit.after.iter().map(|node| line("after ", node))).collect()
 }

@@ -11,8 +11,8 @@ use crate::model::documents::validate_path;
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::LONGEST;
 use crate::model::memory::{
-    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, Memory, content_hash, refuse_nul, validate_content, validate_metadata,
-    validate_name, validate_namespace, validate_text, validate_time,
+    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, Memory, content_hash, refuse_nul, validate_content,
+    validate_metadata, validate_name, validate_namespace, validate_text, validate_time,
 };
 use crate::model::ontology::change::check_description;
 use crate::model::ontology::names::Meaning;

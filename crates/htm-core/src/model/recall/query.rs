@@ -109,7 +109,12 @@ pub struct RecallQuery {
 
 impl RecallQuery {
     pub(crate) fn is_refined(&self) -> bool {
-        self.rerank || self.diversity.is_some() || self.fold || self.fold_documents || self.expand || self.models.len() > 1
+        self.rerank
+            || self.diversity.is_some()
+            || self.fold
+            || self.fold_documents
+            || self.expand
+            || self.models.len() > 1
     }
 
     /// A query for `text` with defaults for the rest: hybrid, 20 hits, no filter.
@@ -226,8 +231,11 @@ impl RecallQuery {
         }
         crate::model::refine::validate_diversity(self.diversity)?;
         if self.neighbours > MAX_NEIGHBOURS_OF_HIT {
-            let message = format!("{} neighbours are more than the {MAX_NEIGHBOURS_OF_HIT} of a hit", self.neighbours);
-            return Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 0 to 10"));
+            let message =
+                format!("{} neighbours are more than the {MAX_NEIGHBOURS_OF_HIT} of a hit", self.neighbours);
+            return Err(
+                Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 0 to 10")
+            );
         }
         validate_limit(self.limit)
     }
