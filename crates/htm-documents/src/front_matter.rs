@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(yaml.tags, ["db:postgres", "ops"]);
         assert_eq!(yaml.date.unwrap().to_rfc3339(), "2026-03-01T00:00:00+00:00");
         let (toml, at) = split("+++\ntitle = \"B\"\ndate = 2026-03-01T12:00:00Z\ntags = [\"x\"]\n+++\n");
-        assert_eq!((toml.title.as_deref(), at), (Some("B"), 65));
+        assert_eq!((toml.title.as_deref(), at), (Some("B"), 61));
         assert_eq!(toml.date.unwrap().to_rfc3339(), "2026-03-01T12:00:00+00:00");
     }
 
