@@ -496,7 +496,7 @@ async fn the_command_writes_a_file_that_the_command_reads() {
     let (one, other) = (Sandbox::new(&from), Sandbox::new(&to));
     let file = one.write("backup.jsonl", "what was there");
     let said = one.htm(&["export", "--output", &file, "--vectors", "--forgotten"]).await;
-    assert!(said.succeeds().contains("8 memories exported to "), "{}", said.stdout);
+    assert!(said.succeeds().contains("9 memories exported to "), "{}", said.stdout);
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(written.starts_with("{\"kind\":\"header\"") && !std::fs::exists(format!("{file}.part")).unwrap());
     let printed = one.htm(&["export", "--vectors", "--forgotten"]).await;
