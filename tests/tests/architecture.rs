@@ -13,6 +13,7 @@ use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand, Packag
 const LEVELS: &[(&str, u8)] = &[
     ("htm-core", 0),
     ("htm-migration", 0),
+    ("htm-documents", 1),
     ("htm-mcp", 1),
     ("htm-sources", 1),
     ("htm-providers", 1),

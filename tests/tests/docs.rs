@@ -30,6 +30,7 @@ documents! {
     commands: "docs/commands.md",
     configuration: "docs/configuration.md",
     console: "docs/console.md",
+    documents: "docs/documents.md",
     erase: "docs/erase.md",
     files: "docs/files.md",
     http: "docs/http.md",

@@ -136,6 +136,11 @@ async fn filled() -> TestDatabase {
     let expired =
         Memory::new("This has expired.").expires(Expiry::At("2020-01-01T00:00:00Z".parse().unwrap()));
     remember(expired).await;
+    let file = b"---\ntags: [style]\n---\n# Guide\n\nKeep sentences short.\n";
+    let read = htm_documents::read("docs/guide.md", file, &Default::default()).unwrap();
+    let (mut document, _) = read.document("docs/guide.md", file.len() as u64, htm.tag_rules(), &[]);
+    document.namespace = Some("atlas".into());
+    htm.load_document(&document, &Caller::AnyRobot).await.unwrap();
     drain(&db, Stage::Embed).await;
     drain(&db, Stage::Tag).await;
 
@@ -206,7 +211,7 @@ async fn everything_comes_back_and_again_nothing_is_doubled() {
     let (from, to) = (filled().await, TestDatabase::new().await);
     let exported = export(&from.htm(), ALL, "forgotten vectors").await;
     assert_eq!((&exported[0]["kind"], &exported[0]["format"]), (&json!("header"), &json!("htm-export")));
-    assert_eq!(exported[0]["memories"], 8);
+    assert_eq!(exported[0]["memories"], 9);
     let memories = of_kind(&exported, "memory");
     let has = |field: &str| memories.iter().filter(|line| !line[field].is_null()).count();
     let features = [
@@ -280,7 +285,7 @@ async fn everything_comes_back_and_again_nothing_is_doubled() {
     let third = counts(&import(&from.htm(), &exported).await);
     assert!(third.keys().all(|(_, outcome)| outcome == "Existing"), "{third:?}");
     assert_eq!(from.htm().get(key).await.unwrap().content, "We run PostgreSQL 19.");
-    assert_eq!(from.count("select count(*) from htm.nodes").await, 8);
+    assert_eq!(from.count("select count(*) from htm.nodes").await, 9);
 }
 
 #[tokio::test]
@@ -498,7 +503,7 @@ async fn the_command_writes_a_file_that_the_command_reads() {
     let (one, other) = (Sandbox::new(&from), Sandbox::new(&to));
     let file = one.write("backup.jsonl", "what was there");
     let said = one.htm(&["export", "--output", &file, "--vectors", "--forgotten"]).await;
-    assert!(said.succeeds().contains("8 memories exported to "), "{}", said.stdout);
+    assert!(said.succeeds().contains("9 memories exported to "), "{}", said.stdout);
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(written.starts_with("{\"kind\":\"header\"") && !std::fs::exists(format!("{file}.part")).unwrap());
     let printed = one.htm(&["export", "--vectors", "--forgotten"]).await;

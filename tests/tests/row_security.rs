@@ -23,6 +23,28 @@ fn without_filter(db: &TestDatabase, namespaces: &str) -> Htm {
     Htm::with_pool(tenants(db, namespaces), like.settings().clone(), None)
 }
 
+/// A document of one passage.
+fn document(namespace: &str) -> htm_core::Document {
+    htm_core::Document {
+        namespace: Some(namespace.into()),
+        path: "docs/ships.md".into(),
+        kind: htm_core::DocumentKind::Markdown,
+        title: None,
+        bytes: 20,
+        digest: [7; 32],
+        tags: Vec::new(),
+        at: None,
+        passages: vec![htm_core::DocumentPassage {
+            content: "An airship needs a mast.".into(),
+            heading: Vec::new(),
+            line: 1,
+            page: None,
+            start: 0,
+            end: 20,
+        }],
+    }
+}
+
 /// Writes something into every table with a namespace.
 async fn fill(htm: &Htm, namespace: &str) -> [NodeId; 2] {
     let tag = |path: &str| htm.tag_rules().normalise(path).unwrap();
@@ -44,6 +66,7 @@ async fn fill(htm: &Htm, namespace: &str) -> [NodeId; 2] {
     drop(member);
     let ontology = htm.ontology(Some(namespace)).unwrap();
     ontology.rename("vehicle:airship", "vehicle:blimp").await.unwrap();
+    htm.load_document(&document(namespace), &Caller::AnyRobot).await.unwrap();
     [first, second]
 }
 

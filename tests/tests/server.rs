@@ -6,6 +6,8 @@ mod backfills;
 mod console;
 #[path = "server/document.rs"]
 mod document;
+#[path = "server/documents.rs"]
+mod documents;
 #[path = "server/erase.rs"]
 mod erase;
 #[path = "server/events.rs"]

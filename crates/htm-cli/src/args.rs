@@ -4,6 +4,7 @@ mod capacity;
 mod context;
 #[cfg(test)]
 mod documented;
+mod documents;
 mod erase;
 mod filter;
 mod groups;
@@ -35,6 +36,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::capacity::CapacityArgs;
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
+pub(crate) use self::documents::{DocumentsArgs, LoadArgs, UnloadArgs};
 pub(crate) use self::erase::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
@@ -145,6 +147,12 @@ pub(crate) enum Command {
     Export(ExportAllArgs),
     /// Import memories from a JSON Lines file, an export, or another system
     Import(ImportArgs),
+    /// Load files and directories as passages that recall finds
+    Load(LoadArgs),
+    /// Forget the passages of loaded documents
+    Unload(UnloadArgs),
+    /// List the loaded documents
+    Documents(DocumentsArgs),
     /// Manage embedding models: several side by side, one active
     #[command(subcommand)]
     Models(ModelsCommand),

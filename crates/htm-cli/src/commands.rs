@@ -8,6 +8,7 @@ pub(crate) mod context;
 pub(crate) mod db;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod documents;
 pub(crate) mod edit;
 pub(crate) mod erase;
 pub(crate) mod export;

@@ -37,6 +37,10 @@ pub use model::api_keys::{ApiKey, CreatedApiKey, NewApiKey, Role, Secret};
 pub use model::audit_log::AuditEntry;
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
+pub use model::documents::{
+    Document, DocumentInfo, DocumentKind, DocumentPassage, LoadOutcome, LoadedDocument, MAX_PASSAGES,
+    PassagePlace, UnloadedDocuments,
+};
 pub use model::erase::{Erase, ErasePlan, Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
 pub use model::error::{Error, ErrorKind, Result};
 pub use model::events::{Event, EventKind, EventPage, EventPlace};

@@ -4,6 +4,7 @@ pub(crate) mod api_keys;
 pub(crate) mod audit_log;
 pub(crate) mod caller;
 pub mod context;
+pub(crate) mod documents;
 pub(crate) mod erase;
 pub mod error;
 pub(crate) mod events;

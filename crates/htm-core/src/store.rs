@@ -11,6 +11,7 @@ pub(crate) mod candidates;
 pub mod claims;
 mod columns;
 pub(crate) mod connections;
+pub(crate) mod documents;
 pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;

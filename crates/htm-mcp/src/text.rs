@@ -16,6 +16,9 @@ const MAX_TAGS: usize = 6;
 /// The most characters of a name (a robot, a key, a kind) that are shown.
 const MAX_NAME: usize = 60;
 
+/// The most characters of a passage's place that are shown.
+const MAX_PLACE: usize = 160;
+
 /// A name as it is if it has only letters, digits and a few signs. Otherwise it is quoted.
 pub(crate) fn name(text: &str) -> String {
     let cut: String = match text.chars().count() > MAX_NAME {
@@ -60,10 +63,18 @@ pub(crate) fn head(node: &Node, zone: &Zone) -> String {
         let day = zone.local(successor.created_at).format("%Y-%m-%d");
         text.push_str(&format!(" | superseded by [{}] {day} {}{reason}", successor.node, quoted(&begins)));
     }
-    if let Some(kind) = &node.kind {
+    let passage = node.passage();
+    if let Some(place) = &passage {
+        text.push_str(&format!(
+            " | from {}",
+            quoted(&place.to_string().chars().take(MAX_PLACE).collect::<String>())
+        ));
+    }
+    if let Some(kind) = node.kind.as_ref().filter(|_| passage.is_none()) {
         text.push_str(&format!(" | type {}", name(kind)));
     }
-    if let Some(key) = &node.key {
+    // The key of a passage is a digest, which says nothing.
+    if let Some(key) = node.key.as_ref().filter(|_| passage.is_none()) {
         text.push_str(&format!(" | key {}", name(key)));
     }
     if node.importance > 1.0 {

@@ -214,8 +214,12 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
         (_, "recall" | "context" | "timeline" | "map" | "stats" | "namespaces" | "export" | "events") => {
             Role::Reader
         }
-        (_, "memories" | "conversations" | "import" | "robots" | "files") if !reads => Role::Writer,
-        (_, "memories" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas") if reads => {
+        (_, "memories" | "conversations" | "documents" | "import" | "robots" | "files") if !reads => {
+            Role::Writer
+        }
+        (_, "memories" | "documents" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas")
+            if reads =>
+        {
             Role::Reader
         }
         _ => Role::Admin,
@@ -247,6 +251,8 @@ mod tests {
             (Method::POST, "/v1/files/view", Role::Reader),
             (Method::POST, "/v1/files/rename", Role::Writer),
             (Method::DELETE, "/v1/memories/{id}", Role::Writer),
+            (Method::GET, "/v1/documents/passages", Role::Reader),
+            (Method::PUT, "/v1/documents", Role::Writer),
             (Method::POST, "/v1/robots/merge", Role::Admin),
             (Method::POST, "/v1/memories/erase", Role::Admin),
             (Method::POST, "/v1/namespaces/{namespace}/erase", Role::Admin),

@@ -42,6 +42,8 @@ htm_core::error_codes! {
         => "leave out headers that the server does not need, such as cookies";
     HOST_FORBIDDEN "host_forbidden" User "The request names a host, or comes from a page, that the server does not serve."
         => "call the server by the address that it listens on";
+    DOCUMENT_UNREADABLE "document_unreadable" User "A file cannot be read as a document: it is binary, encrypted, damaged, empty or too large."
+        => "send Markdown, HTML, text, source code or a PDF with text; the path's extension tells which it is";
     BATCH_TOO_LARGE "batch_too_large" User "A request has more items than the server takes at once."
         => "send them in several requests, or as a stream to /v1/import";
     IDEMPOTENCY_UNFIT "idempotency_unfit" User "The path takes no Idempotency-Key."

@@ -22,6 +22,7 @@ fn of_code(error: &Error) -> Option<String> {
         "remembered_by_others" => {
             "allow any robot's (`any_robot`): every robot that remembered it loses it".into()
         }
+        "document_not_found" => "list them: GET /v1/documents".into(),
         "file_too_many_lines" => "read the text of its memory: GET /v1/memories/by-key/{key}".into(),
         "revision_conflict" => {
             format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node"))

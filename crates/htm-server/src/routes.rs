@@ -2,6 +2,7 @@
 
 mod backfills;
 mod conversations;
+mod documents;
 mod erase;
 mod events;
 mod export;
@@ -54,6 +55,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(forget::router())
         .merge(erase::router())
         .merge(files::writes())
+        .merge(documents::router())
         .merge(namespaces::router())
         .merge(quotas::router())
         .merge(keys::router())

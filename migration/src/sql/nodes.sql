@@ -109,6 +109,28 @@ create index nodes_session_idx on htm.nodes (namespace, md5(session), created_at
 create index nodes_session_seq_idx on htm.nodes (namespace, md5(session), seq, created_at, id)
     where session is not null and deleted_at is null;
 
+-- A row for each document that was loaded. Its passages are nodes of the type `passage` whose session is its path.
+create table htm.documents (
+    namespace  text collate "C" not null
+               constraint documents_namespace_valid check (octet_length(namespace) between 1 and 512),
+    path       text collate "C" not null constraint documents_path_valid check (octet_length(path) between 1 and 512),
+    kind       text not null
+               constraint documents_kind_known check (kind in ('markdown', 'text', 'html', 'pdf', 'code')),
+    title      text constraint documents_title_size check (octet_length(title) <= 4096),
+    bytes      bigint not null constraint documents_bytes_not_negative check (bytes >= 0),
+    digest     bytea constraint documents_digest_size check (octet_length(digest) = 32),
+    tags       text[] collate "C" not null default '{}',
+    passages   integer not null constraint documents_passages_positive check (passages > 0),
+    loaded_at  timestamptz not null default now(),
+    changed_at timestamptz not null default now(),
+    constraint documents_pk primary key (namespace, path)
+);
+comment on column htm.documents.digest is
+    'SHA-256 of the file and of how it was cut; null: a passage was erased since, and of that no hash stays.';
+comment on column htm.documents.tags is 'The tags that loading it gave its passages.';
+comment on column htm.documents.passages is 'The passages that it had when it was loaded. Some may be forgotten since.';
+comment on column htm.documents.changed_at is 'When it was last loaded with another text.';
+
 -- A row for each namespace with a retention policy. Sweeps carry it out.
 create table htm.retention (
     namespace            text collate "C" not null constraint retention_pk primary key

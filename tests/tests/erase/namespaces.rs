@@ -24,6 +24,10 @@ async fn fill(htm: &Htm) {
     member.leave().await.unwrap();
     let ontology = htm.ontology(Some(DOOMED)).unwrap();
     ontology.rename("ship", "vessel").await.unwrap();
+    let read = htm_documents::read("a.md", b"# A", &Default::default()).unwrap();
+    let (mut document, _) = read.document("a.md", 3, htm.tag_rules(), &[]);
+    document.namespace = Some(DOOMED.into());
+    htm.load_document(&document, &Caller::AnyRobot).await.unwrap();
     htm.set_quota(Some(DOOMED), Quota { max_memories: Some(1_000_000), ..Quota::default() }).await.unwrap();
     let retention = Retention { forget_after_seconds: Some(86_400_000), purge_after_seconds: None };
     htm.set_retention(Some(DOOMED), retention, Confirmed).await.unwrap();
@@ -49,6 +53,7 @@ async fn all_of_a_namespace_is_erased_and_nothing_of_another() {
     let erased = htm.erase(&Erase::Namespace(DOOMED.into()), None, Confirmed).await.unwrap();
     for table in [
         "htm.budgets",
+        "htm.documents",
         "htm.lexeme_statistics",
         "htm.merged_robots",
         "htm.namespace_statistics",

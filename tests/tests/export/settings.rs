@@ -67,7 +67,7 @@ async fn settings_that_are_there_stay_and_a_quota_comes_after_its_memories() {
     let to = TestDatabase::new().await;
     to.htm().set_quota(Some("atlas"), fewer).await.unwrap();
     let results = import(&to.htm(), &exported).await;
-    assert_eq!(results.iter().filter(|it| **it == Err("quota_exceeded")).count(), 2);
+    assert_eq!(results.iter().filter(|it| **it == Err("quota_exceeded")).count(), 3);
     assert_eq!(to.count("select count(*) from htm.nodes where namespace = 'atlas'").await, 2);
 }
 

@@ -8,7 +8,7 @@ use sqlx::AssertSqlSafe;
 use super::{ALL, export, filled, import};
 
 /// The tables that come back, each with its columns that do not, and the condition on its rows that do.
-const RESTORED: [(&str, &[&str], &str); 24] = [
+const RESTORED: [(&str, &[&str], &str); 25] = [
     ("htm.nodes", &["id"], "true"),
     ("htm.node_revisions", &[], "true"),
     ("htm.node_absences", &[], "true"),
@@ -33,6 +33,7 @@ const RESTORED: [(&str, &[&str], &str); 24] = [
     ("htm.tag_changes", &["id"], "true"),
     ("htm.tag_change_names", &[], "true"),
     ("htm.tag_change_nodes", &[], "true"),
+    ("htm.documents", &[], "true"),
     ("htm.retention", &[], "true"),
     ("htm.quotas", &["minute", "taken"], "true"),
     ("htm.budgets", &["day", "tokens_used"], "true"),

@@ -64,6 +64,11 @@ impl Acme {
         let job = htm.jobs().unwrap().list(&Default::default(), None, 1).await.unwrap()[0].id.to_string();
         let files = htm.files(Some(ACME), htm_core::Caller::AnyRobot).unwrap();
         files.create("/memories/due.md", "A zeppelin is due on Friday.").await.unwrap();
+        let file =
+            htm_documents::read("docs/due.md", b"The zeppelin needs a mast.", &Default::default()).unwrap();
+        let (mut document, _) = file.document("docs/due.md", 26, htm.tag_rules(), &[]);
+        document.namespace = Some(ACME.into());
+        htm.load_document(&document, &htm_core::Caller::AnyRobot).await.unwrap();
         let words = |words: &[&str]| words.iter().map(|it| json!(it)).collect::<Vec<_>>();
         let nodes: Vec<i64> = [node, former, forgotten].map(|NodeId(id)| id).to_vec();
         Self {
@@ -113,7 +118,7 @@ impl Acme {
                 ("reason", words(&["x"])),
                 ("before", words(&["2026-01-01T00:00:00Z"])),
                 ("document", vec![json!({"version": 1, "tags": []})]),
-                ("path", words(&["/memories/due.md"])),
+                ("path", words(&["/memories/due.md", "docs/due.md"])),
                 ("old_path", words(&["/memories/due.md"])),
                 ("new_path", words(&["/memories/late.md"])),
                 ("old_str", words(&["due"])),

@@ -81,6 +81,10 @@ class HostForbidden(HtmError):
     """The request names a host, or comes from a page, that the server does not serve."""
 
 
+class DocumentUnreadable(HtmError):
+    """A file cannot be read as a document: it is binary, encrypted, damaged, empty or too large."""
+
+
 class BatchTooLarge(HtmError):
     """A request has more items than the server takes at once."""
 
@@ -363,6 +367,18 @@ class FileLineInvalid(HtmError):
 
 class FileTooManyLines(HtmError):
     """A file has more lines than can be numbered."""
+
+
+class DocumentPathInvalid(HtmError):
+    """A document's path is empty, too long or has a control character."""
+
+
+class DocumentNotFound(HtmError):
+    """The namespace has no document with this path."""
+
+
+class DocumentSize(HtmError):
+    """A document has no passage, or more than it may have."""
 
 
 class StrategyUnknown(HtmError):
@@ -729,6 +745,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "uri_too_long": UriTooLong,
     "headers_too_large": HeadersTooLarge,
     "host_forbidden": HostForbidden,
+    "document_unreadable": DocumentUnreadable,
     "batch_too_large": BatchTooLarge,
     "idempotency_unfit": IdempotencyUnfit,
     "too_busy": TooBusy,
@@ -800,6 +817,9 @@ BY_CODE: dict[str, type[HtmError]] = {
     "file_edit_unfit": FileEditUnfit,
     "file_line_invalid": FileLineInvalid,
     "file_too_many_lines": FileTooManyLines,
+    "document_path_invalid": DocumentPathInvalid,
+    "document_not_found": DocumentNotFound,
+    "document_size": DocumentSize,
     "strategy_unknown": StrategyUnknown,
     "context_strategy_unknown": ContextStrategyUnknown,
     "limit_out_of_range": LimitOutOfRange,

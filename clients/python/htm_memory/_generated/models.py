@@ -81,29 +81,6 @@ class Ages(BaseModel):
     """
 
 
-class AsOf(BaseModel):
-    """
-    The time as of which an answer is, and what it lacks.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    at: AwareDatetime
-    """
-    The time.
-    """
-    former_texts: int
-    """
-    The number of memories in namespace and timeframe that had another text then. Their former texts are found by words
-    alone: vectors are of current texts.
-    """
-    warning: str
-    """
-    What the answer cannot know, for people.
-    """
-
-
 class AuditEntry(BaseModel):
     """
     An entry of the audit log.
@@ -338,6 +315,52 @@ class Correction(BaseModel):
     used: str
     """
     The replacement: the word with two letters swapped, or the most similar stem.
+    """
+
+
+class DocumentBody(BaseModel):
+    """
+    A document to load.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    any_robot: bool | None = None
+    """
+    Whether a document of any robot may be changed.
+    """
+    bytes: str | None = None
+    """
+    The bytes of the file in base64, such as those of a PDF.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    overlap: Annotated[int | None, Field(ge=0, le=50000)] = None
+    """
+    The characters that a passage repeats of the one before it, up to half of the size. Default: 100.
+    """
+    path: str
+    """
+    Its path, which identifies it in its namespace. Its extension tells the kind of the file.
+    """
+    robot: str | None = None
+    """
+    The robot that loads: it may change the documents that it loaded. Default: the server's.
+    """
+    size: Annotated[int | None, Field(ge=200, le=100000)] = None
+    """
+    The most characters of a passage, 200 to 100,000. Default: 1,000.
+    """
+    tags: list[str] | None = None
+    """
+    Tags of each passage, beside those of the front matter.
+    """
+    text: str | None = None
+    """
+    The text of the file. Instead: `bytes`.
     """
 
 
@@ -792,6 +815,40 @@ class LineImported2(BaseModel):
     line: Annotated[int, Field(ge=0)]
     """
     The number of the line, from 1.
+    """
+
+
+class LoadedDocument(BaseModel):
+    """
+    The result of loading a document.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    forgotten: Annotated[int, Field(ge=0)]
+    """
+    The passages that were forgotten.
+    """
+    kept: Annotated[int, Field(ge=0)]
+    """
+    Those of them that it had before. They keep their nodes, their vectors and their tags.
+    """
+    outcome: Literal['loaded', 'changed', 'unchanged']
+    """
+    The outcome.
+    """
+    passages: Annotated[int, Field(ge=0)]
+    """
+    The passages that it has now.
+    """
+    path: str
+    """
+    The path.
+    """
+    written: Annotated[int, Field(ge=0)]
+    """
+    Those of them that were written.
     """
 
 
@@ -1396,36 +1453,6 @@ class PlaceFound(BaseModel):
     vacuumed_at: AwareDatetime | None = None
     """
     When the table was vacuumed last, if that was after the erasure.
-    """
-
-
-class Predecessor(BaseModel):
-    """
-    A memory that is superseded by another one.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    created_at: AwareDatetime
-    """
-    When it happened.
-    """
-    excerpt: str
-    """
-    The first 100 characters of its text.
-    """
-    made_at: AwareDatetime
-    """
-    When the relation was set.
-    """
-    node: int
-    """
-    Its id.
-    """
-    reason: str | None = None
-    """
-    The reason, if one was given.
     """
 
 
@@ -2739,54 +2766,6 @@ class Stranded(BaseModel):
     """
 
 
-class Successor(BaseModel):
-    """
-    A memory that supersedes another one.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    created_at: AwareDatetime
-    """
-    When it happened.
-    """
-    excerpt: str
-    """
-    The first 100 characters of its text.
-    """
-    made_at: AwareDatetime
-    """
-    When the relation was set.
-    """
-    node: int
-    """
-    Its id.
-    """
-    reason: str | None = None
-    """
-    The reason, if one was given.
-    """
-
-
-class Superseded(BaseModel):
-    """
-    A memory, and those that supersede it.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    node: int
-    """
-    The superseded memory.
-    """
-    superseded_by: list[Successor]
-    """
-    The memories that supersede it, the last set first.
-    """
-
-
 class Synonym(BaseModel):
     """
     A synonym.
@@ -3003,10 +2982,6 @@ class TimelineBody(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
-    as_of: str | None = None
-    """
-    As the memory stood at this time: a date, an RFC 3339 time, or words. Default: now.
-    """
     filter: FilterBody | None = None
     """
     The memories of the timeline.
@@ -3157,6 +3132,24 @@ class TransferReceipt(BaseModel):
     transferred: list[int]
     """
     The moved nodes.
+    """
+
+
+class UnloadedDocuments(BaseModel):
+    """
+    The result of unloading documents.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    documents: list[str]
+    """
+    The paths of the documents.
+    """
+    forgotten: Annotated[int, Field(ge=0)]
+    """
+    Their passages that were forgotten.
     """
 
 
@@ -3887,6 +3880,81 @@ class DistinctTags(BaseModel):
     """
 
 
+class DocumentAnswer(LoadedDocument):
+    """
+    The loaded document.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    tags_left_out: list[str]
+    """
+    The tags of the front matter that are not valid.
+    """
+
+
+class DocumentInfo(BaseModel):
+    """
+    A loaded document.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    bytes: Annotated[int, Field(ge=0)]
+    """
+    The bytes of the file.
+    """
+    changed_at: AwareDatetime
+    """
+    When it last changed.
+    """
+    kind: Literal['markdown', 'text', 'html', 'pdf', 'code']
+    """
+    Its kind.
+    """
+    loaded_at: AwareDatetime
+    """
+    When it was first loaded.
+    """
+    namespace: str
+    """
+    Its namespace.
+    """
+    passages: Annotated[int, Field(ge=0)]
+    """
+    Its passages that are not forgotten.
+    """
+    path: str
+    """
+    Its path.
+    """
+    tags: list[str]
+    """
+    The tags that its front matter and its loader gave its passages.
+    """
+    title: str | None = None
+    """
+    Its title.
+    """
+
+
+class DocumentPage(BaseModel):
+    """
+    A page of documents, in the order of their paths.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    documents: list[DocumentInfo]
+    next: str | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+
+
 class DocumentTag(BaseModel):
     """
     A tag of a document.
@@ -4507,7 +4575,7 @@ class ImportedLine(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
-    kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'relation', 'quota', 'end']
+    kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'document', 'quota', 'end']
     """
     The kind of the line.
     """
@@ -5082,10 +5150,6 @@ class Node(BaseModel):
     """
     The speaker.
     """
-    superseded_by: list[Successor] | None = None
-    """
-    The memories that supersede it, the last set first; empty: none does.
-    """
     tags: list[str]
     """
     Tags, of every origin, in order of their paths.
@@ -5211,6 +5275,22 @@ class Page(BaseModel):
     """
 
 
+class PassagePage(BaseModel):
+    """
+    A document, and a page of its passages in their order.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    document: DocumentInfo
+    next: int | None = None
+    """
+    The cursor of the next page; null: this is the last.
+    """
+    passages: list[Node]
+
+
 class Purged(Removed):
     """
     The receipt of a purge.
@@ -5257,11 +5337,6 @@ class RecallBody(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
-    as_of: str | None = None
-    """
-    Answers as the memory stood at this time: a date (midnight in the server's time zone), an RFC 3339 time, or words.
-    Its hits enter no working memory, count as no access and refresh nothing. Default: now.
-    """
     boost_tags: list[str] | None = None
     """
     Preferred tags: hits are then ordered by relevance.
@@ -5294,9 +5369,9 @@ class RecallBody(BaseModel):
     """
     Whether near-duplicates become one hit.
     """
-    follow: bool | None = None
+    fold_documents: bool | None = None
     """
-    Whether a memory that supersedes a hit takes its place.
+    Whether the passages of a document become one hit.
     """
     limit: Annotated[int | None, Field(ge=0)] = None
     """
@@ -5309,6 +5384,10 @@ class RecallBody(BaseModel):
     models: list[str] | None = None
     """
     The labels of the embedding models to search. Default: the active one.
+    """
+    neighbours: Annotated[int | None, Field(ge=0, le=10)] = None
+    """
+    The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10. Default: 0.
     """
     order_by: str | None = None
     """
@@ -5377,124 +5456,6 @@ class RegisteredModel(BaseModel):
     vector_index: Literal['hnsw', 'hnsw_binary', 'diskann', 'vchordrq', 'none']
     """
     The kind of the index of its vectors.
-    """
-
-
-class RelatedNode(BaseModel):
-    """
-    A related memory.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    by: Literal['supersedes', 'superseded_by', 'contradicts', 'near_duplicate', 'shared_tags']
-    """
-    The way in which it is related.
-    """
-    created_at: AwareDatetime
-    """
-    When it happened.
-    """
-    excerpt: str
-    """
-    The first 100 characters of its text.
-    """
-    made_at: AwareDatetime | None = None
-    """
-    When the relation was set; none of a derived one.
-    """
-    made_by: str | None = None
-    """
-    The robot that set the relation; none of a derived one.
-    """
-    node: int
-    """
-    Its id.
-    """
-    reason: str | None = None
-    """
-    The reason of a relation that was set, if one was given.
-    """
-    robot: str
-    """
-    The name of the robot that remembered it.
-    """
-    similarity: float | None = None
-    """
-    The cosine similarity of a near-duplicate.
-    """
-    tags: list[str] | None = None
-    """
-    The shared tags, the rarest first.
-    """
-
-
-class Relation(BaseModel):
-    """
-    A relation that a person or an agent has set.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    from_: Annotated[int, Field(alias='from')]
-    """
-    The memory that supersedes or contradicts.
-    """
-    kind: Literal['supersedes', 'contradicts']
-    """
-    The kind.
-    """
-    made_at: AwareDatetime
-    """
-    When it was set.
-    """
-    reason: str | None = None
-    """
-    The reason, if one was given.
-    """
-    robot: str
-    """
-    The robot that set it, by its name at that time.
-    """
-    to: int
-    """
-    The memory that is superseded or contradicted.
-    """
-
-
-class RelationBody(BaseModel):
-    """
-    A relation of the memory of the path to another one.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    any_robot: bool | None = None
-    """
-    Whether the memory of the path may be of any robot.
-    """
-    kind: Literal['supersedes', 'contradicts']
-    """
-    The kind.
-    """
-    namespace: str | None = None
-    """
-    The namespace of the robot that says so. Default: the server's.
-    """
-    reason: str | None = None
-    """
-    The reason.
-    """
-    robot: str | None = None
-    """
-    The robot that says so: it must have remembered the memory of the path. Default: the server's.
-    """
-    to: int
-    """
-    The memory that is superseded or contradicted.
     """
 
 
@@ -5991,12 +5952,19 @@ class Hit(Node):
     """
     The number of times that it was a hit before. Saved in the background, so the last seconds may be missing.
     """
+    after: list[Node] | None = None
+    """
+    The memories after it, the earliest first.
+    """
+    before: list[Node] | None = None
+    """
+    The memories before it in its conversation or document, the earliest first, if requested.
+    """
     explanation: Explanation | None = None
     folded: list[int]
     """
-    Its folded near-duplicates, the best first.
+    Its folded near-duplicates, or the other passages of its document, the best first.
     """
-    followed_from: Predecessor | None = None
     last_accessed: AwareDatetime | None = None
     """
     When it was last a hit.
@@ -6151,7 +6119,6 @@ class Recalled(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
-    as_of: AsOf | None = None
     chosen: Chosen | None = None
     corrected: list[Correction]
     """
@@ -6223,46 +6190,6 @@ class Recalled(BaseModel):
     vector_search: Literal['exact', 'approximate'] | None = None
 
 
-class Related(BaseModel):
-    """
-    What a memory is related to.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    former_texts: int
-    """
-    The number of its former texts, which `Htm::revisions` lists.
-    """
-    node: int
-    """
-    The memory that was asked about.
-    """
-    not_searched: list[str]
-    """
-    The derived relations that could not be looked for, and why.
-    """
-    related: list[RelatedNode]
-    """
-    The related memories: those of relations that were set first, then near-duplicates, then those with the same tags.
-    """
-
-
-class Relating(Relation):
-    """
-    The receipt of a relation.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    is_new: bool
-    """
-    Whether it is new. A repeat changes nothing.
-    """
-
-
 class RobotContext(Context):
     """
     A context made from a robot's working memory.
@@ -6271,10 +6198,6 @@ class RobotContext(Context):
     model_config = ConfigDict(
         extra='ignore',
     )
-    superseded: list[Superseded] | None = None
-    """
-    The nodes of the text that other memories supersede.
-    """
     unverified: Unverified | None = None
 
 
@@ -6300,7 +6223,6 @@ class Timeline(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
-    as_of: AsOf | None = None
     corrected: list[Correction]
     """
     As `Recalled::corrected`; empty without a topic.

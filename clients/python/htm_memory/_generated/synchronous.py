@@ -196,6 +196,163 @@ class Conversations:
         )
 
 
+class Documents:
+    """Documents."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def list(
+        self,
+        *,
+        namespace: str | None = None,
+        below: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> m.DocumentPage:
+        """List the documents of a namespace.
+
+        Args:
+            namespace: The namespace. Default: the server's.
+            below: Only documents at or below this path.
+            cursor: `next` of the previous page.
+            limit: The most documents, 1 to 10,000. Default: 100.
+        """
+        return self._sender.send(
+            Call(
+                "GET",
+                "/v1/documents",
+                m.DocumentPage,
+                query={
+                    "namespace": namespace,
+                    "below": below,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            )
+        )
+
+    def load(
+        self,
+        path: str,
+        *,
+        any_robot: bool | None = None,
+        bytes: str | None = None,
+        namespace: str | None = None,
+        overlap: int | None = None,
+        robot: str | None = None,
+        size: int | None = None,
+        tags: Sequence[str] | None = None,
+        text: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.DocumentAnswer:
+        """Load a document.
+
+        Its passages take the place of those that it had. A passage with the same text keeps its
+        memory. A document without a change is not written.
+
+        Args:
+            any_robot: Whether a document of any robot may be changed.
+            bytes: The bytes of the file in base64, such as those of a PDF.
+            namespace: The namespace. Default: the server's.
+            overlap: The characters that a passage repeats of the one before it, up to half of the
+                size. Default: 100.
+            path: Its path, which identifies it in its namespace. Its extension tells the kind of
+                the file.
+            robot: The robot that loads: it may change the documents that it loaded. Default: the
+                server's.
+            size: The most characters of a passage, 200 to 100,000. Default: 1,000.
+            tags: Tags of each passage, beside those of the front matter.
+            text: The text of the file. Instead: `bytes`.
+        """
+        return self._sender.send(
+            Call(
+                "PUT",
+                "/v1/documents",
+                m.DocumentAnswer,
+                body={
+                    "any_robot": any_robot,
+                    "bytes": bytes,
+                    "namespace": namespace,
+                    "overlap": overlap,
+                    "path": path,
+                    "robot": robot,
+                    "size": size,
+                    "tags": tags,
+                    "text": text,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def passages(
+        self,
+        path: str,
+        *,
+        namespace: str | None = None,
+        cursor: int | None = None,
+        limit: int | None = None,
+    ) -> m.PassagePage:
+        """Read a document: its passages in their order.
+
+        Args:
+            path: The path of the document.
+            namespace: The namespace. Default: the server's.
+            cursor: `next` of the previous page.
+            limit: The most passages, 1 to 10,000. Default: 100.
+        """
+        return self._sender.send(
+            Call(
+                "GET",
+                "/v1/documents/passages",
+                m.PassagePage,
+                query={
+                    "path": path,
+                    "namespace": namespace,
+                    "cursor": cursor,
+                    "limit": limit,
+                },
+            )
+        )
+
+    def unload(
+        self,
+        path: str,
+        *,
+        namespace: str | None = None,
+        robot: str | None = None,
+        any_robot: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.UnloadedDocuments:
+        """Unload a document, or all documents below a directory.
+
+        Their passages are forgotten. Each can be restored until it is purged.
+
+        Args:
+            path: Its path, or a directory for all documents below it.
+            namespace: The namespace. Default: the server's.
+            robot: The robot that asks: it may unload the documents that it loaded. Default: the
+                server's.
+            any_robot: Whether documents of any robot may be unloaded.
+        """
+        return self._sender.send(
+            Call(
+                "DELETE",
+                "/v1/documents",
+                m.UnloadedDocuments,
+                query={
+                    "path": path,
+                    "namespace": namespace,
+                    "robot": robot,
+                    "any_robot": any_robot,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+
 class Erasures:
     """Erasures."""
 
@@ -1832,18 +1989,10 @@ class Memories:
     def get(
         self,
         id: int,
-        *,
-        as_of: str | None = None,
     ) -> m.Node:
         """Read a memory.
 
         The ETag is the revision of its text; other changes do not make a new one.
-
-        With `as_of`, it is as it stood at that time, with the text that it had.
-
-        Args:
-            as_of: The time as of which the memory is read: a date, an RFC 3339 time, or words.
-                Default: now.
         """
         return self._sender.send(
             Call(
@@ -1852,9 +2001,6 @@ class Memories:
                 m.Node,
                 path={
                     "id": id,
-                },
-                query={
-                    "as_of": as_of,
                 },
             )
         )
@@ -1993,84 +2139,6 @@ class Memories:
             )
         )
 
-    def relate(
-        self,
-        id: int,
-        *,
-        kind: Literal["supersedes", "contradicts"],
-        to: int,
-        any_robot: bool | None = None,
-        namespace: str | None = None,
-        reason: str | None = None,
-        robot: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> m.Relating:
-        """Say that a memory supersedes or contradicts another one.
-
-        Both are in one namespace. A relation that is set already stays as it is: 200 instead of
-        201.
-
-        Args:
-            any_robot: Whether the memory of the path may be of any robot.
-            kind: The kind.
-            namespace: The namespace of the robot that says so. Default: the server's.
-            reason: The reason.
-            robot: The robot that says so: it must have remembered the memory of the path. Default:
-                the server's.
-            to: The memory that is superseded or contradicted.
-        """
-        return self._sender.send(
-            Call(
-                "POST",
-                "/v1/memories/{id}/relations",
-                m.Relating,
-                path={
-                    "id": id,
-                },
-                body={
-                    "any_robot": any_robot,
-                    "kind": kind,
-                    "namespace": namespace,
-                    "reason": reason,
-                    "robot": robot,
-                    "to": to,
-                },
-                takes_key=True,
-                idempotency_key=idempotency_key,
-            )
-        )
-
-    def related(
-        self,
-        id: int,
-        *,
-        kind: Literal["supersedes", "superseded_by", "contradicts", "near_duplicate", "shared_tags"] | None = None,
-        limit: int | None = None,
-    ) -> m.Related:
-        """List what a memory is related to.
-
-        Relations that were set come first, then near-duplicates by the vectors, then memories with
-        the same rare tags.
-
-        Args:
-            kind: Only those that are related in this way. Default: in any.
-            limit: The most memories of each kind, 1 to 10,000. Default: 10.
-        """
-        return self._sender.send(
-            Call(
-                "GET",
-                "/v1/memories/{id}/relations",
-                m.Related,
-                path={
-                    "id": id,
-                },
-                query={
-                    "kind": kind,
-                    "limit": limit,
-                },
-            )
-        )
-
     def restore(
         self,
         id: int,
@@ -2185,47 +2253,6 @@ class Memories:
                 path={
                     "id": id,
                 },
-            )
-        )
-
-    def unrelate(
-        self,
-        id: int,
-        *,
-        kind: Literal["supersedes", "contradicts"],
-        to: int,
-        namespace: str | None = None,
-        robot: str | None = None,
-        any_robot: bool | None = None,
-        idempotency_key: str | None = None,
-    ) -> m.Relation:
-        """Remove a relation of a memory to another one.
-
-        Args:
-            kind: The kind.
-            to: The memory that is superseded or contradicted.
-            namespace: The namespace of the robot that removes it. Default: the server's.
-            robot: The robot that removes it: it must have remembered the memory of the path.
-                Default: the server's.
-            any_robot: Whether the memory of the path may be of any robot. Default: false.
-        """
-        return self._sender.send(
-            Call(
-                "DELETE",
-                "/v1/memories/{id}/relations",
-                m.Relation,
-                path={
-                    "id": id,
-                },
-                query={
-                    "kind": kind,
-                    "to": to,
-                    "namespace": namespace,
-                    "robot": robot,
-                    "any_robot": any_robot,
-                },
-                takes_key=True,
-                idempotency_key=idempotency_key,
             )
         )
 
@@ -2810,7 +2837,6 @@ class Recall:
     def recall(
         self,
         *,
-        as_of: str | None = None,
         boost_tags: Sequence[str] | None = None,
         correct: bool | None = None,
         count_accesses: bool | None = None,
@@ -2819,10 +2845,11 @@ class Recall:
         explain: bool | None = None,
         filter: m.FilterBody | dict[str, Any] | None = None,
         fold: bool | None = None,
-        follow: bool | None = None,
+        fold_documents: bool | None = None,
         limit: int | None = None,
         min_similarity: float | None = None,
         models: Sequence[str] | None = None,
+        neighbours: int | None = None,
         order_by: str | None = None,
         query: str | None = None,
         refresh: bool | None = None,
@@ -2835,9 +2862,6 @@ class Recall:
         """Recall memories.
 
         Args:
-            as_of: Answers as the memory stood at this time: a date (midnight in the server's time
-                zone), an RFC 3339 time, or words. Its hits enter no working memory, count as no
-                access and refresh nothing. Default: now.
             boost_tags: Preferred tags: hits are then ordered by relevance.
             correct: Whether unknown words are spell-corrected. Default: true.
             count_accesses: Whether hits count as accessed. Default: true.
@@ -2846,10 +2870,12 @@ class Recall:
             explain: Whether to return the parts of each score.
             filter: The searched memories.
             fold: Whether near-duplicates become one hit.
-            follow: Whether a memory that supersedes a hit takes its place.
+            fold_documents: Whether the passages of a document become one hit.
             limit: The most hits, 1 to 10,000. Default: 20.
             min_similarity: The least cosine similarity of hits by vectors, 0 to 1.
             models: The labels of the embedding models to search. Default: the active one.
+            neighbours: The neighbours to return of each hit in a conversation or a document, on
+                each side: 0 to 10. Default: 0.
             order_by: Weights of relevance: `similarity=0.7,recency=0.3`, or `relevance`.
             query: The question or the words. `"a phrase"` is preferred, `-word` is excluded,
                 `word*` is a prefix. With `vector` and strategy `vector` it may be left out.
@@ -2868,7 +2894,6 @@ class Recall:
                 "/v1/recall",
                 m.Answer,
                 body={
-                    "as_of": as_of,
                     "boost_tags": boost_tags,
                     "correct": correct,
                     "count_accesses": count_accesses,
@@ -2877,10 +2902,11 @@ class Recall:
                     "explain": explain,
                     "filter": filter,
                     "fold": fold,
-                    "follow": follow,
+                    "fold_documents": fold_documents,
                     "limit": limit,
                     "min_similarity": min_similarity,
                     "models": models,
+                    "neighbours": neighbours,
                     "order_by": order_by,
                     "query": query,
                     "refresh": refresh,
@@ -2902,7 +2928,6 @@ class Recall:
         tag: str | None = None,
         strategy: Literal["vector", "fulltext", "hybrid", "auto"] | None = None,
         limit: int | None = None,
-        as_of: str | None = None,
     ) -> m.Recalled:
         """Recall memories, by a URL.
 
@@ -2915,7 +2940,6 @@ class Recall:
             tag: A required tag, with the tags below it.
             strategy: How it searches. Default: hybrid.
             limit: The most hits, 1 to 10,000. Default: 20.
-            as_of: Answers as the memory stood at this time. Default: now.
         """
         return self._sender.send(
             Call(
@@ -2929,7 +2953,6 @@ class Recall:
                     "tag": tag,
                     "strategy": strategy,
                     "limit": limit,
-                    "as_of": as_of,
                 },
             )
         )
@@ -2937,7 +2960,6 @@ class Recall:
     def timeline(
         self,
         *,
-        as_of: str | None = None,
         filter: m.FilterBody | dict[str, Any] | None = None,
         limit: int | None = None,
         strategy: Literal["vector", "fulltext", "hybrid", "auto"] | None = None,
@@ -2946,8 +2968,6 @@ class Recall:
         """List memories in chronological order.
 
         Args:
-            as_of: As the memory stood at this time: a date, an RFC 3339 time, or words. Default:
-                now.
             filter: The memories of the timeline.
             limit: The most memories, 1 to 10,000: the most relevant to the topic, or the latest
                 without one. Default: 20.
@@ -2960,7 +2980,6 @@ class Recall:
                 "/v1/timeline",
                 m.Timeline,
                 body={
-                    "as_of": as_of,
                     "filter": filter,
                     "limit": limit,
                     "strategy": strategy,
@@ -3941,6 +3960,7 @@ class Subjects:
     def __init__(self, sender: Sender) -> None:
         self.backfills = Backfills(sender)
         self.conversations = Conversations(sender)
+        self.documents = Documents(sender)
         self.erasures = Erasures(sender)
         self.files = Files(sender)
         self.groups = Groups(sender)

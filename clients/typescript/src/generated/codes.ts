@@ -40,6 +40,10 @@ export type ServerCode =
   | "headers_too_large"
   /** 403: The request names a host, or comes from a page, that the server does not serve. */
   | "host_forbidden"
+  /**
+   * 422: A file cannot be read as a document: it is binary, encrypted, damaged, empty or too large.
+   */
+  | "document_unreadable"
   /** 413: A request has more items than the server takes at once. */
   | "batch_too_large"
   /** 400: The path takes no Idempotency-Key. */
@@ -190,6 +194,12 @@ export type ServerCode =
   | "file_line_invalid"
   /** 422: A file has more lines than can be numbered. */
   | "file_too_many_lines"
+  /** 422: A document's path is empty, too long or has a control character. */
+  | "document_path_invalid"
+  /** 404: The namespace has no document with this path. */
+  | "document_not_found"
+  /** 422: A document has no passage, or more than it may have. */
+  | "document_size"
   /** 422: There is no recall strategy of this name. */
   | "strategy_unknown"
   /** 422: There is no context strategy of this name. */

@@ -99,19 +99,6 @@ export interface ApiKey {
   role: Role;
 }
 
-/** The time as of which an answer is, and what it lacks. */
-export interface AsOf {
-  /** The time. */
-  at: string;
-  /**
-   * The number of memories in namespace and timeframe that had another text then. Their former
-   * texts are found by words alone: vectors are of current texts.
-   */
-  former_texts: number;
-  /** What the answer cannot know, for people. */
-  warning: string;
-}
-
 /** The result of an audit. */
 export interface Audit {
   /**
@@ -477,6 +464,69 @@ export interface DistinctTags {
   other: TagPath;
   /** One of them. */
   tag: TagPath;
+}
+
+/** The loaded document. */
+export interface DocumentAnswer extends LoadedDocument {
+  /** The tags of the front matter that are not valid. */
+  tags_left_out: string[];
+}
+
+/** A document to load. */
+export interface DocumentBody {
+  /** Whether a document of any robot may be changed. */
+  any_robot?: boolean;
+  /** The bytes of the file in base64, such as those of a PDF. */
+  bytes?: string | null;
+  /** The namespace. Default: the server's. */
+  namespace?: string | null;
+  /**
+   * The characters that a passage repeats of the one before it, up to half of the size. Default:
+   * 100.
+   */
+  overlap?: number | null;
+  /** Its path, which identifies it in its namespace. Its extension tells the kind of the file. */
+  path: string;
+  /** The robot that loads: it may change the documents that it loaded. Default: the server's. */
+  robot?: string | null;
+  /** The most characters of a passage, 200 to 100,000. Default: 1,000. */
+  size?: number | null;
+  /** Tags of each passage, beside those of the front matter. */
+  tags?: string[];
+  /** The text of the file. Instead: `bytes`. */
+  text?: string | null;
+}
+
+/** A loaded document. */
+export interface DocumentInfo {
+  /** The bytes of the file. */
+  bytes: number;
+  /** When it last changed. */
+  changed_at: string;
+  /** Its kind. */
+  kind: DocumentKind;
+  /** When it was first loaded. */
+  loaded_at: string;
+  /** Its namespace. */
+  namespace: string;
+  /** Its passages that are not forgotten. */
+  passages: number;
+  /** Its path. */
+  path: string;
+  /** The tags that its front matter and its loader gave its passages. */
+  tags: TagPath[];
+  /** Its title. */
+  title?: string | null;
+}
+
+/** The kind of a file. */
+export type DocumentKind = "markdown" | "text" | "html" | "pdf" | "code";
+
+/** A page of documents, in the order of their paths. */
+export interface DocumentPage {
+  documents: DocumentInfo[];
+  /** The cursor of the next page; null: this is the last. */
+  next?: string | null;
 }
 
 /** A tag of a document. */
@@ -1013,15 +1063,14 @@ export interface Hit extends Node {
    * be missing.
    */
   access_count: number;
+  /** The memories after it, the earliest first. */
+  after?: Node[];
+  /** The memories before it in its conversation or document, the earliest first, if requested. */
+  before?: Node[];
   /** The parts of its score, if requested. */
   explanation?: Explanation | null;
-  /** Its folded near-duplicates, the best first. */
+  /** Its folded near-duplicates, or the other passages of its document, the best first. */
   folded: NodeId[];
-  /**
-   * The memory that was found, if this one supersedes it and has taken its place
-   * (`RecallQuery::follow`). The scores are those of the memory that was found.
-   */
-  followed_from?: Predecessor | null;
   /** When it was last a hit. */
   last_accessed?: string | null;
   /** The kind of match that found it. */
@@ -1251,7 +1300,7 @@ export type LineKind =
   | "tag"
   | "memory"
   | "revision"
-  | "relation"
+  | "document"
   | "quota"
   | "end";
 
@@ -1260,6 +1309,25 @@ export type LineOutcome = ImportedLine | {
   /** Why. */
   problem: Problem;
 };
+
+/** The outcome of loading a document. */
+export type LoadOutcome = "loaded" | "changed" | "unchanged";
+
+/** The result of loading a document. */
+export interface LoadedDocument {
+  /** The passages that were forgotten. */
+  forgotten: number;
+  /** Those of them that it had before. They keep their nodes, their vectors and their tags. */
+  kept: number;
+  /** The outcome. */
+  outcome: LoadOutcome;
+  /** The passages that it has now. */
+  passages: number;
+  /** The path. */
+  path: string;
+  /** Those of them that were written. */
+  written: number;
+}
 
 /** A change in the log. */
 export interface LoggedChange {
@@ -1708,8 +1776,6 @@ export interface Node {
   source?: string | null;
   /** The speaker. */
   speaker?: string | null;
-  /** The memories that supersede it, the last set first; empty: none does. */
-  superseded_by?: Successor[];
   /** Tags, of every origin, in order of their paths. */
   tags: TagPath[];
   /** The number of tokens of the text. */
@@ -1809,6 +1875,14 @@ export interface Page {
 /** The reason why a job is parked. */
 export type ParkedFor = "budget" | "age";
 
+/** A document, and a page of its passages in their order. */
+export interface PassagePage {
+  document: DocumentInfo;
+  /** The cursor of the next page; null: this is the last. */
+  next?: number | null;
+  passages: Node[];
+}
+
 /** Why a queue is paused. */
 export interface Pause {
   /** The reason, for people. */
@@ -1835,20 +1909,6 @@ export interface PlaceFound {
   traces: number;
   /** When the table was vacuumed last, if that was after the erasure. */
   vacuumed_at?: string | null;
-}
-
-/** A memory that is superseded by another one. */
-export interface Predecessor {
-  /** When it happened. */
-  created_at: string;
-  /** The first 100 characters of its text. */
-  excerpt: string;
-  /** When the relation was set. */
-  made_at: string;
-  /** Its id. */
-  node: NodeId;
-  /** The reason, if one was given. */
-  reason?: string | null;
 }
 
 /** Problem details (RFC 9457). */
@@ -2019,12 +2079,6 @@ export interface QuotaUse {
 
 /** A query. Only the text is required. */
 export interface RecallBody {
-  /**
-   * Answers as the memory stood at this time: a date (midnight in the server's time zone), an RFC
-   * 3339 time, or words. Its hits enter no working memory, count as no access and refresh nothing.
-   * Default: now.
-   */
-  as_of?: string | null;
   /** Preferred tags: hits are then ordered by relevance. */
   boost_tags?: string[];
   /** Whether unknown words are spell-corrected. Default: true. */
@@ -2041,14 +2095,19 @@ export interface RecallBody {
   filter?: FilterBody;
   /** Whether near-duplicates become one hit. */
   fold?: boolean;
-  /** Whether a memory that supersedes a hit takes its place. */
-  follow?: boolean;
+  /** Whether the passages of a document become one hit. */
+  fold_documents?: boolean;
   /** The most hits, 1 to 10,000. Default: 20. */
   limit?: number | null;
   /** The least cosine similarity of hits by vectors, 0 to 1. */
   min_similarity?: number | null;
   /** The labels of the embedding models to search. Default: the active one. */
   models?: string[];
+  /**
+   * The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10.
+   * Default: 0.
+   */
+  neighbours?: number;
   /** Weights of relevance: `similarity=0.7,recency=0.3`, or `relevance`. */
   order_by?: string | null;
   /**
@@ -2075,8 +2134,6 @@ export interface RecallBody {
 
 /** The answer of a recall: the hits, and the limits of the search. */
 export interface Recalled {
-  /** The time as of which the answer is, and its limits; none: now. */
-  as_of?: AsOf | null;
   /** The choice of `Strategy::Auto`; none for other strategies. */
   chosen?: Chosen | null;
   /** Spell-corrections: unknown words and their replacements. */
@@ -2155,96 +2212,6 @@ export interface RegisteredModel {
   /** The kind of the index of its vectors. */
   vector_index: VectorIndex;
 }
-
-/** What a memory is related to. */
-export interface Related {
-  /** The number of its former texts, which `Htm::revisions` lists. */
-  former_texts: number;
-  /** The memory that was asked about. */
-  node: NodeId;
-  /** The derived relations that could not be looked for, and why. */
-  not_searched: string[];
-  /**
-   * The related memories: those of relations that were set first, then near-duplicates, then those
-   * with the same tags.
-   */
-  related: RelatedNode[];
-}
-
-/** The way in which a memory is related to the one that was asked about. */
-export type RelatedBy =
-  | "supersedes"
-  | "superseded_by"
-  | "contradicts"
-  | "near_duplicate"
-  | "shared_tags";
-
-/** A related memory. */
-export interface RelatedNode {
-  /** The way in which it is related. */
-  by: RelatedBy;
-  /** When it happened. */
-  created_at: string;
-  /** The first 100 characters of its text. */
-  excerpt: string;
-  /** When the relation was set; none of a derived one. */
-  made_at?: string | null;
-  /** The robot that set the relation; none of a derived one. */
-  made_by?: string | null;
-  /** Its id. */
-  node: NodeId;
-  /** The reason of a relation that was set, if one was given. */
-  reason?: string | null;
-  /** The name of the robot that remembered it. */
-  robot: string;
-  /** The cosine similarity of a near-duplicate. */
-  similarity?: number | null;
-  /** The shared tags, the rarest first. */
-  tags?: TagPath[];
-}
-
-/** The receipt of a relation. */
-export interface Relating extends Relation {
-  /** Whether it is new. A repeat changes nothing. */
-  is_new: boolean;
-}
-
-/** A relation that a person or an agent has set. */
-export interface Relation {
-  /** The memory that supersedes or contradicts. */
-  from: NodeId;
-  /** The kind. */
-  kind: RelationKind;
-  /** When it was set. */
-  made_at: string;
-  /** The reason, if one was given. */
-  reason?: string | null;
-  /** The robot that set it, by its name at that time. */
-  robot: string;
-  /** The memory that is superseded or contradicted. */
-  to: NodeId;
-}
-
-/** A relation of the memory of the path to another one. */
-export interface RelationBody {
-  /** Whether the memory of the path may be of any robot. */
-  any_robot?: boolean;
-  /** The kind. */
-  kind: RelationKind;
-  /** The namespace of the robot that says so. Default: the server's. */
-  namespace?: string | null;
-  /** The reason. */
-  reason?: string | null;
-  /**
-   * The robot that says so: it must have remembered the memory of the path. Default: the server's.
-   */
-  robot?: string | null;
-  /** The memory that is superseded or contradicted. */
-  to: NodeId;
-}
-
-/** The kind of a relation that is set. */
-export type RelationKind = "supersedes" | "contradicts";
 
 /** A memory to remove from a group's working memory. */
 export interface RemoveFromGroup {
@@ -2412,8 +2379,6 @@ export interface RobotChange {
 
 /** A context made from a robot's working memory. */
 export interface RobotContext extends Context {
-  /** The nodes of the text that other memories supersede. */
-  superseded?: Superseded[];
   /**
    * Set if the database did not answer: the text may have nodes that were forgotten or edited
    * elsewhere.
@@ -2684,20 +2649,6 @@ export interface Stranded {
 /** The search strategy of a recall. */
 export type Strategy = "vector" | "fulltext" | "hybrid" | "auto";
 
-/** A memory that supersedes another one. */
-export interface Successor {
-  /** When it happened. */
-  created_at: string;
-  /** The first 100 characters of its text. */
-  excerpt: string;
-  /** When the relation was set. */
-  made_at: string;
-  /** Its id. */
-  node: NodeId;
-  /** The reason, if one was given. */
-  reason?: string | null;
-}
-
 /** Two tags that may mean the same, with the evidence. */
 export interface Suggestion {
   /** The tag with fewer nodes. */
@@ -2714,14 +2665,6 @@ export interface Suggestion {
   name?: number | null;
   /** The share of common nodes, from 0.5. */
   nodes?: number | null;
-}
-
-/** A memory, and those that supersede it. */
-export interface Superseded {
-  /** The superseded memory. */
-  node: NodeId;
-  /** The memories that supersede it, the last set first. */
-  superseded_by: Successor[];
 }
 
 /** The receipt of a sweep. */
@@ -2904,8 +2847,6 @@ export type TimeStep = "year" | "month" | "week" | "day" | "hour" | "minute";
 
 /** Memories in chronological order. */
 export interface Timeline {
-  /** As `Recalled::as_of`. */
-  as_of?: AsOf | null;
   /** As `Recalled::corrected`; empty without a topic. */
   corrected: Correction[];
   /** As `Recalled::degraded`; empty without a topic. */
@@ -2926,8 +2867,6 @@ export interface Timeline {
 
 /** The query of a timeline. */
 export interface TimelineBody {
-  /** As the memory stood at this time: a date, an RFC 3339 time, or words. Default: now. */
-  as_of?: string | null;
   /** The memories of the timeline. */
   filter?: FilterBody;
   /**
@@ -3012,6 +2951,14 @@ export interface TransferReceipt {
   evicted: NodeId[];
   /** The moved nodes. */
   transferred: NodeId[];
+}
+
+/** The result of unloading documents. */
+export interface UnloadedDocuments {
+  /** The paths of the documents. */
+  documents: string[];
+  /** Their passages that were forgotten. */
+  forgotten: number;
 }
 
 /** The reason why a context could not be compared with long-term memory. */

@@ -104,6 +104,106 @@ export class Conversations {
   }
 }
 
+/** Documents. */
+export class Documents {
+  readonly #sender: Sender;
+
+  constructor(sender: Sender) {
+    this.#sender = sender;
+  }
+
+  /** List the documents of a namespace. */
+  async list(
+    fields: {
+      /** The namespace. Default: the server's. */
+      namespace?: string | null;
+      /** Only documents at or below this path. */
+      below?: string | null;
+      /** `next` of the previous page. */
+      cursor?: string | null;
+      /** The most documents, 1 to 10,000. Default: 100. */
+      limit?: number | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.DocumentPage> {
+    return this.#sender.send({ method: "GET", path: "/v1/documents", query: fields }, options);
+  }
+
+  /**
+   * Load a document.
+   *
+   * Its passages take the place of those that it had. A passage with the same text keeps its
+   * memory. A document without a change is not written.
+   */
+  async load(
+    fields: models.DocumentBody,
+    options: WriteOptions = {},
+  ): Promise<models.DocumentAnswer> {
+    return this.#sender.send(
+      {
+        method: "PUT",
+        path: "/v1/documents",
+        body: fields,
+        takesKey: true,
+      },
+      options,
+    );
+  }
+
+  /** Read a document: its passages in their order. */
+  async passages(
+    fields: {
+      /** The path of the document. */
+      path: string;
+      /** The namespace. Default: the server's. */
+      namespace?: string | null;
+      /** `next` of the previous page. */
+      cursor?: number | null;
+      /** The most passages, 1 to 10,000. Default: 100. */
+      limit?: number | null;
+    },
+    options: Options = {},
+  ): Promise<models.PassagePage> {
+    return this.#sender.send(
+      {
+        method: "GET",
+        path: "/v1/documents/passages",
+        query: fields,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Unload a document, or all documents below a directory.
+   *
+   * Their passages are forgotten. Each can be restored until it is purged.
+   */
+  async unload(
+    fields: {
+      /** Its path, or a directory for all documents below it. */
+      path: string;
+      /** The namespace. Default: the server's. */
+      namespace?: string | null;
+      /** The robot that asks: it may unload the documents that it loaded. Default: the server's. */
+      robot?: string | null;
+      /** Whether documents of any robot may be unloaded. */
+      any_robot?: boolean | null;
+    },
+    options: WriteOptions = {},
+  ): Promise<models.UnloadedDocuments> {
+    return this.#sender.send(
+      {
+        method: "DELETE",
+        path: "/v1/documents",
+        query: fields,
+        takesKey: true,
+      },
+      options,
+    );
+  }
+}
+
 /** Erasures. */
 export class Erasures {
   readonly #sender: Sender;
@@ -2084,6 +2184,7 @@ export class WorkingMemory {
 export abstract class Subjects implements Sender {
   readonly backfills = new Backfills(this);
   readonly conversations = new Conversations(this);
+  readonly documents = new Documents(this);
   readonly erasures = new Erasures(this);
   readonly files = new Files(this);
   readonly groups = new Groups(this);

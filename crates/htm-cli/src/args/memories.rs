@@ -6,7 +6,7 @@ use clap::Args;
 use htm_core::{Caller, NodeId};
 
 /// Who asks.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct CallerArgs {
     /// Act as this robot; it may change its own memories
     #[arg(long, value_name = "R")]

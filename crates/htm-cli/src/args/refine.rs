@@ -14,6 +14,12 @@ pub(crate) struct RefineArgs {
     /// Show near-duplicates as one hit, with the other ids
     #[arg(long)]
     pub(crate) fold: bool,
+    /// Show one hit a document: its best passage, with the ids of the others
+    #[arg(long)]
+    pub(crate) fold_documents: bool,
+    /// Also show N memories before and after each hit in its conversation or document, 0 to 10
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) neighbours: usize,
     /// Also search for rephrasings of the query, by a language model (expansion.provider)
     #[arg(long)]
     pub(crate) expand: bool,

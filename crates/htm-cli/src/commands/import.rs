@@ -164,6 +164,7 @@ fn called(kind: LineKind) -> &'static str {
         LineKind::Budget => "budget",
         LineKind::Limits => "provider limit",
         LineKind::Relation => "relation",
+        LineKind::Document => "document",
         LineKind::Quota => "quota",
         LineKind::Robot => "robot",
         LineKind::Group => "group",

@@ -1,5 +1,6 @@
 //! `htm recall`.
 
+pub(crate) mod passage;
 mod refine;
 
 use std::fs::File;
@@ -161,17 +162,21 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             number(scores.text),
             rank(scores.text_rank),
             refine::describe_hit(hit),
-            one_line(&hit.node.content, 100),
+            one_line(passage::text(&hit.node), 100),
             style(format!(
                 "node {}{}  {}  {}  {}",
                 hit.node.id,
-                hit.node.key.as_ref().map(|key| format!(" ({})", one_line(key, 40))).unwrap_or_default(),
+                passage::key(&hit.node),
                 zone.local(hit.node.created_at).format("%Y-%m-%d %H:%M"),
                 one_line(&hit.node.robot, 30),
                 tags
             ))
             .dim(),
         ));
+        if let Some(place) = hit.node.passage() {
+            text.push_str(&format!("     {}\n", one_line(&place.to_string(), 160)));
+        }
+        text.push_str(&passage::around(hit));
         if let Some(from) = &hit.followed_from {
             let reason =
                 from.reason.as_ref().map(|it| format!(" ({})", one_line(it, 80))).unwrap_or_default();

@@ -117,6 +117,7 @@ enum Step {
         last: (DateTime<Utc>, i64),
     },
     Relations(i64, i64),
+    Documents(String, String),
     Quotas(String),
     End,
     Done,
@@ -261,6 +262,12 @@ impl Exporter {
                 let page = store::relations(&mut self.tx, of, forgotten, (from, to)).await?;
                 let last = page.last().map(|it| Step::Relations(it.from, it.to));
                 page.into_iter().for_each(|it| self.add(Line::Relation(it)));
+                last.unwrap_or_else(|| Step::Documents(String::new(), String::new()))
+            }
+            Step::Documents(namespace, path) => {
+                let page = settings::documents(&mut self.tx, of, (&namespace, &path)).await?;
+                let last = page.last().map(|it| Step::Documents(it.ns.clone(), it.path.clone()));
+                page.into_iter().for_each(|it| self.add(Line::Document(it)));
                 last.unwrap_or_else(|| Step::Quotas(String::new()))
             }
             Step::Quotas(after) => {

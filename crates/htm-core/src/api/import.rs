@@ -284,6 +284,7 @@ impl Importer {
             Line::Retention(policy) => self.retention(&policy).await?,
             Line::Budget(budget) => self.budget(&budget).await?,
             Line::Limits(limits) => self.limits(&limits).await?,
+            Line::Document(document) => self.document(&document).await?,
             Line::Quota(quota) => self.quota(&quota).await?,
             Line::Robot(robot) => {
                 robot.check()?;

@@ -65,6 +65,13 @@ impl Htm {
         store::take_requests(self.shared_pool(), namespace, wanted).await
     }
 
+    /// Counts texts that are about to be forgotten as gone, so that others may take their place.
+    pub(crate) async fn give_room(&self, namespace: &str, memories: usize, bytes: i64) {
+        let less = QuotaUse { memories: -(memories as i64), bytes: -bytes };
+        // A namespace that has more than its quota gets no room.
+        let _ = self.rooms().take(self.pool(), namespace, less).await;
+    }
+
     /// Refuses a text for which the quota of its namespace has no room, and counts it otherwise.
     pub(crate) async fn make_room(&self, namespace: &str, memories: i64, bytes: usize) -> Result<()> {
         let more = QuotaUse { memories, bytes: bytes as i64 };

@@ -21,7 +21,7 @@ use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
 use crate::store::recall::Reader;
 use crate::store::then::Then;
-use crate::store::{expiry, nodes};
+use crate::store::{expiry, nodes, timeline};
 
 impl Htm {
     /// Finds memories.
@@ -64,7 +64,19 @@ impl Htm {
         if query.as_of.is_some() {
             recalled.hits.iter_mut().for_each(|hit| self.count_tokens_of(&mut hit.node));
         }
+        // What stands around a hit is as it is now.
+        if query.neighbours > 0 && query.as_of.is_none() {
+            self.add_neighbours(&mut recalled.hits, query.neighbours).await?;
+        }
         Ok(recalled)
+    }
+
+    /// Adds what stands around each hit in its conversation or document.
+    async fn add_neighbours(&self, hits: &mut [Hit], around: usize) -> Result<()> {
+        for hit in hits.iter_mut().filter(|hit| hit.node.session.is_some()) {
+            (hit.before, hit.after) = timeline::neighbours(self.pool(), hit.node.id, around, around).await?;
+        }
+        Ok(())
     }
 
     /// Gives the places of superseded hits to the memories that supersede them.
@@ -197,6 +209,8 @@ impl Htm {
             explanation: None,
             folded: Vec::new(),
             followed_from: None,
+            before: Vec::new(),
+            after: Vec::new(),
         });
         let hits: Vec<Hit> = hits.collect();
         if query.count_accesses {

@@ -3,7 +3,7 @@
 //! 0. the vectors of several models are searched, and the lists are fused by rank (`models.rs`);
 //! 1. other phrasings of the query are searched too, and the lists are fused by rank, with the most weight on the
 //!    query's own (`model/refine/fuse.rs`);
-//! 2. near-duplicates are folded into the best of them (`model/refine/diversity.rs`);
+//! 2. near-duplicates are folded into the best of them (`model/refine/diversity.rs`), and so are passages of one document;
 //! 3. the first candidates are ordered by a re-ranker; the rest stays behind them in its order;
 //! 4. hits are chosen that differ from one another (`model/refine/diversity.rs`).
 //!
@@ -58,6 +58,9 @@ impl Htm {
         if query.fold {
             fold(&mut recalled.hits, &vectors);
         }
+        if query.fold_documents {
+            fold_documents(&mut recalled.hits);
+        }
         if query.rerank && is_search {
             self.rerank(&Words::parse(&query.text).plain, &mut recalled).await;
         }
@@ -76,8 +79,10 @@ impl Htm {
     fn candidates(&self, query: &RecallQuery) -> usize {
         let settings = &self.settings().recall;
         let reranked = if query.rerank { settings.refine.rerank_top } else { 0 };
-        let compared =
-            if query.fold || query.expand || query.diversity.is_some() { settings.pool } else { 0 };
+        let compared = match query.fold || query.fold_documents || query.expand || query.diversity.is_some() {
+            true => settings.pool,
+            false => 0,
+        };
         query.limit.max(reranked).max(compared).min(MAX_LIMIT)
     }
 
@@ -248,6 +253,26 @@ fn fold(hits: &mut Vec<Hit>, vectors: &HashMap<NodeId, Vec<f32>>) {
         at += 1;
         stands.get(at - 1).copied().flatten().is_none()
     });
+}
+
+/// Folds the passages of a document into the best of them.
+fn fold_documents(hits: &mut Vec<Hit>) {
+    let mut best: HashMap<(String, String), usize> = HashMap::new();
+    let mut kept: Vec<Hit> = Vec::new();
+    for hit in std::mem::take(hits) {
+        let document = hit.node.passage().map(|place| (hit.node.namespace.clone(), place.path));
+        match document {
+            None => kept.push(hit),
+            Some(document) => match best.get(&document) {
+                Some(first) => kept[*first].folded.extend(std::iter::once(hit.node.id).chain(hit.folded)),
+                None => {
+                    best.insert(document, kept.len());
+                    kept.push(hit);
+                }
+            },
+        }
+    }
+    *hits = kept;
 }
 
 /// Puts the hits to be shown first.

@@ -2,8 +2,9 @@
 //!
 //! The first line is the [`Header`], the last one the [`End`] with the number of lines of each kind. A file without its
 //! end was cut. Between them are embedding models, the settings of namespaces and providers, robots, groups, the log of the
-//! ontology, tags, memories, each followed by its former texts, and relations between memories. Quotas come last: a
-//! namespace may have more than its quota, which was set later. A memory has the fields of a line of an import (`model/line.rs`) and further ones.
+//! ontology, tags, memories, each followed by its former texts, relations between memories, and documents. Quotas come
+//! last: a namespace may have more than its quota, which was set later. A memory has the fields of a line of an import
+//! (`model/line.rs`) and further ones.
 
 mod check;
 mod lines;
@@ -67,6 +68,8 @@ pub enum LineKind {
     Revision,
     /// A relation between two memories.
     Relation,
+    /// A loaded document, whose passages are memories.
+    Document,
     /// The quota of a namespace.
     Quota,
     /// The last line of an export.
@@ -90,6 +93,7 @@ pub(crate) enum Line {
     Memory(Box<SavedMemory>),
     Revision(SavedRevision),
     Relation(SavedRelation),
+    Document(SavedDocument),
     Quota(SavedQuota),
     End(End),
 }
@@ -135,6 +139,7 @@ impl Line {
             Self::Memory(_) => LineKind::Memory,
             Self::Revision(_) => LineKind::Revision,
             Self::Relation(_) => LineKind::Relation,
+            Self::Document(_) => LineKind::Document,
             Self::Quota(_) => LineKind::Quota,
             Self::End(_) => LineKind::End,
         }

@@ -13,8 +13,8 @@ use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection, Row};
 
 use super::connections::Connections;
-use super::groups;
 use super::named::{Named, sql};
+use super::{documents, groups};
 use super::{server, statistics};
 use crate::model::erase::{ErasePlan, Erasure, ErasureKind, unknown};
 use crate::model::error::{Result, chain};
@@ -194,6 +194,7 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
             .bind("nodes", &ids)?
             .fetch_scalars(&mut *tx)
             .await?;
+    let of_documents = documents::of_nodes_in_tx(&mut tx, &ids).await?;
     let mut removed = BTreeMap::new();
     for place in places::all(&mut tx).await? {
         let rows = match place.holds {
@@ -209,6 +210,8 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
                     .execute(&mut *tx)
                     .await?
             }
+            // Their passages are gone by now.
+            Holds::Documents => documents::forget_erased_in_tx(&mut tx, &of_documents).await?,
             _ => continue,
         };
         removed.insert(place.table.into_owned(), rows);

@@ -8,7 +8,7 @@ use super::connections::Connections;
 use super::entity::node;
 use super::named::{Named, sql};
 use super::orm::on;
-use super::{embeddings, forget};
+use super::{documents, embeddings, forget};
 use crate::model::caller::Owner;
 use crate::model::error::Result;
 use crate::model::forget::Removed;
@@ -93,11 +93,13 @@ async fn nodes_step(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purge
         purged.working_memory += delete(&mut tx, table, &ids).await?;
     }
     purged.removed.jobs = forget::delete_jobs_in_tx(&mut tx, &namespaces, &ids).await?;
+    let of_documents = documents::of_nodes_in_tx(&mut tx, &ids).await?;
     let deleted = node::Entity::delete_many()
         .filter(node::Column::Id.eq_any(ids.iter().copied()))
         .exec(&on(&mut tx))
         .await?;
     purged.removed.nodes = deleted.rows_affected;
+    documents::forget_erased_in_tx(&mut tx, &of_documents).await?;
     tx.commit().await?;
     Ok(purged)
 }

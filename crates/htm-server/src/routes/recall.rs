@@ -70,6 +70,13 @@ struct RecallBody {
     /// Whether near-duplicates become one hit.
     #[serde(default)]
     fold: bool,
+    /// Whether the passages of a document become one hit.
+    #[serde(default)]
+    fold_documents: bool,
+    /// The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10. Default: 0.
+    #[serde(default)]
+    #[schema(maximum = 10)]
+    neighbours: usize,
     /// Whether a language model rephrases the query.
     #[serde(default)]
     expand: bool,
@@ -106,6 +113,8 @@ impl RecallBody {
             rerank: self.rerank,
             diversity: self.diversity,
             fold: self.fold,
+            fold_documents: self.fold_documents,
+            neighbours: self.neighbours,
             expand: self.expand,
             refresh: self.refresh,
             follow: self.follow,

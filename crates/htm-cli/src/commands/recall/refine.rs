@@ -12,6 +12,8 @@ pub(super) fn refined(query: RecallQuery, args: &RefineArgs) -> RecallQuery {
         rerank: args.rerank,
         diversity: args.diversity,
         fold: args.fold,
+        fold_documents: args.fold_documents,
+        neighbours: args.neighbours,
         expand: args.expand,
         ..query
     }

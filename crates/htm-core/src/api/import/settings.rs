@@ -3,7 +3,7 @@
 use super::Importer;
 use crate::model::caller::Confirmation;
 use crate::model::error::Result;
-use crate::model::export::{SavedBudget, SavedLimits, SavedQuota, SavedRetention};
+use crate::model::export::{SavedBudget, SavedDocument, SavedLimits, SavedQuota, SavedRetention};
 use crate::store::import::settings as store;
 
 impl Importer {
@@ -16,6 +16,13 @@ impl Importer {
         }
         self.htm.set_retention(namespace, policy, Confirmation::Missing).await?;
         Ok(true)
+    }
+
+    /// Writes a document; true if there was none with its path. Its passages are here by now.
+    pub(super) async fn document(&self, saved: &SavedDocument) -> Result<bool> {
+        let digest = saved.check()?;
+        self.htm.admit(&saved.ns)?;
+        store::document(self.htm.pool(), saved, digest).await
     }
 
     /// Sets a quota; true if there was none. It comes after the memories of its namespace, which may be more.

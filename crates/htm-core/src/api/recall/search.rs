@@ -174,6 +174,8 @@ impl Search<'_> {
             explanation: self.query.explain.then(|| explained(&ranked.parts)),
             folded: Vec::new(),
             followed_from: None,
+            before: Vec::new(),
+            after: Vec::new(),
         })
     }
 }

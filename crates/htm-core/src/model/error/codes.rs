@@ -134,6 +134,14 @@ error_codes! {
     FILE_TOO_MANY_LINES "file_too_many_lines" User "A file has more lines than can be numbered."
         => "read the text of its memory: `Htm::get_by_key`";
 
+    // Documents
+    DOCUMENT_PATH_INVALID "document_path_invalid" User "A document's path is empty, too long or has a control character."
+        => "give a path of at most 512 bytes on one line";
+    DOCUMENT_NOT_FOUND "document_not_found" User "The namespace has no document with this path."
+        => "list the documents: `Htm::documents`";
+    DOCUMENT_SIZE "document_size" User "A document has no passage, or more than it may have."
+        => "split the file, or cut it into larger passages";
+
     // Recall
     STRATEGY_UNKNOWN "strategy_unknown" User "There is no recall strategy of this name."
         => "use one of: vector, fulltext, hybrid, auto";

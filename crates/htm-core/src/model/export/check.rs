@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use super::lines::*;
 use super::{FORMAT, VERSION};
+use crate::model::documents::validate_path;
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::LONGEST;
 use crate::model::id::NodeId;
 use crate::model::memory::{
-    MAX_KEY_BYTES, MAX_NAME_BYTES, Memory, content_hash, refuse_nul, validate_content, validate_metadata,
-    validate_name, validate_namespace, validate_text, validate_time,
+    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, Memory, content_hash, refuse_nul, validate_content,
+    validate_metadata, validate_name, validate_namespace, validate_text, validate_time,
 };
 use crate::model::ontology::change::check_description;
 use crate::model::ontology::names::Meaning;
@@ -107,6 +108,26 @@ impl SavedGroup {
                 .chain(self.members.iter().map(|it| it.joined_at)),
         )
     }
+}
+
+impl SavedDocument {
+    /// The digest, if the line is valid.
+    pub(crate) fn check(&self) -> Result<Option<Vec<u8>>> {
+        validate_namespace(&self.ns)?;
+        validate_path(&self.path)?;
+        self.title.as_deref().map_or(Ok(()), |title| validate_text("title", title, MAX_SOURCE_BYTES))?;
+        least("bytes", self.bytes, 0)?;
+        least("passages", self.passages.into(), 1)?;
+        times([self.loaded_at, self.changed_at])?;
+        self.digest.as_deref().map(digest).transpose()
+    }
+}
+
+/// The 32 bytes of a digest in hex.
+fn digest(hex: &str) -> Result<Vec<u8>> {
+    let byte = |at: usize| hex.get(at..at + 2).and_then(|it| u8::from_str_radix(it, 16).ok());
+    let bytes: Option<Vec<u8>> = (0..hex.len()).step_by(2).map(byte).collect();
+    bytes.filter(|bytes| bytes.len() == 32).ok_or_else(|| invalid("digest is not 64 hexadecimal digits"))
 }
 
 impl SavedBudget {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::LineCounts;
+use crate::model::documents::DocumentKind;
 use crate::model::forget::ForgetReason;
 use crate::model::groups::GroupRole;
 use crate::model::ontology::names::Meaning;
@@ -122,6 +123,26 @@ impl SavedQuota {
             requests_per_minute: self.requests_per_minute,
         }
     }
+}
+
+/// A loaded document. Its passages are lines of memories.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedDocument {
+    pub(crate) ns: String,
+    pub(crate) path: String,
+    pub(crate) format: DocumentKind,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) title: Option<String>,
+    pub(crate) bytes: i64,
+    /// SHA-256 of the file and of how it was cut, in hex; none: it is cut anew when it is loaded again.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) digest: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) tags: Vec<TagPath>,
+    pub(crate) passages: i32,
+    pub(crate) loaded_at: DateTime<Utc>,
+    pub(crate) changed_at: DateTime<Utc>,
 }
 
 /// A robot.

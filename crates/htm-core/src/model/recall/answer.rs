@@ -212,12 +212,18 @@ pub struct Hit {
     /// The parts of its score, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
-    /// Its folded near-duplicates, the best first.
+    /// Its folded near-duplicates, or the other passages of its document, the best first.
     pub folded: Vec<NodeId>,
     /// The memory that was found, if this one supersedes it and has taken its place
     /// ([`RecallQuery::follow`](crate::RecallQuery::follow)). The scores are those of the memory that was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub followed_from: Option<Predecessor>,
+    /// The memories before it in its conversation or document, the earliest first, if requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Node>,
+    /// The memories after it, the earliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Node>,
 }
 
 /// The scores of a hit. Larger is better; ranks count from 1. A query that is only a time has none.

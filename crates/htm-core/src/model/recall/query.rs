@@ -13,6 +13,9 @@ use crate::model::vectors::{unfit, validate_vector};
 /// The most bytes of a query: more than the window of embedding models (8,192 tokens, about four bytes each).
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 
+/// The most neighbours of a hit, on each side.
+const MAX_NEIGHBOURS_OF_HIT: usize = 10;
+
 /// The search strategy of a recall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[derive(
@@ -96,6 +99,11 @@ pub struct RecallQuery {
     pub diversity: Option<f64>,
     /// Whether near-duplicates become one hit, which lists the others ([`Hit::folded`](crate::Hit::folded)).
     pub fold: bool,
+    /// Whether the passages of a document become one hit, which lists the others ([`Hit::folded`](crate::Hit::folded)).
+    pub fold_documents: bool,
+    /// The number of neighbours to return of each hit in a conversation or a document, before and after it: at most 10. None
+    /// are returned of a search as of an earlier time.
+    pub neighbours: usize,
     /// Whether a language model ([`Htm::with_expander`](crate::Htm::with_expander)) rephrases the query; all phrasings
     /// are searched.
     pub expand: bool,
@@ -108,7 +116,12 @@ pub struct RecallQuery {
 
 impl RecallQuery {
     pub(crate) fn is_refined(&self) -> bool {
-        self.rerank || self.diversity.is_some() || self.fold || self.expand || self.models.len() > 1
+        self.rerank
+            || self.diversity.is_some()
+            || self.fold
+            || self.fold_documents
+            || self.expand
+            || self.models.len() > 1
     }
 
     /// A query for `text` with defaults for the rest: hybrid, 20 hits, no filter.
@@ -131,6 +144,8 @@ impl RecallQuery {
             rerank: false,
             diversity: None,
             fold: false,
+            fold_documents: false,
+            neighbours: 0,
             expand: false,
             follow: false,
             as_of: None,
@@ -230,6 +245,13 @@ impl RecallQuery {
             return Err(Error::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, message));
         }
         crate::model::refine::validate_diversity(self.diversity)?;
+        if self.neighbours > MAX_NEIGHBOURS_OF_HIT {
+            let message =
+                format!("{} neighbours are more than the {MAX_NEIGHBOURS_OF_HIT} of a hit", self.neighbours);
+            return Err(
+                Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 0 to 10")
+            );
+        }
         validate_limit(self.limit)
     }
 }

@@ -124,6 +124,8 @@ mod tests {
             explanation: None,
             folded: Vec::new(),
             followed_from: None,
+            before: Vec::new(),
+            after: Vec::new(),
         };
         nodes.iter().enumerate().map(hit).collect()
     }

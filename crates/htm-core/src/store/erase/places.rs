@@ -20,6 +20,8 @@ pub(crate) enum Holds {
     Words,
     /// The tags of a namespace. Those that only erased nodes had are removed.
     Tags,
+    /// The documents of passages. Those without any passage are removed, and the digests of the others are cleared.
+    Documents,
     /// Nothing of a memory, but of a namespace. It is removed with a whole namespace.
     Namespace,
     /// Nothing of a memory or a namespace, for this reason.
@@ -35,6 +37,7 @@ impl Holds {
             Self::Answers => "answers that are kept for retries",
             Self::Words => "words of the texts of a namespace",
             Self::Tags => "tags of a namespace",
+            Self::Documents => "paths and titles of documents that have passages",
             Self::Namespace => "settings and robots of a namespace",
             Self::Nothing(why) => why,
         }
@@ -61,7 +64,7 @@ const OF_CHANGES: Option<&str> =
     Some("change_id in (select c.id from htm.tag_changes c where c.namespace = :namespace)");
 
 /// The tables, except those of vectors. A row refers to rows of later tables only, so they are removed in this order.
-const TABLES: [(&str, Holds, Option<&str>); 40] = [
+const TABLES: [(&str, Holds, Option<&str>); 41] = [
     ("htm.node_revisions", Holds::Nodes(&["node_id"]), OWN),
     ("htm.node_absences", Holds::Nodes(&["node_id"]), OWN),
     ("htm.relations", Holds::Nodes(&["from_node", "to_node"]), OWN),
@@ -73,6 +76,7 @@ const TABLES: [(&str, Holds, Option<&str>); 40] = [
     ("htm.working_memory", Holds::Nodes(&["node_id"]), OF_ROBOTS),
     ("htm.group_memory", Holds::Nodes(&["node_id"]), OF_GROUPS),
     ("htm.nodes", Holds::Nodes(&["id"]), OWN),
+    ("htm.documents", Holds::Documents, OWN),
     ("apalis.jobs", Holds::Jobs, None),
     ("htm.operations", Holds::Answers, None),
     ("htm.group_members", Holds::Namespace, OF_GROUPS),

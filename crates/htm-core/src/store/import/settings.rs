@@ -1,7 +1,8 @@
 //! The settings of an export, set where there are none.
 
 use crate::model::error::Result;
-use crate::model::export::{SavedBudget, SavedLimits};
+use crate::model::export::{SavedBudget, SavedDocument, SavedLimits};
+use crate::model::tags::TagPath;
 use crate::store::connections::Connections;
 use crate::store::named::sql;
 
@@ -13,6 +14,33 @@ pub(crate) async fn budget(pool: &dyn Connections, budget: &SavedBudget) -> Resu
     )
     .bind("namespace", &budget.ns)?
     .bind("tokens", budget.tokens_per_day)?
+    .execute(pool)
+    .await?;
+    Ok(inserted > 0)
+}
+
+/// Writes a document; false if there is one with its path.
+pub(crate) async fn document(
+    pool: &dyn Connections,
+    document: &SavedDocument,
+    digest: Option<Vec<u8>>,
+) -> Result<bool> {
+    let inserted = sql!(
+        "insert into htm.documents
+                (namespace, path, kind, title, bytes, digest, tags, passages, loaded_at, changed_at)
+         values (:namespace, :path, :kind, :title, :bytes, :digest, :tags, :passages, :loaded_at, :changed_at)
+         on conflict on constraint documents_pk do nothing"
+    )
+    .bind("namespace", &document.ns)?
+    .bind("path", &document.path)?
+    .bind("kind", document.format.as_ref())?
+    .bind("title", &document.title)?
+    .bind("bytes", document.bytes)?
+    .bind("digest", digest)?
+    .bind("tags", document.tags.iter().map(TagPath::as_str).collect::<Vec<_>>())?
+    .bind("passages", document.passages)?
+    .bind("loaded_at", document.loaded_at)?
+    .bind("changed_at", document.changed_at)?
     .execute(pool)
     .await?;
     Ok(inserted > 0)

@@ -1,0 +1,161 @@
+//! The files below paths: without hidden ones, links, and those that .gitignore or .ignore names.
+
+use std::fs;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+
+use ignore::WalkBuilder;
+use ignore::overrides::{Override, OverrideBuilder};
+
+use super::Stamp;
+use crate::codes;
+use crate::error::CliError;
+
+/// The paths to load.
+pub(super) struct Files {
+    roots: Vec<(PathBuf, String)>,
+    globs: Vec<Override>,
+}
+
+/// A file to load.
+pub(super) struct File {
+    pub(super) place: PathBuf,
+    /// Its path as its user knows it.
+    pub(super) path: String,
+    /// Whether the command line names it.
+    pub(super) named: bool,
+}
+
+/// What cannot be read of a path.
+pub(super) struct Missing {
+    pub(super) path: String,
+    pub(super) reason: String,
+    pub(super) detail: String,
+    pub(super) named: bool,
+}
+
+impl Files {
+    pub(super) fn new(paths: &[PathBuf], globs: &[String]) -> Result<Self, CliError> {
+        let mut roots = Vec::new();
+        let mut overrides = Vec::new();
+        for path in paths {
+            roots.push((path.clone(), shown(path).unwrap_or_default()));
+            let mut builder = OverrideBuilder::new(path);
+            for glob in globs {
+                builder.add(glob).map_err(|error| CliError::new(codes::USAGE, format!("--glob: {error}")))?;
+            }
+            let built = builder.build();
+            overrides.push(built.map_err(|error| CliError::new(codes::USAGE, format!("--glob: {error}")))?);
+        }
+        Ok(Self { roots, globs: overrides })
+    }
+
+    /// The roots, as their users know them.
+    pub(super) fn roots(&self) -> impl Iterator<Item = &str> {
+        self.roots.iter().map(|(_, root)| root.as_str())
+    }
+
+    /// Whether a document of a root has no file any more. A file that cannot be read is there.
+    pub(super) fn is_gone(&self, root: &str, path: &str) -> bool {
+        // Below the current directory are relative paths alone.
+        if root == "." && (Path::new(path).is_absolute() || path.starts_with("../")) {
+            return false;
+        }
+        fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    }
+
+    /// All files, each once, in the order of their paths.
+    pub(super) fn find(&self) -> Vec<Result<File, Missing>> {
+        let mut all = Vec::new();
+        for ((root, name), globs) in self.roots.iter().zip(&self.globs) {
+            let missing = |path: String, named: bool, error: &io::Error| Missing {
+                path,
+                reason: reason(error).to_owned(),
+                detail: error.to_string(),
+                named,
+            };
+            match fs::metadata(root) {
+                Ok(found) if found.is_dir() => {}
+                Ok(_) => {
+                    all.push(file(root, true));
+                    continue;
+                }
+                Err(error) => {
+                    all.push(Err(missing(name.clone(), true, &error)));
+                    continue;
+                }
+            }
+            let mut walk = WalkBuilder::new(root);
+            walk.require_git(false).follow_links(false);
+            for entry in walk.build() {
+                match entry {
+                    // Not as overrides of the walk, which would let in hidden and ignored files that match.
+                    Ok(entry) if entry.file_type().is_some_and(|it| it.is_file()) => {
+                        if !globs.matched(entry.path(), false).is_ignore() {
+                            all.push(file(entry.path(), false));
+                        }
+                    }
+                    Ok(_) => {}
+                    Err(error) => {
+                        let detail = error.to_string();
+                        let error = error.into_io_error().unwrap_or_else(|| io::Error::other(detail));
+                        all.push(Err(missing(name.clone(), true, &error)));
+                    }
+                }
+            }
+        }
+        let path = |found: &Result<File, Missing>| match found {
+            Ok(file) => file.path.clone(),
+            Err(missing) => missing.path.clone(),
+        };
+        all.sort_by_key(path);
+        all.dedup_by(|a, b| a.is_ok() && b.is_ok() && path(a) == path(b));
+        all
+    }
+}
+
+impl File {
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        let found = fs::metadata(&self.place).ok()?;
+        Some((found.len(), found.modified().ok()?))
+    }
+
+    /// The bytes; none if there are more than `most`.
+    pub(super) fn read(&self, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let file = fs::File::open(&self.place)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes)?;
+        Ok((bytes.len() as u64 <= most).then_some(bytes))
+    }
+}
+
+fn file(place: &Path, named: bool) -> Result<File, Missing> {
+    match shown(place) {
+        Some(path) => Ok(File { place: place.to_owned(), path, named }),
+        None => Err(Missing {
+            path: place.to_string_lossy().into_owned(),
+            reason: "path_not_utf8".to_owned(),
+            detail: "its path is not UTF-8".to_owned(),
+            named,
+        }),
+    }
+}
+
+/// A path without `.` in it, except for the current directory itself.
+fn shown(path: &Path) -> Option<String> {
+    let parts: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
+    let shown = parts.to_str()?;
+    Some(if shown.is_empty() { "." } else { shown }.to_owned())
+}
+
+/// The reason of a failed read, as a code.
+pub(super) fn reason(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotFound => "not_found",
+        ErrorKind::PermissionDenied => "no_permission",
+        _ => "io_error",
+    }
+}

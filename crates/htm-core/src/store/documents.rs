@@ -1,0 +1,282 @@
+//! Documents, and the passages that they have as nodes.
+
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+use sqlx::types::Json;
+
+use super::connections::Connections;
+use super::named::{Named, sql};
+use super::recall::{NodeRow, node_columns};
+use crate::model::documents::{Document, DocumentInfo, Known, Moved};
+use crate::model::error::{Error, Result};
+use crate::model::id::NodeId;
+use crate::model::nodes::Node;
+use crate::model::tags::{TagPath, read_tag};
+
+/// A document's row.
+pub(crate) struct Found {
+    pub(crate) info: DocumentInfo,
+    /// None: a passage was erased since it was loaded.
+    pub(crate) digest: Option<Vec<u8>>,
+    /// The passages that it had when it was loaded.
+    pub(crate) loaded: u64,
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    namespace: String,
+    path: String,
+    kind: String,
+    title: Option<String>,
+    bytes: i64,
+    digest: Option<Vec<u8>>,
+    tags: Vec<String>,
+    loaded: i32,
+    loaded_at: DateTime<Utc>,
+    changed_at: DateTime<Utc>,
+    passages: i64,
+}
+
+impl Row {
+    fn into_found(self) -> Result<Found> {
+        let kind =
+            self.kind.parse().map_err(|_| Error::corrupt(format!("a document of kind `{}`", self.kind)))?;
+        let info = DocumentInfo {
+            namespace: self.namespace,
+            path: self.path,
+            kind,
+            title: self.title,
+            bytes: self.bytes as u64,
+            passages: self.passages as u64,
+            tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
+            loaded_at: self.loaded_at,
+            changed_at: self.changed_at,
+        };
+        Ok(Found { info, digest: self.digest, loaded: self.loaded as u64 })
+    }
+}
+
+/// Which documents of a namespace are read.
+#[derive(Default)]
+pub(crate) struct Which<'a> {
+    pub(crate) path: Option<&'a str>,
+    pub(crate) after: Option<&'a str>,
+    pub(crate) below: Option<&'a str>,
+}
+
+fn select(namespace: &str, which: &Which<'_>, limit: i64) -> Result<Named> {
+    let statement = sql!(include_str!("sql/documents.sql"))
+        .bind("namespace", namespace)?
+        .bind("path", which.path)?
+        .bind("after", which.after)?
+        .bind("below", which.below)?
+        .bind("limit", limit)?;
+    Ok(statement.planned_anew())
+}
+
+/// Documents in the order of their paths.
+pub(crate) async fn list(
+    pool: &dyn Connections,
+    namespace: &str,
+    which: &Which<'_>,
+    limit: i64,
+) -> Result<Vec<DocumentInfo>> {
+    let rows: Vec<Row> = select(namespace, which, limit)?.fetch_all(pool).await?;
+    rows.into_iter().map(|row| Ok(row.into_found()?.info)).collect()
+}
+
+/// The document with a path.
+pub(crate) async fn find_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    path: &str,
+) -> Result<Option<Found>> {
+    let which = Which { path: Some(path), ..Which::default() };
+    let row: Option<Row> = select(namespace, &which, 1)?.fetch_optional(connection).await?;
+    row.map(Row::into_found).transpose()
+}
+
+/// The live passages of a document, in its order, and the bytes of their texts.
+pub(crate) async fn known_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    path: &str,
+) -> Result<Vec<(Known, i64)>> {
+    #[derive(sqlx::FromRow)]
+    struct Row {
+        id: NodeId,
+        key: Option<String>,
+        seq: Option<i32>,
+        source: Option<String>,
+        metadata: serde_json::Value,
+        bytes: i32,
+    }
+    let rows: Vec<Row> = sql!(
+        "select n.id, n.key, n.seq, n.source, n.metadata, octet_length(n.content) as bytes
+           from htm.nodes n
+          where n.namespace = :namespace and md5(n.session) = md5(:path) and n.session = :path and n.type = 'passage'
+            and n.deleted_at is null
+          order by n.seq, n.id"
+    )
+    .bind("namespace", namespace)?
+    .bind("path", path)?
+    .fetch_all(connection)
+    .await?;
+    let known = |Row { id: node, key, seq, source, metadata, bytes }| {
+        (Known { node, key, seq, source, metadata }, i64::from(bytes))
+    };
+    Ok(rows.into_iter().map(known).collect())
+}
+
+/// A page of the passages of a document, in its order, after a position.
+pub(crate) async fn passages(
+    pool: &dyn Connections,
+    namespace: &str,
+    path: &str,
+    after: Option<i32>,
+    limit: i64,
+) -> Result<Vec<Node>> {
+    let statement = format!(
+        "select {} from htm.nodes m join htm.robots r on r.id = m.robot_id
+          where m.namespace = :namespace and md5(m.session) = md5(:path) and m.session = :path and m.type = 'passage'
+            and m.deleted_at is null and (:after::int is null or m.seq > :after)
+          order by m.seq, m.id limit :limit",
+        node_columns()
+    );
+    let rows: Vec<NodeRow> = Named::new(&statement)
+        .bind("namespace", namespace)?
+        .bind("path", path)?
+        .bind("after", after)?
+        .bind("limit", limit)?
+        .planned_anew()
+        .fetch_all(pool)
+        .await?;
+    rows.into_iter().map(NodeRow::into_node).collect()
+}
+
+/// Moves passages to other places of their document. Their texts stay, and so do their vectors.
+pub(crate) async fn move_in_tx(connection: &mut PgConnection, moved: &[Moved]) -> Result<()> {
+    if moved.is_empty() {
+        return Ok(());
+    }
+    sql!(
+        "update htm.nodes n set seq = u.seq, source = u.source, metadata = u.metadata
+           from unnest(:nodes::bigint[], :seqs::int[], :sources::text[], :metadata::jsonb[])
+                as u(node, seq, source, metadata)
+          where n.id = u.node"
+    )
+    .bind("nodes", moved.iter().map(|it| it.node).collect::<Vec<_>>())?
+    .bind("seqs", moved.iter().map(|it| it.seq).collect::<Vec<_>>())?
+    .bind("sources", moved.iter().map(|it| it.source.as_str()).collect::<Vec<_>>())?
+    .bind("metadata", moved.iter().map(|it| Json(&it.metadata)).collect::<Vec<_>>())?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Takes tags from passages that they have because their document had them, not because of a tagger.
+pub(crate) async fn untag_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[NodeId],
+    tags: &[TagPath],
+) -> Result<()> {
+    if nodes.is_empty() || tags.is_empty() {
+        return Ok(());
+    }
+    sql!(
+        "delete from htm.node_tags nt using htm.tags t
+          where nt.node_id = any (:nodes) and nt.origin = 'manual' and t.id = nt.tag_id
+            and t.path in (select unnest(array[p, htm.tag_meant(t.namespace, p)]) from unnest(:paths::text[]) p)"
+    )
+    .bind("nodes", nodes)?
+    .bind("paths", tags.iter().map(TagPath::as_str).collect::<Vec<_>>())?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Writes the row of a document that was loaded, and whose passages have these tags.
+pub(crate) async fn put_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    document: &Document,
+    tags: &[TagPath],
+) -> Result<()> {
+    sql!(
+        "insert into htm.documents (namespace, path, kind, title, bytes, digest, tags, passages)
+         values (:namespace, :path, :kind, :title, :bytes, :digest, :tags, :passages)
+         on conflict (namespace, path) do update
+            set kind = excluded.kind, title = excluded.title, bytes = excluded.bytes, digest = excluded.digest,
+                tags = excluded.tags, passages = excluded.passages, changed_at = now()"
+    )
+    .bind("namespace", namespace)?
+    .bind("path", &document.path)?
+    .bind("kind", document.kind.as_ref())?
+    .bind("title", &document.title)?
+    .bind("bytes", document.bytes as i64)?
+    .bind("digest", &document.digest[..])?
+    .bind("tags", tags.iter().map(TagPath::as_str).collect::<Vec<_>>())?
+    .bind("passages", document.passages.len() as i32)?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Deletes the row of a document; false if there is none.
+pub(crate) async fn remove_in_tx(connection: &mut PgConnection, namespace: &str, path: &str) -> Result<bool> {
+    let removed = sql!("delete from htm.documents where namespace = :namespace and path = :path")
+        .bind("namespace", namespace)?
+        .bind("path", path)?
+        .execute(connection)
+        .await?;
+    Ok(removed > 0)
+}
+
+/// The documents that these nodes are passages of, by namespace and path.
+pub(super) async fn of_nodes_in_tx(
+    connection: &mut PgConnection,
+    nodes: &[NodeId],
+) -> Result<Vec<(String, String)>> {
+    sql!(
+        "select distinct d.namespace, d.path
+           from htm.nodes n join htm.documents d on d.namespace = n.namespace and d.path = n.session
+          where n.id = any (:nodes) and n.type = 'passage'
+          order by 1, 2"
+    )
+    .bind("nodes", nodes)?
+    .fetch_all(connection)
+    .await
+}
+
+/// After some passages of these documents are gone for ever: deletes the rows of those that have none left, forgotten ones
+/// included, and the digests of the others. Returns the number of rows.
+pub(super) async fn forget_erased_in_tx(
+    connection: &mut PgConnection,
+    documents: &[(String, String)],
+) -> Result<u64> {
+    if documents.is_empty() {
+        return Ok(0);
+    }
+    let (namespaces, paths): (Vec<&str>, Vec<&str>) =
+        documents.iter().map(|(namespace, path)| (namespace.as_str(), path.as_str())).unzip();
+    let deleted = sql!(
+        "delete from htm.documents d using unnest(:namespaces::text[], :paths::text[]) u(namespace, path)
+          where (d.namespace, d.path) = (u.namespace, u.path)
+            and not exists (select from htm.nodes n
+                             where n.namespace = d.namespace and md5(n.session) = md5(d.path) and n.session = d.path
+                               and n.type = 'passage')"
+    )
+    .bind("namespaces", &namespaces)?
+    .bind("paths", &paths)?
+    .execute(&mut *connection)
+    .await?;
+    let cleared = sql!(
+        "update htm.documents d set digest = null from unnest(:namespaces::text[], :paths::text[]) u(namespace, path)
+          where (d.namespace, d.path) = (u.namespace, u.path) and d.digest is not null"
+    )
+    .bind("namespaces", namespaces)?
+    .bind("paths", paths)?
+    .execute(connection)
+    .await?;
+    Ok(deleted + cleared)
+}

@@ -1,0 +1,156 @@
+//! The cut of a section into passages of a limited size: at the end of a block if there is one near, otherwise of a line,
+//! a sentence or a word. Each passage may repeat the end of the one before it.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::outline::{Outline, Section, Strength};
+
+/// The size of passages, in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cutting {
+    /// The most characters of a passage, 200 to 100,000.
+    pub size: usize,
+    /// The most characters that a passage repeats of the one before it in the same section, up to half of the size.
+    pub overlap: usize,
+    /// Sections with fewer characters are put together with their neighbours.
+    pub least: usize,
+}
+
+impl Default for Cutting {
+    fn default() -> Self {
+        Self { size: 1_000, overlap: 100, least: 200 }
+    }
+}
+
+impl Cutting {
+    /// The same with values that are possible.
+    pub(crate) fn clamped(self) -> Self {
+        let size = self.size.clamp(200, 100_000);
+        Self { size, overlap: self.overlap.min(size / 2), least: self.least.min(size) }
+    }
+}
+
+/// A part of a text: a section, or some of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// The section, by its place.
+    pub(crate) section: usize,
+    pub(crate) range: Range<usize>,
+}
+
+/// Cuts every section of a text.
+pub(crate) fn pieces(text: &str, outline: &Outline, cutting: &Cutting) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (place, section) in outline.sections.iter().enumerate() {
+        let ranges = ranges(text, section, &outline.breaks, cutting);
+        pieces.extend(ranges.into_iter().map(|range| Piece { section: place, range }));
+    }
+    pieces
+}
+
+fn ranges(
+    text: &str,
+    section: &Section,
+    breaks: &[(usize, Strength)],
+    cutting: &Cutting,
+) -> Vec<Range<usize>> {
+    let end = section.range.start + text[section.range.clone()].trim_end().len();
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    // The text that no passage has yet.
+    let mut fresh = after_blank_lines(text, section.range.start, end);
+    let mut left = text[fresh..end].chars().count();
+    while fresh < end {
+        let start = match ranges.last() {
+            Some(before) if cutting.overlap > 0 => {
+                repeat_from(text, before.start + 1, fresh, cutting.overlap)
+            }
+            _ => fresh,
+        };
+        let room = cutting.size - text[start..fresh].chars().count();
+        let cut = match left <= room {
+            true => end,
+            false => {
+                // The rest is cut into parts of the same size, so that none is left over that is very short.
+                let wanted = left.div_ceil(left.div_ceil(room));
+                let at = |characters: usize| forward(text, fresh, characters);
+                cut_between(text, fresh, (at(wanted / 2), at(wanted), at(room).min(end)), breaks)
+            }
+        };
+        left -= text[fresh..cut].chars().count();
+        let next = after_blank_lines(text, cut, end);
+        left -= text[cut..next].chars().count();
+        let said = text[fresh..cut].trim_end().len();
+        // A line may begin with more white space than a passage has room for.
+        if said > 0 {
+            ranges.push(start..fresh + said);
+        }
+        fresh = next;
+    }
+    ranges
+}
+
+/// The best place for a cut from `least` to `most`, as near to `wanted` as possible.
+fn cut_between(
+    text: &str,
+    fresh: usize,
+    (least, wanted, most): (usize, usize, usize),
+    breaks: &[(usize, Strength)],
+) -> usize {
+    let from = breaks.partition_point(|(at, _)| *at <= least);
+    let to = breaks.partition_point(|(at, _)| *at <= most);
+    let nearest = |places: &mut dyn Iterator<Item = usize>| places.min_by_key(|at| at.abs_diff(wanted));
+    let of = |strength: Strength| {
+        nearest(&mut breaks[from..to].iter().filter(|it| it.1 == strength).map(|(at, _)| *at))
+    };
+    let window = &text[fresh..most];
+    let inside = |at: &usize| *at > least && *at <= most;
+    let lines = || nearest(&mut window.match_indices('\n').map(|(at, _)| fresh + at + 1).filter(inside));
+    let sentences = || {
+        let ends = window.split_sentence_bound_indices().map(|(at, it)| fresh + at + it.len());
+        // The window's own end is no end of a sentence.
+        nearest(&mut ends.filter(inside).filter(|at| *at < most))
+    };
+    let words = || {
+        let starts = window.split_word_bound_indices().filter(|(_, it)| it.trim().is_empty());
+        nearest(&mut starts.map(|(at, it)| fresh + at + it.len()).filter(inside))
+    };
+    of(Strength::Block)
+        .or_else(|| of(Strength::Part))
+        .or_else(lines)
+        .or_else(sentences)
+        .or_else(words)
+        .unwrap_or(most)
+}
+
+/// Where the passage begins whose new text begins at `fresh`: at a line, a sentence or a word of the text before it, from
+/// `least` on.
+fn repeat_from(text: &str, least: usize, fresh: usize, overlap: usize) -> usize {
+    let before = text[..fresh].char_indices().rev().nth(overlap.saturating_sub(1)).map_or(0, |(at, _)| at);
+    let from = (before.max(least)..=fresh).find(|at| text.is_char_boundary(*at)).unwrap_or(fresh);
+    let window = &text[from..fresh];
+    // A line break ends a sentence, too.
+    let says = |at: &usize| *at > from && !text[*at..fresh].trim().is_empty();
+    let sentences = || window.split_sentence_bound_indices().map(|(at, _)| from + at).find(says);
+    let words = || {
+        let blank = window.split_word_bound_indices().find(|(_, it)| it.trim().is_empty());
+        blank.map(|(at, it)| from + at + it.len())
+    };
+    let start = sentences().or_else(words).unwrap_or(fresh);
+    // White space alone repeats nothing.
+    if text[start..fresh].trim().is_empty() { fresh } else { start }
+}
+
+/// The place that is so many characters behind another one.
+fn forward(text: &str, from: usize, characters: usize) -> usize {
+    text[from..].char_indices().nth(characters).map_or(text.len(), |(at, _)| from + at)
+}
+
+/// The start of the first line that is not blank. The indentation of a line is a part of it.
+fn after_blank_lines(text: &str, from: usize, end: usize) -> usize {
+    let rest = &text[from..end];
+    let blank = rest.len() - rest.trim_start().len();
+    let line = rest[..blank].rfind('\n').map_or(0, |at| at + 1);
+    from + line
+}

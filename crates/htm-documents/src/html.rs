@@ -1,0 +1,258 @@
+//! The text of HTML with its structure. Only tokens are read, without a tree: no nesting is too deep for the stack.
+
+use std::cell::RefCell;
+
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{
+    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+
+use crate::outline::{Heading, Outline, Strength, one_line, sections};
+
+/// Elements whose text is none of the document's.
+const HIDDEN: &[&str] =
+    &["script", "style", "noscript", "template", "svg", "iframe", "object", "select", "button"];
+/// Elements of a page around its document.
+const AROUND: &[&str] = &["nav", "footer"];
+/// Elements that stand apart from the text around them.
+const BLOCKS: &[&str] = &[
+    "p",
+    "pre",
+    "table",
+    "ul",
+    "ol",
+    "dl",
+    "blockquote",
+    "figure",
+    "hr",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "section",
+    "article",
+    "main",
+    "header",
+    "aside",
+    "details",
+    "body",
+];
+/// Elements that begin a line.
+const LINES: &[&str] =
+    &["div", "br", "li", "tr", "dt", "dd", "caption", "figcaption", "summary", "option", "thead"];
+
+/// A page as text.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    pub(crate) title: Option<String>,
+    pub(crate) text: String,
+    pub(crate) outline: Outline,
+}
+
+/// Reads a page. The text is that of its `main` or `article` if it has one, otherwise all but navigation and footers.
+pub(crate) fn read(source: &str) -> Page {
+    let collected = collect(source, true);
+    // An element that is never closed may hide all of the text.
+    let collected = if collected.text.trim().is_empty() { collect(source, false) } else { collected };
+    let Collected { title, mut text, mut headings, mut breaks, main, .. } = collected;
+    if let Some((from, to)) = main.filter(|(from, to)| !text[*from..*to].trim().is_empty()) {
+        text = text[from..to].to_owned();
+        headings.retain(|it| it.range.start >= from && it.range.end <= to);
+        headings.iter_mut().for_each(|it| it.range = it.range.start - from..it.range.end - from);
+        breaks.retain(|(at, _)| (from..=to).contains(at));
+        breaks.iter_mut().for_each(|(at, _)| *at -= from);
+    }
+    let title = Some(one_line(&title)).filter(|title| !title.is_empty());
+    Page { title, outline: Outline { sections: sections(&text, 0, &headings), breaks }, text }
+}
+
+fn collect(source: &str, skips_around: bool) -> Collected {
+    let sink = Sink(RefCell::new(Collected { skips_around, ..Collected::default() }));
+    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
+    let input = BufferQueue::default();
+    // A tendril has at most 4 GiB; files are far smaller.
+    input.push_back(StrTendril::from(source));
+    while !input.is_empty() {
+        let _ = tokenizer.feed(&input);
+    }
+    tokenizer.end();
+    let mut collected = tokenizer.sink.0.into_inner();
+    collected.end_main();
+    collected
+}
+
+#[derive(Debug, Default)]
+struct Collected {
+    skips_around: bool,
+    title: String,
+    text: String,
+    headings: Vec<Heading>,
+    breaks: Vec<(usize, Strength)>,
+    /// The longest `main` or `article`.
+    main: Option<(usize, usize)>,
+    in_title: bool,
+    /// The element that is left out, and how many of its name are open.
+    hidden: Option<(String, usize)>,
+    /// How many `pre` are open.
+    preformatted: usize,
+    /// The open `main` or `article`: its start, and how many are open.
+    open_main: Option<(usize, usize)>,
+    /// The level and the start of an open heading.
+    open_heading: Option<(usize, usize)>,
+    /// The cells of the row so far.
+    cells: usize,
+    /// Whether white space stands before the next word.
+    blank: bool,
+}
+
+impl Collected {
+    fn characters(&mut self, text: &str) {
+        if self.in_title {
+            return self.title.push_str(text);
+        }
+        if self.hidden.is_some() {
+            return;
+        }
+        if self.preformatted > 0 {
+            return self.text.push_str(&text.replace("\r\n", "\n"));
+        }
+        for (place, word) in text.split(|c: char| c.is_ascii_whitespace()).enumerate() {
+            self.blank |= place > 0;
+            if word.is_empty() {
+                continue;
+            }
+            if self.blank && !self.text.is_empty() && !self.text.ends_with(['\n', ' ']) {
+                self.text.push(' ');
+            }
+            self.blank = false;
+            self.text.push_str(word);
+        }
+    }
+
+    /// Ends the line, with as many line breaks as there have to be.
+    fn line(&mut self, breaks: usize) {
+        self.blank = false;
+        if self.preformatted == 0 {
+            self.text.truncate(self.text.trim_end_matches(' ').len());
+        }
+        let there = self.text.len() - self.text.trim_end_matches('\n').len();
+        if !self.text.is_empty() {
+            (there..breaks).for_each(|_| self.text.push('\n'));
+            let strength = if breaks > 1 { Strength::Block } else { Strength::Part };
+            match self.breaks.last_mut() {
+                Some((at, last)) if *at == self.text.len() => *last = strength.max(*last),
+                _ => self.breaks.push((self.text.len(), strength)),
+            }
+        }
+    }
+
+    fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {
+        let name: &str = &tag.name;
+        let opens = tag.kind == TagKind::StartTag;
+        if let Some((hidden, depth)) = &mut self.hidden {
+            if hidden == name {
+                *depth = if opens { *depth + usize::from(!tag.self_closing) } else { *depth - 1 };
+            }
+            self.hidden.take_if(|(_, depth)| *depth == 0);
+            return if opens { raw(name) } else { TokenSinkResult::Continue };
+        }
+        match name {
+            // A picture may have a title, too.
+            "title" => self.in_title = opens && self.title.is_empty(),
+            _ if opens && self.hides(name) && !tag.self_closing => self.hidden = Some((name.to_owned(), 1)),
+            "pre" => {
+                self.line(2);
+                self.preformatted =
+                    if opens { self.preformatted + 1 } else { self.preformatted.saturating_sub(1) };
+            }
+            "main" | "article" => {
+                self.line(2);
+                match (&mut self.open_main, opens) {
+                    (Some((_, depth)), true) => *depth += 1,
+                    (Some((_, depth)), false) if *depth > 1 => *depth -= 1,
+                    (Some(_), false) => self.end_main(),
+                    (None, true) => self.open_main = Some((self.text.len(), 1)),
+                    (None, false) => {}
+                }
+            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.end_heading();
+                self.line(2);
+                let level = usize::from(name.as_bytes()[1] - b'0');
+                self.open_heading = opens.then_some((level, self.text.len()));
+            }
+            "tr" => {
+                self.line(1);
+                self.cells = 0;
+            }
+            "td" | "th" if opens => {
+                if self.cells > 0 {
+                    self.text.push_str(" | ");
+                }
+                self.cells += 1;
+                self.blank = false;
+            }
+            "li" if opens => {
+                self.line(1);
+                self.text.push_str("- ");
+            }
+            _ if BLOCKS.contains(&name) => self.line(2),
+            _ if LINES.contains(&name) => self.line(1),
+            _ => {}
+        }
+        if opens { raw(name) } else { TokenSinkResult::Continue }
+    }
+
+    fn hides(&self, name: &str) -> bool {
+        HIDDEN.contains(&name) || (self.skips_around && AROUND.contains(&name))
+    }
+
+    fn end_heading(&mut self) {
+        let Some((level, from)) = self.open_heading.take() else { return };
+        let from = from.min(self.text.len());
+        let text = one_line(&self.text[from..]);
+        // The sign of a link to the heading.
+        let text = text.trim_end_matches(['#', '¶', '§', ' ']).to_owned();
+        if !text.is_empty() {
+            self.headings.push(Heading { level, text, range: from..self.text.len() });
+        }
+    }
+
+    fn end_main(&mut self) {
+        let Some((from, _)) = self.open_main.take() else { return };
+        let to = self.text.len();
+        if self.main.is_none_or(|(first, last)| to - from.min(to) > last - first) {
+            self.main = Some((from.min(to), to));
+        }
+    }
+}
+
+/// How the text of an element is read. Within some, `<` begins no tag.
+fn raw(name: &str) -> TokenSinkResult<()> {
+    match name {
+        "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
+        "script" => TokenSinkResult::RawData(RawKind::ScriptData),
+        "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
+        "plaintext" => TokenSinkResult::Plaintext,
+        _ => TokenSinkResult::Continue,
+    }
+}
+
+struct Sink(RefCell<Collected>);
+
+impl TokenSink for Sink {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        let mut collected = self.0.borrow_mut();
+        match token {
+            Token::CharacterTokens(text) => collected.characters(&text),
+            Token::TagToken(tag) => return collected.tag(&tag),
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}

@@ -1,0 +1,72 @@
+//! The structure of a text: its sections, and the places where it may be cut.
+
+use std::ops::Range;
+
+/// A part of a text below one heading. The sections of a text are in its order, and leave out nothing but white space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// The headings above it, the outermost first.
+    pub(crate) heading: Vec<String>,
+    /// Its place in the text.
+    pub(crate) range: Range<usize>,
+    /// Where its text begins behind its own heading.
+    pub(crate) body: usize,
+    /// The page that it is on, from 1.
+    pub(crate) page: Option<u32>,
+}
+
+/// How well a text may be cut at a place. A cut at the end of a block keeps more together than one within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Strength {
+    /// The end of a part of a block, such as an item of a list.
+    Part,
+    /// The end of a block.
+    Block,
+}
+
+/// The structure of a text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outline {
+    pub(crate) sections: Vec<Section>,
+    /// The ends of blocks, in the order of the text.
+    pub(crate) breaks: Vec<(usize, Strength)>,
+}
+
+/// A heading of a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Heading {
+    /// 1 is the outermost.
+    pub(crate) level: usize,
+    pub(crate) text: String,
+    pub(crate) range: Range<usize>,
+}
+
+/// The sections below headings, which are in the order of the text.
+pub(crate) fn sections(text: &str, start: usize, headings: &[Heading]) -> Vec<Section> {
+    let mut sections = Vec::new();
+    let first = headings.first().map_or(text.len(), |heading| heading.range.start);
+    let mut add = |heading: Vec<String>, range: Range<usize>, body: usize| {
+        if !text[range.clone()].trim().is_empty() {
+            sections.push(Section { heading, range, body, page: None });
+        }
+    };
+    add(Vec::new(), start..first, start);
+    let mut above: Vec<&Heading> = Vec::new();
+    for (place, heading) in headings.iter().enumerate() {
+        above.retain(|it| it.level < heading.level);
+        above.push(heading);
+        let end = headings.get(place + 1).map_or(text.len(), |next| next.range.start);
+        let names = above.iter().filter(|it| !it.text.is_empty()).map(|it| it.text.clone()).collect();
+        add(names, heading.range.start..end, heading.range.end);
+    }
+    sections
+}
+
+/// A heading on one line, of at most 120 characters.
+pub(crate) fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(120) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}

@@ -1,0 +1,75 @@
+//! The text of a PDF, page by page.
+//!
+//! The library panics on some broken files, and a broken file may keep it busy for ever. So it runs in a thread of its own,
+//! whose panics are caught, with a deadline. A thread that misses the deadline is left behind.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use pdf_extract::{Document, PlainTextOutput, output_doc_page};
+
+use crate::unreadable::Unreadable;
+
+/// The longest time for one file.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The stack of the thread: objects of a PDF may be deeply nested.
+const STACK: usize = 64 << 20;
+
+/// The texts of the pages that can be read.
+pub(crate) fn pages(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {
+    silence();
+    let bytes = bytes.to_vec();
+    let (send, receive) = channel();
+    let thread = std::thread::Builder::new().name("pdf".into()).stack_size(STACK).spawn(move || {
+        QUIET.set(true);
+        let read = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
+        // Nobody may be waiting any more.
+        let _ = send.send(read.unwrap_or(Err(Unreadable::Damaged)));
+    });
+    if thread.is_err() {
+        return Err(Unreadable::TooSlow);
+    }
+    receive.recv_timeout(PATIENCE).unwrap_or(Err(Unreadable::TooSlow))
+}
+
+fn read(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {
+    let mut document = Document::load_mem(bytes).map_err(|error| match error.to_string().to_lowercase() {
+        text if text.contains("decrypt") || text.contains("password") => Unreadable::Encrypted,
+        _ => Unreadable::Damaged,
+    })?;
+    if document.is_encrypted() && document.decrypt("").is_err() {
+        return Err(Unreadable::Encrypted);
+    }
+    let mut pages = Vec::new();
+    let mut damaged = false;
+    for number in document.get_pages().into_keys() {
+        let mut text = String::new();
+        let page = || output_doc_page(&document, &mut PlainTextOutput::new(&mut text), number).is_ok();
+        if catch_unwind(AssertUnwindSafe(page)).unwrap_or(false) {
+            pages.push((number, text));
+        } else {
+            damaged = true;
+        }
+    }
+    if pages.is_empty() && damaged { Err(Unreadable::Damaged) } else { Ok(pages) }
+}
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps the panics of these threads from standard error. Those of others are printed as before.
+fn silence() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                before(panic);
+            }
+        }));
+    });
+}

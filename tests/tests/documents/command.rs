@@ -1,0 +1,150 @@
+//! `htm load`, `htm unload` and `htm documents`, as a person or a script meets them.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use htm_tests::{Sandbox, TestDatabase, wait_until};
+use serde_json::{Value, json};
+
+use super::GUIDE;
+
+/// A directory with documents and what is none.
+fn tree(sandbox: &Sandbox) -> std::path::PathBuf {
+    let root = std::path::PathBuf::from(sandbox.write("outside.md", "# Outside\n\nNot below docs.\n"));
+    let docs = root.parent().unwrap().join("docs");
+    fs::create_dir_all(docs.join("deep/.git")).unwrap();
+    fs::create_dir_all(docs.join("drafts")).unwrap();
+    for (name, content) in [
+        ("guide.md", GUIDE.as_bytes()),
+        ("deep/page.html", b"<title>Page</title><h1>Page</h1><p>Ballast is sand."),
+        ("deep/main.rs", b"/// Starts.\nfn main() {\n    run();\n}\n"),
+        ("picture.png", b"\x89PNG\0\0"),
+        ("latin.txt", b"caf\xe9"),
+        ("empty.md", b""),
+        (".hidden.md", b"# Hidden\n"),
+        ("drafts/draft.md", b"# Draft\n"),
+        (".gitignore", b"drafts/\n"),
+        ("deep/.git/config.md", b"# No\n"),
+    ] {
+        fs::write(docs.join(name), content).unwrap();
+    }
+    symlink("../outside.md", docs.join("link.md")).unwrap();
+    docs
+}
+
+#[tokio::test]
+async fn a_directory_is_loaded_and_what_cannot_be_read_is_named() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let docs = tree(&sandbox);
+    let report = sandbox.htm(&["load", "docs", "--json", "--dry-run"]).await.json();
+    assert_eq!((&report["dry_run"], &report["loaded"]), (&json!(true), &json!(3)));
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 0);
+
+    let report = sandbox.htm(&["load", "docs", "--json"]).await.json();
+    assert_eq!((&report["loaded"], &report["unchanged"]), (&json!(3), &json!(0)));
+    let left_out: Vec<(&str, &str)> = report["left_out"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["path"].as_str().unwrap(), it["reason"].as_str().unwrap()))
+        .collect();
+    let expected =
+        [("docs/empty.md", "empty"), ("docs/latin.txt", "not_utf8"), ("docs/picture.png", "binary")];
+    assert_eq!(left_out, expected);
+
+    fs::write(docs.join("guide.md"), GUIDE.replace("A mast", "One mast")).unwrap();
+    let said = sandbox.htm(&["load", "docs"]).await.succeeds().to_owned();
+    assert!(said.contains("changed  docs/guide.md: 1 passage written, "), "{said}");
+    assert!(said.contains("0 documents loaded, 1 changed, 2 unchanged, 3 files left out"), "{said}");
+    assert!(said.contains("left out docs/latin.txt: its text is not UTF-8 [not_utf8]"), "{said}");
+
+    let listed = sandbox.htm(&["documents", "--json"]).await.json();
+    let paths: Vec<&str> = listed.as_array().unwrap().iter().map(|it| it["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["docs/deep/main.rs", "docs/deep/page.html", "docs/guide.md"]);
+    let said = sandbox.htm(&["documents", "docs/deep"]).await.succeeds().to_owned();
+    assert!(said.contains("docs/deep/page.html  html") && !said.contains("guide.md"), "{said}");
+}
+
+#[tokio::test]
+async fn a_file_that_is_named_has_to_be_there() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.write("a.md", GUIDE);
+    sandbox.write(".note.md", "# Hidden, and named\n\nText.\n");
+    let answer = sandbox.htm(&["load", "a.md", "missing.md", "./.note.md", "--json"]).await;
+    let report: Value = serde_json::from_str(&answer.exits(2).stdout).unwrap();
+    assert_eq!((&report["loaded"], &report["left_out"][0]["reason"]), (&json!(2), &json!("not_found")));
+    let again = sandbox.htm(&["load", "a.md", "--glob", "["]).await;
+    assert!(again.exits(2).stderr.contains("error[usage]"), "{again:?}");
+}
+
+#[tokio::test]
+async fn no_permission_stops_nothing() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let docs = tree(&sandbox);
+    fs::set_permissions(docs.join("guide.md"), fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read(docs.join("guide.md")).is_ok() {
+        return; // As root, every file can be read.
+    }
+    let report = sandbox.htm(&["load", "docs", "--json"]).await.json();
+    assert_eq!(report["loaded"], 2);
+    let reasons = report["left_out"].as_array().unwrap();
+    assert!(reasons.iter().any(|it| it["reason"] == "no_permission"), "{report}");
+}
+
+#[tokio::test]
+async fn removed_files_are_forgotten_when_asked() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let docs = tree(&sandbox);
+    sandbox.htm(&["load", ".", "--glob", "*.md"]).await.succeeds();
+    fs::remove_file(docs.join("guide.md")).unwrap();
+    let report = sandbox.htm(&["load", "docs", "--json"]).await.json();
+    assert_eq!(report["removed"], json!([]));
+    let report = sandbox.htm(&["load", "docs", "--json", "--dry-run", "--forget-removed"]).await.json();
+    assert_eq!((&report["removed"], &report["forgotten"]), (&json!(["docs/guide.md"]), &json!(1)));
+    let report = sandbox.htm(&["load", "docs", "--json", "--forget-removed"]).await.json();
+    assert_eq!(report["removed"], json!(["docs/guide.md"]));
+    let listed = sandbox.htm(&["documents", "--json"]).await.json();
+    let paths: Vec<&str> = listed.as_array().unwrap().iter().map(|it| it["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["docs/deep/main.rs", "docs/deep/page.html", "outside.md"]);
+    // The directory itself may be gone, too.
+    fs::remove_dir_all(&docs).unwrap();
+    let answer = sandbox.htm(&["load", "docs", "--forget-removed"]).await;
+    assert!(answer.exits(2).stdout.contains("removed  docs/deep/main.rs"), "{answer:?}");
+    let said = sandbox.htm(&["unload", "outside.md"]).await.succeeds().to_owned();
+    assert!(said.contains("1 document unloaded, 1 passage forgotten:\noutside.md"), "{said}");
+    let answer = sandbox.htm(&["unload", "outside.md"]).await;
+    assert!(answer.exits(2).stderr.contains("error[document_not_found]"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_hit_is_shown_with_its_place_and_neighbours() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.write("guide.md", GUIDE);
+    sandbox.htm(&["load", "guide.md", "--size", "200"]).await.succeeds();
+    let said = sandbox.htm(&["recall", "--neighbours", "1", "mast zeppelin"]).await.succeeds().to_owned();
+    assert!(said.contains("guide.md:5 › The guide › Airships"), "{said}");
+    assert!(!said.contains("passage:"), "the key says nothing: {said}");
+}
+
+#[tokio::test]
+async fn a_watch_loads_what_changes() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let docs = tree(&sandbox);
+    let mut watch = sandbox.start("htm", &["load", "--watch", "--forget-removed", "docs"]);
+    wait_until(async || db.count("select count(*) from htm.documents").await == 3).await;
+    fs::write(docs.join("guide.md"), "# Another\n\nThe text is new.\n").unwrap();
+    fs::remove_file(docs.join("deep/main.rs")).unwrap();
+    wait_until(async || {
+        let new = "select count(*) from htm.nodes where content like '%is new.' and deleted_at is null";
+        db.count(new).await == 1 && db.count("select count(*) from htm.documents").await == 2
+    })
+    .await;
+    watch.signal(nix::sys::signal::Signal::SIGINT);
+    assert!(watch.end().await.success());
+}

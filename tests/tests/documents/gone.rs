@@ -1,0 +1,59 @@
+//! Unloaded, purged and erased documents.
+
+use htm_core::{Caller, Confirmation, Erase, Purge};
+use htm_tests::TestDatabase;
+
+use super::{GUIDE, load, passages};
+
+#[tokio::test]
+async fn an_unloaded_document_is_forgotten() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for path in ["docs/a.md", "docs/b/c.md", "docs2/a.md", "docs"] {
+        load(&htm, path, GUIDE).await;
+    }
+    let node = passages(&htm, "docs/a.md").await[0].id;
+    let unloaded = htm.unload_documents(None, "docs/", &Caller::Handle).await.unwrap();
+    assert_eq!(
+        (unloaded.documents, unloaded.forgotten),
+        (vec!["docs".into(), "docs/a.md".into(), "docs/b/c.md".into()], 7)
+    );
+    let left: Vec<String> =
+        htm.documents(None, None, None, 10).await.unwrap().into_iter().map(|it| it.path).collect();
+    assert_eq!(left, ["docs2/a.md"]);
+    let missing = htm.unload_documents(None, "docs", &Caller::Handle).await.unwrap_err();
+    assert_eq!(missing.code(), "document_not_found");
+    htm.restore(node, &Caller::Handle).await.unwrap();
+    // The one that was restored is a part of it again.
+    assert_eq!(load(&htm, "docs/a.md", GUIDE).await.kept, 1);
+}
+
+#[tokio::test]
+async fn an_erased_passage_leaves_no_hash_and_the_last_one_no_path() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "secret/zeppelin.md", GUIDE).await;
+    let nodes = passages(&htm, "secret/zeppelin.md").await;
+    let one = Erase::Memories(vec![nodes[0].id]);
+    htm.erase(&one, None, Confirmation::Confirmed).await.unwrap();
+    assert_eq!(db.count("select count(*) from htm.documents where digest is null").await, 1);
+    let rest = Erase::Memories(vec![nodes[1].id, nodes[2].id]);
+    let erased = htm.erase(&rest, None, Confirmation::Confirmed).await.unwrap();
+    assert_eq!(erased.removed["htm.documents"], 1);
+    assert_eq!(db.count("select count(*) from htm.documents").await, 0);
+    let verified = htm.verify_erasure(erased.id, Some("secret/zeppelin.md")).await.unwrap();
+    assert!(verified.is_clean, "{verified:?}");
+}
+
+#[tokio::test]
+async fn a_purge_takes_the_row_of_a_document_without_passages() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    for node in passages(&htm, "a.md").await {
+        htm.forget(node.id, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    }
+    assert_eq!(htm.document(None, "a.md").await.unwrap().passages, 0);
+    htm.purge(&Purge::before(chrono::Utc::now()), Confirmation::Confirmed).await.unwrap();
+    assert_eq!(db.count("select count(*) from htm.documents").await, 0);
+}

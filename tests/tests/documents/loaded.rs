@@ -1,0 +1,163 @@
+//! What a load writes, and what it leaves as it is.
+
+use htm_core::{Caller, Edit, Error, LoadOutcome, Memory, Quota, RecallQuery, Stage};
+use htm_tests::{TestDatabase, drain};
+
+use super::{GUIDE, counts, document, load, passages, texts};
+
+#[tokio::test]
+async fn a_document_is_its_passages() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let loaded = load(&htm, "docs/guide.md", GUIDE).await;
+    assert_eq!((loaded.outcome, loaded.passages), (LoadOutcome::Loaded, 3));
+    let nodes = passages(&htm, "docs/guide.md").await;
+    assert_eq!(
+        texts(&nodes),
+        ["An airship floats.", "A mast holds the zeppelin.", "Hydrogen burns, helium does not."]
+    );
+    let mooring = &nodes[1];
+    assert_eq!(mooring.content, "The guide › Airships › Mooring\n\nA mast holds the zeppelin.");
+    assert_eq!((mooring.kind.as_deref(), mooring.seq), (Some("passage"), Some(1)));
+    assert_eq!(mooring.session.as_deref(), Some("docs/guide.md"));
+    assert_eq!(mooring.source.as_deref(), Some("docs/guide.md#mooring"));
+    assert_eq!(mooring.tags.iter().map(|tag| tag.as_str()).collect::<Vec<_>>(), ["manual"]);
+    let place = mooring.passage().unwrap();
+    assert_eq!(place.to_string(), "docs/guide.md:9 › The guide › Airships › Mooring");
+    let listed = htm.documents(None, None, None, 10).await.unwrap();
+    assert_eq!((listed.len(), listed[0].passages, listed[0].title.as_deref()), (1, 3, Some("The guide")));
+    let neighbours = htm.neighbours(mooring.id, 1, 1).await.unwrap();
+    assert_eq!((neighbours.before[0].id, neighbours.after[0].id), (nodes[0].id, nodes[2].id));
+}
+
+#[tokio::test]
+async fn the_same_file_is_not_written_again() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    let before = htm_tests::every_row(&db.pool).await;
+    let again = load(&htm, "a.md", GUIDE).await;
+    assert_eq!((again.outcome, counts(&again)), (LoadOutcome::Unchanged, (0, 3, 0)));
+    assert_eq!(htm_tests::every_row(&db.pool).await, before);
+    let planned = htm.plan_document(&document("a.md", "# Other\n\nText.\n"), &Caller::Handle).await.unwrap();
+    assert_eq!((planned.outcome, counts(&planned)), (LoadOutcome::Changed, (1, 0, 3)));
+    assert_eq!(htm_tests::every_row(&db.pool).await, before);
+}
+
+#[tokio::test]
+async fn only_what_changed_is_written() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    drain(&db, Stage::Embed).await;
+    drain(&db, Stage::Tag).await;
+    let before = passages(&htm, "a.md").await;
+    let changed = GUIDE
+        .replace("A mast holds", "A hook holds")
+        .replace("# Airships", "# Airships\n\nNew words.\n\n## First");
+    let loaded = load(&htm, "a.md", &changed).await;
+    // The words below the new heading are another passage, and the fuel has moved.
+    assert_eq!((loaded.outcome, counts(&loaded)), (LoadOutcome::Changed, (3, 1, 2)));
+    let after = passages(&htm, "a.md").await;
+    assert_eq!(after.iter().map(|node| node.seq).collect::<Vec<_>>(), [0, 1, 2, 3].map(Some));
+    assert_eq!((after[3].id, after[3].revision), (before[2].id, 1));
+    assert_eq!(after[3].metadata["line"], 17);
+    let jobs = db.count("select count(*) from apalis.jobs where status = 'Pending'").await;
+    assert_eq!(jobs, 3 * 2, "only new passages are embedded and tagged");
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is not null").await, 2);
+}
+
+#[tokio::test]
+async fn tags_follow_the_front_matter_and_leave_others() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    let first = passages(&htm, "a.md").await[0].id;
+    htm.edit(first, &Edit::new().tag("own".parse().unwrap())).await.unwrap();
+    let loaded = load(&htm, "a.md", &GUIDE.replace("[manual]", "[handbook, ship]")).await;
+    assert_eq!(counts(&loaded), (0, 3, 0));
+    let nodes = passages(&htm, "a.md").await;
+    let tags = |at: usize| nodes[at].tags.iter().map(|tag| tag.as_str()).collect::<Vec<_>>();
+    assert_eq!((tags(0), tags(1)), (vec!["handbook", "own", "ship"], vec!["handbook", "ship"]));
+}
+
+#[tokio::test]
+async fn what_was_lost_comes_back_and_an_edit_stays() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    let nodes = passages(&htm, "a.md").await;
+    htm.edit(nodes[0].id, &Edit::new().content("An airship floats, they say.")).await.unwrap();
+    htm.forget(nodes[1].id, &Caller::Handle, htm_core::Confirmation::Confirmed).await.unwrap();
+    let loaded = load(&htm, "a.md", GUIDE).await;
+    assert_eq!(counts(&loaded), (1, 2, 0));
+    let after = passages(&htm, "a.md").await;
+    assert_eq!(
+        texts(&after),
+        ["An airship floats, they say.", "A mast holds the zeppelin.", "Hydrogen burns, helium does not."]
+    );
+}
+
+#[tokio::test]
+async fn a_document_is_whole_or_not_changed() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    let state = async || (passages(&htm, "a.md").await, htm.documents(None, None, None, 10).await.unwrap());
+    let before = state().await;
+    let mut bad = document("a.md", &GUIDE.replace("floats", "flies"));
+    bad.passages[2].content = "NUL \0".into();
+    let code = |result: htm_core::Result<_>| result.err().as_ref().map_or("ok", Error::code);
+    assert_eq!(code(htm.load_document(&bad, &Caller::Handle).await.map(drop)), "nul_byte");
+    let other = Caller::Robot("other".into());
+    let changed = document("a.md", &GUIDE.replace("floats", "flies"));
+    assert_eq!(code(htm.load_document(&changed, &other).await.map(drop)), "not_owner");
+    assert_eq!(code(htm.unload_documents(None, "a.md", &other).await.map(drop)), "not_owner");
+    assert_eq!(state().await, before);
+    htm.load_document(&changed, &Caller::AnyRobot).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_full_namespace_takes_a_document_in_the_place_of_its_former_text() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    htm.set_quota(None, Quota { max_memories: Some(3), ..Quota::default() }).await.unwrap();
+    let refused = htm.load_document(&document("b.md", "# B\n\nText.\n"), &Caller::Handle).await.unwrap_err();
+    assert_eq!(refused.code(), "quota_exceeded");
+    assert_eq!(counts(&load(&htm, "a.md", &GUIDE.replace("floats", "flies")).await), (1, 2, 1));
+}
+
+#[tokio::test]
+async fn others_conversations_and_namespaces_are_no_part_of_it() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let said = Memory { session: Some("a.md".into()), ..Memory::new("We talked about a.md.") };
+    let said = htm.remember(said).await.unwrap().node;
+    load(&htm, "a.md", GUIDE).await;
+    let mut elsewhere = document("a.md", GUIDE);
+    elsewhere.namespace = Some("elsewhere".into());
+    htm.load_document(&elsewhere, &Caller::AnyRobot).await.unwrap();
+    htm.unload_documents(None, "a.md", &Caller::Handle).await.unwrap();
+    htm.get(said).await.unwrap();
+    assert_eq!(htm.document(Some("elsewhere"), "a.md").await.unwrap().passages, 3);
+    let tenant = htm.within(["elsewhere"]).unwrap();
+    assert_eq!(tenant.documents(None, None, None, 10).await.unwrap().len(), 1);
+    let forbidden = tenant.documents(Some("default"), None, None, 10).await.unwrap_err();
+    assert_eq!(forbidden.code(), "namespace_forbidden");
+    let found = htm.recall(&RecallQuery::new("zeppelin mast")).await.unwrap();
+    assert!(found.hits.is_empty(), "{found:?}");
+}
+
+#[tokio::test]
+async fn two_loads_at_the_same_time_are_one_after_the_other() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let texts: Vec<String> =
+        (0..6).map(|number| GUIDE.replace("floats", &format!("floats {number} times"))).collect();
+    let loads = texts.iter().map(|text| load(&htm, "a.md", text));
+    futures::future::join_all(loads).await;
+    let nodes = passages(&htm, "a.md").await;
+    assert_eq!(nodes.iter().map(|node| node.seq).collect::<Vec<_>>(), [0, 1, 2].map(Some));
+    assert_eq!(db.count("select count(*) from htm.documents").await, 1);
+}

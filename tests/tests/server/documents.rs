@@ -1,0 +1,68 @@
+//! Documents: loaded, listed, read and unloaded.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use htm_core::{NewApiKey, Role};
+use serde_json::json;
+
+use super::Served;
+
+const GUIDE: &str = "# Guide\n\n## Mooring\n\nA mast holds the zeppelin.\n";
+
+#[tokio::test]
+async fn a_document_is_loaded_listed_read_and_unloaded() {
+    let served = Served::new().await;
+    let body = json!({"path": "docs/guide.md", "text": GUIDE, "tags": ["manual"]});
+    let loaded = served.put("/v1/documents", body.clone()).await.is(200);
+    assert_eq!((&loaded["outcome"], &loaded["passages"]), (&json!("loaded"), &json!(1)));
+    assert_eq!(served.put("/v1/documents", body).await.is(200)["outcome"], "unchanged");
+    let page = json!({"path": "a.html", "bytes": STANDARD.encode("<h1>Page</h1><p>Sand.")});
+    served.put("/v1/documents", page).await.is(200);
+
+    let first = served.get("/v1/documents?limit=1").await.is(200);
+    assert_eq!((&first["documents"][0]["path"], &first["next"]), (&json!("a.html"), &json!("a.html")));
+    let second = served.get("/v1/documents?limit=1&cursor=a.html").await.is(200);
+    assert_eq!(second["documents"][0]["tags"], json!(["manual"]));
+    let read = served.get("/v1/documents/passages?path=docs/guide.md").await.is(200);
+    assert_eq!(read["document"]["title"], "Guide");
+    assert_eq!(read["passages"][0]["metadata"]["heading"], json!(["Guide", "Mooring"]));
+    assert_eq!(read["passages"][0]["source"], "docs/guide.md#mooring");
+
+    let recalled = served
+        .post("/v1/recall", json!({"query": "mast", "fold_documents": true, "neighbours": 1}))
+        .await
+        .is(200);
+    assert_eq!(recalled["hits"][0]["session"], "docs/guide.md");
+    let unloaded = served.delete("/v1/documents?path=docs").await.is(200);
+    assert_eq!((&unloaded["documents"], &unloaded["forgotten"]), (&json!(["docs/guide.md"]), &json!(1)));
+    let missing = served.delete("/v1/documents?path=docs").await;
+    assert_eq!(missing.problem(), (404, "document_not_found"));
+}
+
+#[tokio::test]
+async fn what_is_no_document_is_refused() {
+    let served = Served::new().await;
+    for (body, status, code) in [
+        (json!({"path": "a.md"}), 400, "body_invalid"),
+        (json!({"path": "a.md", "text": "x", "bytes": "eA=="}), 400, "body_invalid"),
+        (json!({"path": "a.md", "bytes": "?"}), 400, "body_invalid"),
+        (json!({"path": "a.md", "text": "x", "size": 10}), 400, "body_invalid"),
+        (json!({"path": "a.md", "text": " "}), 422, "document_unreadable"),
+        (json!({"path": "a.pdf", "text": "x"}), 422, "document_unreadable"),
+        (json!({"path": "", "text": "x"}), 422, "document_path_invalid"),
+        (json!({"path": "a.md", "text": "x", "tags": ["c++"]}), 422, "tag_invalid"),
+    ] {
+        let reply = served.put("/v1/documents", body.clone()).await;
+        assert_eq!(reply.problem(), (status, code), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_reader_loads_nothing() {
+    let mut served = Served::new().await;
+    served.use_key(&NewApiKey::new(Role::Reader)).await;
+    let reply = served.put("/v1/documents", json!({"path": "a.md", "text": GUIDE})).await;
+    assert_eq!(reply.problem(), (403, "role_insufficient"));
+    served.get("/v1/documents").await.is(200);
+    assert_eq!(served.delete("/v1/documents?path=a.md").await.problem(), (403, "role_insufficient"));
+}
