@@ -511,9 +511,9 @@ async fn the_command_writes_a_file_that_the_command_reads() {
     assert_eq!(without_time(printed.succeeds()), without_time(&written));
     let said = other.htm(&["import", &file]).await;
     let said = said.succeeds();
-    assert!(said.contains("8 written, 0 skipped, 0 rejected") && said.contains("2 former texts"), "{said}");
+    assert!(said.contains("9 written, 0 skipped, 0 rejected") && said.contains("2 former texts"), "{said}");
     let report = other.htm(&["import", &file, "--json"]).await.json();
-    assert_eq!((&report["written"], &report["skipped"], report.get("others")), (&json!(0), &json!(8), None));
+    assert_eq!((&report["written"], &report["skipped"], report.get("others")), (&json!(0), &json!(9), None));
     let begun = written[..written.len() / 2].rfind('\n').unwrap() + 10;
     let cut = other.write("cut.jsonl", &written[..begun]);
     let report = other.htm(&["import", &cut, "--json"]).await;

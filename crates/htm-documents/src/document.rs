@@ -37,15 +37,16 @@ impl Read {
             htm_core::DocumentKind::Code => path,
             _ => self.title.as_deref().unwrap_or_else(|| path.rsplit('/').next().unwrap_or(path)),
         };
-        let passages = self.passages.iter().map(|passage| {
+        let passages = self.passages.iter().enumerate().map(|(place, passage)| {
             let text = self.text[passage.body..passage.range.end].trim_start_matches(['\r', '\n']).trim_end();
             let first = passage.heading.first().filter(|first| *first == name);
             let names =
                 first.is_none().then_some(name).into_iter().chain(passage.heading.iter().map(String::as_str));
             let mut content = shortened(names.collect::<Vec<_>>());
-            if !text.is_empty() {
+            let about = self.description.as_deref().filter(|_| place == 0);
+            for part in about.into_iter().chain(Some(text).filter(|text| !text.is_empty())) {
                 content.push_str("\n\n");
-                content.push_str(text);
+                content.push_str(part);
             }
             DocumentPassage {
                 content,

@@ -10,6 +10,8 @@ const MAX_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FrontMatter {
     pub(crate) title: Option<String>,
+    /// What the text is about.
+    pub(crate) description: Option<String>,
     /// As they are written.
     pub(crate) tags: Vec<String>,
     /// When the text was written.
@@ -65,9 +67,18 @@ fn read(fields: &Map<String, Value>) -> FrontMatter {
             .and_then(Value::as_str)
             .map(crate::outline::one_line)
             .filter(|it| !it.is_empty()),
+        description: field(&["description", "summary"])
+            .and_then(Value::as_str)
+            .map(one_line_of)
+            .filter(|it| !it.is_empty()),
         tags,
         date: field(&["date", "created", "created_at"]).and_then(date),
     }
+}
+
+/// A description on one line, of at most 1,000 characters.
+fn one_line_of(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(1_000).collect()
 }
 
 /// The names of a list, or of a text with commas or blanks between them. Levels may be divided by `/`, as in Obsidian.

@@ -13,7 +13,7 @@ use crate::unreadable::Unreadable;
 use crate::{MAX_FILE_BYTES, code, html, markdown, merge, pdf, plain};
 
 /// The version of the cut. A document that was cut by another one is cut anew when it is loaded again.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The text of a file, and its passages.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct Read {
     pub kind: DocumentKind,
     /// The title, of its front matter, its first heading or its head.
     pub title: Option<String>,
+    /// What it is about, by its front matter.
+    pub description: Option<String>,
     /// The tags of its front matter, as they are written.
     pub tags: Vec<String>,
     /// When it was written, by its front matter.
@@ -115,7 +117,11 @@ pub fn read(path: &str, bytes: &[u8], cutting: &Cutting) -> Result<Read, Unreada
         title = matter.title.take().or_else(|| only_outermost(&sections)).or(title);
     }
     let outline = Outline { sections: merge::short(&text, sections, cutting.least, cutting.size), breaks };
-    let passages = passages(&text, &outline, &cutting);
+    let mut passages = passages(&text, &outline, &cutting);
+    if passages.is_empty() && matter.description.is_some() {
+        // A page that its front matter describes, and that says nothing more.
+        passages.push(Passage { heading: Vec::new(), range: 0..0, body: 0, line: 1, page: None });
+    }
     if passages.is_empty() {
         return Err(Unreadable::Empty);
     }
@@ -123,7 +129,8 @@ pub fn read(path: &str, bytes: &[u8], cutting: &Cutting) -> Result<Read, Unreada
         return Err(Unreadable::TooLarge);
     }
     let digest = digest(bytes, kind, &cutting);
-    Ok(Read { kind, title, tags: matter.tags, date: matter.date, digest, text, passages })
+    let description = matter.description;
+    Ok(Read { kind, title, description, tags: matter.tags, date: matter.date, digest, text, passages })
 }
 
 /// The text of bytes. A mark of the byte order is none of it.

@@ -158,6 +158,9 @@ fn a_passage_begins_with_its_headings() {
         read.document("docs/notes.txt", 30, &TagRules::default(), &["a:b".parse().unwrap()]);
     assert_eq!(document.passages[0].content, "notes.txt\n\nJust words.");
     assert_eq!(left_out, ["c++"]);
+    let described = of("a.md", "---\ntitle: Ships\ndescription: All about\n  ships.\n---\n");
+    let (about, _) = described.document("a.md", 30, &TagRules::default(), &[]);
+    assert_eq!(about.passages[0].content, "Ships\n\nAll about ships.");
     assert_eq!(document.tags.iter().map(|tag| tag.as_str()).collect::<Vec<_>>(), ["a:b", "sql"]);
 }
 

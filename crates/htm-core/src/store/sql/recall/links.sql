@@ -1,5 +1,6 @@
 -- The turns beside each candidate that is a short turn of a conversation, up to two before and two after it: by their places, or
--- by time where those are not known. A long text stands for itself.
+-- by time where those are not known. A long text stands for itself, and so does a passage of a document, which has its
+-- headings: with neighbours, fewer questions found their passage first (docs/documents.md).
 --
 -- :nodes bigint[] candidates   conditions on the turn m beside one, unless it is a candidate itself
 --
@@ -8,7 +9,7 @@ with turn as materialized (
     select n.id, n.namespace, n.session, n.seq, n.created_at
       from unnest(:nodes::bigint[]) c(id)
      cross join lateral (select * from htm.nodes n where n.id = c.id{{of_n}} offset 0) n
-     where n.session is not null and length(n.tsv) <= 64
+     where n.session is not null and length(n.tsv) <= 64 and n.type is distinct from 'passage'
 ),
 link as (
     -- Places may be any integer.
