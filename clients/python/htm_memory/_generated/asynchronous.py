@@ -1989,10 +1989,18 @@ class AsyncMemories:
     async def get(
         self,
         id: int,
+        *,
+        as_of: str | None = None,
     ) -> m.Node:
         """Read a memory.
 
         The ETag is the revision of its text; other changes do not make a new one.
+
+        With `as_of`, it is as it stood at that time, with the text that it had.
+
+        Args:
+            as_of: The time as of which the memory is read: a date, an RFC 3339 time, or words.
+                Default: now.
         """
         return await self._sender.send(
             Call(
@@ -2001,6 +2009,9 @@ class AsyncMemories:
                 m.Node,
                 path={
                     "id": id,
+                },
+                query={
+                    "as_of": as_of,
                 },
             )
         )
@@ -2139,6 +2150,84 @@ class AsyncMemories:
             )
         )
 
+    async def relate(
+        self,
+        id: int,
+        *,
+        kind: Literal["supersedes", "contradicts"],
+        to: int,
+        any_robot: bool | None = None,
+        namespace: str | None = None,
+        reason: str | None = None,
+        robot: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.Relating:
+        """Say that a memory supersedes or contradicts another one.
+
+        Both are in one namespace. A relation that is set already stays as it is: 200 instead of
+        201.
+
+        Args:
+            any_robot: Whether the memory of the path may be of any robot.
+            kind: The kind.
+            namespace: The namespace of the robot that says so. Default: the server's.
+            reason: The reason.
+            robot: The robot that says so: it must have remembered the memory of the path. Default:
+                the server's.
+            to: The memory that is superseded or contradicted.
+        """
+        return await self._sender.send(
+            Call(
+                "POST",
+                "/v1/memories/{id}/relations",
+                m.Relating,
+                path={
+                    "id": id,
+                },
+                body={
+                    "any_robot": any_robot,
+                    "kind": kind,
+                    "namespace": namespace,
+                    "reason": reason,
+                    "robot": robot,
+                    "to": to,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def related(
+        self,
+        id: int,
+        *,
+        kind: Literal["supersedes", "superseded_by", "contradicts", "near_duplicate", "shared_tags"] | None = None,
+        limit: int | None = None,
+    ) -> m.Related:
+        """List what a memory is related to.
+
+        Relations that were set come first, then near-duplicates by the vectors, then memories with
+        the same rare tags.
+
+        Args:
+            kind: Only those that are related in this way. Default: in any.
+            limit: The most memories of each kind, 1 to 10,000. Default: 10.
+        """
+        return await self._sender.send(
+            Call(
+                "GET",
+                "/v1/memories/{id}/relations",
+                m.Related,
+                path={
+                    "id": id,
+                },
+                query={
+                    "kind": kind,
+                    "limit": limit,
+                },
+            )
+        )
+
     async def restore(
         self,
         id: int,
@@ -2253,6 +2342,47 @@ class AsyncMemories:
                 path={
                     "id": id,
                 },
+            )
+        )
+
+    async def unrelate(
+        self,
+        id: int,
+        *,
+        kind: Literal["supersedes", "contradicts"],
+        to: int,
+        namespace: str | None = None,
+        robot: str | None = None,
+        any_robot: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.Relation:
+        """Remove a relation of a memory to another one.
+
+        Args:
+            kind: The kind.
+            to: The memory that is superseded or contradicted.
+            namespace: The namespace of the robot that removes it. Default: the server's.
+            robot: The robot that removes it: it must have remembered the memory of the path.
+                Default: the server's.
+            any_robot: Whether the memory of the path may be of any robot. Default: false.
+        """
+        return await self._sender.send(
+            Call(
+                "DELETE",
+                "/v1/memories/{id}/relations",
+                m.Relation,
+                path={
+                    "id": id,
+                },
+                query={
+                    "kind": kind,
+                    "to": to,
+                    "namespace": namespace,
+                    "robot": robot,
+                    "any_robot": any_robot,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
             )
         )
 
@@ -2837,6 +2967,7 @@ class AsyncRecall:
     async def recall(
         self,
         *,
+        as_of: str | None = None,
         boost_tags: Sequence[str] | None = None,
         correct: bool | None = None,
         count_accesses: bool | None = None,
@@ -2846,6 +2977,7 @@ class AsyncRecall:
         filter: m.FilterBody | dict[str, Any] | None = None,
         fold: bool | None = None,
         fold_documents: bool | None = None,
+        follow: bool | None = None,
         limit: int | None = None,
         min_similarity: float | None = None,
         models: Sequence[str] | None = None,
@@ -2862,6 +2994,9 @@ class AsyncRecall:
         """Recall memories.
 
         Args:
+            as_of: Answers as the memory stood at this time: a date (midnight in the server's time
+                zone), an RFC 3339 time, or words. Its hits enter no working memory, count as no
+                access and refresh nothing. Default: now.
             boost_tags: Preferred tags: hits are then ordered by relevance.
             correct: Whether unknown words are spell-corrected. Default: true.
             count_accesses: Whether hits count as accessed. Default: true.
@@ -2871,6 +3006,7 @@ class AsyncRecall:
             filter: The searched memories.
             fold: Whether near-duplicates become one hit.
             fold_documents: Whether the passages of a document become one hit.
+            follow: Whether a memory that supersedes a hit takes its place.
             limit: The most hits, 1 to 10,000. Default: 20.
             min_similarity: The least cosine similarity of hits by vectors, 0 to 1.
             models: The labels of the embedding models to search. Default: the active one.
@@ -2894,6 +3030,7 @@ class AsyncRecall:
                 "/v1/recall",
                 m.Answer,
                 body={
+                    "as_of": as_of,
                     "boost_tags": boost_tags,
                     "correct": correct,
                     "count_accesses": count_accesses,
@@ -2903,6 +3040,7 @@ class AsyncRecall:
                     "filter": filter,
                     "fold": fold,
                     "fold_documents": fold_documents,
+                    "follow": follow,
                     "limit": limit,
                     "min_similarity": min_similarity,
                     "models": models,
@@ -2928,6 +3066,7 @@ class AsyncRecall:
         tag: str | None = None,
         strategy: Literal["vector", "fulltext", "hybrid", "auto"] | None = None,
         limit: int | None = None,
+        as_of: str | None = None,
     ) -> m.Recalled:
         """Recall memories, by a URL.
 
@@ -2940,6 +3079,7 @@ class AsyncRecall:
             tag: A required tag, with the tags below it.
             strategy: How it searches. Default: hybrid.
             limit: The most hits, 1 to 10,000. Default: 20.
+            as_of: Answers as the memory stood at this time. Default: now.
         """
         return await self._sender.send(
             Call(
@@ -2953,6 +3093,7 @@ class AsyncRecall:
                     "tag": tag,
                     "strategy": strategy,
                     "limit": limit,
+                    "as_of": as_of,
                 },
             )
         )
@@ -2960,6 +3101,7 @@ class AsyncRecall:
     async def timeline(
         self,
         *,
+        as_of: str | None = None,
         filter: m.FilterBody | dict[str, Any] | None = None,
         limit: int | None = None,
         strategy: Literal["vector", "fulltext", "hybrid", "auto"] | None = None,
@@ -2968,6 +3110,8 @@ class AsyncRecall:
         """List memories in chronological order.
 
         Args:
+            as_of: As the memory stood at this time: a date, an RFC 3339 time, or words. Default:
+                now.
             filter: The memories of the timeline.
             limit: The most memories, 1 to 10,000: the most relevant to the topic, or the latest
                 without one. Default: 20.
@@ -2980,6 +3124,7 @@ class AsyncRecall:
                 "/v1/timeline",
                 m.Timeline,
                 body={
+                    "as_of": as_of,
                     "filter": filter,
                     "limit": limit,
                     "strategy": strategy,

@@ -81,6 +81,29 @@ class Ages(BaseModel):
     """
 
 
+class AsOf(BaseModel):
+    """
+    The time as of which an answer is, and what it lacks.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    at: AwareDatetime
+    """
+    The time.
+    """
+    former_texts: int
+    """
+    The number of memories in namespace and timeframe that had another text then. Their former texts are found by words
+    alone: vectors are of current texts.
+    """
+    warning: str
+    """
+    What the answer cannot know, for people.
+    """
+
+
 class AuditEntry(BaseModel):
     """
     An entry of the audit log.
@@ -1456,6 +1479,36 @@ class PlaceFound(BaseModel):
     """
 
 
+class Predecessor(BaseModel):
+    """
+    A memory that is superseded by another one.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    created_at: AwareDatetime
+    """
+    When it happened.
+    """
+    excerpt: str
+    """
+    The first 100 characters of its text.
+    """
+    made_at: AwareDatetime
+    """
+    When the relation was set.
+    """
+    node: int
+    """
+    Its id.
+    """
+    reason: str | None = None
+    """
+    The reason, if one was given.
+    """
+
+
 class Problem(BaseModel):
     """
     Problem details (RFC 9457).
@@ -2766,6 +2819,54 @@ class Stranded(BaseModel):
     """
 
 
+class Successor(BaseModel):
+    """
+    A memory that supersedes another one.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    created_at: AwareDatetime
+    """
+    When it happened.
+    """
+    excerpt: str
+    """
+    The first 100 characters of its text.
+    """
+    made_at: AwareDatetime
+    """
+    When the relation was set.
+    """
+    node: int
+    """
+    Its id.
+    """
+    reason: str | None = None
+    """
+    The reason, if one was given.
+    """
+
+
+class Superseded(BaseModel):
+    """
+    A memory, and those that supersede it.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    node: int
+    """
+    The superseded memory.
+    """
+    superseded_by: list[Successor]
+    """
+    The memories that supersede it, the last set first.
+    """
+
+
 class Synonym(BaseModel):
     """
     A synonym.
@@ -2982,6 +3083,10 @@ class TimelineBody(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    as_of: str | None = None
+    """
+    As the memory stood at this time: a date, an RFC 3339 time, or words. Default: now.
+    """
     filter: FilterBody | None = None
     """
     The memories of the timeline.
@@ -4575,7 +4680,7 @@ class ImportedLine(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
-    kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'document', 'quota', 'end']
+    kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'relation', 'document', 'quota', 'end']
     """
     The kind of the line.
     """
@@ -5150,6 +5255,10 @@ class Node(BaseModel):
     """
     The speaker.
     """
+    superseded_by: list[Successor] | None = None
+    """
+    The memories that supersede it, the last set first; empty: none does.
+    """
     tags: list[str]
     """
     Tags, of every origin, in order of their paths.
@@ -5337,6 +5446,11 @@ class RecallBody(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    as_of: str | None = None
+    """
+    Answers as the memory stood at this time: a date (midnight in the server's time zone), an RFC 3339 time, or words.
+    Its hits enter no working memory, count as no access and refresh nothing. Default: now.
+    """
     boost_tags: list[str] | None = None
     """
     Preferred tags: hits are then ordered by relevance.
@@ -5372,6 +5486,10 @@ class RecallBody(BaseModel):
     fold_documents: bool | None = None
     """
     Whether the passages of a document become one hit.
+    """
+    follow: bool | None = None
+    """
+    Whether a memory that supersedes a hit takes its place.
     """
     limit: Annotated[int | None, Field(ge=0)] = None
     """
@@ -5456,6 +5574,124 @@ class RegisteredModel(BaseModel):
     vector_index: Literal['hnsw', 'hnsw_binary', 'diskann', 'vchordrq', 'none']
     """
     The kind of the index of its vectors.
+    """
+
+
+class RelatedNode(BaseModel):
+    """
+    A related memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    by: Literal['supersedes', 'superseded_by', 'contradicts', 'near_duplicate', 'shared_tags']
+    """
+    The way in which it is related.
+    """
+    created_at: AwareDatetime
+    """
+    When it happened.
+    """
+    excerpt: str
+    """
+    The first 100 characters of its text.
+    """
+    made_at: AwareDatetime | None = None
+    """
+    When the relation was set; none of a derived one.
+    """
+    made_by: str | None = None
+    """
+    The robot that set the relation; none of a derived one.
+    """
+    node: int
+    """
+    Its id.
+    """
+    reason: str | None = None
+    """
+    The reason of a relation that was set, if one was given.
+    """
+    robot: str
+    """
+    The name of the robot that remembered it.
+    """
+    similarity: float | None = None
+    """
+    The cosine similarity of a near-duplicate.
+    """
+    tags: list[str] | None = None
+    """
+    The shared tags, the rarest first.
+    """
+
+
+class Relation(BaseModel):
+    """
+    A relation that a person or an agent has set.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    from_: Annotated[int, Field(alias='from')]
+    """
+    The memory that supersedes or contradicts.
+    """
+    kind: Literal['supersedes', 'contradicts']
+    """
+    The kind.
+    """
+    made_at: AwareDatetime
+    """
+    When it was set.
+    """
+    reason: str | None = None
+    """
+    The reason, if one was given.
+    """
+    robot: str
+    """
+    The robot that set it, by its name at that time.
+    """
+    to: int
+    """
+    The memory that is superseded or contradicted.
+    """
+
+
+class RelationBody(BaseModel):
+    """
+    A relation of the memory of the path to another one.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    any_robot: bool | None = None
+    """
+    Whether the memory of the path may be of any robot.
+    """
+    kind: Literal['supersedes', 'contradicts']
+    """
+    The kind.
+    """
+    namespace: str | None = None
+    """
+    The namespace of the robot that says so. Default: the server's.
+    """
+    reason: str | None = None
+    """
+    The reason.
+    """
+    robot: str | None = None
+    """
+    The robot that says so: it must have remembered the memory of the path. Default: the server's.
+    """
+    to: int
+    """
+    The memory that is superseded or contradicted.
     """
 
 
@@ -5965,6 +6201,7 @@ class Hit(Node):
     """
     Its folded near-duplicates, or the other passages of its document, the best first.
     """
+    followed_from: Predecessor | None = None
     last_accessed: AwareDatetime | None = None
     """
     When it was last a hit.
@@ -6119,6 +6356,7 @@ class Recalled(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    as_of: AsOf | None = None
     chosen: Chosen | None = None
     corrected: list[Correction]
     """
@@ -6190,6 +6428,46 @@ class Recalled(BaseModel):
     vector_search: Literal['exact', 'approximate'] | None = None
 
 
+class Related(BaseModel):
+    """
+    What a memory is related to.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    former_texts: int
+    """
+    The number of its former texts, which `Htm::revisions` lists.
+    """
+    node: int
+    """
+    The memory that was asked about.
+    """
+    not_searched: list[str]
+    """
+    The derived relations that could not be looked for, and why.
+    """
+    related: list[RelatedNode]
+    """
+    The related memories: those of relations that were set first, then near-duplicates, then those with the same tags.
+    """
+
+
+class Relating(Relation):
+    """
+    The receipt of a relation.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    is_new: bool
+    """
+    Whether it is new. A repeat changes nothing.
+    """
+
+
 class RobotContext(Context):
     """
     A context made from a robot's working memory.
@@ -6198,6 +6476,10 @@ class RobotContext(Context):
     model_config = ConfigDict(
         extra='ignore',
     )
+    superseded: list[Superseded] | None = None
+    """
+    The nodes of the text that other memories supersede.
+    """
     unverified: Unverified | None = None
 
 
@@ -6223,6 +6505,7 @@ class Timeline(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    as_of: AsOf | None = None
     corrected: list[Correction]
     """
     As `Recalled::corrected`; empty without a topic.

@@ -99,6 +99,19 @@ export interface ApiKey {
   role: Role;
 }
 
+/** The time as of which an answer is, and what it lacks. */
+export interface AsOf {
+  /** The time. */
+  at: string;
+  /**
+   * The number of memories in namespace and timeframe that had another text then. Their former
+   * texts are found by words alone: vectors are of current texts.
+   */
+  former_texts: number;
+  /** What the answer cannot know, for people. */
+  warning: string;
+}
+
 /** The result of an audit. */
 export interface Audit {
   /**
@@ -1071,6 +1084,11 @@ export interface Hit extends Node {
   explanation?: Explanation | null;
   /** Its folded near-duplicates, or the other passages of its document, the best first. */
   folded: NodeId[];
+  /**
+   * The memory that was found, if this one supersedes it and has taken its place
+   * (`RecallQuery::follow`). The scores are those of the memory that was found.
+   */
+  followed_from?: Predecessor | null;
   /** When it was last a hit. */
   last_accessed?: string | null;
   /** The kind of match that found it. */
@@ -1300,6 +1318,7 @@ export type LineKind =
   | "tag"
   | "memory"
   | "revision"
+  | "relation"
   | "document"
   | "quota"
   | "end";
@@ -1776,6 +1795,8 @@ export interface Node {
   source?: string | null;
   /** The speaker. */
   speaker?: string | null;
+  /** The memories that supersede it, the last set first; empty: none does. */
+  superseded_by?: Successor[];
   /** Tags, of every origin, in order of their paths. */
   tags: TagPath[];
   /** The number of tokens of the text. */
@@ -1909,6 +1930,20 @@ export interface PlaceFound {
   traces: number;
   /** When the table was vacuumed last, if that was after the erasure. */
   vacuumed_at?: string | null;
+}
+
+/** A memory that is superseded by another one. */
+export interface Predecessor {
+  /** When it happened. */
+  created_at: string;
+  /** The first 100 characters of its text. */
+  excerpt: string;
+  /** When the relation was set. */
+  made_at: string;
+  /** Its id. */
+  node: NodeId;
+  /** The reason, if one was given. */
+  reason?: string | null;
 }
 
 /** Problem details (RFC 9457). */
@@ -2079,6 +2114,12 @@ export interface QuotaUse {
 
 /** A query. Only the text is required. */
 export interface RecallBody {
+  /**
+   * Answers as the memory stood at this time: a date (midnight in the server's time zone), an RFC
+   * 3339 time, or words. Its hits enter no working memory, count as no access and refresh nothing.
+   * Default: now.
+   */
+  as_of?: string | null;
   /** Preferred tags: hits are then ordered by relevance. */
   boost_tags?: string[];
   /** Whether unknown words are spell-corrected. Default: true. */
@@ -2097,6 +2138,8 @@ export interface RecallBody {
   fold?: boolean;
   /** Whether the passages of a document become one hit. */
   fold_documents?: boolean;
+  /** Whether a memory that supersedes a hit takes its place. */
+  follow?: boolean;
   /** The most hits, 1 to 10,000. Default: 20. */
   limit?: number | null;
   /** The least cosine similarity of hits by vectors, 0 to 1. */
@@ -2134,6 +2177,8 @@ export interface RecallBody {
 
 /** The answer of a recall: the hits, and the limits of the search. */
 export interface Recalled {
+  /** The time as of which the answer is, and its limits; none: now. */
+  as_of?: AsOf | null;
   /** The choice of `Strategy::Auto`; none for other strategies. */
   chosen?: Chosen | null;
   /** Spell-corrections: unknown words and their replacements. */
@@ -2212,6 +2257,96 @@ export interface RegisteredModel {
   /** The kind of the index of its vectors. */
   vector_index: VectorIndex;
 }
+
+/** What a memory is related to. */
+export interface Related {
+  /** The number of its former texts, which `Htm::revisions` lists. */
+  former_texts: number;
+  /** The memory that was asked about. */
+  node: NodeId;
+  /** The derived relations that could not be looked for, and why. */
+  not_searched: string[];
+  /**
+   * The related memories: those of relations that were set first, then near-duplicates, then those
+   * with the same tags.
+   */
+  related: RelatedNode[];
+}
+
+/** The way in which a memory is related to the one that was asked about. */
+export type RelatedBy =
+  | "supersedes"
+  | "superseded_by"
+  | "contradicts"
+  | "near_duplicate"
+  | "shared_tags";
+
+/** A related memory. */
+export interface RelatedNode {
+  /** The way in which it is related. */
+  by: RelatedBy;
+  /** When it happened. */
+  created_at: string;
+  /** The first 100 characters of its text. */
+  excerpt: string;
+  /** When the relation was set; none of a derived one. */
+  made_at?: string | null;
+  /** The robot that set the relation; none of a derived one. */
+  made_by?: string | null;
+  /** Its id. */
+  node: NodeId;
+  /** The reason of a relation that was set, if one was given. */
+  reason?: string | null;
+  /** The name of the robot that remembered it. */
+  robot: string;
+  /** The cosine similarity of a near-duplicate. */
+  similarity?: number | null;
+  /** The shared tags, the rarest first. */
+  tags?: TagPath[];
+}
+
+/** The receipt of a relation. */
+export interface Relating extends Relation {
+  /** Whether it is new. A repeat changes nothing. */
+  is_new: boolean;
+}
+
+/** A relation that a person or an agent has set. */
+export interface Relation {
+  /** The memory that supersedes or contradicts. */
+  from: NodeId;
+  /** The kind. */
+  kind: RelationKind;
+  /** When it was set. */
+  made_at: string;
+  /** The reason, if one was given. */
+  reason?: string | null;
+  /** The robot that set it, by its name at that time. */
+  robot: string;
+  /** The memory that is superseded or contradicted. */
+  to: NodeId;
+}
+
+/** A relation of the memory of the path to another one. */
+export interface RelationBody {
+  /** Whether the memory of the path may be of any robot. */
+  any_robot?: boolean;
+  /** The kind. */
+  kind: RelationKind;
+  /** The namespace of the robot that says so. Default: the server's. */
+  namespace?: string | null;
+  /** The reason. */
+  reason?: string | null;
+  /**
+   * The robot that says so: it must have remembered the memory of the path. Default: the server's.
+   */
+  robot?: string | null;
+  /** The memory that is superseded or contradicted. */
+  to: NodeId;
+}
+
+/** The kind of a relation that is set. */
+export type RelationKind = "supersedes" | "contradicts";
 
 /** A memory to remove from a group's working memory. */
 export interface RemoveFromGroup {
@@ -2379,6 +2514,8 @@ export interface RobotChange {
 
 /** A context made from a robot's working memory. */
 export interface RobotContext extends Context {
+  /** The nodes of the text that other memories supersede. */
+  superseded?: Superseded[];
   /**
    * Set if the database did not answer: the text may have nodes that were forgotten or edited
    * elsewhere.
@@ -2649,6 +2786,20 @@ export interface Stranded {
 /** The search strategy of a recall. */
 export type Strategy = "vector" | "fulltext" | "hybrid" | "auto";
 
+/** A memory that supersedes another one. */
+export interface Successor {
+  /** When it happened. */
+  created_at: string;
+  /** The first 100 characters of its text. */
+  excerpt: string;
+  /** When the relation was set. */
+  made_at: string;
+  /** Its id. */
+  node: NodeId;
+  /** The reason, if one was given. */
+  reason?: string | null;
+}
+
 /** Two tags that may mean the same, with the evidence. */
 export interface Suggestion {
   /** The tag with fewer nodes. */
@@ -2665,6 +2816,14 @@ export interface Suggestion {
   name?: number | null;
   /** The share of common nodes, from 0.5. */
   nodes?: number | null;
+}
+
+/** A memory, and those that supersede it. */
+export interface Superseded {
+  /** The superseded memory. */
+  node: NodeId;
+  /** The memories that supersede it, the last set first. */
+  superseded_by: Successor[];
 }
 
 /** The receipt of a sweep. */
@@ -2847,6 +3006,8 @@ export type TimeStep = "year" | "month" | "week" | "day" | "hour" | "minute";
 
 /** Memories in chronological order. */
 export interface Timeline {
+  /** As `Recalled::as_of`. */
+  as_of?: AsOf | null;
   /** As `Recalled::corrected`; empty without a topic. */
   corrected: Correction[];
   /** As `Recalled::degraded`; empty without a topic. */
@@ -2867,6 +3028,8 @@ export interface Timeline {
 
 /** The query of a timeline. */
 export interface TimelineBody {
+  /** As the memory stood at this time: a date, an RFC 3339 time, or words. Default: now. */
+  as_of?: string | null;
   /** The memories of the timeline. */
   filter?: FilterBody;
   /**
