@@ -12,7 +12,7 @@ select create_reference_table(name)
 -- What belongs to a namespace is on one node of Citus, with all that is joined to it.
 select create_distributed_table('htm.nodes', 'namespace');
 select create_distributed_table(name, 'namespace', colocate_with => 'htm.nodes')
-  from unnest(array['htm.node_revisions', 'htm.node_absences', 'htm.relations', 'htm.repeats', 'htm.node_accesses', 'htm.node_tags', 'htm.completions',
+  from unnest(array['htm.documents', 'htm.node_revisions', 'htm.node_absences', 'htm.relations', 'htm.repeats', 'htm.node_accesses', 'htm.node_tags', 'htm.completions',
                     'htm.working_memory', 'htm.group_memory', 'htm.tag_change_nodes', 'htm.namespace_statistics',
                     'htm.lexeme_statistics']) with ordinality t(name, place)
  order by place;

@@ -79,9 +79,12 @@ pub async fn create_extensions(options: &PgConnectOptions, further: &[String]) -
 /// A database error. Nothing is dropped.
 pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
-    let dropped = sqlx::raw_sql("drop schema if exists htm cascade; drop schema if exists apalis cascade")
-        .execute(&mut lock.connection)
-        .await;
+    let dropped = sqlx::raw_sql(
+        "drop schema if exists htm cascade; drop schema if exists apalis cascade;
+         drop schema if exists htm_next cascade; drop schema if exists htm_previous cascade",
+    )
+    .execute(&mut lock.connection)
+    .await;
     let released = lock.release().await;
     dropped?;
     Ok(released?)

@@ -96,11 +96,11 @@ async fn repartition_on(
     partitions: u32,
     on_step: &mut (dyn FnMut(LayoutStep) + Send),
 ) -> Result<bool, MigrationError> {
+    let mut changed = clean_up(connection, on_step).await?;
     let under_way = target(connection).await?;
     if let Some(other) = under_way.filter(|other| *other != partitions) {
         return Err(MigrationError::LayoutChanging { partitions: other });
     }
-    let mut changed = false;
     if under_way.is_some() || self::partitions(connection).await? != partitions {
         changed = true;
         loop {

@@ -39,7 +39,7 @@ async fn shape(pool: &PgPool) -> BTreeSet<String> {
         union all
         select format('%s %s %s', c.oid::regclass, g.grantee::regrole, g.privilege_type)
           from pg_class c cross join aclexplode(c.relacl) g
-         where c.relnamespace = 'htm'::regnamespace and not c.relispartition and c.relkind in ('r', 'p', 'v')
+         where c.relnamespace = 'htm'::regnamespace and not c.relispartition and c.relkind in ('r', 'p', 'v', 'S')
         union all
         select format('%s %s %s', tablename, policyname, qual) from pg_policies where schemaname = 'htm'
         union all
@@ -291,7 +291,6 @@ async fn other_partitions_are_not_read() {
     }
     let of = || Filter::default().namespace("atlas");
     watch!("remember", htm.remember_many(&turns).await.unwrap());
-    watch!("repeat", htm.remember(Memory::new("a landing").namespace("atlas")).await.unwrap());
     // Counts of recalls are saved in the background, by the nodes' ids alone.
     let ask = |strategy| RecallQuery {
         count_accesses: false,

@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -15,12 +16,19 @@ use crate::unreadable::Unreadable;
 
 /// The longest time for one file.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The most threads at a time, with those left behind.
+const MOST_THREADS: usize = 4;
 /// The stack of the thread: objects of a PDF may be deeply nested.
 const STACK: usize = 64 << 20;
 
 /// The texts of the pages that can be read.
 pub(crate) fn pages(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
     silence();
+    if THREADS.fetch_add(1, Ordering::Relaxed) >= MOST_THREADS {
+        THREADS.fetch_sub(1, Ordering::Relaxed);
+        return Err(Unreadable::TooSlow);
+    }
     let bytes = bytes.to_vec();
     let (send, receive) = channel();
     let thread = std::thread::Builder::new().name("pdf".into()).stack_size(STACK).spawn(move || {
@@ -28,8 +36,10 @@ pub(crate) fn pages(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {
         let read = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
         // Nobody may be waiting any more.
         let _ = send.send(read.unwrap_or(Err(Unreadable::Damaged)));
+        THREADS.fetch_sub(1, Ordering::Relaxed);
     });
     if thread.is_err() {
+        THREADS.fetch_sub(1, Ordering::Relaxed);
         return Err(Unreadable::TooSlow);
     }
     receive.recv_timeout(PATIENCE).unwrap_or(Err(Unreadable::TooSlow))

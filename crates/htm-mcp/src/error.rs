@@ -70,6 +70,7 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "backfill_unknown" => "tell the user; backfills are started with the command `htm backfill`",
         "file_too_many_lines" => "read its memory with recall",
         "model_of_callers" => "tell the user; its vectors come from the programs that write",
+        "document_not_found" => "look for it with recall; documents are loaded with the command `htm load`",
         "node_not_found" => "look for it with recall; a forgotten memory comes back with restore",
         "relation_cycle" => "the message names the chain; remove one of its relations first, if it is wrong",
         "relation_unknown" => "list the relations of the memory with related",

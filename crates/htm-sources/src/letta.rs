@@ -57,7 +57,7 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<Co
                 "(select a.name from archives a where a.id = t.archive_id)",
                 vector,
             ),
-            items: |context, row| vec![passage(context, row, "passage")],
+            items: |context, row| vec![passage(context, row, "archival_passage")],
         },
     ];
     if database.has("source_passages").await? && database.has("sources_agents").await? {

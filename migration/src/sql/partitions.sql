@@ -263,10 +263,11 @@ begin
         execute format('drop trigger htm_next on %s', part);
     end loop;
     grants := array(
-        select format('grant %s on htm.%I to %s%s', g.privilege_type, c.relname,
-                      case g.grantee when 0 then 'public' else g.grantee::regrole::text end,
+        select format('grant %s on %s htm.%I to %s%s', g.privilege_type, case c.relkind when 'S' then 'sequence' else 'table' end,
+                      c.relname, case g.grantee when 0 then 'public' else g.grantee::regrole::text end,
                       case when g.is_grantable then ' with grant option' end)
-          from pg_class c cross join aclexplode(c.relacl) g where c.oid = any (old) and g.grantee <> c.relowner);
+          from pg_class c cross join aclexplode(c.relacl) g
+         where (c.oid = any (old) or c.oid = 'htm.nodes_id_seq'::regclass) and g.grantee <> c.relowner);
     if (select relrowsecurity from pg_class where oid = 'htm.nodes'::regclass) then
         grants := grants || array(
             select format('select htm.set_row_policies(%L, %L)', format('htm.%I', c.relname), htm.row_is_seen('namespace'))

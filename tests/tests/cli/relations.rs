@@ -39,6 +39,7 @@ async fn a_superseded_memory_for_people_and_programs() {
     assert!(recalled.succeeds().contains(line), "{recalled:?}");
     let recalled = sandbox.htm(&[&["recall", "--json"], &words[..]].concat()).await.json();
     assert_eq!(recalled["hits"][1]["superseded_by"][0]["node"], 2);
+    let words = ["--strategy", "fulltext", "17"];
     let followed = sandbox.htm(&[&["recall", "--follow"], &words[..]].concat()).await;
     assert!(
         followed.succeeds().contains("in place of node 1, which it supersedes: The ledger"),

@@ -33,8 +33,9 @@ async fn relations_over_http() {
     let query = json!({"query": "ledger", "strategy": "fulltext"});
     let hits = served.post("/v1/recall", query.clone()).await.is(200)["hits"].clone();
     assert_eq!((&hits[1]["id"], &hits[1]["superseded_by"][0]["reason"]), (&1.into(), &"certified".into()));
+    // Where both are hits, the newer one stays at its place.
     let mut follow = query;
-    follow["follow"] = true.into();
+    (follow["query"], follow["follow"]) = ("17".into(), true.into());
     let hits = served.post("/v1/recall", follow).await.is(200)["hits"].clone();
     assert_eq!((hits.as_array().unwrap().len(), &hits[0]["followed_from"]["node"]), (1, &1.into()));
 

@@ -4,7 +4,7 @@ mod files;
 mod report;
 mod watch;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime};
@@ -76,6 +76,9 @@ impl Loader {
                 }
             }
         }
+        // A file that comes back with its former size and time is loaded again.
+        let found: HashSet<_> = all.iter().map(|file| &file.place).collect();
+        self.loaded.retain(|place, _| found.contains(place));
         let bar = output.progress(all.len() as u64, "files");
         for file in &all {
             bar.set_message("load");

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::session::with_session;
 use crate::args::ImportArgs;
+use crate::codes;
 use crate::error::CliError;
 use crate::lines::{Line as RawLine, Lines};
 use crate::output::{Output, count, one_line};
@@ -179,6 +180,13 @@ fn called(kind: LineKind) -> &'static str {
 fn open(file: &Path) -> Result<(Box<dyn BufRead>, u64), CliError> {
     if file.as_os_str() == "-" {
         return Ok((Box::new(BufReader::new(std::io::stdin())), 0));
+    }
+    if file.to_string_lossy().contains("://") {
+        // A URL may have a password: it is not shown.
+        let message = "the location is a URL, not a file";
+        return Err(
+            CliError::new(codes::USAGE, message).with_hint("name the system: `htm import --from SYSTEM URL`")
+        );
     }
     let cannot_open = || CliError::io(format!("{} cannot be opened", file.display()));
     let opened = File::open(file).map_err(cannot_open())?;

@@ -115,6 +115,7 @@ pub(crate) async fn known_in_tx(
         "select n.id, n.key, n.seq, n.source, n.metadata, octet_length(n.content) as bytes
            from htm.nodes n
           where n.namespace = :namespace and md5(n.session) = md5(:path) and n.session = :path and n.type = 'passage'
+            and n.key like 'passage:%'
             and n.deleted_at is null
           order by n.seq, n.id"
     )
@@ -240,7 +241,7 @@ pub(super) async fn of_nodes_in_tx(
     sql!(
         "select distinct d.namespace, d.path
            from htm.nodes n join htm.documents d on d.namespace = n.namespace and d.path = n.session
-          where n.id = any (:nodes) and n.type = 'passage'
+          where n.id = any (:nodes) and n.type = 'passage' and n.key like 'passage:%'
           order by 1, 2"
     )
     .bind("nodes", nodes)?
@@ -264,7 +265,7 @@ pub(super) async fn forget_erased_in_tx(
           where (d.namespace, d.path) = (u.namespace, u.path)
             and not exists (select from htm.nodes n
                              where n.namespace = d.namespace and md5(n.session) = md5(d.path) and n.session = d.path
-                               and n.type = 'passage')"
+                               and n.type = 'passage' and n.key like 'passage:%')"
     )
     .bind("namespaces", &namespaces)?
     .bind("paths", &paths)?

@@ -61,7 +61,9 @@ impl Files {
         if root == "." && (Path::new(path).is_absolute() || path.starts_with("../")) {
             return false;
         }
-        fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        // A root that is not there may be a drive that is not mounted, or a mistyped path: nothing is known of what was below it.
+        fs::symlink_metadata(root).is_ok()
+            && fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
     /// All files, each once, in the order of their paths.

@@ -139,11 +139,11 @@ pub(crate) async fn all(connection: &mut PgConnection) -> Result<Vec<Place>> {
     Ok(of_vectors.chain(known).chain(others).collect())
 }
 
-/// The tables of the database's schemas `htm` and `apalis`.
+/// The tables of the database's schemas `htm` and `apalis`, and those that a change of the layout has yet to drop.
 pub(crate) async fn existing(connection: &mut PgConnection) -> Result<Vec<String>> {
     sql!(
         "select n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-          where n.nspname in ('htm', 'apalis') and c.relkind in ('r', 'p', 'm')
+          where n.nspname in ('htm', 'apalis', 'htm_previous') and c.relkind in ('r', 'p', 'm')
             and not c.relispartition order by 1"
     )
     .fetch_scalars(connection)

@@ -7,6 +7,7 @@
 select d.namespace, d.path, d.kind, d.title, d.bytes, d.digest, d.tags, d.passages as loaded, d.loaded_at, d.changed_at,
        (select count(*) from htm.nodes n
          where n.namespace = d.namespace and md5(n.session) = md5(d.path) and n.session = d.path and n.type = 'passage'
+           and n.key like 'passage:%'
            and n.deleted_at is null) as passages
   from htm.documents d
  where d.namespace = :namespace
