@@ -148,7 +148,7 @@ fn utf8(bytes: &[u8]) -> Result<&str, Unreadable> {
 /// Whether the first bytes have control characters that texts of other encodings do not have.
 fn has_controls(bytes: &[u8]) -> bool {
     let controls = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b);
-    bytes.iter().take(8 << 10).any(|byte| controls(byte))
+    bytes.iter().take(8 << 10).any(controls)
 }
 
 /// The first heading if all others are below it: the title of a text.

@@ -7,7 +7,7 @@ use htm_documents::{Cutting, MAX_FILE_BYTES, Read, Unreadable, kind_of, read};
 const CUTTING: Cutting = Cutting { size: 300, overlap: 0, least: 0 };
 
 fn of(name: &str, text: &str) -> Read {
-    read(name, text.as_bytes(), &CUTTING).unwrap()
+    read(name, text.as_bytes(), &CUTTING).expect("read")
 }
 
 /// The headings of each passage, and its text.

@@ -89,7 +89,7 @@ impl Conditions {
     }
 
     /// The same conditions as of a time.
-    pub(crate) fn as_of(self, then: Then) -> Self {
+    pub(crate) fn at(self, then: Then) -> Self {
         Self { then, ..self }
     }
 

@@ -26,7 +26,7 @@ pub(crate) async fn latest(
     // A generic plan would not use the index that fits the filter.
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
     let conditions =
-        Conditions::of(&mut tx, filter, &[namespace], timeframe, Required::default()).await?.as_of(then);
+        Conditions::of(&mut tx, filter, &[namespace], timeframe, Required::default()).await?.at(then);
     let (tags, places) = placed(conditions.tags());
     let sql = include_str!("sql/timeline.sql")
         .replace("{{conditions}}", &conditions.untagged())

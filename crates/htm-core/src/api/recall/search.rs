@@ -78,7 +78,7 @@ impl Search<'_> {
             text.required.clone(),
         )
         .await?
-        .as_of(self.then);
+        .at(self.then);
         let boosts = filter::tags(reader.connection(), self.namespaces, &self.query.boost_tags).await?;
         let retrieved =
             self.retrieve(&mut reader, &size, &text, &conditions, vectors.as_ref(), &boosts.concat()).await?;
