@@ -124,7 +124,7 @@ async fn a_superseded_hit_says_so_and_is_behind_its_successor() {
     assert!(successor.excerpt.starts_with("the ledger has moved"));
     assert!(recalled.hits[0].node.superseded_by.is_empty());
     let superseded_by = htm.get(old).await.unwrap().superseded_by;
-    assert_eq!(superseded_by.iter().collect::<Vec<_>>(), [&successor]);
+    assert_eq!(superseded_by.iter().collect::<Vec<_>>(), [successor]);
     let timeline = htm.conversation_timeline(&TimelineQuery::everything()).await.unwrap();
     let told: Vec<usize> = timeline.entries.iter().map(|it| it.node.superseded_by.len()).collect();
     assert_eq!(told, [1, 0, 0, 0]);
