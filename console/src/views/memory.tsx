@@ -26,7 +26,7 @@ function idOf(text: string): number | undefined {
 
 function Numbered({ id }: { id: number }): JSX.Element {
   const { query } = usePlace();
-  const answer = useAnswer((signal) => htm.memories.get(id, { signal }), [id]);
+  const answer = useAnswer((signal) => htm.memories.get(id, {}, { signal }), [id]);
   const mayWrite = useMay("writer");
   useTitle(`Memory ${id}`);
   useEffect(() => scrollTo(0, 0), []);

@@ -7,6 +7,9 @@ import { Heads, TableBox } from "../../components/table-box";
 const NAMES: Readonly<Record<string, string>> = {
   "htm.nodes": "The memory with its facts",
   "htm.node_revisions": "Former texts",
+  "htm.node_absences": "Records of when it was forgotten",
+  "htm.relations": "Relations to other memories",
+  "htm.documents": "Documents without a passage",
   "htm.node_tags": "Tags on it",
   "htm.tags": "Tags that no other memory has",
   "htm.repeats": "Records of who remembered it again",

@@ -81,7 +81,7 @@ function Whole({ job, reload }: { job: models.Job; reload: () => void }): JSX.El
 
 /** The first lines of a memory; nothing if it is forgotten. */
 function MemoryText({ id }: { id: number }): JSX.Element | null {
-  const { value } = useAnswer((signal) => htm.memories.get(id, { signal }), [id]);
+  const { value } = useAnswer((signal) => htm.memories.get(id, {}, { signal }), [id]);
   return value ? <p class="small clamped">{value.content}</p> : null;
 }
 

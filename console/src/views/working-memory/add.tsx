@@ -73,7 +73,7 @@ async function candidates(text: string, namespace: string | undefined, signal: A
 async function byNumber(id: number, signal: AbortSignal): Promise<models.Node | undefined> {
   if (!Number.isSafeInteger(id)) return undefined;
   try {
-    return await htm.memories.get(id, { signal });
+    return await htm.memories.get(id, {}, { signal });
   } catch (failure) {
     if (failure instanceof HtmError && failure.code === "node_not_found") return undefined;
     throw failure;
