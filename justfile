@@ -33,6 +33,11 @@ test-browser *args: setup
 eval *args: setup
     scripts/eval.sh {{args}}
 
+# Score recall on documents: 247 questions over 307 pages of an npm package; arguments go to `htm load`
+eval-documents *args: setup
+    cargo build --release --workspace --bins
+    scripts/documents_eval/eval.sh {{args}}
+
 # HTM beside mem0, LangGraph's store and raw SQL (rivals from PyPI, kept); --quick, --rows, --rounds, --json FILE, --markdown
 bench *args: setup
     cargo build --release --workspace --bins --examples # an example is the floor of the embeddings
