@@ -331,4 +331,17 @@ async fn the_command_changes_the_layout_and_says_so() {
     assert_eq!(said.succeeds().trim(), "no change was under way");
     sandbox.htm(&["db", "repartition"]).await.exits(2);
     assert!(sandbox.htm(&["recall", "zeppelin"]).await.succeeds().contains("a zeppelin"));
+    // While a change is under way, no other one begins, and no backup.
+    sqlx::raw_sql("select htm.begin_layout(4)").execute(&db.pool).await.unwrap();
+    sandbox.htm(&["db", "repartition", "--partitions", "8"]).await.fails(2, "layout_changing");
+    sandbox.htm(&["db", "backup", "saved"]).await.fails(2, "layout_changing");
+    let said = sandbox.htm(&["db", "repartition", "--abandon"]).await;
+    assert_eq!(said.succeeds().trim(), "the change has ended; the memories are where they were");
+}
+
+#[tokio::test]
+async fn a_url_is_no_file_and_its_password_is_not_shown() {
+    let db = TestDatabase::new().await;
+    let answer = Sandbox::new(&db).htm(&["import", "postgres://ada:lantern@localhost/notes"]).await;
+    assert!(!answer.fails(2, "usage").contains("lantern"), "{answer:?}");
 }

@@ -1,11 +1,11 @@
-//! What is read of a file, as what the memory loads.
+//! The contents of a file, as the memory loads them.
 
 use htm_core::tag::{TagPath, TagRules};
 use htm_core::{Document, DocumentPassage};
 
 use crate::read::Read;
 
-/// What divides the title and the headings above a passage.
+/// The separator of the title and the headings above a passage.
 const BETWEEN: &str = " › ";
 /// The most bytes of the line of headings that a passage begins with.
 const HEADINGS: usize = 400;

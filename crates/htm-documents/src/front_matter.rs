@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The most bytes of a front matter. A longer one is text.
 const MAX_BYTES: usize = 64 << 10;
 
-/// What a front matter says of its text.
+/// The statements of a front matter about its text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FrontMatter {
     pub(crate) title: Option<String>,

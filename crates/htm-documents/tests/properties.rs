@@ -1,4 +1,4 @@
-//! What holds of every file: the passages cover the text, none is too long, and no bytes are too strange.
+//! The properties of every file: the passages cover the text, none is too long, and no bytes are too strange.
 
 use htm_documents::{Cutting, Read, read};
 use proptest::prelude::*;

@@ -81,7 +81,7 @@ fn path<'a>(mapping: &'a Map<String, Value>, current: Option<&'a str>) -> Vec<&'
     path
 }
 
-/// What the messages of a conversation share.
+/// The fields that the messages of a conversation share.
 struct Shared<'a> {
     id: &'a str,
     at: Option<DateTime<Utc>>,

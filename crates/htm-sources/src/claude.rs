@@ -40,7 +40,7 @@ fn read(conversation: &Value, counts: &mut Counts) -> std::result::Result<Vec<It
     Ok((0..).zip(messages).flat_map(|(seq, message)| shared.items(message, seq)).collect())
 }
 
-/// What Claude remembers of an account, and of each of its projects.
+/// Claude's memory of an account, and of each of its projects.
 fn remembered(account: &Value, counts: &mut Counts) -> Vec<Item> {
     let id = json::text(account, "account_uuid").unwrap_or("account");
     let memory = |id: String, text: &str, project: Option<&str>| {
@@ -92,7 +92,7 @@ fn other_branches(messages: &[Value]) -> HashSet<&str> {
     messages.iter().filter_map(id).filter(|id| !shown.contains(id)).filter(parts).collect()
 }
 
-/// What the messages of a conversation share.
+/// The fields that the messages of a conversation share.
 struct Shared<'a> {
     id: &'a str,
     at: Option<DateTime<Utc>>,

@@ -14,7 +14,7 @@ use crate::{Counts, Source, codes};
 /// How the elements of an export are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
-    /// What an element is: `conversation`, `memory`.
+    /// The kind of an element: `conversation`, `memory`.
     pub(crate) subject: &'static str,
     /// The fields that may have the list, in a file that is an object.
     pub(crate) lists: &'static [&'static str],

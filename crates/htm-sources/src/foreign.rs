@@ -1,4 +1,4 @@
-//! What a source yields.
+//! The items of a source.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -107,7 +107,7 @@ pub struct Model {
 /// Something that does not come.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Left {
-    /// What it is: `message`, `memory`, `attachment`.
+    /// Its kind: `message`, `memory`, `attachment`.
     pub subject: &'static str,
     /// Its id, or the name of its file.
     pub id: String,

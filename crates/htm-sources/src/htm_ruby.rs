@@ -11,7 +11,7 @@ use crate::postgres::{Database, Row, name_of, unpadded};
 use crate::tables::{Part, Tables, Vectors};
 use crate::{SourceOptions, json};
 
-/// What all nodes share.
+/// The fields that all nodes share.
 pub(crate) struct Context {
     /// The model of the vectors, which the database does not name.
     model: Option<Model>,

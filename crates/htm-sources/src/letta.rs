@@ -18,7 +18,7 @@ const ORGANIZATION: &str =
                                          then o.id else o.name end
                                from organizations o where o.id = t.organization_id)";
 
-/// What all rows share.
+/// The fields that all rows share.
 pub(crate) struct Context {
     /// The model of the vectors that are taken.
     model: Option<Model>,
@@ -197,7 +197,7 @@ fn vector(context: &Context, row: &Row) -> Option<Vec<f32>> {
     unpadded(row.vector.clone()?, model.dimensions).filter(|_| fits)
 }
 
-/// What all kinds of rows have.
+/// The fields that all kinds of rows have.
 fn common(row: &Row, id: &str, text: &str) -> Foreign {
     Foreign {
         id: id.into(),

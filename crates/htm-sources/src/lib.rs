@@ -41,7 +41,7 @@ pub use system::System;
 /// The numbers of what a source has read so far, by subject: `conversation`, `message`, `memory`.
 pub type Counts = BTreeMap<&'static str, u64>;
 
-/// What a system has stored, read from the beginning to the end.
+/// The contents of a system, read from the beginning to the end.
 #[async_trait]
 pub trait Source: Send {
     /// The next item; none at the end.
@@ -50,7 +50,7 @@ pub trait Source: Send {
     /// `source_unreadable`, `source_damaged`, `source_unrecognised`, or an error of a database. What was read before stands.
     async fn next(&mut self) -> Result<Option<Item>>;
 
-    /// What was read so far.
+    /// The items that were read so far.
     fn counts(&self) -> Counts;
 
     /// The embedding model of the vectors that the memories bring; none if they bring none.
@@ -64,7 +64,7 @@ pub trait Source: Send {
     }
 }
 
-/// What the user says about a source.
+/// The user's statements about a source.
 #[derive(Clone, Debug, Default)]
 pub struct SourceOptions {
     /// The embedding model of its vectors, where the source does not name it.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::foreign::{Foreign, Model, Recalls, Repeat};
 use crate::system::System;
 
-/// Where the memories go.
+/// The destination of the memories.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The system that they are of.

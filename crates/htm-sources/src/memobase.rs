@@ -156,7 +156,7 @@ fn left(subject: &'static str, row: &Row, why: Why) -> Item {
     Item::Left(Left::new(subject, row.name("id").unwrap_or_default(), why))
 }
 
-/// What all kinds of rows have. A table has ids of its own, so the key names it.
+/// The fields that all kinds of rows have. A table has ids of its own, so the key names it.
 fn common(kind: &str, row: &Row, text: String) -> Foreign {
     let project = row.name("project_id").filter(|project| project != ROOT);
     Foreign {

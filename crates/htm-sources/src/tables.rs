@@ -11,7 +11,7 @@ use crate::{Counts, Source, codes};
 
 /// Rows of one kind.
 pub(crate) struct Part<C> {
-    /// What a row is: `memory`, `message`.
+    /// The kind of a row: `memory`, `message`.
     pub(crate) subject: &'static str,
     /// The statement, as [`Database::read`] wants it.
     pub(crate) sql: String,
@@ -55,7 +55,7 @@ impl Vectors {
 pub(crate) struct Tables<C> {
     database: Database,
     parts: VecDeque<Part<C>>,
-    /// What the parts know of the whole.
+    /// The facts that all parts share.
     context: C,
     vectors: Vectors,
     /// The part that is read.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{Counts, Foreign, Item, Source, Why};
 
-/// What a source yields up to its end or its error.
+/// The items of a source up to its end or its error.
 pub(crate) async fn read_all(source: &mut dyn Source) -> (Vec<Item>, Result<Counts>) {
     let mut items = Vec::new();
     loop {

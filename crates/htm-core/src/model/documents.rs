@@ -157,7 +157,7 @@ pub(crate) struct Known {
     pub(crate) metadata: Value,
 }
 
-/// What changes the passages of a document into others.
+/// The changes that turn the passages of a document into others.
 #[derive(Default)]
 pub(crate) struct LoadPlan {
     /// New passages.

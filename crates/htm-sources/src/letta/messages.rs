@@ -54,7 +54,7 @@ pub(super) fn item(row: &Row) -> Item {
     Item::Memory(Box::new(memory))
 }
 
-/// What a user said.
+/// The words of a user.
 fn user(row: &Row) -> Result<String, Why> {
     let text = text(row)?;
     let Ok(Value::Object(packed)) = serde_json::from_str(&text) else { return Ok(text) };
@@ -67,7 +67,7 @@ fn user(row: &Row) -> Result<String, Why> {
     }
 }
 
-/// What an agent said to a user.
+/// The words of an agent to a user.
 fn assistant(row: &Row) -> Result<String, Why> {
     let calls = row.field("tool_calls").as_array().into_iter().flatten();
     let function =

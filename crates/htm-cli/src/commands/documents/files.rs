@@ -26,7 +26,7 @@ pub(super) struct File {
     pub(super) named: bool,
 }
 
-/// What cannot be read of a path.
+/// A path, or a file below it, that cannot be read.
 pub(super) struct Missing {
     pub(super) path: String,
     pub(super) reason: String,

@@ -1,4 +1,4 @@
-//! What a load has done, for people and programs.
+//! The report of a load, for people and programs.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

@@ -20,7 +20,7 @@ const SHOWN: usize = 20;
 pub(super) struct ForeignReport {
     from: &'static str,
     dry_run: bool,
-    /// What was read, by subject.
+    /// The items that were read, by subject.
     pub(super) read: Counts,
     /// The memories that come.
     pub(super) memories: u64,
