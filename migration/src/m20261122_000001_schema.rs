@@ -5,7 +5,7 @@ use sea_orm_migration::prelude::*;
 #[derive(DeriveMigrationName)]
 pub(crate) struct Migration;
 
-pub(crate) const TOPICS: [&str; 13] = [
+pub(crate) const TOPICS: [&str; 14] = [
     include_str!("sql/extensions.sql"),
     include_str!("sql/robots.sql"),
     include_str!("sql/nodes.sql"),
@@ -16,6 +16,7 @@ pub(crate) const TOPICS: [&str; 13] = [
     include_str!("sql/providers.sql"),
     include_str!("sql/statistics.sql"),
     include_str!("sql/working_memory.sql"),
+    include_str!("sql/learning.sql"),
     include_str!("sql/access.sql"),
     include_str!("sql/erase.sql"),
     include_str!("sql/row_policies.sql"),

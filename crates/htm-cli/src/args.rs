@@ -20,6 +20,7 @@ mod ontology;
 mod packaging;
 mod providers;
 mod refine;
+mod learning;
 mod relations;
 mod robots;
 mod server;
@@ -57,6 +58,9 @@ pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayA
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs, Program};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
+pub(crate) use self::learning::{
+    FeedbackArgs, LearningCommand, LearningOnArgs, RankingCommand, ShowRankingArgs, TryRankingArgs,
+};
 pub(crate) use self::relations::{RelateArgs, RelatedArgs, RelationArgs, UnrelateArgs};
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs, StatsArgs};
 pub(crate) use self::server::{ListeningArgs, ServeArgs, UpArgs};
@@ -115,6 +119,14 @@ pub(crate) enum Command {
     Unrelate(UnrelateArgs),
     /// Show what a node is related to
     Related(RelatedArgs),
+    /// Say which nodes of a recall were used, and which were useless
+    Feedback(FeedbackArgs),
+    /// Keep recalls for feedback, so that a ranking is learnt
+    #[command(subcommand)]
+    Learning(LearningCommand),
+    /// Show and choose the learnt rankings
+    #[command(subcommand)]
+    Ranking(RankingCommand),
     /// Forget a node, or all nodes that match a text
     Forget(ForgetArgs),
     /// List forgotten nodes

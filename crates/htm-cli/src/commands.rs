@@ -29,6 +29,7 @@ pub(crate) mod notes;
 pub(crate) mod packaging;
 pub(crate) mod providers;
 pub(crate) mod recall;
+pub(crate) mod learning;
 pub(crate) mod relations;
 pub(crate) mod remember;
 pub(crate) mod robots;

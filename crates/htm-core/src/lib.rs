@@ -16,6 +16,13 @@ mod store;
 pub mod worker;
 
 pub use api::{groups, jobs, models, ontology, providers};
+/// Learnt rankings, and the features that they weigh.
+pub mod ranking {
+    pub use crate::model::rank::{
+        FEATURE_COUNT, FEATURE_VERSION, FEATURES, FeatureVector, Learnt, OF_CANDIDATE, Tree, TreeNode,
+    };
+}
+
 pub use model::{context, error, fault, jobs as job, tags as tag, working_memory};
 
 pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillRun, BackfillStep};
@@ -56,6 +63,10 @@ pub use model::groups::{GroupEvent, GroupInfo, GroupNews, GroupRole, JoinOptions
 pub use model::id::{GroupId, IdInvalid, NodeId, RobotId, SessionId};
 pub use model::jobs::Stage;
 pub use model::keepers::{Keepers, KeptBy};
+pub use model::learning::{
+    Feedback, FeedbackAuthor, FeedbackReceipt, Learning, LearningSettings, RankingChoice, RankingComparison,
+    RankingFigures, RankingInfo, RankingUsed, RankingWeight, Rankings, Signal, Trial, TrialKind,
+};
 pub use model::line::MAX_LINE_BYTES;
 pub use model::map::{MAX_MAP, MapPoint, MemoryMap};
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};

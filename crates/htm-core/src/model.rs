@@ -20,6 +20,8 @@ pub(crate) mod hosts;
 pub(crate) mod id;
 pub mod jobs;
 pub(crate) mod keepers;
+pub(crate) mod kept_recall;
+pub(crate) mod learning;
 pub(crate) mod lexeme;
 pub(crate) mod line;
 pub(crate) mod map;

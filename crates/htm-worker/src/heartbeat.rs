@@ -10,7 +10,7 @@ use htm_core::Swept;
 use htm_core::error::chain;
 use htm_core::worker::jobs::{self, RescueWait};
 use htm_core::worker::workers::{self, Unseen};
-use htm_core::worker::{expiry, operations, queues, statistics};
+use htm_core::worker::{expiry, learning, operations, queues, statistics};
 use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -81,6 +81,8 @@ impl Heartbeat {
                 .of(async { expiry::sweep_retention(&self.pool).await.map(report) })),
             every(RETENTION, || Deadline::LONGEST
                 .of(async { operations::sweep(&self.pool).await.map(drop) })),
+            every(RETENTION, || Deadline::LONGEST
+                .of(async { learning::sweep(&self.pool).await.map(drop) })),
             every(STATISTICS, || Deadline::LONGEST
                 .of(async { statistics::refresh_due(&self.pool).await.map(drop) })),
         );

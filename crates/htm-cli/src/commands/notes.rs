@@ -1,6 +1,8 @@
 //! Notes about unknown names in a question. Without them, a mistyped name would find nothing for no visible reason.
 
-use htm_core::{AsOf, Correction, Degraded, Filter, Htm, Step, TagFilter, TimeFilter, TimePhrase, Zone};
+use htm_core::{
+    AsOf, Correction, Degraded, Filter, Htm, RankingUsed, Step, TagFilter, TimeFilter, TimePhrase, Zone,
+};
 use htm_runtime::commands;
 
 use crate::error::CliError;
@@ -131,6 +133,24 @@ pub(crate) fn describe_words(corrected: &[Correction], relaxed: bool) -> String 
         };
         let words: Vec<String> = corrected.iter().map(word).collect();
         text.push_str(&format!("\nno memory has these words; searched for {}", words.join(", ")));
+    }
+    text
+}
+
+/// The learnt ranking that answered, and how to judge the recall.
+pub(crate) fn describe_ranking(ranking: &RankingUsed, recall: Option<&str>) -> String {
+    let mut text = match ranking.version {
+        0 => String::new(),
+        version => format!("\nordered by version {version} of what was learnt: `htm ranking show {version}`"),
+    };
+    if let Some(why) = &ranking.fallback {
+        text.push_str(&format!("\nordered by the default ranking: {}", one_line(why, 200)));
+    }
+    if let Some(version) = ranking.interleaved_with {
+        text.push_str(&format!("\nmixed with the hits of version {version}"));
+    }
+    if let Some(recall) = recall {
+        text.push_str(&format!("\nto judge it: `htm feedback {recall} --used NODE,… --useless NODE,…`"));
     }
     text
 }

@@ -15,6 +15,7 @@ use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::filter::{filter, tag_prefixes};
+use super::learning::in_words;
 use super::mind::{self, TakenIn};
 use super::notes;
 use super::relations::describe_successors;
@@ -226,6 +227,10 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     if recalled.hits.iter().any(|hit| hit.explanation.is_some()) {
         let legs: Vec<String> = recalled.legs.iter().map(ToString::to_string).collect();
         text.push_str(&format!("\nlegs: {}", legs.join(", ")));
+        if !recalled.ranking.weights.is_empty() {
+            let weights = in_words(&recalled.ranking.weights);
+            text.push_str(&format!("\nranking {}: {weights}", recalled.ranking.version));
+        }
     }
     if let Some(time) = describe_time(&recalled.timeframe, recalled.time_phrase.as_ref(), zone) {
         text.push_str(&format!("\ntime: {time}"));
@@ -233,6 +238,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     text.push_str(&notes::describe_as_of(recalled.as_of.as_ref(), zone));
     text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
     text.push_str(&notes::describe_degraded(&recalled.degraded));
+    text.push_str(&notes::describe_ranking(&recalled.ranking, recalled.recall_id.as_deref()));
     text
 }
 

@@ -9,6 +9,7 @@ use crate::model::error::Result;
 use crate::model::expiry::Expiry;
 use crate::model::field_change::FieldChange;
 use crate::model::id::NodeId;
+use crate::model::learning::Signal;
 use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
     validate_expiry, validate_importance, validate_metadata, validate_name, validate_text,
@@ -244,6 +245,7 @@ impl Htm {
         } else {
             and(&mut tx, &edited).await?;
             tx.commit().await?;
+            self.signal(&after.namespace, Signal::Edited, &[node]).await;
         }
         if enqueued > 0 {
             self.pinger().ping();

@@ -8,7 +8,7 @@ use crate::model::caller::Confirmation;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::retention::{Retention, RetentionPlan, Swept};
-use crate::store::{expiry as store, operations};
+use crate::store::{expiry as store, learning, operations};
 
 impl Htm {
     /// Starts the times to live of nodes again. Nodes without a time to live and forgotten nodes are left. Returns the
@@ -21,7 +21,8 @@ impl Htm {
         store::refresh(self.pool(), nodes).await
     }
 
-    /// Forgets what has expired, carries out the retention policies, and deletes the answers of old operations now.
+    /// Forgets what has expired, carries out the retention policies, and deletes the answers of old operations and
+    /// old recalls now.
     /// Workers do the first twice a minute and the others every ten minutes. [`restore`](Self::restore) brings a
     /// forgotten memory back, without its expiry.
     ///
@@ -30,6 +31,7 @@ impl Htm {
     pub async fn sweep(&self) -> Result<Swept> {
         self.admit_all()?;
         operations::sweep(self.pool()).await?;
+        learning::sweep(self.pool()).await?;
         let mut swept = store::sweep_expired(self.pool()).await?;
         for found in store::sweep_retention(self.pool()).await?.namespaces {
             let row = swept.of(&found.namespace);

@@ -7,6 +7,7 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::filter::validate_limit;
 use crate::model::forget::{ForgetPlan, ForgetReason, Forgotten, ForgottenNode, Match, Restored};
 use crate::model::id::NodeId;
+use crate::model::learning::Signal;
 use crate::model::memory::{content_empty, refuse_nul};
 use crate::model::nodes::{Node, not_found, revision_conflict};
 use crate::model::operation::Kept;
@@ -58,6 +59,7 @@ impl Htm {
         let forgotten = Forgotten { forgotten: vec![node], left: Vec::new(), removed };
         operations::keep_in_tx(&mut tx, kept, &forgotten).await?;
         tx.commit().await?;
+        self.signal(&found.namespace, Signal::Forgotten, &[node]).await;
         Ok(forgotten)
     }
 

@@ -13,6 +13,7 @@ use crate::api::activity::Activity;
 use crate::api::connect::{connect_options, pool_options};
 use crate::api::embedders::{Embedders, Only};
 use crate::api::event_marks::Marks;
+use crate::api::kept_recalls::KeptRecalls;
 use crate::api::mind::OpenMinds;
 use crate::api::ping::Pinger;
 use crate::api::replicas::Reading;
@@ -71,6 +72,7 @@ struct Inner {
     pinger: Pinger,
     activity: Activity,
     accesses: Accesses,
+    kept_recalls: KeptRecalls,
     minds: OpenMinds,
     rooms: Rooms,
     event_marks: Marks,
@@ -108,6 +110,7 @@ impl Htm {
             pinger: Pinger::start(pool.clone()),
             activity: Activity::start(pool.clone()),
             accesses: Accesses::start(pool.clone()),
+            kept_recalls: KeptRecalls::start(pool.clone()),
             minds: OpenMinds::default(),
             rooms: Rooms::default(),
             event_marks: Marks::default(),
@@ -218,12 +221,13 @@ impl Htm {
         self.actor.is_some()
     }
 
-    /// Writes buffered data now: the notification of workers, robots' last activity, access counts, and working
-    /// memories. For a program that ends and has a pool of its own. Memories are safe without it. Failures are logged.
+    /// Writes buffered data now: the notification of workers, robots' last activity, access counts, recalls for
+    /// feedback, and working memories. For a program that ends and has a pool of its own. Memories are safe without it. Failures are logged.
     pub async fn flush(&self) {
         self.inner.pinger.flush(&self.inner.pool).await;
         self.inner.activity.flush(&self.inner.pool).await;
         self.inner.accesses.flush(&self.inner.pool).await;
+        self.inner.kept_recalls.flush(&self.inner.pool).await;
         self.inner.minds.flush().await;
     }
 
@@ -263,6 +267,10 @@ impl Htm {
     /// Counts a recall of nodes, as of now; runs no statement.
     pub(crate) fn count_accesses(&self, nodes: impl IntoIterator<Item = NodeId>) {
         self.inner.accesses.count(nodes);
+    }
+
+    pub(crate) fn kept_recalls(&self) -> &KeptRecalls {
+        &self.inner.kept_recalls
     }
 
     pub(crate) fn event_marks(&self) -> &Marks {

@@ -6,6 +6,7 @@ use crate::api::htm::Htm;
 use crate::api::remember::ATTEMPTS;
 use crate::model::error::{Result, codes};
 use crate::model::id::NodeId;
+use crate::model::learning::Signal;
 use crate::model::nodes::{Node, Revision, TagAssignment, not_found};
 use crate::store::nodes;
 use crate::store::then::Then;
@@ -40,7 +41,9 @@ impl Htm {
     /// `node_not_found`, also for one that was forgotten, or a database error.
     pub async fn get(&self, node: NodeId) -> Result<Node> {
         self.admit_nodes(&[node]).await?;
-        nodes::get(self.pool(), node).await
+        let found = nodes::get(self.pool(), node).await?;
+        self.signal(&found.namespace, Signal::Read, &[node]).await;
+        Ok(found)
     }
 
     /// A node as it stood at a time: with the text that it had then. What is not kept, such as a former importance, is as it

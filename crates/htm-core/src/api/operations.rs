@@ -41,6 +41,10 @@ impl Htm {
             true => Vec::new(),
             false => self.write_in_tx(&mut tx, &accepted).await?,
         };
+        let only = match (&accepted[..], &written[..]) {
+            ([node], [Ok(receipt)]) => Some((node.namespace, &*node.memory.content, receipt.node)),
+            _ => None,
+        };
         let prolonged = existed(&accepted, &written);
         Self::merge(&mut results, written);
         let results: Vec<Result<Receipt>> = results.into_iter().flatten().collect();
@@ -55,6 +59,9 @@ impl Htm {
         self.pinger().ping();
         if !prolonged.is_empty() {
             expiry::prolong(&mut *self.pool().acquire().await?, &prolonged).await?;
+        }
+        if let Some((namespace, content, node)) = only {
+            self.signal_citations(namespace, content, node).await;
         }
         Ok(answer)
     }

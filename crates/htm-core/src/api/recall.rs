@@ -14,6 +14,7 @@ use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::id::NodeId;
+use crate::model::learning::RankingUsed;
 use crate::model::recall::{
     AsOf, Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto, facets, succession,
 };
@@ -57,6 +58,7 @@ impl Htm {
             true => self.recall_refined(query).await?,
             false => self.search(query, &[]).await?,
         };
+        self.keep_recall(query, &mut recalled).await;
         match query.follow {
             true => self.follow(query, &mut recalled).await?,
             false => succession::order(&mut recalled.hits),
@@ -144,6 +146,7 @@ impl Htm {
         let embed_ms = started.elapsed().as_secs_f64() * 1_000.0;
         let started = Instant::now();
         let then = Then::of(query.as_of);
+        let ranking = self.ranking_of(&namespaces).await;
         let search = Search {
             namespaces: &namespaces,
             query,
@@ -156,6 +159,7 @@ impl Htm {
             relevance: weights.as_ref(),
             language: &self.settings().language,
             then,
+            ranking: &ranking,
         };
         let open = || Reader::open(self.pool(), &namespaces, self.settings().recall.ef_search, then);
         let mut found = search.run(open().await?).await?;
@@ -190,6 +194,9 @@ impl Htm {
             expand_ms: 0.0,
             rerank_ms: 0.0,
             as_of: query.as_of.map(|at| AsOf::new(at, found.former_texts, embedded)),
+            ranking: found.ranking,
+            recall_id: None,
+            kept: found.kept,
         })
     }
 }
@@ -237,6 +244,9 @@ impl Htm {
             expand_ms: 0.0,
             rerank_ms: 0.0,
             as_of: query.as_of.map(|at| AsOf::new(at, 0, false)),
+            ranking: RankingUsed::default(),
+            recall_id: None,
+            kept: None,
         })
     }
 }

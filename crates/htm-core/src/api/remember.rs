@@ -60,6 +60,7 @@ impl Htm {
         self.admit_new(&node).await?;
         let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
         self.pinger().ping();
+        self.signal_citations(node.namespace, &memory.content, receipt.node).await;
         Ok(receipt)
     }
 
@@ -78,6 +79,7 @@ impl Htm {
             match nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await {
                 Ok(Some(id)) => {
                     self.pinger().ping();
+                    self.signal_citations(node.namespace, &node.memory.content, id).await;
                     return Ok((written(id), robot));
                 }
                 Ok(None) => {}
@@ -97,6 +99,7 @@ impl Htm {
         prolong(&mut *self.pool().acquire().await?, std::slice::from_ref(&node), &results).await?;
         let receipt = results.remove(0)?;
         self.pinger().ping();
+        self.signal_citations(node.namespace, &node.memory.content, receipt.node).await;
         Ok((receipt, now.map_or(robot, |(id, _)| id)))
     }
 

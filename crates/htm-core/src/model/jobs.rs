@@ -11,6 +11,9 @@ use crate::model::id::NodeId;
 /// The version of the payloads that this program writes, and the newest that it reads.
 pub const PAYLOAD_VERSION: u16 = 1;
 
+/// The queue of the jobs that learn rankings. A job is about a namespace, not about a node.
+pub const LEARN_QUEUE: &str = "htm.learn";
+
 /// The stages of a node after its write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(Serialize, Deserialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]

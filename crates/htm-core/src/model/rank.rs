@@ -63,7 +63,10 @@
 //! gain .018 and short turns lose .016. With b .75 the long answers have .402 .283.
 
 mod bm25;
+mod features;
 mod fusion;
+mod interleave;
+mod learnt;
 mod neighbours;
 mod query;
 mod terms;
@@ -73,14 +76,22 @@ mod text_vector;
 mod tests;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bm25::Bm25;
 pub(crate) use bm25::idf;
+use features::Reference;
+pub use features::{COUNT as FEATURE_COUNT, FEATURES, FeatureVector, OF_CANDIDATE, VERSION as FEATURE_VERSION};
+pub(crate) use features::scale;
+pub(crate) use interleave::team_draft;
+pub use learnt::{Learnt, Tree, TreeNode};
 pub(crate) use neighbours::{Link, Turn, links};
 use query::Pair;
 pub(crate) use query::{Asked, Corpus, Lexeme, Sought, Word};
 pub(crate) use terms::{TermCounter, Terms};
 pub(crate) use text_vector::TextVector;
+
+use chrono::{DateTime, Utc};
 
 use crate::model::id::NodeId;
 use crate::model::recall::{Fusion, RecallSettings};
@@ -104,6 +115,8 @@ pub(crate) struct Member {
     pub(crate) is_of_speaker: bool,
     /// Whether the query names its month.
     pub(crate) is_of_month: bool,
+    /// Its time; none without data.
+    pub(crate) created_at: Option<DateTime<Utc>>,
 }
 
 impl Member {
@@ -119,6 +132,7 @@ impl Member {
             sought: Vec::new(),
             is_of_speaker: false,
             is_of_month: false,
+            created_at: None,
         }
     }
 
@@ -128,7 +142,7 @@ impl Member {
 }
 
 /// The settings of a ranking.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ranking {
     /// The legs of the query.
     pub(crate) by_text: bool,
@@ -136,6 +150,10 @@ pub(crate) struct Ranking {
     pub(crate) fusion: Fusion,
     /// The vectors' share of the sum, 0 to 1; the text has the rest.
     pub(crate) weight_vector: f64,
+    /// A learnt ranking, for the sum of both legs.
+    pub(crate) learnt: Option<Arc<Learnt>>,
+    /// Whether the features of each candidate are returned.
+    pub(crate) keeps_features: bool,
 }
 
 /// The bonus of a node when the query names its speaker.
@@ -149,11 +167,12 @@ const EXACT: f64 = 0.5;
 
 impl Ranking {
     pub(crate) fn new(settings: &RecallSettings, by_text: bool, by_vector: bool) -> Self {
-        Self { by_text, by_vector, fusion: settings.fusion, weight_vector: settings.weight_vector }
+        let (fusion, weight_vector) = (settings.fusion, settings.weight_vector);
+        Self { by_text, by_vector, fusion, weight_vector, learnt: None, keeps_features: false }
     }
 
     /// Whether the scores of both legs are added, so that the bonuses can be weighed against them.
-    fn is_sum(&self) -> bool {
+    pub(crate) fn is_sum(&self) -> bool {
         self.by_text && self.by_vector && self.fusion == Fusion::Convex
     }
 }
@@ -172,10 +191,13 @@ pub(crate) struct Ranked {
     pub(crate) text_share: Option<f64>,
     /// None if only vectors are searched and it has no embedding.
     pub(crate) score: Option<f64>,
+    /// The parts of its score by the default ranking.
     pub(crate) parts: Parts,
+    /// Its features, if they were asked for or a learnt ranking weighs them.
+    pub(crate) features: Option<FeatureVector>,
 }
 
-/// The parts of the score. The score is their sum.
+/// The parts of the score by the default ranking, which is their sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Parts {
     pub(crate) vector: f64,
@@ -209,13 +231,36 @@ pub(crate) fn rank(asked: &Asked, ranking: &Ranking, members: Vec<Member>, links
     let fused: Vec<fusion::Fused> =
         scored.iter().map(|(member, text)| bounds.fuse(ranking, member, text)).collect();
     let shares = neighbours::shares(&scored, &fused, links);
+    let wants_features = ranking.is_sum() && (ranking.learnt.is_some() || ranking.keeps_features);
+    let reference = wants_features.then(|| Reference::of(&scored, &bm25));
     let most = bm25.most();
     let mut ranked: Vec<Ranked> = scored
         .into_iter()
         .zip(fused)
         .map(|((member, text), fused)| {
-            let neighbours = shares.get(&member.id).copied().unwrap_or(0.0);
-            ranking.ranked(member, &text, fused, neighbours, asked, most)
+            let beside = shares.get(&member.id).copied().unwrap_or_default();
+            let parts = ranking.parts(&member, &text, fused, &beside, asked);
+            let features = reference
+                .as_ref()
+                .map(|reference| reference.features(&member, &text, &parts, &beside, &bm25, asked));
+            let score = match (&ranking.learnt, &features) {
+                (Some(learnt), Some(features)) => Some(learnt.score(features)),
+                _ => fused.vector.map(|_| parts.sum()),
+            };
+            Ranked {
+                id: member.id,
+                vector_rank: member.vector_rank,
+                text_rank: member.text_rank,
+                by_tag: member.by_tag,
+                similarity: member.similarity,
+                text: ranking.by_text.then_some(text.total),
+                text_share: ranking
+                    .by_text
+                    .then_some(if most > 0.0 { text.total / most } else { 0.0 }),
+                score,
+                parts,
+                features,
+            }
         })
         .collect();
     ranked.sort_by(|a, b| {
@@ -226,39 +271,27 @@ pub(crate) fn rank(asked: &Asked, ranking: &Ranking, members: Vec<Member>, links
 }
 
 impl Ranking {
-    fn ranked(
+    fn parts(
         &self,
-        member: Member,
+        member: &Member,
         text: &bm25::Score,
         fused: fusion::Fused,
-        neighbours: f64,
+        beside: &neighbours::Neighbours,
         asked: &Asked,
-        most: f64,
-    ) -> Ranked {
+    ) -> Parts {
         let is_sum = self.is_sum();
         let named = |is_named: bool, weight: f64| if is_sum && is_named { weight } else { 0.0 };
         let share = |part: f64| if text.total > 0.0 { fused.text * part / text.total } else { 0.0 };
         let (together, exact) = (share(text.together), share(text.exact));
         let prior = if is_sum { EXACT * asked.exact_share(text.exact_idf) } else { 0.0 };
-        let parts = Parts {
+        Parts {
             vector: fused.vector.unwrap_or(0.0),
             words: fused.text - together - exact,
             together,
             exact: exact + prior,
-            neighbours,
+            neighbours: beside.next + beside.further,
             speaker: named(member.is_of_speaker, SPEAKER),
             time: named(member.is_of_month, MONTH),
-        };
-        Ranked {
-            id: member.id,
-            vector_rank: member.vector_rank,
-            text_rank: member.text_rank,
-            by_tag: member.by_tag,
-            similarity: member.similarity,
-            text: self.by_text.then_some(text.total),
-            text_share: self.by_text.then_some(if most > 0.0 { text.total / most } else { 0.0 }),
-            score: fused.vector.map(|_| parts.sum()),
-            parts,
         }
     }
 }
@@ -270,5 +303,16 @@ impl Parts {
     }
 }
 
-/// The scores from neighbours, by node.
-type Shares = HashMap<NodeId, f64>;
+/// The nodes in the order of a learnt ranking (none: of the default one), which weighs the same features.
+pub(crate) fn order_by(ranked: &[Ranked], learnt: Option<&Learnt>) -> Vec<NodeId> {
+    let score = |it: &Ranked| match (learnt, &it.features) {
+        (Some(learnt), Some(features)) => learnt.score(features),
+        _ => it.parts.sum(),
+    };
+    let mut scored: Vec<(f64, NodeId)> = ranked.iter().map(|it| (score(it), it.id)).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    scored.into_iter().map(|(_, id)| id).collect()
+}
+
+/// The gains from neighbours, by node.
+type Shares = HashMap<NodeId, neighbours::Neighbours>;

@@ -14,7 +14,7 @@ use sqlx::{FromRow, PgConnection, Row};
 
 use super::connections::Connections;
 use super::named::{Named, sql};
-use super::{documents, groups};
+use super::{documents, groups, kept_recalls};
 use super::{server, statistics};
 use crate::model::erase::{ErasePlan, Erasure, ErasureKind, unknown};
 use crate::model::error::{Result, chain};
@@ -195,6 +195,7 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
             .fetch_scalars(&mut *tx)
             .await?;
     let of_documents = documents::of_nodes_in_tx(&mut tx, &ids).await?;
+    kept_recalls::drop_texts_in_tx(&mut tx, &ids).await?;
     let mut removed = BTreeMap::new();
     for place in places::all(&mut tx).await? {
         let rows = match place.holds {

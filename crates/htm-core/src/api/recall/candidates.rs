@@ -68,6 +68,7 @@ impl Candidates {
             member.terms = terms;
             member.similarity = member.similarity.or(similarity);
             member.is_of_speaker = speaker.is_some_and(|speaker| named.has_speaker(&speaker));
+            member.created_at = Some(created_at);
             member.is_of_month = named.months.iter().any(|month| month.is_spoken_of(created_at));
         }
         for (node, place, count) in sought {

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
-use crate::model::rank::{self, Parts, Ranked, Ranking};
+use crate::model::kept_recall::{KeptCandidate, KeptSearch, MOST_KEPT};
+use crate::model::learning::{RankingUsed, TrialKind};
+use crate::model::rank::{self, Ranked, Ranking};
 use crate::model::recall::{
     Correction, Explanation, Hit, Leg, MatchedBy, RecallQuery, RecallSettings, Scores, Snippet, Strategy,
     VectorSearch, score,
@@ -16,8 +18,12 @@ use crate::model::timeframe::Timeframe;
 use crate::model::words::Words;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{self, Conditions};
+use crate::store::rankings::ActiveRanking;
 use crate::store::recall::{HitRow, Reader, Vectors};
 use crate::store::then::Then;
+
+/// The first hits by which two rankings are compared.
+const COMPARED: usize = 10;
 
 /// The inputs of a search.
 #[derive(Clone, Copy)]
@@ -41,6 +47,8 @@ pub(crate) struct Search<'a> {
     pub(crate) language: &'a str,
     /// The time as of which it searches.
     pub(crate) then: Then,
+    /// The ranking of its hits, and whether its candidates are kept for feedback.
+    pub(crate) ranking: &'a ActiveRanking,
 }
 
 /// Hits, and reports on the search.
@@ -54,6 +62,9 @@ pub(crate) struct Found {
     pub(crate) vector_search: Option<VectorSearch>,
     /// The number of nodes in scope that had another text as of the search's time.
     pub(crate) former_texts: i64,
+    /// The candidates, if they are kept for feedback.
+    pub(crate) kept: Option<KeptSearch>,
+    pub(crate) ranking: RankingUsed,
 }
 
 impl Search<'_> {
@@ -85,8 +96,21 @@ impl Search<'_> {
         found.vector_search = retrieved.vector_search;
         found.legs = retrieved.legs;
 
-        let ranking = Ranking::new(self.settings, self.by_text, vectors.is_some());
+        let mut ranking = Ranking::new(self.settings, self.by_text, vectors.is_some());
+        // Without one of the legs, the default ranking stands in: what was learnt weighs both.
+        let learns = ranking.is_sum() && self.relevance.is_none() && !self.then.is_past();
+        if learns {
+            ranking.learnt = self.ranking.learnt.clone();
+            ranking.keeps_features = self.ranking.keeps || self.ranking.trial.is_some();
+            found.ranking = self.ranking.used.clone();
+            if let (true, Some(learnt)) = (self.query.explain, &ranking.learnt) {
+                found.ranking.weights = learnt.described();
+            }
+        }
         let mut ranked = rank::rank(&text.asked, &ranking, retrieved.members, &retrieved.links);
+        if learns && self.ranking.keeps {
+            found.kept = Some(self.tried(&mut ranked, &mut found.ranking));
+        }
         // A new order is made of the candidates of all legs.
         ranked.truncate(if self.relevance.is_some() { 3 * self.pool() } else { self.query.limit });
 
@@ -100,6 +124,42 @@ impl Search<'_> {
         drop(reader);
         found.hits = self.hits(ranked, rows)?;
         Ok(found)
+    }
+
+    /// The candidates for feedback, after the ranking on trial was run on them: beside, or mixed into the list.
+    fn tried(&self, ranked: &mut Vec<Ranked>, used: &mut RankingUsed) -> KeptSearch {
+        let mut by_trial: HashMap<NodeId, bool> = HashMap::new();
+        let mut differs = None;
+        if let Some((trial, learnt)) = &self.ranking.trial {
+            let shown: Vec<NodeId> = ranked.iter().take(self.query.limit).map(|it| it.id).collect();
+            let other = rank::order_by(ranked, learnt.as_deref());
+            match trial.kind {
+                TrialKind::Shadow => {
+                    let first = |order: &[NodeId]| order.iter().take(COMPARED).copied().collect::<Vec<_>>();
+                    differs = Some(first(&shown) != first(&other));
+                }
+                TrialKind::Interleaved => {
+                    let own: Vec<NodeId> = ranked.iter().map(|it| it.id).collect();
+                    let drafted = rank::team_draft(&own, &other, self.query.limit, || fastrand::bool());
+                    let places: HashMap<NodeId, usize> =
+                        drafted.iter().enumerate().map(|(at, (node, _))| (*node, at)).collect();
+                    // Stable: the rest stays in its order behind them.
+                    ranked.sort_by_key(|it| places.get(&it.id).copied().unwrap_or(usize::MAX));
+                    by_trial = drafted.into_iter().collect();
+                    used.interleaved_with = Some(trial.version);
+                }
+            }
+        }
+        let kept = ranked.iter().take(MOST_KEPT.max(self.query.limit.min(2 * MOST_KEPT)));
+        let candidate = |it: &Ranked| {
+            Some(KeptCandidate { node: it.id, by_trial: by_trial.get(&it.id).copied(), features: it.features? })
+        };
+        KeptSearch {
+            candidates: kept.filter_map(candidate).collect(),
+            ranking: used.clone(),
+            trial: self.ranking.trial.as_ref().map(|(trial, _)| *trial),
+            differs,
+        }
     }
 
     async fn unembedded(&self, reader: &mut Reader, conditions: &Conditions) -> Result<i64> {
@@ -171,7 +231,7 @@ impl Search<'_> {
             access_count,
             last_accessed: row.last_accessed,
             matched_by,
-            explanation: self.query.explain.then(|| explained(&ranked.parts)),
+            explanation: self.query.explain.then(|| self.explained(&ranked)),
             folded: Vec::new(),
             followed_from: None,
             before: Vec::new(),
@@ -203,14 +263,20 @@ impl Best {
     }
 }
 
-fn explained(parts: &Parts) -> Explanation {
-    Explanation::of(&[
-        ("vector", parts.vector),
-        ("words", parts.words),
-        ("together", parts.together),
-        ("exact", parts.exact),
-        ("neighbours", parts.neighbours),
-        ("speaker", parts.speaker),
-        ("time", parts.time),
-    ])
+impl Search<'_> {
+    fn explained(&self, ranked: &Ranked) -> Explanation {
+        if let (Some(learnt), Some(features)) = (&self.ranking.learnt, &ranked.features) {
+            return Explanation::of(&learnt.parts(features));
+        }
+        let parts = &ranked.parts;
+        Explanation::of(&[
+            ("vector", parts.vector),
+            ("words", parts.words),
+            ("together", parts.together),
+            ("exact", parts.exact),
+            ("neighbours", parts.neighbours),
+            ("speaker", parts.speaker),
+            ("time", parts.time),
+        ])
+    }
 }

@@ -97,6 +97,18 @@ error_codes! {
         => "remove one relation of the chain first: `Htm::unrelate`";
     RELATION_UNKNOWN "relation_unknown" User "There is no such relation between the two memories."
         => "list the relations of a memory: `Htm::related`";
+    RECALL_UNKNOWN "recall_unknown" User "No recall of this id is kept."
+        => "give the recall_id of a recall; recalls are kept where learning is on (`Htm::set_learning`), and for a day until they are judged";
+    FEEDBACK_INVALID "feedback_invalid" User "A feedback names no memory, too many, or one of them twice."
+        => "name 1 to 100 memories, each as used or as useless";
+    FEEDBACK_EXCEEDED "feedback_exceeded" User "An author has judged as many recalls as one may in a day."
+        => "go on tomorrow; no author alone can decide what is learnt";
+    LEARNING_INVALID "learning_invalid" User "A setting of learning is outside its range, or unknown."
+        => "give 1 to 3,650 days, at least 20 judged recalls, and the signals read, edited, forgotten or cited";
+    RANKING_UNKNOWN "ranking_unknown" User "The namespace has no learnt ranking of this version."
+        => "list its rankings: `Htm::rankings`";
+    RANKING_UNUSABLE "ranking_unusable" User "The ranking cannot be used by this program."
+        => "learn it again with this program, or use another version: `Htm::rankings`";
     NOT_FORGOTTEN "not_forgotten" User "The node to restore is not forgotten."
         => "nothing is left to do";
     NOT_CONFIRMED "not_confirmed" User "An act that removes something was not confirmed."

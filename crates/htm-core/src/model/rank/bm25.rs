@@ -78,8 +78,14 @@ impl<'a> Bm25<'a> {
     }
 
     fn saturated(&self, frequency: f64, length: f64) -> f64 {
-        let length = (length + SMOOTHING) / (self.average + SMOOTHING);
-        frequency * (K1 + 1.0) / (frequency + K1 * (1.0 - B + B * length))
+        saturated(frequency, (length + SMOOTHING) / (self.average + SMOOTHING))
+    }
+
+    /// The BM25 score of the words alone, by the length as it is.
+    pub(super) fn density(&self, member: &Member) -> f64 {
+        let length = member.terms.length / self.average.max(1.0);
+        let words = self.asked.words.iter().zip(&member.terms.frequencies);
+        words.map(|(word, &frequency)| word.idf * saturated(frequency, length)).sum()
     }
 
     /// The highest possible score for this query.
@@ -94,6 +100,11 @@ impl<'a> Bm25<'a> {
             .sum();
         words + pairs + sought
     }
+}
+
+/// A frequency's saturation in a text of a length, as a multiple of the average.
+fn saturated(frequency: f64, length: f64) -> f64 {
+    if frequency > 0.0 { frequency * (K1 + 1.0) / (frequency + K1 * (1.0 - B + B * length)) } else { 0.0 }
 }
 
 /// The inverse document frequency of a word, from the number of nodes that contain it.

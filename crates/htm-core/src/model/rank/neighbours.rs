@@ -85,23 +85,38 @@ pub(super) fn shares(scored: &[(Member, Score)], fused: &[Fused], links: &[Link]
     if links.is_empty() {
         return Shares::new();
     }
-    let base: HashMap<NodeId, f64> = scored
-        .iter()
-        .zip(fused)
-        .filter_map(|((member, _), fused)| Some((member.id, fused.base()?)))
-        .collect();
+    let fused_of: HashMap<NodeId, Fused> =
+        scored.iter().zip(fused).map(|((member, _), fused)| (member.id, *fused)).collect();
     let usual = Usual::of(scored, fused);
     let mut beside: HashMap<NodeId, [Beside; 2]> = HashMap::new();
     for link in links {
         for (turn, other) in [(link.turn, link.other), (link.other, link.turn)] {
-            if let Some(&base) = base.get(&other) {
+            if let Some(fused) = fused_of.get(&other) {
                 let place = usize::from(link.steps > 1);
-                beside.entry(turn).or_default()[place].add(other, base);
+                beside.entry(turn).or_default()[place].add(other, fused);
             }
         }
     }
-    let share = |[next, further]: [Beside; 2]| WEIGHT * (next.above(usual) + FURTHER * further.above(usual));
+    let share = |[next, further]: [Beside; 2]| Neighbours {
+        next: WEIGHT * next.above(usual),
+        further: WEIGHT * FURTHER * further.above(usual),
+        vector: next.vector,
+        text: next.text,
+    };
     beside.into_iter().map(|(turn, beside)| (turn, share(beside))).collect()
+}
+
+/// A turn's gain from its neighbours.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Neighbours {
+    /// From the better of both next to it.
+    pub(super) next: f64,
+    /// From the better of both one step further.
+    pub(super) further: f64,
+    /// The largest vector part of both next to it.
+    pub(super) vector: f64,
+    /// The largest text part of both next to it.
+    pub(super) text: f64,
 }
 
 /// The turns at one distance from a turn.
@@ -109,10 +124,15 @@ pub(super) fn shares(scored: &[(Member, Score)], fused: &[Fused], links: &[Link]
 struct Beside {
     best: Option<(NodeId, f64)>,
     has_two: bool,
+    vector: f64,
+    text: f64,
 }
 
 impl Beside {
-    fn add(&mut self, other: NodeId, base: f64) {
+    fn add(&mut self, other: NodeId, fused: &Fused) {
+        let Some(base) = fused.base() else { return };
+        self.vector = self.vector.max(fused.vector.unwrap_or(0.0));
+        self.text = self.text.max(fused.text);
         self.has_two |= self.best.is_some_and(|(known, _)| known != other);
         if self.best.is_none_or(|(_, best)| base > best) {
             self.best = Some((other, base));

@@ -147,6 +147,14 @@ impl Asked {
         if known.is_empty() { self.corpus.nodes.ln_1p() } else { known.iter().sum() }
     }
 
+    /// The share of the words' weight that a text has, 0 to 1.
+    pub(super) fn coverage(&self, terms: &Terms) -> f64 {
+        let all: f64 = self.words.iter().map(|word| word.idf).sum();
+        let words = self.words.iter().zip(&terms.frequencies);
+        let had: f64 = words.filter(|(_, frequency)| **frequency > 0.0).map(|(word, _)| word.idf).sum();
+        if all > 0.0 { had / all } else { 0.0 }
+    }
+
     /// The share of the bonus for exact terms of this weight: 1 from half of the query's weight on, hardly anything for
     /// one word of many.
     pub(super) fn exact_share(&self, exact: f64) -> f64 {

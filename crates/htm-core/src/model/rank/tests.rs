@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -96,6 +98,7 @@ prop_compose! {
         Member {
             id: NodeId(id), vector_rank: vector, text_rank: text, by_tag, similarity,
             terms: Terms { lexemes, length: f64::from(lexemes), frequencies, together }, sought, is_of_speaker, is_of_month,
+            created_at: None,
         }
     }
 }
@@ -113,8 +116,10 @@ proptest! {
         let ranking = Ranking { fusion, ..ranking(by_text, by_vector) };
         let links: Vec<Link> =
             links.into_iter().map(|(turn, other, steps)| Link { turn: NodeId(turn), other: NodeId(other), steps }).collect();
+        let mut ids = HashSet::new();
+        let members: Vec<Member> = members.into_iter().filter(|member| ids.insert(member.id)).collect();
         let count = members.len();
-        let ranked = rank(&asked, &ranking, members, &links);
+        let ranked = rank(&asked, &ranking, members.clone(), &links);
         prop_assert!(ranked.len() <= count);
         let mut before = f64::INFINITY;
         for hit in &ranked {
@@ -125,6 +130,16 @@ proptest! {
                 prop_assert!((hit.parts.sum() - score).abs() < 1e-9);
             }
             prop_assert!(hit.text_share.is_none_or(|share| share >= 0.0));
+        }
+        // The default ranking, as a learnt one, gives the same scores.
+        let learnt = Ranking { learnt: Some(Arc::new(Learnt::default_ranking())), ..ranking };
+        let by_learnt = rank(&asked, &learnt, members, &links);
+        let scores: HashMap<NodeId, Option<f64>> = ranked.iter().map(|hit| (hit.id, hit.score)).collect();
+        prop_assert_eq!(by_learnt.len(), ranked.len());
+        for hit in &by_learnt {
+            let (was, now) = (scores[&hit.id].unwrap_or(0.0), hit.score.unwrap_or(0.0));
+            prop_assert!((was - now).abs() < 1e-4 * (1.0 + was.abs()), "{} is {}", was, now);
+            prop_assert!(hit.features.is_none_or(|features| features.iter().all(|feature| feature.is_finite())));
         }
     }
 }

@@ -9,6 +9,8 @@ use chrono::{DateTime, Utc};
 use super::{AsOf, Explanation, Snippet, Strategy};
 use crate::model::error::Error;
 use crate::model::id::NodeId;
+use crate::model::kept_recall::KeptSearch;
+use crate::model::learning::RankingUsed;
 use crate::model::nodes::Node;
 use crate::model::relations::Predecessor;
 use crate::model::tags::TagPath;
@@ -62,6 +64,14 @@ pub struct Recalled {
     /// The time as of which the answer is, and its limits; none: now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub as_of: Option<AsOf>,
+    /// The ranking that ordered the hits.
+    pub ranking: RankingUsed,
+    /// The id by which [feedback](crate::Htm::feedback) names this recall; none where learning is off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall_id: Option<String>,
+    /// The candidates, until the recall is kept.
+    #[serde(skip)]
+    pub(crate) kept: Option<KeptSearch>,
 }
 
 /// A strategy that was chosen by the query.

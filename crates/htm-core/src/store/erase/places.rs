@@ -38,7 +38,7 @@ impl Holds {
             Self::Words => "words of the texts of a namespace",
             Self::Tags => "tags of a namespace",
             Self::Documents => "paths and titles of documents that have passages",
-            Self::Namespace => "settings and robots of a namespace",
+            Self::Namespace => "settings, robots and rankings of a namespace",
             Self::Nothing(why) => why,
         }
     }
@@ -64,7 +64,9 @@ const OF_CHANGES: Option<&str> =
     Some("change_id in (select c.id from htm.tag_changes c where c.namespace = :namespace)");
 
 /// The tables, except those of vectors. A row refers to rows of later tables only, so they are removed in this order.
-const TABLES: [(&str, Holds, Option<&str>); 41] = [
+const TABLES: [(&str, Holds, Option<&str>); 47] = [
+    ("htm.feedback", Holds::Nodes(&["node_id"]), OWN),
+    ("htm.recall_candidates", Holds::Nodes(&["node_id"]), OWN),
     ("htm.node_revisions", Holds::Nodes(&["node_id"]), OWN),
     ("htm.node_absences", Holds::Nodes(&["node_id"]), OWN),
     ("htm.relations", Holds::Nodes(&["from_node", "to_node"]), OWN),
@@ -77,6 +79,10 @@ const TABLES: [(&str, Holds, Option<&str>); 41] = [
     ("htm.group_memory", Holds::Nodes(&["node_id"]), OF_GROUPS),
     ("htm.nodes", Holds::Nodes(&["id"]), OWN),
     ("htm.documents", Holds::Documents, OWN),
+    ("htm.recalls", Holds::Namespace, OWN),
+    ("htm.learning", Holds::Namespace, OWN),
+    ("htm.rankings", Holds::Namespace, OWN),
+    ("htm.ranking_choices", Holds::Namespace, OWN),
     ("apalis.jobs", Holds::Jobs, None),
     ("htm.operations", Holds::Answers, None),
     ("htm.group_members", Holds::Namespace, OF_GROUPS),

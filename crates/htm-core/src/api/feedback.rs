@@ -1,0 +1,150 @@
+//! Feedback on recalls: what people and agents tell, and signals of what they do next.
+
+use std::collections::HashSet;
+
+use crate::api::htm::Htm;
+use crate::model::error::{Error, Result, chain, codes};
+use crate::model::id::NodeId;
+use crate::model::jobs::LEARN_QUEUE;
+use crate::model::learning::{
+    Feedback, FeedbackReceipt, MAX_RECALLS_A_DAY, Signal, recall_unknown, validate_recall_id,
+};
+use crate::store::feedback as store;
+use crate::store::jobs;
+
+/// The words in a row that a text must repeat of a memory to cite it.
+const CITED_WORDS: usize = 5;
+
+impl Htm {
+    /// Judges a recall: which memories were used, and which were useless. The handle's actor is its author. A later
+    /// verdict on a memory replaces the author's earlier one.
+    ///
+    /// ```no_run
+    /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
+    /// # use htm_core::{Feedback, NodeId, RecallQuery};
+    /// let recalled = htm.recall(&RecallQuery::new("how do we roll back a migration?")).await?;
+    /// if let Some(recall) = &recalled.recall_id {
+    ///     htm.feedback(recall, &Feedback { used: vec![NodeId(42)], useless: vec![NodeId(9)] }).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `feedback_invalid`, `recall_unknown`, `feedback_exceeded`, or a database error. Nothing is recorded then.
+    pub async fn feedback(&self, recall: &str, feedback: &Feedback) -> Result<FeedbackReceipt> {
+        feedback.validate()?;
+        validate_recall_id(recall)?;
+        self.kept_recalls().flush(self.shared_pool()).await;
+        let id = recall.to_ascii_uppercase();
+        let found = store::find(self.pool(), &id, self.namespaces()).await?;
+        let judged = found.ok_or_else(|| recall_unknown(&id))?;
+        let verdicts: Vec<(NodeId, bool)> = (feedback.used.iter().map(|node| (*node, true)))
+            .chain(feedback.useless.iter().map(|node| (*node, false)))
+            .collect();
+        // The namespaces that learn together may be behind the caller's wall.
+        let pool = self.shared_pool();
+        let mut tx = pool.begin().await?;
+        if store::judged_in_a_day(&mut tx, &judged, self.actor()).await? >= MAX_RECALLS_A_DAY {
+            let message = format!(
+                "`{}` has judged {MAX_RECALLS_A_DAY} recalls of `{}` in a day, as many as one may",
+                self.actor(),
+                judged.namespace
+            );
+            return Err(Error::new(codes::FEEDBACK_EXCEEDED, message));
+        }
+        let recorded = store::judge_in_tx(&mut tx, &judged, self.actor(), None, &verdicts).await?;
+        let considered: HashSet<NodeId> = recorded.iter().map(|(node, _)| *node).collect();
+        let used = recorded.iter().filter(|(_, is_used)| *is_used).count();
+        let missed = feedback.used.iter().filter(|node| !considered.contains(node)).count();
+        let attempts = self.settings().max_attempts;
+        let settled = store::settle_in_tx(&mut tx, &judged, used > 0, missed, attempts).await?;
+        tx.commit().await?;
+        if settled.learns {
+            jobs::ping_queue(pool, LEARN_QUEUE).await;
+        }
+        let named = verdicts.iter().map(|(node, _)| *node);
+        Ok(FeedbackReceipt {
+            recall: id,
+            used,
+            useless: recorded.len() - used,
+            not_considered: named.filter(|node| !considered.contains(node)).collect(),
+            judged: settled.judged,
+            learns: settled.learns,
+        })
+    }
+
+    /// Records that nodes were used or not, after a recall by the same author within half an hour, if the namespace
+    /// counts such a signal. A failure costs only the signal.
+    pub(crate) async fn signal(&self, namespace: &str, signal: Signal, nodes: &[NodeId]) {
+        if !self.counts(namespace, signal).await {
+            return;
+        }
+        if let Err(error) = self.try_signal(namespace, signal, nodes).await {
+            tracing::debug!(code = error.code(), error = %chain(&error), "a signal was not recorded");
+        }
+    }
+
+    /// Records which hits of the author's last recall a new text cites.
+    pub(crate) async fn signal_citations(&self, namespace: &str, text: &str, of: NodeId) {
+        if !self.counts(namespace, Signal::Cited).await {
+            return;
+        }
+        self.kept_recalls().flush(self.shared_pool()).await;
+        let shown = store::last_shown(self.shared_pool(), namespace, self.actor(), &[of]).await;
+        let cited: Vec<NodeId> = match shown {
+            Ok(shown) => shown.iter().filter(|(_, content)| cites(text, content)).map(|(node, _)| *node).collect(),
+            Err(_) => return,
+        };
+        if !cited.is_empty() {
+            self.signal(namespace, Signal::Cited, &cited).await;
+        }
+    }
+
+    async fn counts(&self, namespace: &str, signal: Signal) -> bool {
+        let ranking = self.ranking_of(&[namespace]).await;
+        ranking.keeps && ranking.signals.contains(&signal)
+    }
+
+    async fn try_signal(&self, namespace: &str, signal: Signal, nodes: &[NodeId]) -> Result<()> {
+        let pool = self.shared_pool();
+        self.kept_recalls().flush(pool).await;
+        let found = store::last_with(pool, namespace, self.actor(), nodes).await?;
+        let Some((recall, nodes)) = found else { return Ok(()) };
+        let verdicts: Vec<(NodeId, bool)> = nodes.into_iter().map(|node| (node, signal.is_use())).collect();
+        let mut tx = pool.begin().await?;
+        let recorded = store::judge_in_tx(&mut tx, &recall, self.actor(), Some(signal), &verdicts).await?;
+        let any_used = signal.is_use() && !recorded.is_empty();
+        let attempts = self.settings().max_attempts;
+        let settled = store::settle_in_tx(&mut tx, &recall, any_used, 0, attempts).await?;
+        tx.commit().await?;
+        if settled.learns {
+            jobs::ping_queue(pool, LEARN_QUEUE).await;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text repeats enough words in a row of a memory.
+fn cites(text: &str, memory: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+        parts.map(str::to_lowercase).collect()
+    };
+    let (text, memory) = (words(text), words(memory));
+    let runs: HashSet<&[String]> = memory.windows(CITED_WORDS).collect();
+    text.windows(CITED_WORDS).any(|run| runs.contains(run))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_cites_by_five_words_in_a_row() {
+        let memory = "The Atlas database runs on PostgreSQL 18, port 5433.";
+        assert!(cites("I know: the Atlas database runs on PostgreSQL.", memory));
+        assert!(!cites("the Atlas database runs fast", memory));
+        assert!(!cites("on PostgreSQL 18", memory));
+    }
+}

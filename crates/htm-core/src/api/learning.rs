@@ -1,0 +1,71 @@
+//! The settings of learning, and its state.
+
+use serde_json::json;
+
+use crate::api::htm::Htm;
+use crate::model::error::Result;
+use crate::model::learning::{Learning, LearningSettings};
+use crate::store::{feedback, rankings as store};
+
+impl Htm {
+    /// The state of a namespace's learning (default: the handle's).
+    ///
+    /// # Errors
+    /// `namespace_invalid`, `namespace_forbidden`, or a database error.
+    pub async fn learning(&self, namespace: Option<&str>) -> Result<Learning> {
+        let namespace = self.namespace_or_own(namespace)?;
+        let setting = store::setting(self.shared_pool(), namespace).await?;
+        let home = setting.as_ref().map_or(namespace, |setting| &setting.home);
+        let (kept, judged) = store::kept(self.shared_pool(), namespace, home).await?;
+        let (version, learns_at) = match &setting {
+            Some(setting) => {
+                let again = (6 * setting.asked_at + 4) / 5;
+                (setting.version, if setting.asked_at > 0 { again } else { setting.least.into() })
+            }
+            None => (0, LearningSettings::default().least.into()),
+        };
+        Ok(Learning {
+            namespace: namespace.into(),
+            settings: setting.map(|setting| setting.settings).unwrap_or_default(),
+            version,
+            kept,
+            judged,
+            learns_at,
+            authors: feedback::authors(self.pool(), namespace).await?,
+        })
+    }
+
+    /// Sets what a namespace keeps of its recalls (default: the handle's). Once texts are no longer kept, those that are
+    /// there are deleted.
+    ///
+    /// # Errors
+    /// `learning_invalid`, `namespace_invalid`, `namespace_forbidden` (also for the namespace that it shall learn with), or
+    /// a database error. Nothing is set then.
+    pub async fn set_learning(
+        &self,
+        namespace: Option<&str>,
+        settings: &LearningSettings,
+    ) -> Result<Learning> {
+        settings.validate()?;
+        let namespace = self.namespace_or_own(namespace)?;
+        let home = self.namespace_or_own(settings.learns_with.as_deref().or(Some(namespace)))?;
+        let home = match store::setting(self.shared_pool(), home).await? {
+            // It shares the ranking of the namespace that the other one learns with.
+            Some(setting) if home != namespace => setting.home,
+            _ => home.to_owned(),
+        };
+        let details = json!({
+            "is_on": settings.is_on, "learns_with": home, "keeps_text": settings.keeps_text,
+            "keep_days": settings.keep_days, "least": settings.least, "signals": settings.signals,
+        });
+        let mut tx = self.pool().begin().await?;
+        store::set_in_tx(&mut tx, namespace, &home, settings).await?;
+        if !settings.keeps_text {
+            store::drop_texts_in_tx(&mut tx, namespace).await?;
+        }
+        self.record_in_tx(&mut tx, self.done("learning.set", Some(namespace), None, details)).await?;
+        tx.commit().await?;
+        self.kept_recalls().forget_rankings();
+        self.learning(Some(namespace)).await
+    }
+}

@@ -1,0 +1,160 @@
+//! Feedback on recalls.
+
+use sqlx::PgConnection;
+
+use super::connections::Connections;
+use super::named::sql;
+use super::priorities;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::learning::{FeedbackAuthor, Signal};
+
+/// A kept recall that is judged.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(crate) struct Judged {
+    pub(crate) number: i64,
+    pub(crate) namespace: String,
+}
+
+/// The effect of verdicts.
+#[derive(Clone, Copy, Debug, sqlx::FromRow)]
+pub(crate) struct Settled {
+    /// Judged recalls of all namespaces that learn together.
+    pub(crate) judged: i64,
+    /// Whether a ranking was asked for.
+    pub(crate) learns: bool,
+}
+
+/// The source of a verdict in the table: what was told, or a signal.
+const TOLD: &str = "told";
+
+/// A kept recall of these namespaces (none: of any).
+pub(crate) async fn find(pool: &dyn Connections, id: &str, seen: Option<&[String]>) -> Result<Option<Judged>> {
+    let found: Vec<Judged> =
+        sql!("select number, namespace from htm.recalls where id = :id").bind("id", id)?.fetch_all(pool).await?;
+    let is_seen = |it: &Judged| seen.is_none_or(|seen| crate::model::wall::is_within(&it.namespace, seen));
+    Ok(found.into_iter().find(is_seen))
+}
+
+/// The number of other recalls that the author has judged in a day.
+pub(crate) async fn judged_in_a_day(
+    connection: &mut PgConnection,
+    recall: &Judged,
+    author: &str,
+) -> Result<i64> {
+    sql!(
+        "select count(distinct recall) from htm.feedback
+          where namespace = :namespace and author = :author and signal = 'told'
+            and given_at > now() - interval '1 day' and recall <> :recall"
+    )
+    .bind("namespace", &recall.namespace)?
+    .bind("author", author)?
+    .bind("recall", recall.number)?
+    .fetch_scalar(connection)
+    .await
+}
+
+/// Records verdicts. Those on candidates are returned.
+pub(crate) async fn judge_in_tx(
+    connection: &mut PgConnection,
+    recall: &Judged,
+    author: &str,
+    signal: Option<Signal>,
+    verdicts: &[(NodeId, bool)],
+) -> Result<Vec<(NodeId, bool)>> {
+    let (nodes, used): (Vec<NodeId>, Vec<bool>) = verdicts.iter().copied().unzip();
+    sql!(include_str!("sql/judge.sql"))
+        .bind("recall", recall.number)?
+        .bind("namespace", &recall.namespace)?
+        .bind("author", author)?
+        .bind("signal", signal.map_or(TOLD, <&str>::from))?
+        .bind("nodes", nodes)?
+        .bind("used", used)?
+        .fetch_all(connection)
+        .await
+}
+
+/// Keeps the recall, counts it, and asks for a ranking if it is time.
+pub(crate) async fn settle_in_tx(
+    connection: &mut PgConnection,
+    recall: &Judged,
+    any_used: bool,
+    missed: usize,
+    max_attempts: u32,
+) -> Result<Settled> {
+    sql!(include_str!("sql/settle_feedback.sql"))
+        .bind("recall", recall.number)?
+        .bind("namespace", &recall.namespace)?
+        .bind("any_used", any_used)?
+        .bind("missed", missed as i16)?
+        .bind("max_attempts", max_attempts as i32)?
+        .bind("priority", priorities::LIVE)?
+        .fetch_one(connection)
+        .await
+}
+
+/// The last recall of an author within half an hour that had one of the nodes as a hit, with those of them.
+pub(crate) async fn last_with(
+    pool: &dyn Connections,
+    namespace: &str,
+    author: &str,
+    nodes: &[NodeId],
+) -> Result<Option<(Judged, Vec<NodeId>)>> {
+    #[derive(sqlx::FromRow)]
+    struct Row {
+        #[sqlx(flatten)]
+        recall: Judged,
+        nodes: Vec<NodeId>,
+    }
+    let row: Option<Row> = sql!(
+        "select r.number, r.namespace, array_agg(c.node_id order by c.node_id) as nodes
+           from htm.recalls r
+           join htm.recall_candidates c on c.recall = r.number and c.namespace = r.namespace
+          where r.namespace = :namespace and r.author = :author and r.made_at > now() - interval '30 minutes'
+            and c.node_id = any (:nodes) and c.shown is not null
+          group by r.number, r.namespace order by r.number desc limit 1"
+    )
+    .bind("namespace", namespace)?
+    .bind("author", author)?
+    .bind("nodes", nodes)?
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.map(|row| (row.recall, row.nodes)))
+}
+
+/// The hits of the author's last recall within half an hour, with their texts, except of these nodes.
+pub(crate) async fn last_shown(
+    pool: &dyn Connections,
+    namespace: &str,
+    author: &str,
+    except: &[NodeId],
+) -> Result<Vec<(NodeId, String)>> {
+    sql!(
+        "select n.id, n.content
+           from (select number from htm.recalls
+                  where namespace = :namespace and author = :author and made_at > now() - interval '30 minutes'
+                  order by made_at desc limit 1) r
+           join htm.recall_candidates c on c.recall = r.number and c.namespace = :namespace and c.shown is not null
+           join htm.nodes n on n.id = c.node_id and n.namespace = :namespace and n.deleted_at is null
+          where n.id <> all (:except)"
+    )
+    .bind("namespace", namespace)?
+    .bind("author", author)?
+    .bind("except", except)?
+    .fetch_all(pool)
+    .await
+}
+
+/// Who judged recalls of these namespaces, the most active first; at most 20.
+pub(crate) async fn authors(pool: &dyn Connections, namespace: &str) -> Result<Vec<FeedbackAuthor>> {
+    let rows: Vec<(String, i64, i64, i64)> = sql!(
+        "select author, count(distinct recall), count(*) filter (where is_used), count(*) filter (where not is_used)
+           from htm.feedback where namespace = :namespace group by author order by 2 desc, 1 limit 20"
+    )
+    .bind("namespace", namespace)?
+    .fetch_all(pool)
+    .await?;
+    let author = |(author, recalls, used, useless)| FeedbackAuthor { author, recalls, used, useless };
+    Ok(rows.into_iter().map(author).collect())
+}
+

@@ -1,0 +1,72 @@
+//! Recalls that are kept for feedback.
+
+use sqlx::PgConnection;
+
+use super::connections::Connections;
+use super::named::sql;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::kept_recall::KeptRecall;
+use crate::model::rank::{FEATURE_COUNT, FEATURE_VERSION, FeatureVector};
+
+/// Keeps a recall.
+pub(crate) async fn keep(pool: &dyn Connections, recall: &KeptRecall) -> Result<()> {
+    let search = &recall.search;
+    let shown = |node| recall.shown.iter().position(|hit| *hit == node).map_or(0, |at| at as i32 + 1);
+    let candidates = &search.candidates;
+    sql!(include_str!("sql/keep_recall.sql"))
+        .bind("id", &recall.id)?
+        .bind("namespace", &recall.namespace)?
+        .bind("author", &recall.author)?
+        .bind("features", FEATURE_VERSION)?
+        .bind("version", search.ranking.version)?
+        .bind("query", &recall.query)?
+        .bind("trial", search.trial.map(|trial| trial.version))?
+        .bind("trial_kind", search.trial.map(|trial| <&str>::from(trial.kind)))?
+        .bind("differs", search.differs)?
+        .bind("nodes", candidates.iter().map(|it| it.node).collect::<Vec<_>>())?
+        .bind("shown", candidates.iter().map(|it| shown(it.node)).collect::<Vec<i32>>())?
+        .bind("by_trial", candidates.iter().map(|it| it.by_trial).collect::<Vec<_>>())?
+        .bind("vectors", candidates.iter().map(|it| packed(&it.features)).collect::<Vec<_>>())?
+        .execute(pool)
+        .await
+        .map(drop)
+}
+
+/// Deletes the texts of queries that had one of the nodes among their candidates: they may quote it.
+pub(crate) async fn drop_texts_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) -> Result<()> {
+    sql!(
+        "update htm.recalls r set query = null
+          where r.query is not null
+            and r.number in (select c.recall from htm.recall_candidates c where c.node_id = any (:nodes))"
+    )
+    .bind("nodes", nodes)?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+fn packed(features: &FeatureVector) -> Vec<u8> {
+    features.iter().flat_map(|feature| feature.to_le_bytes()).collect()
+}
+
+/// The features of a candidate as they were kept; none of another length.
+pub(crate) fn unpacked(bytes: &[u8]) -> Option<FeatureVector> {
+    let (numbers, rest) = bytes.as_chunks::<4>();
+    let features: Vec<f32> = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    let is_whole = rest.is_empty() && features.len() == FEATURE_COUNT;
+    is_whole.then(|| std::array::from_fn(|at| features[at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_are_kept_as_they_were() {
+        let features: FeatureVector = std::array::from_fn(|at| at as f32 / 7.0 - 1.0);
+        assert_eq!(unpacked(&packed(&features)), Some(features));
+        assert_eq!(unpacked(&packed(&features)[4..]), None);
+        assert_eq!(unpacked(&[0; 4 * FEATURE_COUNT + 1]), None);
+    }
+}

@@ -1,0 +1,182 @@
+//! Learning: the evidence for a job, and its result.
+
+use std::collections::{BTreeMap, HashMap};
+
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+use sqlx::types::Json;
+
+use super::claims::Lease;
+use super::connections::Connections;
+use super::kept_recalls::unpacked;
+use super::named::sql;
+use super::rankings;
+use crate::model::error::Result;
+use crate::model::id::NodeId;
+use crate::model::learning::RankingFigures;
+use crate::model::rank::{FEATURE_VERSION, FeatureVector, Learnt};
+
+/// The most recalls that a ranking is learnt from: the latest ones.
+const MOST_RECALLS: i64 = 3_000;
+
+/// Recalls that one statement of a sweep deletes.
+const SWEEP: i64 = 1_000;
+
+/// Judged recalls of the namespaces that learn together.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// The namespace whose ranking it is.
+    pub namespace: String,
+    /// The judgements, the earliest recalls first.
+    pub recalls: Vec<JudgedRecall>,
+}
+
+/// An author's judgement of a recall.
+#[derive(Clone, Debug)]
+pub struct JudgedRecall {
+    /// The number of the recall.
+    pub recall: i64,
+    /// The author of the judgement.
+    pub author: String,
+    /// When the recall was made.
+    pub at: DateTime<Utc>,
+    /// The candidates, in the order of the ranking that answered.
+    pub candidates: Vec<JudgedCandidate>,
+}
+
+/// A candidate of a judged recall.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgedCandidate {
+    /// Its place among the hits, from 1; none: it was no hit.
+    pub shown: Option<u32>,
+    /// Whether it was used, or useless; none: nothing was said.
+    pub is_used: Option<bool>,
+    /// Its features.
+    pub features: FeatureVector,
+}
+
+#[derive(sqlx::FromRow)]
+struct CandidateRow {
+    recall: i64,
+    at: DateTime<Utc>,
+    node: NodeId,
+    shown: Option<i16>,
+    features: Vec<u8>,
+}
+
+/// The evidence for the ranking of a namespace.
+pub async fn evidence(pool: &PgPool, namespace: &str) -> Result<Evidence> {
+    let rows: Vec<CandidateRow> = sql!(include_str!("sql/evidence_candidates.sql"))
+        .bind("namespace", namespace)?
+        .bind("features", FEATURE_VERSION)?
+        .bind("most", MOST_RECALLS)?
+        .fetch_all(pool)
+        .await?;
+    let mut recalls: BTreeMap<(DateTime<Utc>, i64), Vec<(NodeId, JudgedCandidate)>> = BTreeMap::new();
+    for row in rows {
+        if let Some(features) = unpacked(&row.features) {
+            let shown = row.shown.and_then(|shown| u32::try_from(shown).ok());
+            let candidate = JudgedCandidate { shown, is_used: None, features };
+            recalls.entry((row.at, row.recall)).or_default().push((row.node, candidate));
+        }
+    }
+    let numbers: Vec<i64> = recalls.keys().map(|(_, number)| *number).collect();
+    let verdicts: Vec<(i64, String, NodeId, bool)> = sql!(include_str!("sql/evidence_verdicts.sql"))
+        .bind("recalls", numbers)?
+        .fetch_all(pool)
+        .await?;
+    let mut by_recall: HashMap<i64, BTreeMap<String, HashMap<NodeId, bool>>> = HashMap::new();
+    for (recall, author, node, is_used) in verdicts {
+        by_recall.entry(recall).or_default().entry(author).or_default().insert(node, is_used);
+    }
+    let mut evidence = Evidence { namespace: namespace.into(), recalls: Vec::new() };
+    for ((at, recall), candidates) in recalls {
+        for (author, said) in by_recall.remove(&recall).unwrap_or_default() {
+            let judged = |(node, candidate): &(NodeId, JudgedCandidate)| JudgedCandidate {
+                is_used: said.get(node).copied(),
+                ..*candidate
+            };
+            let candidates = candidates.iter().map(judged).collect();
+            evidence.recalls.push(JudgedRecall { recall, author, at, candidates });
+        }
+    }
+    Ok(evidence)
+}
+
+/// The result of a fit.
+#[derive(Clone, Debug)]
+pub struct LearntRanking {
+    /// The ranking.
+    pub ranking: Learnt,
+    /// Its evaluation.
+    pub figures: RankingFigures,
+    /// Whether it is used from now on.
+    pub adopted: bool,
+    /// The reason, for people.
+    pub reason: String,
+}
+
+/// Ends a job in a transaction with its ranking, the next version of its namespace; none: nothing could be learnt. False
+/// if the lease was lost: then nothing is written.
+pub async fn ack(
+    pool: &PgPool,
+    lease: &Lease,
+    job: &str,
+    namespace: &str,
+    learnt: Option<&LearntRanking>,
+) -> Result<bool> {
+    let mut tx = pool.begin().await?;
+    let ended = sql!(
+        "update apalis.jobs set status = 'Done', done_at = now(), lock_by = null, lock_at = null
+          where id = :job and status = 'Running' and lock_by = :worker and lock_at = :claimed_at"
+    )
+    .bind("job", job)?
+    .bind("worker", &lease.worker)?
+    .bind("claimed_at", lease.claimed_at)?
+    .execute(&mut *tx)
+    .await?;
+    if ended == 0 {
+        return Ok(false);
+    }
+    if let Some(learnt) = learnt {
+        let version: i32 = sql!(
+            "insert into htm.rankings (namespace, version, learnt, figures, adopted, reason)
+             select l.namespace, coalesce((select max(version) from htm.rankings where namespace = l.namespace), 0) + 1,
+                    :learnt, :figures, :adopted, :reason
+               from (select namespace from htm.learning where namespace = :namespace for update) l
+             returning version"
+        )
+        .bind("namespace", namespace)?
+        .bind("learnt", Json(&learnt.ranking))?
+        .bind("figures", Json(&learnt.figures))?
+        .bind("adopted", learnt.adopted)?
+        .bind("reason", &learnt.reason)?
+        .fetch_optional_scalar(&mut *tx)
+        .await?
+        .unwrap_or_default();
+        if learnt.adopted && version > 0 {
+            rankings::choose_in_tx(&mut tx, namespace, version, "learn-worker", &learnt.reason).await?;
+        }
+    }
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Deletes the recalls whose time has passed. Returns how many.
+pub async fn sweep(pool: &dyn Connections) -> Result<u64> {
+    let mut deleted = 0;
+    loop {
+        let now = sql!(
+            "delete from htm.recalls where number in
+             (select number from htm.recalls where keep_until < now()
+               order by keep_until limit :limit for update skip locked)"
+        )
+        .bind("limit", SWEEP)?
+        .execute(pool)
+        .await?;
+        deleted += now;
+        if now < SWEEP as u64 {
+            return Ok(deleted);
+        }
+    }
+}

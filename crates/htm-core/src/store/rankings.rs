@@ -1,0 +1,319 @@
+//! What namespaces keep for learning, and the rankings that were learnt.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+use sqlx::types::Json;
+
+use super::connections::Connections;
+use super::named::sql;
+use crate::model::error::Result;
+use crate::model::learning::{
+    LearningSettings, RankingChoice, RankingComparison, RankingFigures, RankingInfo, RankingUsed, Signal, Trial,
+    TrialKind,
+};
+use crate::model::rank::Learnt;
+
+/// What a recall needs to know of its namespace's learning.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ActiveRanking {
+    /// Whether recalls are kept.
+    pub(crate) keeps: bool,
+    pub(crate) keeps_text: bool,
+    pub(crate) signals: Vec<Signal>,
+    pub(crate) used: RankingUsed,
+    /// None: the default ranking.
+    pub(crate) learnt: Option<Arc<Learnt>>,
+    /// The ranking that is tried; none of it: the default ranking.
+    pub(crate) trial: Option<(Trial, Option<Arc<Learnt>>)>,
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    is_on: bool,
+    keeps_text: bool,
+    signals: Vec<String>,
+    version: i32,
+    trial: Option<i32>,
+    trial_kind: Option<String>,
+    learnt: Option<Json<serde_json::Value>>,
+    tried: Option<Json<serde_json::Value>>,
+}
+
+/// The ranking of a namespace's hits, and what is kept of its recalls.
+pub(crate) async fn active(pool: &dyn Connections, namespace: &str) -> Result<ActiveRanking> {
+    let found: Option<Row> = sql!(include_str!("sql/active_ranking.sql"))
+        .bind("namespace", namespace)?
+        .fetch_optional(pool)
+        .await?;
+    let Some(row) = found else { return Ok(ActiveRanking::default()) };
+    let (mut used, mut learnt) = (RankingUsed::default(), None);
+    if row.version != 0 {
+        match usable(row.learnt) {
+            Ok(ranking) => (used.version, learnt) = (row.version, Some(Arc::new(ranking))),
+            Err(why) => used.fallback = Some(format!("version {} is not used: {why}", row.version)),
+        }
+    }
+    let kind = row.trial_kind.and_then(|kind| kind.parse::<TrialKind>().ok());
+    let trial = row.trial.zip(kind).and_then(|(version, kind)| {
+        let ranking = match version {
+            0 => None,
+            _ => Some(Arc::new(usable(row.tried).ok()?)),
+        };
+        Some((Trial { version, kind }, ranking))
+    });
+    Ok(ActiveRanking {
+        keeps: row.is_on,
+        keeps_text: row.keeps_text,
+        signals: signals(&row.signals),
+        used,
+        learnt,
+        trial: trial.filter(|_| row.is_on),
+    })
+}
+
+/// The ranking, or the reason why this program cannot use it.
+fn usable(stored: Option<Json<serde_json::Value>>) -> Result<Learnt, String> {
+    let Some(Json(stored)) = stored else { return Err("it is missing".into()) };
+    let learnt: Learnt = serde_json::from_value(stored).map_err(|error| format!("it cannot be read: {error}"))?;
+    match learnt.unusable() {
+        Some(why) => Err(why),
+        None => Ok(learnt),
+    }
+}
+
+fn signals(names: &[String]) -> Vec<Signal> {
+    names.iter().filter_map(|name| name.parse().ok()).collect()
+}
+
+/// A namespace's settings, with the place of its ranking.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) settings: LearningSettings,
+    /// The namespace whose ranking it shares.
+    pub(crate) home: String,
+    pub(crate) version: i32,
+    pub(crate) trial: Option<Trial>,
+    pub(crate) asked_at: i64,
+    pub(crate) least: i32,
+}
+
+/// The settings of a namespace; none: learning was never on.
+pub(crate) async fn setting(pool: &dyn Connections, namespace: &str) -> Result<Option<Setting>> {
+    #[derive(sqlx::FromRow)]
+    struct Row {
+        learns_with: String,
+        is_on: bool,
+        keeps_text: bool,
+        keep_days: i32,
+        own_least: i32,
+        signals: Vec<String>,
+        version: i32,
+        trial: Option<i32>,
+        trial_kind: Option<String>,
+        asked_at: i64,
+        least: i32,
+    }
+    let found: Option<Row> = sql!(
+        "select l.learns_with, l.is_on, l.keeps_text, l.keep_days, l.least as own_least, l.signals,
+                home.version, home.trial, home.trial_kind, home.asked_at, home.least
+           from htm.learning l join htm.learning home on home.namespace = l.learns_with
+          where l.namespace = :namespace"
+    )
+    .bind("namespace", namespace)?
+    .fetch_optional(pool)
+    .await?;
+    Ok(found.map(|row| Setting {
+        settings: LearningSettings {
+            is_on: row.is_on,
+            learns_with: Some(row.learns_with.clone()).filter(|home| home != namespace),
+            keeps_text: row.keeps_text,
+            keep_days: row.keep_days,
+            least: row.own_least,
+            signals: signals(&row.signals),
+        },
+        home: row.learns_with,
+        version: row.version,
+        trial: trial(row.trial, row.trial_kind),
+        asked_at: row.asked_at,
+        least: row.least,
+    }))
+}
+
+fn trial(version: Option<i32>, kind: Option<String>) -> Option<Trial> {
+    let kind = kind.and_then(|kind| kind.parse().ok())?;
+    Some(Trial { version: version?, kind })
+}
+
+/// Sets what a namespace keeps. `home` has a row of its own, which stays off if it is new.
+pub(crate) async fn set_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    home: &str,
+    settings: &LearningSettings,
+) -> Result<()> {
+    let signals: Vec<&str> = settings.signals.iter().map(|signal| <&str>::from(*signal)).collect();
+    sql!(
+        "with home as (
+             insert into htm.learning (namespace, learns_with, is_on) select :home, :home, false where :home <> :namespace
+             on conflict (namespace) do nothing
+         )
+         insert into htm.learning (namespace, learns_with, is_on, keeps_text, keep_days, least, signals)
+         values (:namespace, :home, :is_on, :keeps_text, :keep_days, :least, :signals)
+         on conflict (namespace) do update
+            set learns_with = excluded.learns_with, is_on = excluded.is_on, keeps_text = excluded.keeps_text,
+                keep_days = excluded.keep_days, least = excluded.least, signals = excluded.signals"
+    )
+    .bind("namespace", namespace)?
+    .bind("home", home)?
+    .bind("is_on", settings.is_on)?
+    .bind("keeps_text", settings.keeps_text)?
+    .bind("keep_days", settings.keep_days)?
+    .bind("least", settings.least)?
+    .bind("signals", signals)?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Forgets the texts of a namespace's queries.
+pub(crate) async fn drop_texts_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<()> {
+    sql!("update htm.recalls set query = null where namespace = :namespace and query is not null")
+        .bind("namespace", namespace)?
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// The numbers of kept recalls: of the namespace, and those with a used memory of all that learn with `home`.
+pub(crate) async fn kept(pool: &dyn Connections, namespace: &str, home: &str) -> Result<(i64, i64)> {
+    sql!(
+        "select (select count(*) from htm.recalls where namespace = :namespace),
+                (select count(*) from htm.recalls r join htm.learning l on l.namespace = r.namespace
+                  where l.learns_with = :home and r.judged)"
+    )
+    .bind("namespace", namespace)?
+    .bind("home", home)?
+    .fetch_one(pool)
+    .await
+}
+
+/// The rankings of a namespace, the newest first, or the one of a version.
+pub(crate) async fn list(
+    pool: &dyn Connections,
+    namespace: &str,
+    active: i32,
+    version: Option<i32>,
+) -> Result<Vec<RankingInfo>> {
+    type Row = (i32, Json<serde_json::Value>, Json<RankingFigures>, bool, String, DateTime<Utc>);
+    let rows: Vec<Row> = sql!(
+        "select version, learnt, figures, adopted, reason, made_at from htm.rankings
+          where namespace = :namespace and (:version::int is null or version = :version) order by version desc"
+    )
+    .bind("namespace", namespace)?
+    .bind("version", version)?
+    .fetch_all(pool)
+    .await?;
+    let info = |(version, learnt, Json(figures), was_adopted, reason, made_at): Row| {
+        let learnt = usable(Some(learnt));
+        RankingInfo {
+            namespace: namespace.into(),
+            version,
+            is_active: version == active,
+            was_adopted,
+            reason,
+            made_at,
+            figures,
+            trees: learnt.as_ref().map_or(0, |learnt| learnt.trees.len()),
+            weights: learnt.as_ref().map(Learnt::described).unwrap_or_default(),
+            unusable: learnt.err(),
+        }
+    };
+    Ok(rows.into_iter().map(info).collect())
+}
+
+/// The last 20 changes of the active version, the newest first.
+pub(crate) async fn choices(pool: &dyn Connections, namespace: &str) -> Result<Vec<RankingChoice>> {
+    let rows: Vec<(i32, i32, DateTime<Utc>, String, String)> = sql!(
+        "select version, former, chosen_at, chosen_by, reason from htm.ranking_choices
+          where namespace = :namespace order by id desc limit 20"
+    )
+    .bind("namespace", namespace)?
+    .fetch_all(pool)
+    .await?;
+    let choice = |(version, former, chosen_at, chosen_by, reason)| RankingChoice {
+        version,
+        former,
+        chosen_at,
+        chosen_by,
+        reason,
+    };
+    Ok(rows.into_iter().map(choice).collect())
+}
+
+/// Chooses the version that orders a namespace's hits, and ends a trial of it. Returns the version before; none if the
+/// namespace has no settings.
+pub(crate) async fn choose_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    version: i32,
+    chosen_by: &str,
+    reason: &str,
+) -> Result<Option<i32>> {
+    let former: Option<i32> = sql!("select version from htm.learning where namespace = :namespace for update")
+        .bind("namespace", namespace)?
+        .fetch_optional_scalar(&mut *connection)
+        .await?;
+    let Some(former) = former.filter(|former| *former != version) else { return Ok(former) };
+    sql!(
+        "with chosen as (
+             update htm.learning set version = :version,
+                    trial = case when trial = :version then null else trial end,
+                    trial_kind = case when trial = :version then null else trial_kind end
+              where namespace = :namespace
+         )
+         insert into htm.ranking_choices (namespace, version, former, chosen_by, reason)
+         values (:namespace, :version, :former, :chosen_by, :reason)"
+    )
+    .bind("namespace", namespace)?
+    .bind("version", version)?
+    .bind("former", former)?
+    .bind("chosen_by", chosen_by)?
+    .bind("reason", reason)?
+    .execute(connection)
+    .await?;
+    Ok(Some(former))
+}
+
+/// Sets the ranking that is tried, or ends the trial.
+pub(crate) async fn try_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    trial: Option<Trial>,
+) -> Result<()> {
+    sql!("update htm.learning set trial = :trial, trial_kind = :kind where namespace = :namespace")
+        .bind("namespace", namespace)?
+        .bind("trial", trial.map(|trial| trial.version))?
+        .bind("kind", trial.map(|trial| <&str>::from(trial.kind)))?
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// The counts of a version that was tried on live recalls of the namespaces that learn with `home`.
+pub(crate) async fn compare(
+    pool: &dyn Connections,
+    home: &str,
+    version: i32,
+) -> Result<RankingComparison> {
+    let (shadowed, differing, interleaved, wins, losses): (i64, i64, i64, i64, i64) =
+        sql!(include_str!("sql/compare_rankings.sql"))
+            .bind("home", home)?
+            .bind("version", version)?
+            .fetch_one(pool)
+            .await?;
+    let counts =
+        RankingComparison { version, shadowed, differing, interleaved, wins, losses, ..Default::default() };
+    Ok(counts.judged())
+}

@@ -1,0 +1,12 @@
+-- What a namespace keeps for learning, and the ranking that orders its hits: its own, or that of the namespace that it
+-- learns with. No row: the default ranking, and nothing is kept.
+--
+-- :namespace text
+--
+-- Index: learning_pk, rankings_pk
+select l.is_on, l.keeps_text, l.signals, home.version, home.trial, home.trial_kind, r.learnt, t.learnt as tried
+  from htm.learning l
+  join htm.learning home on home.namespace = l.learns_with
+  left join htm.rankings r on r.namespace = home.namespace and r.version = home.version
+  left join htm.rankings t on t.namespace = home.namespace and t.version = home.trial
+ where l.namespace = :namespace

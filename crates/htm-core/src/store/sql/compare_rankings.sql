@@ -1,0 +1,24 @@
+-- How a tried version did on live recalls of the namespaces that learn together: how often it differed in the shadow, and
+-- how many judged recalls used more of its hits than of the other ranking's, or fewer.
+--
+-- :home text   :version int
+--
+-- Index: learning_with_idx, recalls_author_idx, recall_candidates_pk, feedback_pk
+with tried as (
+    select r.number, r.namespace, r.trial_kind, r.differs, r.judged
+      from htm.recalls r
+      join htm.learning l on l.namespace = r.namespace and l.learns_with = :home
+     where r.trial = :version
+), balance as (
+    select t.number,
+           count(distinct c.node_id) filter (where c.by_trial) - count(distinct c.node_id) filter (where not c.by_trial) as ahead
+      from tried t
+      join htm.recall_candidates c on c.recall = t.number and c.namespace = t.namespace and c.by_trial is not null
+      join htm.feedback f on f.recall = c.recall and f.node_id = c.node_id and f.namespace = c.namespace and f.is_used
+     where t.trial_kind = 'interleaved' and t.judged
+     group by t.number
+)
+select count(*) filter (where trial_kind = 'shadow'), count(*) filter (where trial_kind = 'shadow' and differs),
+       (select count(*) from balance), (select count(*) from balance where ahead > 0),
+       (select count(*) from balance where ahead < 0)
+  from tried

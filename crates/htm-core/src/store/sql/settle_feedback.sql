@@ -1,0 +1,37 @@
+-- Keeps a judged recall for its namespace's time and counts it, once, if something of it was used. Asks for a ranking by a
+-- job if there are enough, and a fifth more than when one was last asked for.
+--
+-- :recall bigint   :namespace text   :any_used boolean   :missed smallint   :max_attempts int   :priority int
+--
+-- Index: recalls_pk, learning_pk
+with setting as (
+    select learns_with, keep_days from htm.learning where namespace = :namespace
+), former as (
+    select judged from htm.recalls where number = :recall and namespace = :namespace for update
+), recall as (
+    update htm.recalls r
+       set judged = r.judged or :any_used, missed = greatest(r.missed, :missed::smallint),
+           keep_until = r.made_at + (select keep_days from setting) * interval '1 day'
+     where r.number = :recall and r.namespace = :namespace and exists (select from setting)
+), counted as (
+    update htm.learning l
+       set judged = l.judged + 1,
+           asked_at = case when l.judged + 1 >= l.least and l.judged + 1 >= l.asked_at * 1.2
+                           then l.judged + 1 else l.asked_at end
+     where l.namespace = (select learns_with from setting)
+       and :any_used and exists (select from former where not judged)
+    returning l.namespace, l.judged, l.asked_at = l.judged as is_due
+), job as (
+    insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata, idempotency_key)
+    select apalis.generate_ulid(), 'htm.learn',
+           convert_to(json_build_object('v', 1, 'namespace', c.namespace)::text, 'UTF8'),
+           'Pending', 0, :max_attempts, now(), :priority, hstore('namespace', c.namespace),
+           concat_ws('/', c.namespace, c.judged)
+      from counted c
+     where c.is_due
+    on conflict (job_type, idempotency_key) do nothing
+    returning 1
+)
+select coalesce((select judged from counted),
+                (select l.judged from htm.learning l where l.namespace = (select learns_with from setting)), 0) as judged,
+       exists (select from job) as learns
