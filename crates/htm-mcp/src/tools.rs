@@ -7,6 +7,7 @@ mod groups;
 mod memories;
 mod operate;
 mod recall;
+mod feedback;
 mod relations;
 mod remember;
 mod robots;
@@ -90,6 +91,7 @@ fn of_set(set: ToolSet, has_one_client: bool, role: Role) -> Vec<&'static ToolSp
             &timeline::TIMELINE,
             &tags::TAGS,
             &stats::STATS,
+            &feedback::FEEDBACK,
         ],
     };
     if set == ToolSet::All {

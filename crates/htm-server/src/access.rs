@@ -214,10 +214,10 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
         (_, "recall" | "context" | "timeline" | "map" | "stats" | "namespaces" | "export" | "events") => {
             Role::Reader
         }
-        (_, "memories" | "conversations" | "documents" | "import" | "robots" | "files") if !reads => {
+        (_, "memories" | "conversations" | "documents" | "import" | "robots" | "files" | "recalls") if !reads => {
             Role::Writer
         }
-        (_, "memories" | "documents" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas")
+        (_, "memories" | "documents" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas" | "learning" | "rankings")
             if reads =>
         {
             Role::Reader
@@ -253,6 +253,10 @@ mod tests {
             (Method::DELETE, "/v1/memories/{id}", Role::Writer),
             (Method::GET, "/v1/documents/passages", Role::Reader),
             (Method::PUT, "/v1/documents", Role::Writer),
+            (Method::POST, "/v1/recalls/{id}/feedback", Role::Writer),
+            (Method::GET, "/v1/rankings/{version}", Role::Reader),
+            (Method::PUT, "/v1/learning", Role::Admin),
+            (Method::POST, "/v1/rankings/activate", Role::Admin),
             (Method::POST, "/v1/robots/merge", Role::Admin),
             (Method::POST, "/v1/memories/erase", Role::Admin),
             (Method::POST, "/v1/namespaces/{namespace}/erase", Role::Admin),

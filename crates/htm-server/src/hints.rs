@@ -29,6 +29,10 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "relation_cycle" => "remove one relation of the chain first: DELETE /v1/memories/{id}/relations".into(),
         "relation_unknown" => "list them: GET /v1/memories/{id}/relations".into(),
+        "recall_unknown" => {
+            "give the recall_id of a recall; they are kept where learning is on: GET /v1/learning".into()
+        }
+        "ranking_unknown" | "ranking_unusable" => "list them: GET /v1/rankings".into(),
         "not_confirmed" => "preview it with `dry_run`, then confirm it with `confirm`".into(),
         "not_forgotten" => format!("nothing is left to do: GET /v1/memories/{}", value("node")),
         "stage_dead" => format!("see why: GET /v1/memories/{}/status", value("node")),

@@ -167,6 +167,8 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "node_not_found"
         | "file_not_found"
         | "relation_unknown"
+        | "recall_unknown"
+        | "ranking_unknown"
         | "document_not_found"
         | "robot_unknown"
         | "group_unknown"

@@ -13,6 +13,7 @@ mod health;
 mod import;
 mod jobs;
 mod keys;
+mod learning;
 mod members;
 mod memories;
 mod models;
@@ -68,6 +69,7 @@ fn others() -> OpenApiRouter<App> {
         .merge(jobs::router())
         .merge(models::router())
         .merge(vectors::router())
+        .merge(learning::router())
 }
 
 /// The paths that only read, or that may be asked again. A key means nothing there, and an answer with the texts of

@@ -24,7 +24,7 @@ pub(super) const RESERVE: usize = 60;
 pub(super) const CONTEXT: ToolSpec = ToolSpec {
     name: "context",
     about: "Read whole memories at the start of a task: what is relevant to a query, best first; without a query, the \
-            robot's working memory (what it remembered and recalled last).",
+            robot's working memory.",
     arguments: &[argument("query", Kind::Text), MAX_TOKENS, NAMESPACE, ROBOT],
     effect: Effect::Reads,
     call: |server, arguments| Box::pin(context(server, arguments)),

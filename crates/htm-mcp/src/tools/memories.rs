@@ -43,6 +43,7 @@ pub(crate) async fn answer_hits(
     if recalled.hits.is_empty() {
         notes.extend(unknown_names(htm, filter).await?);
     }
+    notes.extend(recalled.recall_id.as_ref().map(|id| format!("recall id: {id}")));
     let answer = text::memories(&header, &all, None, &notes, max_tokens, encoding);
     let hits = facts_of(&recalled.hits, &answer, |hit: &Hit| compact(hit));
     let mut facts = json!({
@@ -50,6 +51,12 @@ pub(crate) async fn answer_hits(
         "left_out": recalled.hits.len() - answer.contents.len(),
         "strategy": recalled.strategy,
     });
+    if let Some(id) = &recalled.recall_id {
+        facts["recall_id"] = id.as_str().into();
+    }
+    if recalled.ranking.version != 0 {
+        facts["ranking"] = recalled.ranking.version.into();
+    }
     if !notes.is_empty() {
         facts["notes"] = notes.into();
     }

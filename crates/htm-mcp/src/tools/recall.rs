@@ -14,7 +14,7 @@ use crate::time::instant;
 pub(super) const LIMIT: Argument = argument("limit", Kind::Whole(1, 200, Some(10)));
 
 pub(super) const TIMEFRAME: Argument = argument("timeframe", Kind::Text)
-    .about("last week, 2026-03, since Monday, 2026-03-01..2026-04-01; auto: the time named in the query");
+    .about("last week, 2026-03, 2026-03-01..2026-04-01; auto: the time named in the query");
 
 pub(super) const AS_OF: Argument = argument("as_of", Kind::Text).about("As the memory stood at this time");
 
@@ -46,7 +46,7 @@ pub(super) const RECALL: ToolSpec = ToolSpec {
         argument("min_importance", Kind::Number(1, 10, None)),
         STRATEGY,
         AS_OF,
-        MAX_TOKENS.about("Of the whole answer"),
+        MAX_TOKENS,
         NAMESPACE,
         ROBOT,
     ],

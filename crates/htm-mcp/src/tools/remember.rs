@@ -13,17 +13,17 @@ use crate::time::{expiry, instant};
 /// The attributes of a memory, which a group's memory has too.
 pub(super) const ARGUMENTS: &[Argument] = &[
     argument("text", Kind::Text).required().about("One fact, clear on its own"),
-    argument("tags", Kind::Texts).about("Such as database:postgresql; more are added automatically"),
+    argument("tags", Kind::Texts).about("Such as database:postgresql; more are added"),
     argument("importance", Kind::Number(1, 10, Some(1)))
         .about("1–3 transient, 7–10 decisions and preferences"),
-    argument("type", Kind::Text).about("Such as fact, decision, preference"),
-    argument("source", Kind::Text).about("File, URL or chat"),
+    argument("type", Kind::Text).about("fact, decision, preference"),
+    argument("source", Kind::Text).about("File or URL"),
     argument("metadata", Kind::Object),
     argument("key", Kind::Text).about("Unique name"),
     argument("speaker", Kind::Text).about("Who said it"),
     argument("session", Kind::Text).about("Conversation"),
     argument("time", Kind::Text).about("When it happened, if not now: 2026-03-01, yesterday"),
-    argument("expires", Kind::Text).about("12h, 90d or a date; default never"),
+    argument("expires", Kind::Text).about("12h, 90d or a date"),
     NAMESPACE,
     ROBOT,
 ];

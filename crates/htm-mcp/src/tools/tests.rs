@@ -32,11 +32,11 @@ fn the_default_list_costs_at_most_1500_tokens() {
 
 #[test]
 fn each_set_offers_its_tools_in_a_stable_order() {
-    let default = ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats"];
+    let default = ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats", "feedback"];
     assert_eq!(names(ToolSet::Default), default);
     assert_eq!(names(ToolSet::Chatgpt), ["search", "fetch"]);
     for set in [ToolSet::Ops, ToolSet::All] {
-        assert_eq!(names(set)[..8], default);
+        assert_eq!(names(set)[..9], default);
     }
     let all = names(ToolSet::All);
     for name in names(ToolSet::Ops).iter().map(String::as_str).chain([
