@@ -22,6 +22,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("htm-server", 3),
     ("embed-worker", 4),
     ("tag-worker", 4),
+    ("learn-worker", 4),
     ("htm-cli", 5),
     ("htm-memory", 6),
     ("htm-tests", 6),

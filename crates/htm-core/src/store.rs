@@ -32,6 +32,7 @@ pub(crate) mod import;
 pub mod job_control;
 pub mod job_list;
 pub mod jobs;
+pub mod learning;
 pub mod lifecycle;
 pub(crate) mod losses;
 pub(crate) mod map;
