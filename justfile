@@ -129,7 +129,7 @@ deny:
 pin-images:
     @python3 scripts/pin_images.py
 
-# Build, then run the private PostgreSQL and both workers until Ctrl-C
+# Build, then run the private PostgreSQL and the workers until Ctrl-C
 up *args: setup
     cargo build --workspace --bins
     "{{bin}}/htm" up {{args}}

@@ -27,7 +27,7 @@ python3 scripts/sbom.py --out "$out"
 
 # As a package lays them out below /usr.
 "$htm" man --to "$beside/share/man/man1"
-for program in htm embed-worker tag-worker; do
+for program in htm embed-worker tag-worker learn-worker; do
     while read -r shell file; do
         mkdir -p "$beside/share/$(dirname "$file")"
         "$htm" completions "$shell" "$program" > "$beside/share/$file"

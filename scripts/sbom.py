@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".tools"
 VERSION = "0.5.9"
-# The package whose programs are htm, embed-worker and tag-worker: clients/python/Cargo.toml.
+# The package whose programs are htm, embed-worker, tag-worker and learn-worker: clients/python/Cargo.toml.
 PACKAGE = "htm-memory"
 # cargo-cyclonedx writes beside each manifest of the workspace.
 UNFINISHED = "sbom-unfinished"

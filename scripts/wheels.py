@@ -48,7 +48,7 @@ Requires-Python: >=3.10
 Description-Content-Type: text/markdown
 
 """
-PROGRAMS = ["htm", "embed-worker", "tag-worker"]
+PROGRAMS = ["htm", "embed-worker", "tag-worker", "learn-worker"]
 WHEEL = "Wheel-Version: 1.0\nGenerator: htm wheels.py\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 

@@ -28,7 +28,8 @@ async function fill({ url, api }: Server): Promise<void> {
   const headers = { "Content-Type": "application/x-ndjson" };
   await (await fetch(`${url}/v1/import`, { method: "POST", headers, body: lines.join("\n") })).text();
   const isDone = async (): Promise<boolean> =>
-    (await api<{ done: number }[]>("/v1/queues")).every(({ done }) => done === TIMES.length);
+    (await api<{ queue: string; done: number }[]>("/v1/queues"))
+      .every(({ queue, done }) => queue === "htm.learn" || done === TIMES.length);
   await until(isDone, 60_000, () => "the workers did not process the memories");
 }
 

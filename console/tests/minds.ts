@@ -23,7 +23,8 @@ async function fill({ api }: Server): Promise<void> {
     ids.push(node);
   }
   const isDone = async (): Promise<boolean> =>
-    (await api<{ due: number; running: number; done: number }[]>("/v1/queues")).every(({ done }) => done === ids.length);
+    (await api<{ queue: string; done: number }[]>("/v1/queues"))
+      .every(({ queue, done }) => queue === "htm.learn" || done === ids.length);
   await until(isDone, 60_000, () => "the workers did not process the memories");
 }
 

@@ -116,6 +116,25 @@ pub async fn drain(db: &TestDatabase, stage: Stage) -> Report {
     .expect("the worker stops cleanly")
 }
 
+/// Enqueues the job that learns for a namespace, with three attempts. One that has ended becomes due again.
+pub async fn enqueue_learning(db: &TestDatabase, namespace: &str) {
+    sqlx::query(
+        "insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata,
+                                  idempotency_key)
+         values (apalis.generate_ulid(), 'htm.learn',
+                 convert_to(json_build_object('v', 1, 'namespace', $1::text)::text, 'UTF8'), 'Pending', 0, 3, now(), 0,
+                 hstore('namespace', $1), $1)
+         on conflict (job_type, idempotency_key) do update
+            set status = 'Pending', attempts = 0, run_at = now(), done_at = null, last_result = null,
+                metadata = excluded.metadata
+          where jobs.status in ('Done', 'Killed')",
+    )
+    .bind(namespace)
+    .execute(&db.pool)
+    .await
+    .expect("enqueued");
+}
+
 /// A port that nobody listens on.
 pub fn free_port() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");

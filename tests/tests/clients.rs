@@ -11,7 +11,7 @@ fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients").canonicalize().expect("the clients")
 }
 
-/// Starts a server with both workers. Returns its URL.
+/// Starts a server with the workers. Returns its URL.
 async fn serving(sandbox: &Sandbox) -> (Running, String) {
     let up = sandbox.start("htm", &["--json", "up", "--listen", "127.0.0.1:0"]);
     let told = || {

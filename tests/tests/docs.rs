@@ -34,6 +34,7 @@ documents! {
     erase: "docs/erase.md",
     files: "docs/files.md",
     http: "docs/http.md",
+    learning: "docs/learning.md",
     tenants: "docs/tenants.md",
     mcp: "docs/mcp.md",
     memory: "docs/memory.md",

@@ -14,8 +14,9 @@ use htm_core::ontology::{ChangeKind, Removal, Term};
 use htm_core::providers::LimitChanges;
 use htm_core::tag::Leftover;
 use htm_core::{
-    Caller, Confirmation, Edit, Expiry, ExportOptions, FieldChange, Htm, ImportedLine, JoinOptions, LineKind,
-    Memory, NodeId, Outcome, Quota, RecallQuery, RelationKind, Retention, Stage, Strategy,
+    Caller, Confirmation, Edit, Expiry, ExportOptions, FieldChange, Htm, ImportedLine, JoinOptions,
+    LearningSettings, LineKind, Memory, NodeId, Outcome, Quota, RecallQuery, RelationKind, Retention, Signal,
+    Stage, Strategy,
 };
 use htm_tests::{Sandbox, TestDatabase, drain};
 use serde_json::{Map, Value, json};
@@ -200,6 +201,20 @@ async fn filled() -> TestDatabase {
     providers.set_limits("openai/text-embedding-3-small", limits).await.unwrap();
     let policy = Retention { forget_after_seconds: Some(86_400 * 900), purge_after_seconds: None };
     htm.set_retention(Some("home"), policy, Confirmation::Confirmed).await.unwrap();
+    let signals = vec![Signal::Read, Signal::Cited];
+    let settings = LearningSettings { is_on: true, least: 50, signals, ..LearningSettings::default() };
+    htm.set_learning(Some("atlas"), &settings).await.unwrap();
+    let ranking = json!(htm_core::ranking::Learnt::default_ranking());
+    sqlx::query(
+        "insert into htm.rankings (namespace, version, learnt, figures, adopted, reason)
+         values ('atlas', 1, $1, $2, true, 'it is better')",
+    )
+    .bind(ranking)
+    .bind(json!(htm_core::RankingFigures { judged: 120, ..Default::default() }))
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    htm.activate_ranking(Some("atlas"), 1).await.unwrap();
     let query = RecallQuery::new("tabs").namespace("atlas").strategy(Strategy::Fulltext);
     assert_eq!(htm.recall(&query).await.unwrap().hits[0].node.id, plain);
     htm.flush().await;
@@ -248,6 +263,8 @@ async fn everything_comes_back_and_again_nothing_is_doubled() {
         "tag",
         "revision",
         "quota",
+        "ranking",
+        "learning",
         "end",
     ];
     for kind in kinds {
@@ -423,6 +440,11 @@ async fn a_bad_line_is_refused_and_the_others_are_imported() {
         ),
         (json!({"kind": "retention", "ns": "n", "forget_after_seconds": -1}), Some("expiry_out_of_range")),
         (json!({"kind": "quota", "ns": "n", "max_bytes": -1}), Some("limit_out_of_range")),
+        (
+            json!({"kind": "learning", "ns": "n", "learns_with": "n", "is_on": true, "keeps_text": false,
+                   "keep_days": 0, "least": 100}),
+            Some("learning_invalid"),
+        ),
         (json!({"kind": "budget", "ns": "n", "tokens_per_day": -1}), Some("line_invalid")),
         (json!({"kind": "limits", "model": "m", "concurrent_calls": 0}), Some("line_invalid")),
         (

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ModelName, ProviderError, ProviderErrorKind};
-use htm_core::worker::jobs::{self, Embedded, Failed, Lease, RescueWait, Verdict};
+use htm_core::worker::jobs::{self, Claimed, Embedded, Failed, Lease, RescueWait, Verdict};
 use htm_core::worker::{embeddings, queues, workers};
 use htm_core::{Caller, Confirmation, Edit, Memory, NodeId, RecallQuery, Stage, StageState, Strategy};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
-use htm_worker::{Handler, Item};
+use htm_worker::{Handler, Item, Kind, Subjects, Text, WorkError, texts};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Row};
 use tokio::sync::Semaphore;
@@ -21,6 +21,8 @@ use tokio_util::sync::CancellationToken;
 mod claims;
 #[path = "jobs/governor.rs"]
 mod governor;
+#[path = "jobs/learning.rs"]
+mod learning;
 #[path = "jobs/refused.rs"]
 mod refused;
 #[path = "jobs/restored.rs"]
@@ -59,28 +61,35 @@ impl Scripted {
 
 #[async_trait]
 impl Handler for Scripted {
+    type Subject = Text;
     type Output = Vec<f32>;
 
-    fn stage(&self) -> Stage {
-        Stage::Embed
+    fn kind(&self) -> Kind {
+        Kind::Stage(Stage::Embed)
     }
 
-    fn model(&self) -> String {
-        self.model.name.to_string()
+    fn model(&self) -> Option<String> {
+        Some(self.model.name.to_string())
     }
 
-    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<Vec<f32>>, ProviderError> {
+    async fn read(&self, pool: &PgPool, jobs: &[Claimed]) -> htm_core::Result<Subjects<Text>> {
+        texts(pool, jobs).await
+    }
+
+    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<Vec<f32>>, WorkError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         self.gate.acquire().await.unwrap().forget();
-        let has = |word| items.iter().any(|item| item.content.contains(word));
-        let fail = |kind| Err(ProviderError::new(&self.model.name, kind, "scripted"));
+        let has = |word| items.iter().any(|item| item.subject.content.contains(word));
+        let fail = |kind| Err(ProviderError::new(&self.model.name, kind, "scripted").into());
         match self.behaviour {
             Behaviour::Fail(kind) => fail(kind),
             Behaviour::RefuseTextWith(word) if has(word) => fail(ProviderErrorKind::BadInput),
             Behaviour::PanicOn(word) if has(word) => panic!("scripted"),
             Behaviour::SpoilTextWith(word) => Ok(items
                 .iter()
-                .map(|item| if item.content.contains(word) { vec![f32::NAN; 4] } else { vec![0.5; 4] })
+                .map(
+                    |item| if item.subject.content.contains(word) { vec![f32::NAN; 4] } else { vec![0.5; 4] },
+                )
                 .collect()),
             _ => Ok(vec![vec![1.0, 0.0, 0.0, 0.0]; items.len()]),
         }
@@ -96,8 +105,8 @@ impl Handler for Scripted {
             .iter()
             .map(|(item, embedding)| Embedded {
                 job: item.job.clone(),
-                node: item.node,
-                revision: item.revision,
+                node: item.subject.node,
+                revision: item.subject.revision,
                 embedding: embedding.clone(),
                 parts: 1,
             })

@@ -13,7 +13,9 @@ async fn with_learning(settings: LearningSettings) -> (TestDatabase, Htm) {
     let db = TestDatabase::new().await;
     let htm = db.htm();
     for place in 0..12 {
-        htm.remember(Memory::new(format!("The disk of host {place} was full on day {}.", 12 - place))).await.unwrap();
+        htm.remember(Memory::new(format!("The disk of host {place} was full on day {}.", 12 - place)))
+            .await
+            .unwrap();
     }
     drain(&db, htm_core::Stage::Embed).await;
     htm.set_learning(None, &settings).await.unwrap();
@@ -32,7 +34,12 @@ fn nodes(recalled: &Recalled) -> Vec<NodeId> {
     recalled.hits.iter().map(|hit| hit.node.id).collect()
 }
 
-async fn judge(htm: &Htm, recall: &Recalled, used: &[NodeId], useless: &[NodeId]) -> htm_core::FeedbackReceipt {
+async fn judge(
+    htm: &Htm,
+    recall: &Recalled,
+    used: &[NodeId],
+    useless: &[NodeId],
+) -> htm_core::FeedbackReceipt {
     let feedback = Feedback { used: used.into(), useless: useless.into() };
     htm.feedback(recall.recall_id.as_ref().unwrap(), &feedback).await.unwrap()
 }
@@ -106,7 +113,10 @@ async fn feedback_is_recorded_once_and_bounded() {
     assert_eq!(db.count("select count(*) from htm.feedback").await, 3);
     assert_eq!(db.count("select count(*) from htm.feedback where is_used").await, 2);
     // It is kept for the namespace's time now.
-    assert_eq!(db.count("select count(*) from htm.recalls where keep_until > now() + interval '80 days'").await, 1);
+    assert_eq!(
+        db.count("select count(*) from htm.recalls where keep_until > now() + interval '80 days'").await,
+        1
+    );
 
     let unknown = htm.remember(Memory::new("Something else.")).await.unwrap().node;
     let receipt = judge(&htm, &recalled, &[unknown], &[]).await;
@@ -117,6 +127,12 @@ async fn feedback_is_recorded_once_and_bounded() {
     assert_eq!(code("01M8AGE71K3WB1C51X48ZE4G8H", used.clone()).await, "recall_unknown");
     assert_eq!(code("7", used.clone()).await, "recall_unknown");
     assert_eq!(code(recalled.recall_id.as_ref().unwrap(), Feedback::default()).await, "feedback_invalid");
+    // The last recall of the same author needs no id.
+    let later = recall(&htm).await;
+    let receipt = htm.feedback("last", &used).await.unwrap();
+    assert_eq!((Some(receipt.recall), receipt.judged), (later.recall_id, 2));
+    let other = htm.clone().on_behalf_of("key 0f3a");
+    assert_eq!(other.feedback("last", &used).await.unwrap_err().code(), "recall_unknown");
     // Another tenant does not find it.
     let walled = htm.within(["other"]).unwrap();
     let error = walled.feedback(recalled.recall_id.as_ref().unwrap(), &used).await.unwrap_err();
@@ -215,6 +231,7 @@ async fn a_ranking_is_asked_for_when_enough_is_judged() {
     .fetch_all(&db.pool)
     .await
     .unwrap();
+    assert_eq!(jobs.len(), 1, "each namespace has one job");
     assert_eq!(jobs[0], (r#"{"v" : 1, "namespace" : "default"}"#.into(), "default".into()));
 
     let evidence = learning::evidence(&db.pool, "default").await.unwrap();
@@ -234,7 +251,8 @@ async fn a_ranking_is_chosen_tried_and_reverted() {
     learnt(&db, by_age(), false).await;
     let rankings = htm.activate_ranking(None, 1).await.unwrap();
     assert_eq!((rankings.active, rankings.rankings[0].is_active), (1, true));
-    let explained = RecallQuery { explain: true, ..RecallQuery::new("which disk was full on host 3").limit(5) };
+    let explained =
+        RecallQuery { explain: true, ..RecallQuery::new("which disk was full on host 3").limit(5) };
     let recalled = htm.recall(&explained).await.unwrap();
     assert_eq!(recalled.ranking.version, 1);
     assert_eq!(nodes(&recalled), [1, 2, 3, 4, 5].map(NodeId), "the oldest come first");
@@ -365,5 +383,8 @@ async fn a_worker_writes_its_ranking_with_the_end_of_the_job() {
     let rankings = htm.rankings(None).await.unwrap();
     assert_eq!((rankings.active, rankings.rankings.len()), (1, 1));
     assert_eq!(rankings.choices[0].chosen_by, "learn-worker");
-    assert_eq!(db.count("select count(*) from apalis.jobs where job_type = 'htm.learn' and status = 'Done'").await, 1);
+    assert_eq!(
+        db.count("select count(*) from apalis.jobs where job_type = 'htm.learn' and status = 'Done'").await,
+        1
+    );
 }

@@ -8,6 +8,9 @@ use htm_tests::{Running, Sandbox, TestDatabase, wait_until};
 use nix::sys::signal::Signal;
 use sqlx::{Connection, PgConnection};
 
+#[path = "processes/learning.rs"]
+mod learning;
+
 /// Nobody listens on port 1.
 const NOBODY: &str = "postgres://nobody@127.0.0.1:1/nothing";
 
@@ -156,7 +159,7 @@ async fn draining_ends_when_nothing_is_left() {
 #[tokio::test]
 async fn a_worker_without_a_database_says_so_and_may_be_started_again() {
     let sandbox = Sandbox::on(NOBODY).set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "200");
-    for program in ["embed-worker", "tag-worker"] {
+    for program in ["embed-worker", "tag-worker", "learn-worker"] {
         let answer = sandbox.run(program, &["--drain"], b"").await;
         let said = answer.fails(75, "database_unreachable");
         assert!(said.contains("htm config show"), "{said}");

@@ -3,9 +3,16 @@
 import type { models } from "htm-memory";
 import { count } from "./basics";
 
-/** The stage of a queue: the queue of tags has a fixed name, and any other one is of an embedding model. */
-export function stageOf(queue: string): "Embedding" | "Tagging" {
+/** The work of a queue: the queues of tags and of learning have fixed names, and any other one is of an embedding model. */
+export function stageOf(queue: string): "Embedding" | "Learning" | "Tagging" {
+  if (queue === "htm.learn") return "Learning";
   return queue === "htm.tag" ? "Tagging" : "Embedding";
+}
+
+/** The command that starts a worker of a queue. */
+export function workerOf(queue: string): string {
+  if (queue === "htm.learn") return "learn-worker";
+  return queue === "htm.tag" ? "tag-worker" : `embed-worker --queue ${queue}`;
 }
 
 /** A queue by its stage and its model. */

@@ -12,6 +12,7 @@ mod hook;
 mod import;
 mod jobs;
 mod keys;
+mod learning;
 mod mcp;
 mod memories;
 mod models;
@@ -20,7 +21,6 @@ mod ontology;
 mod packaging;
 mod providers;
 mod refine;
-mod learning;
 mod relations;
 mod robots;
 mod server;
@@ -45,6 +45,9 @@ pub(crate) use self::hook::{ContextHookArgs, HookArgs, HookCommand, PromptHookAr
 pub(crate) use self::import::ImportArgs;
 pub(crate) use self::jobs::{CancelArgs, JobFilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
 pub(crate) use self::keys::{AuditArgs, CreateKeyArgs, KeysCommand};
+pub(crate) use self::learning::{
+    FeedbackArgs, LearningCommand, LearningOnArgs, RankingCommand, ShowRankingArgs, TryRankingArgs,
+};
 pub(crate) use self::mcp::{
     Client, ClientPlaceArgs, ClientScope, InstallArgs, McpArgs, McpCommand, McpServerArgs, UninstallArgs,
 };
@@ -58,9 +61,6 @@ pub(crate) use self::ontology::{DocumentFormat, ExportArgs, ImportTagsArgs, LayA
 pub(crate) use self::packaging::{CompletionsArgs, ManArgs, Program};
 pub(crate) use self::providers::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 pub(crate) use self::refine::RefineArgs;
-pub(crate) use self::learning::{
-    FeedbackArgs, LearningCommand, LearningOnArgs, RankingCommand, ShowRankingArgs, TryRankingArgs,
-};
 pub(crate) use self::relations::{RelateArgs, RelatedArgs, RelationArgs, UnrelateArgs};
 pub(crate) use self::robots::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs, StatsArgs};
 pub(crate) use self::server::{ListeningArgs, ServeArgs, UpArgs};
@@ -80,7 +80,7 @@ pub(crate) use self::way::WayArgs;
   htm remember --tag database:postgresql \"We chose PostgreSQL 17.2 for the ledger.\"
   htm recall \"which database did we choose?\"
   htm context --budget 4000 \"which database did we choose?\" > prompt.txt
-  htm up                       the private PostgreSQL and both workers, until Ctrl-C
+  htm up                       the private PostgreSQL and the workers, until Ctrl-C
   htm doctor                   problems and their fixes"
 )]
 pub(crate) struct Arguments {

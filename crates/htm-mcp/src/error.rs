@@ -75,7 +75,9 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "relation_cycle" => "the message names the chain; remove one of its relations first, if it is wrong",
         "relation_unknown" => "list the relations of the memory with related",
         "recall_unknown" => "give the recall id that the answer of recall names, within a day",
-        "ranking_unknown" | "ranking_unusable" => "tell the user; rankings are chosen with the command `htm ranking`",
+        "ranking_unknown" | "ranking_unusable" => {
+            "tell the user; rankings are chosen with the command `htm ranking`"
+        }
         "revision_conflict" => "read it again, then change what it says now",
         "not_forgotten" => "nothing is left to do",
         "not_owner" => {

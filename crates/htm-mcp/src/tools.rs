@@ -2,12 +2,12 @@
 
 mod chatgpt;
 mod context;
+mod feedback;
 mod forget;
 mod groups;
 mod memories;
 mod operate;
 mod recall;
-mod feedback;
 mod relations;
 mod remember;
 mod robots;

@@ -130,6 +130,10 @@ htm_core::error_codes! {
         => "another process has the port, maybe another worker: give each its own with `--listen` (port 0: any free port)";
     ADDRESS_UNUSABLE "address_unusable" Permanent "The address cannot be listened on."
         => "give `--listen` an address of this machine, and a port that this user may take (1024 or higher)";
+    LEARNING_FAILED "learning_failed" Bug "Learning a ranking failed."
+        => "the namespace keeps its ranking; report the message, and retry with `htm jobs retry`";
+    LEARNING_TIMEOUT "learning_timeout" Transient "Learning a ranking took longer than `learn_worker.timeout_ms`."
+        => "raise learn_worker.timeout_ms, then `htm jobs retry`; the namespace keeps its ranking meanwhile";
     WORKER_ENDED "worker_ended" Bug "A worker ended by itself."
         => "start it again, as systemd or Kubernetes does; other workers take over its jobs. If it ends again, run `htm doctor`";
 }

@@ -83,7 +83,7 @@ fn is_json(format: LogFormat, role: Role, terminal: bool) -> bool {
 
 /// The filter for `level`. Libraries stay at `info`, because at `debug` they log every statement and request.
 fn directives(level: Level, role: Role) -> String {
-    const OURS: [&str; 10] = [
+    const OURS: [&str; 11] = [
         "htm",
         "htm_core",
         "htm_mcp",
@@ -94,6 +94,7 @@ fn directives(level: Level, role: Role) -> String {
         "htm_migration",
         "embed_worker",
         "tag_worker",
+        "learn_worker",
     ];
     let name = level.as_ref();
     match level {

@@ -214,14 +214,16 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
         (_, "recall" | "context" | "timeline" | "map" | "stats" | "namespaces" | "export" | "events") => {
             Role::Reader
         }
-        (_, "memories" | "conversations" | "documents" | "import" | "robots" | "files" | "recalls") if !reads => {
+        (_, "memories" | "conversations" | "documents" | "import" | "robots" | "files" | "recalls")
+            if !reads =>
+        {
             Role::Writer
         }
-        (_, "memories" | "documents" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas" | "learning" | "rankings")
-            if reads =>
-        {
-            Role::Reader
-        }
+        (
+            _,
+            "memories" | "documents" | "robots" | "files" | "tags" | "groups" | "retention" | "quotas"
+            | "learning" | "rankings",
+        ) if reads => Role::Reader,
         _ => Role::Admin,
     }
 }

@@ -1,5 +1,5 @@
 //! Calls to the provider. Items are packed into calls, each call waits for the governor's grant, and a rejected batch
-//! is halved until the bad text is alone.
+//! is halved until the bad text is alone. Work without a provider is done item by item, and needs no grant.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use htm_core::HoldReason;
 use htm_core::error::chain;
+use htm_core::fault::Fault;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind};
 use htm_core::worker::governor::{self, Breaker, Call, CallFailure, Grant, Leave, Turn};
 use htm_core::worker::priorities::LIVE;
@@ -18,10 +19,11 @@ use tokio::sync::Mutex;
 
 use crate::call_size::CallSize;
 use crate::deadline::Deadline;
-use crate::handler::{Handler, Item};
+use crate::handler::{Handler, WorkError};
 use crate::monitor::Monitor;
 use crate::pack::{CallLimits, next_call};
 use crate::persist::persist;
+use crate::subject::Item;
 use crate::verdict::Backoff;
 
 /// The longest rate limit that a batch waits out. For a longer one its jobs are put back.
@@ -48,9 +50,9 @@ pub(crate) struct Dispatcher<H> {
 }
 
 /// The outcome of items.
-pub(crate) struct Worked<T> {
-    pub(crate) results: Vec<(Item, T)>,
-    pub(crate) setbacks: Vec<(Item, Setback)>,
+pub(crate) struct Worked<S, T> {
+    pub(crate) results: Vec<(Item<S>, T)>,
+    pub(crate) setbacks: Vec<(Item<S>, Setback)>,
 }
 
 /// The reason why an item has no result.
@@ -59,19 +61,22 @@ pub(crate) enum Setback {
     /// Its call failed. All items of the call have the same `jitter`, from 0 to 1, so that they are retried together,
     /// as a batch.
     Failed { error: ProviderError, jitter: f64 },
+    /// The work failed for this reason, without a provider.
+    Undone { reason: String, fault: Fault },
     /// No call was made, because the provider is held.
     Held { wait: Duration, why: String },
 }
 
 impl<H: Handler> Dispatcher<H> {
     /// Processes items in as many calls as needed.
-    pub(crate) async fn work(&self, mut items: Vec<Item>) -> Worked<H::Output> {
+    pub(crate) async fn work(&self, mut items: Vec<Item<H::Subject>>) -> Worked<H::Subject, H::Output> {
         let mut worked = Worked { results: Vec::with_capacity(items.len()), setbacks: Vec::new() };
         items.sort_by_key(|item| Reverse(item.priority));
         let mut left = VecDeque::from(items);
+        let has_provider = self.handler.model().is_some();
         while !left.is_empty() {
             let limits = CallLimits {
-                items: self.size.get(),
+                items: if has_provider { self.size.get() } else { 1 },
                 tokens: self.tokens.min(self.burst.load(Ordering::Relaxed)),
                 one_namespace: self.handler.one_namespace_a_call(),
             };
@@ -81,7 +86,7 @@ impl<H: Handler> Dispatcher<H> {
     }
 
     /// Makes one call, and further calls for its halves when a text is rejected.
-    async fn call(&self, items: Vec<Item>, worked: &mut Worked<H::Output>) {
+    async fn call(&self, items: Vec<Item<H::Subject>>, worked: &mut Worked<H::Subject, H::Output>) {
         let mut open = vec![items];
         while let Some(mut items) = open.pop() {
             let grant = match self.leave(&items).await {
@@ -98,17 +103,26 @@ impl<H: Handler> Dispatcher<H> {
                 if result.is_ok() {
                     self.size.answered(open.started.elapsed());
                 }
-                self.end(open, &items, result.as_ref().err()).await;
+                let error = match &result {
+                    Err(WorkError::Provider(error)) => Some(error),
+                    _ => None,
+                };
+                self.end(open, &items, error).await;
             }
             match result {
                 Ok(outputs) => {
                     worked.results.extend(items.into_iter().zip(outputs));
                 }
-                Err(error) if error.is_about_texts() && items.len() > 1 => {
+                Err(WorkError::Provider(error)) if error.is_about_texts() && items.len() > 1 => {
                     let right = items.split_off(items.len() / 2);
                     open.extend([right, items]);
                 }
-                Err(error) => {
+                Err(WorkError::Other(error)) => {
+                    let reason = format!("{}: {}", error.code(), chain(&error));
+                    let setback = Setback::Undone { reason, fault: error.fault() };
+                    worked.setbacks.extend(items.into_iter().map(|item| (item, setback.clone())));
+                }
+                Err(WorkError::Provider(error)) => {
                     if matches!(
                         error.kind,
                         ProviderErrorKind::RateLimited { .. } | ProviderErrorKind::Timeout
@@ -128,8 +142,8 @@ impl<H: Handler> Dispatcher<H> {
     /// An open breaker or a long rate limit is a setback: the jobs are put back. Nothing else is claimed meanwhile,
     /// apart from the one job of a trial call. An unreachable database is a setback too, and the results of the batch's
     /// other calls are still written.
-    async fn leave(&self, items: &[Item]) -> Result<Grant, Setback> {
-        let model = self.handler.model();
+    async fn leave(&self, items: &[Item<H::Subject>]) -> Result<Option<Grant>, Setback> {
+        let Some(model) = self.handler.model() else { return Ok(None) };
         let call = Call {
             model: &model,
             worker: &self.worker,
@@ -147,7 +161,7 @@ impl<H: Handler> Dispatcher<H> {
             )?;
             self.burst.store(answer.burst.unwrap_or(u32::MAX), Ordering::Relaxed);
             match answer.leave {
-                Leave::Granted(grant) => return Ok(grant),
+                Leave::Granted(grant) => return Ok(Some(grant)),
                 Leave::Wait { wait, why, turn: place } => {
                     let is_left_alone = why == Some(HoldReason::Breaker)
                         || (why == Some(HoldReason::RetryAfter) && wait > SHORT_WAIT);
@@ -170,21 +184,21 @@ impl<H: Handler> Dispatcher<H> {
     }
 
     /// Records the end of a request.
-    async fn end(&self, open: InFlight, items: &[Item], error: Option<&ProviderError>) {
+    async fn end(&self, open: InFlight, items: &[Item<H::Subject>], error: Option<&ProviderError>) {
+        let Some((model, grant)) = self.handler.model().zip(open.grant) else { return };
         let outcome = error.map_or("ok", ProviderError::code);
         let (took, tokens) = (open.started.elapsed(), tokens_of(items).into());
-        self.monitor.metrics.provider_call(&self.handler.model(), outcome, took, items.len(), tokens);
-        self.finish(open.grant, error).await;
+        self.monitor.metrics.provider_call(&model, outcome, took, items.len(), tokens);
+        self.finish(&model, grant, error).await;
     }
 
     /// Tells the governor about the end of a call. An error is only logged: bookkeeping must not cost a result.
-    async fn finish(&self, grant: Grant, error: Option<&ProviderError>) {
+    async fn finish(&self, model: &str, grant: Grant, error: Option<&ProviderError>) {
         let failure = error.and_then(|error| CallFailure::of(error, self.backoff.base));
         if let (Some(error), Some(_)) = (error, &failure) {
             tracing::warn!(code = error.code(), error = %chain(&error), hint = error.hint(), "the provider failed");
         }
-        let model = self.handler.model();
-        let finish = governor::finish(&self.pool, &model, grant, failure.as_ref(), self.breaker);
+        let finish = governor::finish(&self.pool, model, grant, failure.as_ref(), self.breaker);
         if let Err(error) = self.answer.of(finish).await {
             tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be recorded");
         }
@@ -193,20 +207,21 @@ impl<H: Handler> Dispatcher<H> {
 
 /// A request in flight.
 struct InFlight {
-    grant: Grant,
+    /// None without a provider.
+    grant: Option<Grant>,
     started: Instant,
 }
 
 impl InFlight {
-    fn new(grant: Grant) -> Self {
+    fn new(grant: Option<Grant>) -> Self {
         Self { grant, started: Instant::now() }
     }
 }
 
 /// The requests of one call, one after the other. Each needs the governor's grant.
-struct Round<'a, H> {
+struct Round<'a, H: Handler> {
     dispatcher: &'a Dispatcher<H>,
-    items: &'a [Item],
+    items: &'a [Item<H::Subject>],
     /// The request in flight. None if the last one has ended and no other was granted.
     open: Mutex<Option<InFlight>>,
 }
@@ -226,6 +241,6 @@ impl<H: Handler> Calls for Round<'_, H> {
     }
 }
 
-fn tokens_of(items: &[Item]) -> u32 {
+fn tokens_of<S>(items: &[Item<S>]) -> u32 {
     items.iter().fold(0, |sum: u32, item| sum.saturating_add(item.tokens))
 }

@@ -1,59 +1,67 @@
-//! The handler: the work of one kind of worker on texts.
+//! The handler: the work of one kind of worker.
 
 use async_trait::async_trait;
+use htm_core::Error;
 use htm_core::provider::{Calls, ProviderError};
-use htm_core::worker::jobs::Lease;
-use htm_core::{NodeId, Stage};
+use htm_core::worker::jobs::{Claimed, Lease};
 use sqlx::PgPool;
 
-/// A text to process: the current text of a node.
-#[derive(Clone, Debug)]
-pub struct Item {
-    /// The job.
-    pub job: String,
-    /// The node.
-    pub node: NodeId,
-    /// The revision of the text.
-    pub revision: i32,
-    /// The node's namespace.
-    pub namespace: String,
-    /// The text.
-    pub content: String,
-    /// Its length in tokens, as counted when it was written.
-    pub tokens: u32,
-    /// The job's priority. Larger is served first.
-    pub priority: i32,
+use crate::kind::Kind;
+use crate::subject::{Item, Subjects};
+
+/// The reason why work has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// The provider's error.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// Another error. Its fault decides whether the jobs are retried.
+    #[error(transparent)]
+    Other(#[from] Error),
 }
 
-/// A kind of work: it makes a result of each text, and writes the results.
+/// A kind of work: it reads what jobs are about, makes a result of each, and writes the results.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
-    /// The result for one text.
+    /// The subject of a job.
+    type Subject: Send + Sync;
+    /// The result of a job.
     type Output: Send + Sync;
 
-    /// The stage.
-    fn stage(&self) -> Stage;
+    /// The kind of worker.
+    fn kind(&self) -> Kind;
 
     /// The queue to claim jobs from.
     fn queue(&self) -> String {
-        self.stage().queue().into()
+        self.kind().queue().into()
     }
 
-    /// The model, for logs, the list of workers, and the limits of its provider.
-    fn model(&self) -> String;
+    /// The model, for logs, the list of workers, and the limits of its provider. None if it calls no provider: its items
+    /// are worked on one by one, without limits and budgets.
+    fn model(&self) -> Option<String>;
 
-    /// Whether all texts of a call must be of one namespace.
+    /// Whether all items of a call must be of one namespace.
     fn one_namespace_a_call(&self) -> bool {
         false
     }
 
-    /// Makes one call to the provider: one output for each item, in order. The handler asks `calls` before a second
+    /// Reads the subjects of claimed jobs.
+    ///
+    /// # Errors
+    /// A database error.
+    async fn read(&self, pool: &PgPool, jobs: &[Claimed]) -> htm_core::Result<Subjects<Self::Subject>>;
+
+    /// Makes one output for each item, in order, by one call to the provider. The handler asks `calls` before a second
     /// request for the same items.
     ///
     /// # Errors
-    /// The provider's error, for the whole batch. If a single text may be the cause, the worker halves the batch and
-    /// tries again, down to a single item.
-    async fn work(&self, items: &[Item], calls: &dyn Calls) -> Result<Vec<Self::Output>, ProviderError>;
+    /// The error of the whole batch. If a single text may be the cause of the provider's error, the worker halves the
+    /// batch and tries again, down to a single item.
+    async fn work(
+        &self,
+        items: &[Item<Self::Subject>],
+        calls: &dyn Calls,
+    ) -> Result<Vec<Self::Output>, WorkError>;
 
     /// Writes results and ends their jobs in one transaction. Returns the number of jobs that were still held.
     ///
@@ -63,6 +71,6 @@ pub trait Handler: Send + Sync + 'static {
         &self,
         pool: &PgPool,
         lease: &Lease,
-        results: &[(Item, Self::Output)],
+        results: &[(Item<Self::Subject>, Self::Output)],
     ) -> htm_core::Result<usize>;
 }

@@ -81,8 +81,7 @@ impl Heartbeat {
                 .of(async { expiry::sweep_retention(&self.pool).await.map(report) })),
             every(RETENTION, || Deadline::LONGEST
                 .of(async { operations::sweep(&self.pool).await.map(drop) })),
-            every(RETENTION, || Deadline::LONGEST
-                .of(async { learning::sweep(&self.pool).await.map(drop) })),
+            every(RETENTION, || Deadline::LONGEST.of(async { learning::sweep(&self.pool).await.map(drop) })),
             every(STATISTICS, || Deadline::LONGEST
                 .of(async { statistics::refresh_due(&self.pool).await.map(drop) })),
         );

@@ -1,4 +1,4 @@
-//! The worker. It claims jobs in batches, passes their texts to a handler, and writes each result in the transaction
+//! The worker. It claims jobs in batches, passes what they are about to a handler, and writes each result in the transaction
 //! that ends its job.
 //!
 //! Promises:
@@ -28,6 +28,7 @@ mod deadline;
 mod handler;
 pub mod health;
 mod heartbeat;
+mod kind;
 mod metrics;
 mod monitor;
 mod pack;
@@ -38,13 +39,16 @@ mod registration;
 pub mod service;
 mod sightings;
 mod slots;
+mod subject;
 mod supervise;
 mod turns;
 mod verdict;
 mod vitals;
 mod worker;
 
-pub use handler::{Handler, Item};
+pub use handler::{Handler, WorkError};
+pub use kind::Kind;
 pub use monitor::Monitor;
+pub use subject::{Item, Subjects, Text, payloads, texts};
 pub use verdict::Backoff;
 pub use worker::{Options, Report, WorkerError, run};

@@ -95,9 +95,11 @@ impl Metrics {
     }
 
     /// Records the start of the worker.
-    pub(crate) fn started(&self, program: &str, model: &str) {
-        let info = Info { program: program.into(), version: env!("CARGO_PKG_VERSION"), model: model.into() };
+    pub(crate) fn started(&self, program: &str, model: Option<&str>) {
+        let label = model.unwrap_or_default().into();
+        let info = Info { program: program.into(), version: env!("CARGO_PKG_VERSION"), model: label };
         self.info.get_or_create(&info).set(1);
+        let Some(model) = model else { return };
         let model = Model { model: model.into() };
         // They start at 0 too, as the outcomes do.
         self.provider_calls.get_or_create(&Call { model: model.model.clone(), outcome: "ok" }).inc_by(0);

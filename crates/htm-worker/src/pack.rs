@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::handler::Item;
+use crate::subject::Item;
 
 /// The limits of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub(crate) struct CallLimits {
 }
 
 /// Takes the next call's items from the front. Takes at least one, even if it exceeds the limits.
-pub(crate) fn next_call(items: &mut VecDeque<Item>, limits: CallLimits) -> Vec<Item> {
-    let mut call: Vec<Item> = Vec::new();
+pub(crate) fn next_call<S>(items: &mut VecDeque<Item<S>>, limits: CallLimits) -> Vec<Item<S>> {
+    let mut call: Vec<Item<S>> = Vec::new();
     let mut tokens = 0u32;
     while let Some(item) = items.front() {
         let full = call.len() >= limits.items || tokens.saturating_add(item.tokens) > limits.tokens;
@@ -32,20 +32,18 @@ pub(crate) fn next_call(items: &mut VecDeque<Item>, limits: CallLimits) -> Vec<I
 
 #[cfg(test)]
 mod tests {
-    use htm_core::NodeId;
     use proptest::prelude::*;
 
     use super::*;
 
-    fn item(number: usize, tokens: u32, namespace: u8) -> Item {
+    fn item(number: usize, tokens: u32, namespace: u8) -> Item<()> {
         Item {
             job: number.to_string(),
-            node: NodeId(number as i64),
-            revision: 1,
             namespace: namespace.to_string(),
-            content: String::new(),
-            tokens,
             priority: 0,
+            tokens,
+            has_budget: false,
+            subject: (),
         }
     }
 
@@ -58,7 +56,7 @@ mod tests {
             one_namespace: bool,
         ) {
             let limits = CallLimits { items, tokens, one_namespace };
-            let mut left: VecDeque<Item> =
+            let mut left: VecDeque<Item<()>> =
                 texts.iter().enumerate().map(|(n, (tokens, namespace))| item(n, *tokens, *namespace)).collect();
             let mut seen = Vec::new();
             while !left.is_empty() {

@@ -1,6 +1,6 @@
-//! The processing of a batch: payloads, texts, budgets, provider, results.
+//! The processing of a batch: subjects, budgets, provider, results.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 use chrono::NaiveDate;
 use htm_core::error::codes;
 use htm_core::fault::Fault;
-use htm_core::job::{Payload, PayloadError};
+use htm_core::job::PayloadError;
 use htm_core::provider::ProviderError;
 use htm_core::worker::governor::{self, Spent};
-use htm_core::worker::jobs::{self, Claimed, Failed, Lease, Superseded, SupersededAck, Verdict};
-use htm_core::worker::nodes;
+use htm_core::worker::jobs::{self, Claimed, Failed, Lease, SupersededAck, Verdict};
 use htm_core::worker::priorities::LIVE;
 use htm_runtime::chain;
 use sqlx::PgPool;
@@ -21,14 +20,18 @@ use tracing::Instrument as _;
 use crate::batch::LeasedBatch;
 use crate::calls::{Dispatcher, Setback};
 use crate::deadline::Deadline;
-use crate::handler::{Handler, Item};
+use crate::handler::Handler;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
 use crate::persist::{persist, persist_results};
+use crate::subject::{Item, Subjects};
 use crate::verdict::{Backoff, verdict};
 
 /// The most rejected results that are kept for the next attempts of their jobs.
 const MOST_REFUSED: usize = 1_000;
+
+/// Results, each with its item.
+type Made<H> = Vec<(Item<<H as Handler>::Subject>, <H as Handler>::Output)>;
 
 /// Processes a worker's batches.
 pub(crate) struct Processor<H: Handler> {
@@ -130,36 +133,14 @@ impl<H: Handler> Processor<H> {
 
     /// Returns the numbers of done and of failed jobs. None if the worker is stopped before the provider is called.
     async fn attempt(&self, batch: &LeasedBatch, lease: &Lease) -> htm_core::Result<Option<(u64, u64)>> {
-        let (payloads, mut failures) = decode(batch, self.backoff);
-        let wanted: Vec<_> = payloads
-            .iter()
-            .filter_map(|(job, payload)| Some((payload.node, payload.revision, &*batch.job(job)?.namespace)))
-            .collect();
-        let texts = persist(self.answer, || nodes::contents(&self.pool, &wanted)).await?;
-        let mut items = Vec::with_capacity(payloads.len());
-        let mut superseded = Vec::new();
-        let mut budgeted = HashSet::new();
-        for (job, payload) in payloads {
-            let Some(text) = texts.get(&(payload.node, payload.revision)) else {
-                superseded.push(Superseded { job, node: payload.node, revision: payload.revision });
-                continue;
-            };
-            if text.has_budget {
-                budgeted.insert(text.namespace.clone());
-            }
-            items.push(Item {
-                node: payload.node,
-                revision: payload.revision,
-                namespace: text.namespace.clone(),
-                content: text.content.clone(),
-                tokens: text.tokens.max(0) as u32,
-                priority: batch.job(&job).map_or(LIVE, |job| job.priority),
-                job,
-            });
-        }
+        let handler = &self.dispatcher.handler;
+        let read = || handler.read(&self.pool, &batch.jobs);
+        let Subjects { items, superseded, undecoded } = persist(self.answer, read).await?;
+        let mut failures: Vec<Failed> =
+            undecoded.into_iter().map(|(job, error)| undecodable(job, &error, self.backoff)).collect();
         let Some(turn) = batch.turn().await else { return Ok(None) };
         let (mut made, items) = self.made_before(items);
-        let (items, spent_on) = self.spend(items, &budgeted, lease).await?;
+        let (items, spent_on) = self.spend(items, lease).await?;
         let worked = self.dispatcher.work(items).await;
         drop(turn);
         made.extend(worked.results);
@@ -172,6 +153,9 @@ impl<H: Handler> Processor<H> {
                     reason: reason(&error),
                     job: item.job,
                 },
+                Setback::Undone { reason, fault } => {
+                    Failed { verdict: again(fault, attempt, self.backoff), reason, job: item.job }
+                }
                 Setback::Held { wait, why } => Failed {
                     verdict: Verdict::Defer { delay_ms: wait.as_millis() as u64 },
                     reason: format!("provider_held: the provider is left alone for now ({why})"),
@@ -203,7 +187,7 @@ impl<H: Handler> Processor<H> {
     }
 
     /// Splits items into those with a kept result and those to process.
-    fn made_before(&self, items: Vec<Item>) -> (Vec<(Item, H::Output)>, Vec<Item>) {
+    fn made_before(&self, items: Vec<Item<H::Subject>>) -> (Made<H>, Vec<Item<H::Subject>>) {
         let (mut made, mut left) = (Vec::new(), Vec::with_capacity(items.len()));
         for item in items {
             match self.refused.take(&item.job) {
@@ -220,7 +204,7 @@ impl<H: Handler> Processor<H> {
         &self,
         batch: &LeasedBatch,
         lease: &Lease,
-        results: Vec<(Item, H::Output)>,
+        results: Made<H>,
         failures: &mut Vec<Failed>,
     ) -> htm_core::Result<usize> {
         if results.is_empty() {
@@ -239,7 +223,10 @@ impl<H: Handler> Processor<H> {
                 Ok(acked) => done += acked,
                 Err(error) if was_answered(&error) => {
                     let attempt = batch.job(&item.job).map_or(1, |job| job.attempt);
-                    self.refused.keep(&item.job, result);
+                    // What no provider was paid for is made anew.
+                    if self.dispatcher.handler.model().is_some() {
+                        self.refused.keep(&item.job, result);
+                    }
                     failures.push(Failed {
                         verdict: again(error.fault(), attempt, self.backoff),
                         reason: because(&error),
@@ -252,7 +239,11 @@ impl<H: Handler> Processor<H> {
         Ok(done)
     }
 
-    async fn write(&self, lease: &Lease, results: &[(Item, H::Output)]) -> htm_core::Result<usize> {
+    async fn write(
+        &self,
+        lease: &Lease,
+        results: &[(Item<H::Subject>, H::Output)],
+    ) -> htm_core::Result<usize> {
         let handler = &self.dispatcher.handler;
         let ack = || handler.ack(&self.pool, lease, results);
         persist_results(&self.pool, &handler.queue(), self.answer, ack).await
@@ -264,16 +255,14 @@ impl<H: Handler> Processor<H> {
     /// A worker that is killed before the ack has spent the tokens for nothing: a budget is a bound, not a bill.
     async fn spend(
         &self,
-        items: Vec<Item>,
-        budgeted: &HashSet<String>,
+        items: Vec<Item<H::Subject>>,
         lease: &Lease,
-    ) -> htm_core::Result<(Vec<Item>, HashMap<String, NaiveDate>)> {
+    ) -> htm_core::Result<(Vec<Item<H::Subject>>, HashMap<String, NaiveDate>)> {
         let mut spent_on = HashMap::new();
-        if budgeted.is_empty() {
-            return Ok((items, spent_on));
+        let (costly, mut affordable): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| item.has_budget);
+        if costly.is_empty() {
+            return Ok((affordable, spent_on));
         }
-        let (costly, mut affordable): (Vec<Item>, Vec<Item>) =
-            items.into_iter().partition(|item| budgeted.contains(&item.namespace));
         let amounts: Vec<_> =
             costly.iter().map(|item| (item.namespace.as_str(), i64::from(item.tokens))).collect();
         let spent = self.answer.of(governor::spend(&self.pool, &amounts)).await?;
@@ -303,7 +292,7 @@ impl<H: Handler> Processor<H> {
     }
 
     /// Refunds the tokens of calls without a result.
-    async fn refund(&self, setbacks: &[(Item, Setback)], spent_on: &HashMap<String, NaiveDate>) {
+    async fn refund(&self, setbacks: &[(Item<H::Subject>, Setback)], spent_on: &HashMap<String, NaiveDate>) {
         let amounts: Vec<_> = setbacks
             .iter()
             .filter_map(|(item, _)| {
@@ -349,26 +338,14 @@ fn was_answered(error: &htm_core::Error) -> bool {
     error.is(codes::DATABASE_ERROR) || error.fault() != Fault::Transient
 }
 
-/// Decodes payloads. The jobs of a newer version are left to newer workers. Undecodable jobs become dead letters.
-fn decode(batch: &LeasedBatch, backoff: Backoff) -> (Vec<(String, Payload)>, Vec<Failed>) {
-    let mut payloads = Vec::with_capacity(batch.jobs.len());
-    let mut failures = Vec::new();
-    for job in &batch.jobs {
-        match Payload::decode(&job.payload) {
-            Ok(payload) => payloads.push((job.id.clone(), payload)),
-            Err(error) => failures.push(Failed {
-                job: job.id.clone(),
-                verdict: match error {
-                    PayloadError::Newer(_) => {
-                        Verdict::Defer { delay_ms: backoff.cap.as_millis() as u64 / 10 }
-                    }
-                    PayloadError::Undecodable(_) => Verdict::Dead,
-                },
-                reason: error.to_string(),
-            }),
-        }
-    }
-    (payloads, failures)
+/// The failure of a job whose payload cannot be processed. One of a newer version is left to newer workers, and any other
+/// is a dead letter.
+fn undecodable(job: String, error: &PayloadError, backoff: Backoff) -> Failed {
+    let verdict = match error {
+        PayloadError::Newer(_) => Verdict::Defer { delay_ms: backoff.cap.as_millis() as u64 / 10 },
+        PayloadError::Undecodable(_) => Verdict::Dead,
+    };
+    Failed { job, verdict, reason: error.to_string() }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::parse_override;
 use crate::handler::Handler;
 use crate::health::Port;
+use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::verdict::Backoff;
 use crate::worker::{Options, Report, WorkerError, run};
@@ -41,7 +42,7 @@ pub struct ServiceArgs {
     /// Stop when the queue is empty
     #[arg(long)]
     pub drain: bool,
-    /// The most texts per provider call, and jobs per claim
+    /// The most jobs per claim, and texts per provider call
     #[arg(long, value_name = "N", value_parser = |text: &str| parse_within(text, 2_048))]
     pub batch: Option<usize>,
     /// The most concurrent batches; live jobs may add two during a backfill
@@ -58,12 +59,11 @@ pub struct ServiceArgs {
 /// Runs a worker until SIGINT or SIGTERM or, when draining, until its queue is empty. The exit code is 0 only after a
 /// clean stop. An error is printed with its code and hint.
 pub async fn serve<H: Handler>(
-    program: &str,
-    stage: Stage,
+    kind: Kind,
     args: ProcessArgs,
     handler: impl AsyncFnOnce(&Session) -> Result<H>,
 ) -> ExitCode {
-    match try_serve(program, stage, args, handler).await {
+    match try_serve(kind, args, handler).await {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error[{}]: {}", error.code(), chain(&error));
@@ -78,24 +78,17 @@ pub async fn serve<H: Handler>(
 ///
 /// # Errors
 /// The handler's error.
-pub async fn start<H>(
-    session: &Session,
-    stage: Stage,
-    handler: impl Future<Output = Result<H>>,
-) -> Result<H> {
+pub async fn start<H>(session: &Session, kind: Kind, handler: impl Future<Output = Result<H>>) -> Result<H> {
     let error = match handler.await {
         Ok(handler) => return Ok(handler),
         Err(error) => error,
     };
-    let model = match error.value("model") {
-        Some(model) if error.kind() == ErrorKind::Provider => model.to_owned(),
-        _ if error.code().starts_with("provider_settings_") => {
-            let htm = session.htm();
-            match stage {
-                Stage::Embed => htm.settings().embedding_model.to_string(),
-                Stage::Tag => htm.settings().tag_model.to_string(),
-            }
-        }
+    let has_unfit_settings = error.code().starts_with("provider_settings_");
+    let htm = session.htm();
+    let model = match (error.value("model"), kind) {
+        (Some(model), _) if error.kind() == ErrorKind::Provider => model.to_owned(),
+        (_, Kind::Stage(Stage::Embed)) if has_unfit_settings => htm.settings().embedding_model.to_string(),
+        (_, Kind::Stage(Stage::Tag)) if has_unfit_settings => htm.settings().tag_model.to_string(),
         _ => return Err(error),
     };
     let reason = format!("a worker did not start: {}: {}", error.code(), chain(&error));
@@ -111,14 +104,13 @@ pub async fn start<H>(
 /// # Errors
 /// As [`run`].
 pub async fn work<H: Handler>(
-    program: &str,
     session: &Session,
     handler: H,
     args: &ServiceArgs,
     monitor: Option<Arc<Monitor>>,
     stop: CancellationToken,
 ) -> Result<Report> {
-    let options = Options { monitor, ..options(program, handler.stage(), session.config(), args) };
+    let options = Options { monitor, ..options(handler.kind(), session.config(), args) };
     run(session.pool().clone(), handler, options, stop).await.map_err(ended)
 }
 
@@ -138,8 +130,7 @@ fn parse_within(text: &str, most: usize) -> Result<usize, String> {
 }
 
 async fn try_serve<H: Handler>(
-    program: &str,
-    stage: Stage,
+    kind: Kind,
     args: ProcessArgs,
     handler: impl AsyncFnOnce(&Session) -> Result<H>,
 ) -> Result<Report> {
@@ -147,7 +138,7 @@ async fn try_serve<H: Handler>(
     let overrides: BTreeMap<String, String> = args.overrides.iter().cloned().collect();
     let loaded = Config::load(&overrides)?;
     let log = &loaded.config.log;
-    let _traces = telemetry::init(log.level, log.format, Role::Worker, log.collector(program))?;
+    let _traces = telemetry::init(log.level, log.format, Role::Worker, log.collector(kind.program()))?;
     let stop = shutdown::on_signal().map_err(|error| {
         Error::new(codes::SIGNALS_UNAVAILABLE, "the process cannot listen to signals").with_source(error)
     })?;
@@ -157,16 +148,16 @@ async fn try_serve<H: Handler>(
         None => None,
     };
     let session = Session::open(&loaded.config).await?;
-    tracing::debug!(queue = stage.queue(), "database open");
+    tracing::debug!(queue = kind.queue(), "database open");
     let mut server = JoinSet::new();
-    let result = match start(&session, stage, handler(&session)).await {
+    let result = match start(&session, kind, handler(&session)).await {
         Ok(handler) => {
             // The handler's queue, since a stage may have several.
             let monitor = Arc::new(Monitor::new(&handler.queue()));
             if let Some(port) = port {
                 server.spawn(port.serve(monitor.clone(), session.pool().clone()));
             }
-            work(program, &session, handler, &args, Some(monitor), stop).await
+            work(&session, handler, &args, Some(monitor), stop).await
         }
         Err(error) => Err(error),
     };
@@ -174,10 +165,13 @@ async fn try_serve<H: Handler>(
     result
 }
 
-fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> Options {
-    let (worker, call_deadline_ms): (&Worker, u64) = match stage {
-        Stage::Embed => (&config.embed_worker, config.embedding.timeout_ms),
-        Stage::Tag => (&config.tag_worker, config.tag.timeout_ms),
+fn options(kind: Kind, config: &Config, args: &ServiceArgs) -> Options {
+    let learn = &config.learn_worker;
+    let learner = Worker { batch: learn.batch, batch_tokens: u32::MAX, concurrency: learn.concurrency };
+    let (worker, call_deadline_ms) = match kind {
+        Kind::Stage(Stage::Embed) => (&config.embed_worker, config.embedding.timeout_ms),
+        Kind::Stage(Stage::Tag) => (&config.tag_worker, config.tag.timeout_ms),
+        Kind::Learn => (&learner, learn.timeout_ms),
     };
     let jobs = &config.jobs;
     let (mut breaker, mut backoff) = (Breaker::default(), Backoff::default());
@@ -186,7 +180,7 @@ fn options(program: &str, stage: Stage, config: &Config, args: &ServiceArgs) -> 
         (backoff.base, backoff.cap) = (LONGEST_SHORT_WAIT / 10, LONGEST_SHORT_WAIT);
     }
     Options {
-        program: program.into(),
+        program: kind.program().into(),
         batch: args.batch.unwrap_or(worker.batch),
         batch_tokens: worker.batch_tokens,
         call_deadline: Duration::from_millis(call_deadline_ms),

@@ -52,7 +52,7 @@ pub struct Options {
     pub batch: usize,
     /// The most tokens per provider call. A longer text goes alone.
     pub batch_tokens: u32,
-    /// The provider client's time limit of a call.
+    /// The provider client's time limit of a call, or that of an item's work without a provider.
     pub call_deadline: Duration,
     /// The settings of the fleet's breaker for a failing provider.
     pub breaker: Breaker,
@@ -148,7 +148,8 @@ async fn run_on<H: Handler>(
         pool: lease_pool,
         queue: queue.clone(),
         worker: worker.clone(),
-        detail: format!("{} {} {}", options.program, env!("CARGO_PKG_VERSION"), model),
+        detail: [&*options.program, env!("CARGO_PKG_VERSION"), model.as_deref().unwrap_or_default()]
+            .join(" "),
         lease: options.lease,
         held: held.clone(),
     });
@@ -160,7 +161,7 @@ async fn run_on<H: Handler>(
         deadline.at_most(FAREWELL).of(workers::deregister(&pool, &worker)).await?;
         return Ok(Report::default());
     }
-    monitor.metrics.started(&options.program, &model);
+    monitor.metrics.started(&options.program, model.as_deref());
     monitor.vitals.registered(options.lease, stop.clone());
     tracing::info!(worker, queue, model, batch = options.batch, "worker started");
 
@@ -187,7 +188,7 @@ async fn run_on<H: Handler>(
     let claimer = Claimer {
         pool: pool.clone(),
         queue: queue.clone(),
-        claims: Claims::new(&queue, &model, &worker),
+        claims: Claims::new(&queue, model.as_deref(), &worker),
         registration: registration.clone(),
         deadline,
         batch: options.batch,

@@ -47,7 +47,7 @@ create table htm.held_queues (
     reason text not null default '',
     until  timestamptz not null default '-infinity'
 );
-insert into htm.held_queues (queue) values ('htm.embed'), ('htm.tag');
+insert into htm.held_queues (queue) values ('htm.embed'), ('htm.tag'), ('htm.learn');
 
 -- The lasting record of done jobs. It includes jobs that gave no tags, and stays after the job's row is pruned.
 create table htm.completions (

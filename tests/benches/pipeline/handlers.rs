@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use embed_worker::EmbedHandler;
-use htm_core::provider::{Calls, Embedding, ModelName, ProviderError};
-use htm_core::worker::jobs::Lease;
+use htm_core::provider::{Calls, Embedding, ModelName};
+use htm_core::worker::jobs::{Claimed, Lease};
 use htm_core::{Htm, Memory, NodeId, Settings, Stage};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::TestDatabase;
-use htm_worker::{Handler, Item, Options};
+use htm_worker::{Handler, Item, Kind, Options, Subjects, Text, WorkError, texts};
 use sqlx::PgPool;
 
 /// Texts a call, and jobs a claim.
@@ -41,17 +41,22 @@ pub(crate) struct Noop {
 
 #[async_trait]
 impl Handler for Noop {
+    type Subject = Text;
     type Output = ();
 
-    fn stage(&self) -> Stage {
-        Stage::Embed
+    fn kind(&self) -> Kind {
+        Kind::Stage(Stage::Embed)
     }
 
-    fn model(&self) -> String {
-        "bench/noop".into()
+    fn model(&self) -> Option<String> {
+        Some("bench/noop".into())
     }
 
-    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<()>, ProviderError> {
+    async fn read(&self, pool: &PgPool, jobs: &[Claimed]) -> htm_core::Result<Subjects<Text>> {
+        texts(pool, jobs).await
+    }
+
+    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<()>, WorkError> {
         Ok(vec![(); items.len()])
     }
 
@@ -90,26 +95,31 @@ impl Watched {
 
 #[async_trait]
 impl Handler for Watched {
+    type Subject = Text;
     type Output = Embedding;
 
-    fn stage(&self) -> Stage {
-        self.inner.stage()
+    fn kind(&self) -> Kind {
+        self.inner.kind()
     }
 
     fn queue(&self) -> String {
         self.inner.queue()
     }
 
-    fn model(&self) -> String {
+    fn model(&self) -> Option<String> {
         self.inner.model()
     }
 
-    async fn work(&self, items: &[Item], calls: &dyn Calls) -> Result<Vec<Embedding>, ProviderError> {
+    async fn read(&self, pool: &PgPool, jobs: &[Claimed]) -> htm_core::Result<Subjects<Text>> {
+        self.inner.read(pool, jobs).await
+    }
+
+    async fn work(&self, items: &[Item], calls: &dyn Calls) -> Result<Vec<Embedding>, WorkError> {
         let begun = Instant::now();
         self.seen
             .lock()
             .expect("no panic holds it")
-            .extend(items.iter().map(|item| (item.node, Seen { begun, done: None })));
+            .extend(items.iter().map(|item| (item.subject.node, Seen { begun, done: None })));
         self.inner.work(items, calls).await
     }
 
@@ -123,7 +133,7 @@ impl Handler for Watched {
         let now = Instant::now();
         let mut seen = self.seen.lock().expect("no panic holds it");
         for (item, _) in results {
-            if let Some(seen) = seen.get_mut(&item.node) {
+            if let Some(seen) = seen.get_mut(&item.subject.node) {
                 seen.done = Some(now);
             }
         }

@@ -182,6 +182,7 @@ async fn a_secret_that_was_typed_wrongly_is_not_shown() {
             ("htm", &["--json"], &["config", "show"]),
             ("embed-worker", &[], &[]),
             ("tag-worker", &["--drain"], &[]),
+            ("learn-worker", &["--drain"], &[]),
         ] {
             let answer = sandbox.run(program, &[before, typed, after].concat(), b"").await;
             let said = &answer.exits(2).stderr;

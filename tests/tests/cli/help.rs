@@ -157,7 +157,7 @@ async fn of_htm() {
 
 #[tokio::test]
 async fn of_the_workers() {
-    for program in ["embed-worker", "tag-worker"] {
+    for program in ["embed-worker", "tag-worker", "learn-worker"] {
         insta::assert_snapshot!(program, help_of(program, &[&[]]).await);
     }
 }

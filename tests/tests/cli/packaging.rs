@@ -6,7 +6,7 @@ use std::process::Command;
 
 use htm_tests::Sandbox;
 
-const PROGRAMS: [&str; 3] = ["htm", "embed-worker", "tag-worker"];
+const PROGRAMS: [&str; 4] = ["htm", "embed-worker", "tag-worker", "learn-worker"];
 
 /// Completes a line of bash with the script of its first argument.
 const COMPLETE: &str = r#"

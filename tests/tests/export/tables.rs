@@ -8,7 +8,7 @@ use sqlx::AssertSqlSafe;
 use super::{ALL, export, filled, import};
 
 /// The tables that come back, each with its columns that do not, and the condition on its rows that do.
-const RESTORED: [(&str, &[&str], &str); 25] = [
+const RESTORED: [(&str, &[&str], &str); 27] = [
     ("htm.nodes", &["id"], "true"),
     ("htm.node_revisions", &[], "true"),
     ("htm.node_absences", &[], "true"),
@@ -35,6 +35,9 @@ const RESTORED: [(&str, &[&str], &str); 25] = [
     ("htm.tag_change_nodes", &[], "true"),
     ("htm.documents", &[], "true"),
     ("htm.retention", &[], "true"),
+    ("htm.rankings", &[], "true"),
+    // Recalls are counted by the feedback that is kept, and a trial is of live recalls.
+    ("htm.learning", &["judged", "asked_at", "trial", "trial_kind"], "true"),
     ("htm.quotas", &["minute", "taken"], "true"),
     ("htm.budgets", &["day", "tokens_used"], "true"),
     // The state of a provider is what its last answers said.
@@ -61,7 +64,7 @@ const RESTORED: [(&str, &[&str], &str); 25] = [
 const CURRENT: &str = "t.revision = (select n.revision from htm.nodes n where n.id = t.node_id)";
 
 /// The tables that do not come back, each with the reason.
-const LEFT: [(&str, &str); 22] = [
+const LEFT: [(&str, &str); 26] = [
     ("htm.lexeme_statistics", "derived from the texts"),
     ("htm.namespace_statistics", "derived from the texts"),
     ("htm.statistics_watermark", "derived from the texts"),
@@ -81,6 +84,10 @@ const LEFT: [(&str, &str); 22] = [
     ("htm.api_keys", "keys are of an installation; their secrets are not known"),
     ("htm.sign_ins", "browsers that are signed in to this installation"),
     ("htm.request_rates", "requests of this minute"),
+    ("htm.recalls", "evidence for rankings, for a limited time"),
+    ("htm.recall_candidates", "evidence for rankings, for a limited time"),
+    ("htm.feedback", "evidence for rankings, for a limited time"),
+    ("htm.ranking_choices", "evidence of what was done in this installation"),
     ("htm.audit_log", "evidence of what was done in this installation"),
     ("htm.erasures", "evidence of what was removed from this database"),
     ("htm.erased_nodes", "evidence of what was removed from this database"),

@@ -124,7 +124,7 @@ async fn claims_do_not_walk_over_what_was_claimed_while_a_snapshot_keeps_it() {
         .await
         .unwrap();
     let own = PgPoolOptions::new().max_connections(1).connect_with(db.options()).await.unwrap();
-    let mut claims = Claims::new(QUEUE, MODEL, "worker");
+    let mut claims = Claims::new(QUEUE, Some(MODEL), "worker");
     let mut claimed = 0;
     while let Some((_, jobs)) = claims.next(&own, BATCH, Wanted::Any).await.unwrap() {
         claimed += jobs.len();
@@ -152,7 +152,7 @@ async fn what_is_given_back_before_the_remembered_place_is_found_soon() {
     let db = TestDatabase::new().await;
     workers::register(&db.pool, QUEUE, "worker", "test", 30_000).await.unwrap();
     enqueue(&db, 8, "now() - interval '1 day' + g * interval '1 hour'").await;
-    let mut claims = Claims::new(QUEUE, MODEL, "worker");
+    let mut claims = Claims::new(QUEUE, Some(MODEL), "worker");
     for _ in 0..2 {
         let mut claimed = 0;
         while claimed < 8 {
@@ -233,7 +233,7 @@ async fn a_suspect_waits_after_the_loss_and_is_none_after_a_failure_that_it_surv
     assert_eq!(db.count(waits).await, 1);
     sqlx::raw_sql("update apalis.jobs set run_at = now()").execute(&db.pool).await.unwrap();
     workers::register(&db.pool, QUEUE, "other", "test", 30_000).await.unwrap();
-    let mut claims = Claims::new(QUEUE, MODEL, "other");
+    let mut claims = Claims::new(QUEUE, Some(MODEL), "other");
     assert!(claims.next(&db.pool, 1, Wanted::Live).await.unwrap().is_none(), "never beside others");
     let (lease, jobs) = claims.next(&db.pool, 1, Wanted::Any).await.unwrap().unwrap();
     assert!(jobs[0].suspect);

@@ -207,7 +207,7 @@ async fn a_job_that_was_refused_before_midnight_and_parked_after_it_waits_for_th
         verdict: Verdict::OverBudget { until: midnight },
     };
     jobs::fail(&db.pool, &lease, &[failed], Duration::MAX).await.unwrap();
-    let mut claims = Claims::new(Stage::Embed.queue(), MODEL, "worker");
+    let mut claims = Claims::new(Stage::Embed.queue(), Some(MODEL), "worker");
     let again = claims.next(&db.pool, 1, Wanted::Any).await.unwrap();
     assert_eq!(again.expect("the new day has begun").1[0].attempt, 1);
 }

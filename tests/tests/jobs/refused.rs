@@ -48,7 +48,7 @@ async fn a_full_disk_holds_the_queue_charges_nothing_and_costs_no_second_call() 
     // What comes now waits: it would only be made, not written.
     let late = htm.remember(Memory::new("late")).await.unwrap().node;
     workers::register(&db.pool, "htm.embed", "other", "test", 30_000).await.unwrap();
-    let mut claims = Claims::new("htm.embed", "fake/scripted", "other");
+    let mut claims = Claims::new("htm.embed", Some("fake/scripted"), "other");
     let claimed = claims.next(&db.pool, 1, Wanted::Any).await.unwrap();
     assert!(claimed.is_none(), "{claimed:?}");
 

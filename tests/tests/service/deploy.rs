@@ -12,7 +12,7 @@ use crate::exposition::Scrape;
 use crate::metrics::scrape;
 use crate::promql::{Query, Selector};
 
-const PROGRAMS: [&str; 3] = ["htm", "embed-worker", "tag-worker"];
+const PROGRAMS: [&str; 4] = ["htm", "embed-worker", "tag-worker", "learn-worker"];
 
 /// The image, where a command names it.
 const IMAGE: &str = concat!("htm:", env!("CARGO_PKG_VERSION"), " ");
@@ -105,7 +105,7 @@ async fn each_worker_has_longer_to_stop_than_its_grace_time() {
     let grace = keys.iter().find(|entry| entry["key"] == "jobs.grace_ms").unwrap();
     let grace: u64 = grace["value"].as_str().unwrap().parse::<u64>().unwrap() / 1_000;
     let seconds = |value: &str| value.trim_end_matches('s').parse::<u64>().unwrap();
-    for program in ["embed-worker", "tag-worker"] {
+    for program in ["embed-worker", "tag-worker", "learn-worker"] {
         let service = &compose()["services"][program];
         assert!(seconds(service["stop_grace_period"].as_str().unwrap()) > grace, "{service}");
         let unit = unit(&format!("htm-{program}@.service"));
@@ -134,7 +134,7 @@ async fn the_health_check_of_compose_asks_the_worker() {
 async fn kubernetes_asks_the_worker_within_its_pod() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    for program in ["embed-worker", "tag-worker"] {
+    for program in ["embed-worker", "tag-worker", "learn-worker"] {
         let worker = Served::ready(&sandbox, program).await;
         let port = worker.base.rsplit_once(':').unwrap().1;
         let deployment = deployment(program);
@@ -187,7 +187,7 @@ fn the_port_is_on_loopback_unless_monitoring_is_asked_for() {
     assert!(read("Dockerfile").contains(" HTM_WORKER__LISTEN=127.0.0.1:9464 "));
     let listen = &compose()["services"]["embed-worker"]["environment"]["HTM_WORKER__LISTEN"];
     assert_eq!(listen, "${WORKER_LISTEN:-127.0.0.1:9464}");
-    for program in ["embed-worker", "tag-worker"] {
+    for program in ["embed-worker", "tag-worker", "learn-worker"] {
         let command = &unit(&format!("htm-{program}@.service"))["Service"]["ExecStart"];
         assert!(command.ends_with("--listen 127.0.0.1:%i"), "{command}");
         let open = documents(&format!("kubernetes-monitoring/{program}.yaml")).remove(0);
@@ -222,7 +222,7 @@ fn every_container_is_confined() {
             );
         }
     }
-    let pods = ["migrate", "embed-worker", "tag-worker", "server"]
+    let pods = ["migrate", "embed-worker", "tag-worker", "learn-worker", "server"]
         .map(|name| documents(&format!("kubernetes/{name}.yaml")));
     for pod in pods.iter().map(|documents| &documents[0]["spec"]["template"]["spec"]) {
         assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{pod}");
@@ -235,7 +235,7 @@ fn every_container_is_confined() {
         assert_eq!(container["securityContext"], context);
         assert!(container["resources"]["limits"]["memory"].is_string(), "{container}");
     }
-    for name in ["htm-embed-worker@", "htm-tag-worker@", "htm-server"] {
+    for name in ["htm-embed-worker@", "htm-tag-worker@", "htm-learn-worker@", "htm-server"] {
         let unit = &unit(&format!("{name}.service"))["Service"];
         assert_eq!((&*unit["NoNewPrivileges"], &*unit["ProtectSystem"]), ("yes", "strict"));
         assert!(unit.contains_key("MemoryMax") && unit.contains_key("TasksMax"), "{unit:?}");
@@ -248,8 +248,8 @@ fn workers_are_not_the_owner_of_the_schema() {
     let user = |url: &str| url.trim_start_matches("postgres://").split(':').next().unwrap().to_owned();
     let services = &compose()["services"];
     let of = |service: &str| user(services[service]["environment"]["HTM_DATABASE__URL"].as_str().unwrap());
-    let roles = ["migrate", "embed-worker", "tag-worker", "server"].map(of);
-    assert_eq!(roles, ["htm", "htm_app", "htm_app", "htm_app"]);
+    let roles = ["migrate", "embed-worker", "tag-worker", "learn-worker", "server"].map(of);
+    assert_eq!(roles, ["htm", "htm_app", "htm_app", "htm_app", "htm_app"]);
     let grant = ["htm", "db", "migrate", "--application-role", "htm_app"];
     assert_eq!(texts(&services["migrate"]["command"]), grant);
     assert!(
@@ -268,7 +268,7 @@ fn workers_are_not_the_owner_of_the_schema() {
     };
     assert_eq!(secrets(&pod("migrate")), ["htm", "htm-owner"]);
     assert_eq!(texts(&pod("migrate")["command"]), grant);
-    for program in ["embed-worker", "tag-worker", "server"] {
+    for program in ["embed-worker", "tag-worker", "learn-worker", "server"] {
         assert_eq!(secrets(&pod(program)), ["htm"]);
     }
 }

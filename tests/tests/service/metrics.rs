@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use htm_core::worker::gauges::{QueueGauges, gauges};
-use htm_tests::{Sandbox, TestDatabase, wait_until};
+use htm_tests::{Sandbox, TestDatabase, enqueue_learning, wait_until};
 
 use crate::exposition::Scrape;
 use crate::{Served, hold, remember};
@@ -74,6 +74,18 @@ async fn what_a_worker_does_is_counted() {
     let claims = scrape.sum("htm_claims_total", &[]);
     assert!(claims >= Some(2.0), "{claims:?}");
     assert_eq!(scrape.sum("htm_claim_seconds_count", &[]), claims);
+}
+
+#[tokio::test]
+async fn what_is_learnt_is_counted_without_calls() {
+    let db = TestDatabase::new().await;
+    let worker = Served::ready(&Sandbox::new(&db), "learn-worker").await;
+    enqueue_learning(&db, "atlas").await;
+    let done = [("outcome", "done")];
+    wait_until(|| async { scrape(&worker).await.sum("htm_job_outcomes_total", &done) == Some(1.0) }).await;
+    let scrape = scrape(&worker).await;
+    assert_eq!(scrape.values("htm_worker_info", "queue"), ["htm.learn"].into());
+    assert_eq!(scrape.sum("htm_provider_calls_total", &[]), None);
 }
 
 #[tokio::test]

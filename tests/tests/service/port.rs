@@ -15,7 +15,7 @@ use crate::{Served, accept, hold, refuse, remember};
 async fn a_worker_answers_on_its_port() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    for program in ["embed-worker", "tag-worker"] {
+    for program in ["embed-worker", "tag-worker", "learn-worker"] {
         let worker = Served::ready(&sandbox, program).await;
         for path in ["/livez", "/readyz"] {
             assert_eq!(worker.get(path).await, (200, "ok\n".into()), "{program} {path}");
@@ -72,7 +72,7 @@ async fn a_port_that_is_taken_is_said_at_the_start() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let sandbox = Sandbox::new(&db);
-    for program in ["embed-worker", "tag-worker"] {
+    for program in ["embed-worker", "tag-worker", "learn-worker"] {
         let answer = sandbox.run(program, &["--drain", "--listen", &address], b"").await;
         let said = answer.fails(1, "address_in_use");
         assert!(said.contains(&address) && said.contains("--listen"), "{said}");

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use htm_core::provider::{Calls, Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
 use htm_core::worker::embeddings::{self, ModelState, RegisteredModel, retired};
-use htm_core::worker::jobs::{self, Embedded, Lease};
+use htm_core::worker::jobs::{self, Claimed, Embedded, Lease};
 use htm_core::{Result, Stage};
 use htm_runtime::Session;
-use htm_worker::{Handler, Item};
+use htm_worker::{Handler, Item, Kind, Subjects, Text, WorkError, texts};
 use sqlx::PgPool;
 
 pub use arguments::Arguments;
@@ -88,10 +88,11 @@ pub async fn handler_of(session: &Session, model: &RegisteredModel) -> Result<Em
 
 #[async_trait]
 impl Handler for EmbedHandler {
+    type Subject = Text;
     type Output = Embedding;
 
-    fn stage(&self) -> Stage {
-        Stage::Embed
+    fn kind(&self) -> Kind {
+        Kind::Stage(Stage::Embed)
     }
 
     fn queue(&self) -> String {
@@ -99,17 +100,21 @@ impl Handler for EmbedHandler {
         self.model.queue.clone().unwrap_or_default()
     }
 
-    fn model(&self) -> String {
-        self.model.label.clone()
+    fn model(&self) -> Option<String> {
+        Some(self.model.label.clone())
     }
 
-    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<Embedding>, ProviderError> {
-        let texts: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
+    async fn read(&self, pool: &PgPool, jobs: &[Claimed]) -> Result<Subjects<Text>> {
+        texts(pool, jobs).await
+    }
+
+    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<Embedding>, WorkError> {
+        let texts: Vec<String> = items.iter().map(|item| item.subject.content.clone()).collect();
         let embeddings = self.embedder.embed(&texts, Purpose::Document).await?;
         let mut lengths = embeddings.iter().map(|embedding| embedding.vector.len());
         match lengths.find(|length| *length != self.model.dimensions) {
             None => Ok(embeddings),
-            Some(length) => Err(unfit(&self.model, length)),
+            Some(length) => Err(unfit(&self.model, length).into()),
         }
     }
 
@@ -123,8 +128,8 @@ impl Handler for EmbedHandler {
             .iter()
             .map(|(item, embedding)| Embedded {
                 job: item.job.clone(),
-                node: item.node,
-                revision: item.revision,
+                node: item.subject.node,
+                revision: item.subject.revision,
                 embedding: embedding.vector.clone(),
                 parts: embedding.parts,
             })

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use embed_worker::Arguments;
 use htm_core::Stage;
 use htm_runtime::Session;
-use htm_worker::arguments;
 use htm_worker::service::serve;
+use htm_worker::{Kind, arguments};
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let Arguments { queue, process } = arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
     let handler = async |session: &Session| embed_worker::handler(session, queue.as_deref()).await;
-    serve("embed-worker", Stage::Embed, process, handler).await
+    serve(Kind::Stage(Stage::Embed), process, handler).await
 }

@@ -13,11 +13,11 @@ use htm_core::error::chain;
 use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion};
 use htm_core::tag::{KnownTag, KnownTags, TagRules};
 use htm_core::worker::governor::Breaker;
-use htm_core::worker::jobs::{self, Lease, Tagged, Tagger};
+use htm_core::worker::jobs::{self, Claimed, Lease, Tagged, Tagger};
 use htm_core::worker::tags;
 use htm_core::{Error, Result, Stage};
 use htm_runtime::Session;
-use htm_worker::{Handler, Item};
+use htm_worker::{Handler, Item, Kind, Subjects, Text, WorkError, texts};
 use sqlx::PgPool;
 
 pub use arguments::Arguments;
@@ -123,27 +123,28 @@ pub async fn handler(session: &Session) -> Result<TagHandler> {
 
 #[async_trait]
 impl Handler for TagHandler {
+    type Subject = Text;
     type Output = Vec<TagSuggestion>;
 
-    fn stage(&self) -> Stage {
-        Stage::Tag
+    fn kind(&self) -> Kind {
+        Kind::Stage(Stage::Tag)
     }
 
-    fn model(&self) -> String {
-        self.extractor.model().to_string()
+    fn model(&self) -> Option<String> {
+        Some(self.extractor.model().to_string())
     }
 
     fn one_namespace_a_call(&self) -> bool {
         true
     }
 
-    async fn work(
-        &self,
-        items: &[Item],
-        calls: &dyn Calls,
-    ) -> Result<Vec<Vec<TagSuggestion>>, ProviderError> {
+    async fn read(&self, pool: &PgPool, jobs: &[Claimed]) -> Result<Subjects<Text>> {
+        texts(pool, jobs).await
+    }
+
+    async fn work(&self, items: &[Item], calls: &dyn Calls) -> Result<Vec<Vec<TagSuggestion>>, WorkError> {
         let Some(first) = items.first() else { return Ok(Vec::new()) };
-        let texts: Vec<String> = items.iter().map(|item| item.content.clone()).collect();
+        let texts: Vec<String> = items.iter().map(|item| item.subject.content.clone()).collect();
         let choice = tokio::time::timeout(CHOICE, self.ontology(&first.namespace, &texts)).await;
         let ontology = choice.unwrap_or_else(|_elapsed| {
             tracing::warn!("tagging without the tags in use: the database or the embedder does not answer");
@@ -155,7 +156,8 @@ impl Handler for TagHandler {
                 self.extractor.model(),
                 ProviderErrorKind::BadResponse,
                 format!("answered for {} of {} texts", suggestions.len(), texts.len()),
-            ));
+            )
+            .into());
         }
         Ok(suggestions)
     }
@@ -170,9 +172,9 @@ impl Handler for TagHandler {
             .iter()
             .map(|(item, suggestions)| Tagged {
                 job: item.job.clone(),
-                node: item.node,
+                node: item.subject.node,
                 namespace: item.namespace.clone(),
-                revision: item.revision,
+                revision: item.subject.revision,
                 tags: suggestions.clone(),
             })
             .collect();

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use htm_core::Stage;
-use htm_worker::arguments;
 use htm_worker::service::serve;
+use htm_worker::{Kind, arguments};
 use tag_worker::Arguments;
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let Arguments { queue: _, process } =
         arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
-    serve("tag-worker", Stage::Tag, process, tag_worker::handler).await
+    serve(Kind::Stage(Stage::Tag), process, tag_worker::handler).await
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 from htm_memory import Memory
 from htm_memory.private import program
 
-for name in ("htm", "embed-worker", "tag-worker"):
+for name in ("htm", "embed-worker", "tag-worker", "learn-worker"):
     found = program(name)
     assert found.parent.name == "bin", found
     assert "Usage" in subprocess.run([found, "--help"], check=True, capture_output=True, text=True).stdout

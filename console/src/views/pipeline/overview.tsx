@@ -31,7 +31,7 @@ export function Overview({ queues }: { queues: Answer<models.QueueStats[]> }): J
             <Empty>
               <p>
                 There is no queue yet. The first worker makes one: start <code>htm up</code>, or{" "}
-                <code>embed-worker</code> and <code>tag-worker</code>.
+                <code>embed-worker</code>, <code>tag-worker</code> and <code>learn-worker</code>.
               </p>
             </Empty>
           ) : (

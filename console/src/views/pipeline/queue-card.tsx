@@ -10,7 +10,7 @@ import { Link, address } from "../../router";
 import { htm } from "../../server";
 import { FailureText } from "./failure";
 import { PauseDialog } from "./pause";
-import { STATES, STATE_NAMES, stageOf } from "../../components/job-words";
+import { STATES, STATE_NAMES, stageOf, workerOf } from "../../components/job-words";
 
 interface Properties {
   queue: models.QueueStats;
@@ -28,7 +28,7 @@ export function QueueCard({ queue, reload }: Properties): JSX.Element {
         <div>
           <h2>{name}</h2>
           <p class="small muted stored">
-            {queue.model ?? "no model yet"} · <code>{queue.queue}</code>
+            {name === "Learning" ? "ranking from feedback" : (queue.model ?? "no model yet")} · <code>{queue.queue}</code>
           </p>
         </div>
         <PauseButton queue={queue} reload={reload} />
@@ -114,10 +114,10 @@ function State({ queue }: { queue: models.QueueStats }): JSX.Element {
   }
   const state = stateOf(queue);
   if (state === "No worker") {
-    const command = queue.queue === "htm.tag" ? "tag-worker" : `embed-worker --queue ${queue.queue}`;
     return (
       <p class="notice warn">
-        <strong>No worker</strong> serves this queue. Start <code>htm up</code>, or <code>{command}</code>.
+        <strong>No worker</strong> serves this queue. Start <code>htm up</code>, or{" "}
+        <code>{workerOf(queue.queue)}</code>.
       </p>
     );
   }

@@ -24,8 +24,8 @@ export function Workers({ workers, running }: Properties): JSX.Element {
       {workers.length === 0 ? (
         <Empty>
           <p>
-            No worker has been seen. Start <code>htm up</code>, or <code>embed-worker</code> and <code>tag-worker</code>
-            .
+            No worker has been seen. Start <code>htm up</code>, or <code>embed-worker</code>, <code>tag-worker</code>{" "}
+            and <code>learn-worker</code>.
           </p>
         </Empty>
       ) : (

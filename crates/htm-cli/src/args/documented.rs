@@ -18,6 +18,7 @@ call() { printf '%s\0' "$@" >&3; printf '\n\0' >&3; }
 htm() { call htm "$@"; }
 embed-worker() { call embed-worker "$@"; }
 tag-worker() { call tag-worker "$@"; }
+learn-worker() { call learn-worker "$@"; }
 eval "$1"
 "#;
 
@@ -46,6 +47,7 @@ fn refusal(call: &[String]) -> Option<String> {
     let refused = match call[0].as_str() {
         "htm" => Arguments::try_parse_from(call).err(),
         "embed-worker" => embed_worker::Arguments::try_parse_from(call).err(),
+        "learn-worker" => learn_worker::Arguments::try_parse_from(call).err(),
         _ => tag_worker::Arguments::try_parse_from(call).err(),
     };
     let asks_for_help =
@@ -54,7 +56,9 @@ fn refusal(call: &[String]) -> Option<String> {
 }
 
 fn check(place: &str, line: &str) {
-    let names_one = line.split_whitespace().any(|word| ["htm", "embed-worker", "tag-worker"].contains(&word));
+    let names_one = line
+        .split_whitespace()
+        .any(|word| ["htm", "embed-worker", "tag-worker", "learn-worker"].contains(&word));
     let calls = calls(line);
     assert!(!names_one || !calls.is_empty(), "{place}: bash calls no program of `{line}`");
     for call in calls {
@@ -85,9 +89,12 @@ fn the_documents() {
 
 #[test]
 fn the_examples_of_the_help_texts() {
-    for command in
-        [Arguments::command(), embed_worker::Arguments::command(), tag_worker::Arguments::command()]
-    {
+    for command in [
+        Arguments::command(),
+        embed_worker::Arguments::command(),
+        tag_worker::Arguments::command(),
+        learn_worker::Arguments::command(),
+    ] {
         check_examples(&command);
     }
 }

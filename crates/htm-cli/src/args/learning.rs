@@ -9,10 +9,10 @@ use htm_core::{NodeId, Signal};
 
 Examples:
   htm feedback 01M8AGE71K3WB1C51X48ZE4G8H --used 42,17 --useless 9
-  htm feedback 01M8AGE71K3WB1C51X48ZE4G8H --used 42 --json"
+  htm feedback last --used 42 --json"
 )]
 pub(crate) struct FeedbackArgs {
-    /// The id of the recall
+    /// The id of the recall, or `last`: the last one of this robot
     pub(crate) recall: String,
     /// The ids of the nodes that were used
     #[arg(long, value_name = "NODE,…", value_delimiter = ',', required_unless_present = "useless")]

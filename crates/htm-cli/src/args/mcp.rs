@@ -11,7 +11,7 @@ use super::Consent;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "A client starts it and speaks the Model Context Protocol over standard input and output. Logs go to \
-standard error. It starts the private PostgreSQL and both workers, and ends when standard input closes.
+standard error. It starts the private PostgreSQL and the workers, and ends when standard input closes.
 
 A client's configuration: {\"mcpServers\": {\"htm\": {\"command\": \"htm\", \"args\": [\"mcp\"]}}}
 

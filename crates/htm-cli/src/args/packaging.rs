@@ -11,6 +11,7 @@ pub(crate) enum Program {
     Htm,
     EmbedWorker,
     TagWorker,
+    LearnWorker,
 }
 
 #[derive(Args)]

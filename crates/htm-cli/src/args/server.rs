@@ -28,7 +28,7 @@ pub(crate) struct ListeningArgs {
 #[derive(Args)]
 #[command(
     after_help = "It ignores worker.listen. /livez, /readyz and /metrics of the workers are served by the processes \
-embed-worker and tag-worker. With --drain, or if server.listen is empty, it serves no HTTP."
+embed-worker, tag-worker and learn-worker. With --drain, or if server.listen is empty, it serves no HTTP."
 )]
 pub(crate) struct UpArgs {
     #[command(flatten)]

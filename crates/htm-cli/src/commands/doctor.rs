@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use console::style;
 use htm_core::fault::Fault;
+use htm_core::job::LEARN_QUEUE;
 use htm_core::models::ModelState;
 use htm_core::providers::Provider;
 use htm_core::worker::server;
@@ -214,6 +215,7 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
         findings.push(if waiting + queue.running > 0 && queue.workers == 0 {
             let program = match name.as_str() {
                 "htm.tag" => "tag-worker".to_owned(),
+                LEARN_QUEUE => "learn-worker".to_owned(),
                 _ if queue.model.as_ref().is_none_or(|model| *model == configured) => {
                     "embed-worker".to_owned()
                 }

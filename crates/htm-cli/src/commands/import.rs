@@ -167,6 +167,8 @@ fn called(kind: LineKind) -> &'static str {
         LineKind::Relation => "relation",
         LineKind::Document => "document",
         LineKind::Quota => "quota",
+        LineKind::Learning => "setting of learning",
+        LineKind::Ranking => "ranking",
         LineKind::Robot => "robot",
         LineKind::Group => "group",
         LineKind::Change => "ontology change",

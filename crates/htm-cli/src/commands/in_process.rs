@@ -1,4 +1,4 @@
-//! Both workers in the process of a command.
+//! The workers in the process of a command.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -8,10 +8,13 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use htm_core::Stage;
 use htm_core::models::RegisteredModel;
 use htm_runtime::{Session, commands};
-use htm_worker::Handler;
 use htm_worker::service::{ServiceArgs, start, work};
+use htm_worker::{Handler, Kind};
+use learn_worker::LearnHandler;
 use tag_worker::TagHandler;
 use tokio_util::sync::CancellationToken;
+
+const EMBED: Kind = Kind::Stage(Stage::Embed);
 
 /// The interval between looks for new models. Each look is one small statement.
 const LOOK: Duration = Duration::from_secs(2);
@@ -23,14 +26,15 @@ const AGAIN: Duration = Duration::from_secs(5);
 pub(crate) struct Workers {
     embed: EmbedHandler,
     tag: TagHandler,
+    learn: LearnHandler,
 }
 
 impl Workers {
-    /// Makes the workers of the configured models.
+    /// Makes the workers of the configured models, and the one that learns.
     pub(crate) async fn start(session: &Session) -> htm_core::Result<Self> {
-        let embed = start(session, Stage::Embed, embed_worker::handler(session, None)).await?;
-        let tag = start(session, Stage::Tag, tag_worker::handler(session)).await?;
-        Ok(Self { embed, tag })
+        let embed = start(session, EMBED, embed_worker::handler(session, None)).await?;
+        let tag = start(session, Kind::Stage(Stage::Tag), tag_worker::handler(session)).await?;
+        Ok(Self { embed, tag, learn: learn_worker::handler(session) })
     }
 
     /// Runs the workers until `stop` is cancelled or, when draining, until their queues are empty. An error of one
@@ -48,12 +52,21 @@ impl Workers {
             }
             result
         };
-        let (embedded, tagged) =
-            tokio::join!(async { end_of(embed(session, self.embed, args, stop).await).await }, async {
-                let tagged = work("tag-worker", session, self.tag, args, None, stop.child_token()).await;
+        // The sizes of a batch are those of texts.
+        let mut learn_args = args.clone();
+        (learn_args.batch, learn_args.concurrency) = (None, None);
+        let (embedded, tagged, learnt) = tokio::join!(
+            async { end_of(embed(session, self.embed, args, stop).await).await },
+            async {
+                let tagged = work(session, self.tag, args, None, stop.child_token()).await;
                 end_of(tagged.map(drop)).await
-            });
-        embedded.and(tagged)
+            },
+            async {
+                let learnt = work(session, self.learn, &learn_args, None, stop.child_token()).await;
+                end_of(learnt.map(drop)).await
+            }
+        );
+        embedded.and(tagged).and(learnt)
     }
 }
 
@@ -65,9 +78,7 @@ async fn embed(
     args: &ServiceArgs,
     stop: &CancellationToken,
 ) -> htm_core::Result<()> {
-    let serve = async |handler: EmbedHandler| {
-        work("embed-worker", session, handler, args, None, stop.child_token()).await
-    };
+    let serve = async |handler: EmbedHandler| work(session, handler, args, None, stop.child_token()).await;
     let mut served = HashSet::from([configured.queue()]);
     let mut again: HashMap<String, Instant> = HashMap::new();
     let mut workers = FuturesUnordered::from_iter([serve(configured)]);
@@ -84,7 +95,7 @@ async fn embed(
             if served.contains(&queue) || again.get(&queue).is_some_and(|at| Instant::now() < *at) {
                 continue;
             }
-            match start(session, Stage::Embed, embed_worker::handler_of(session, &model)).await {
+            match start(session, EMBED, embed_worker::handler_of(session, &model)).await {
                 Ok(handler) => {
                     served.insert(queue);
                     workers.push(serve(handler));

@@ -100,7 +100,8 @@ fn describe_learning(state: &Learning) -> String {
         lines.push(format!("it shares the ranking of {}", plain(home)));
     }
     if settings.is_on {
-        let texts = if settings.keeps_text { "with the texts of queries" } else { "without texts of queries" };
+        let texts =
+            if settings.keeps_text { "with the texts of queries" } else { "without texts of queries" };
         lines.push(format!(
             "judged recalls are kept for {}, {texts}; others for a day",
             count(settings.keep_days, "day")
@@ -184,12 +185,7 @@ fn trial(args: &TryRankingArgs) -> Option<Trial> {
     args.version.map(|version| Trial { version, kind })
 }
 
-async fn show(
-    config: &Config,
-    args: ShowRankingArgs,
-    output: &Output,
-    zone: &Zone,
-) -> Result<(), CliError> {
+async fn show(config: &Config, args: ShowRankingArgs, output: &Output, zone: &Zone) -> Result<(), CliError> {
     let namespace = args.of.namespace.as_deref();
     let find = async |htm: &Htm| {
         let version = match args.version {

@@ -1,4 +1,4 @@
-//! `htm mcp`: the MCP server on standard input and output, with both workers.
+//! `htm mcp`: the MCP server on standard input and output, with the workers.
 
 mod clients;
 mod file;

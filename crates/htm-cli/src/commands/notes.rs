@@ -150,7 +150,9 @@ pub(crate) fn describe_ranking(ranking: &RankingUsed, recall: Option<&str>) -> S
         text.push_str(&format!("\nmixed with the hits of version {version}"));
     }
     if let Some(recall) = recall {
-        text.push_str(&format!("\nto judge it: `htm feedback {recall} --used NODE,… --useless NODE,…`"));
+        text.push_str(&format!(
+            "\nto judge it: `htm feedback last --used NODE,… --useless NODE,…` (recall {recall})"
+        ));
     }
     text
 }

@@ -33,7 +33,7 @@ pub(crate) fn man(args: &ManArgs, output: &Output) -> Result<ExitCode, CliError>
     };
     let failed = || CliError::io(format!("cannot write man pages into {}", dir.display()));
     fs::create_dir_all(dir).map_err(failed())?;
-    let programs = [Program::Htm, Program::EmbedWorker, Program::TagWorker];
+    let programs = [Program::Htm, Program::EmbedWorker, Program::TagWorker, Program::LearnWorker];
     let pages = programs.iter().flat_map(|program| pages(&definition(*program)));
     let files: Vec<_> = pages.map(|page| page.generate_to(dir)).collect::<Result<_, _>>().map_err(failed())?;
     let said = || format!("{} in {}", count(files.len(), "man page"), dir.display());
@@ -57,6 +57,7 @@ fn definition(program: Program) -> Command {
         Program::Htm => Arguments::command(),
         Program::EmbedWorker => embed_worker::Arguments::command(),
         Program::TagWorker => tag_worker::Arguments::command(),
+        Program::LearnWorker => learn_worker::Arguments::command(),
     };
     let mut command = command.disable_help_subcommand(true);
     // Names such as `htm-db-backup`, and the options of every command, are only in a built definition.

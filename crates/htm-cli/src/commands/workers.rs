@@ -14,7 +14,8 @@ pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, Cl
     let listed = with_htm(config, async |htm| htm.jobs()?.workers().await).await?;
     output.value(&listed, || {
         if listed.is_empty() {
-            return "no workers; start some: `embed-worker` and `tag-worker`, or `htm up`".into();
+            return "no workers; start some: `embed-worker`, `tag-worker` and `learn-worker`, or `htm up`"
+                .into();
         }
         let header = ["worker", "queue", "program", "started", "seen", "state", "jobs"];
         table(&header, &[6], listed.iter().map(row).collect())

@@ -119,6 +119,8 @@ enum Step {
     Relations(i64, i64),
     Documents(String, String),
     Quotas(String),
+    Learning(String),
+    Rankings(String, i32),
     End,
     Done,
 }
@@ -274,6 +276,19 @@ impl Exporter {
                 let page = settings::quotas(&mut self.tx, of, &after).await?;
                 let last = page.last().map(|it| Step::Quotas(it.ns.clone()));
                 page.into_iter().for_each(|it| self.add(Line::Quota(it)));
+                last.unwrap_or_else(|| Step::Rankings(String::new(), 0))
+            }
+            Step::Rankings(namespace, version) => {
+                let page = settings::rankings(&mut self.tx, of, (&namespace, version)).await?;
+                let last = page.last().map(|it| Step::Rankings(it.ns.clone(), it.version));
+                page.into_iter().for_each(|it| self.add(Line::Ranking(Box::new(it))));
+                last.unwrap_or_else(|| Step::Learning(String::new()))
+            }
+            // It names rankings.
+            Step::Learning(after) => {
+                let page = settings::learning(&mut self.tx, of, &after).await?;
+                let last = page.last().map(|it| Step::Learning(it.ns.clone()));
+                page.into_iter().for_each(|it| self.add(Line::Learning(it)));
                 last.unwrap_or(Step::End)
             }
             Step::End => {

@@ -7,7 +7,7 @@ use crate::model::error::{Error, Result, chain, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::LEARN_QUEUE;
 use crate::model::learning::{
-    Feedback, FeedbackReceipt, MAX_RECALLS_A_DAY, Signal, recall_unknown, validate_recall_id,
+    Feedback, FeedbackReceipt, LAST_RECALL, MAX_RECALLS_A_DAY, Signal, recall_unknown, validate_recall_id,
 };
 use crate::store::feedback as store;
 use crate::store::jobs;
@@ -16,8 +16,9 @@ use crate::store::jobs;
 const CITED_WORDS: usize = 5;
 
 impl Htm {
-    /// Judges a recall: which memories were used, and which were useless. The handle's actor is its author. A later
-    /// verdict on a memory replaces the author's earlier one.
+    /// Judges a recall: which memories were used, and which were useless. It is named by its id, or is the `last` one of
+    /// the handle's actor, who is the author of the feedback. A later verdict on a memory replaces the author's earlier
+    /// one.
     ///
     /// ```no_run
     /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -34,11 +35,16 @@ impl Htm {
     /// `feedback_invalid`, `recall_unknown`, `feedback_exceeded`, or a database error. Nothing is recorded then.
     pub async fn feedback(&self, recall: &str, feedback: &Feedback) -> Result<FeedbackReceipt> {
         feedback.validate()?;
-        validate_recall_id(recall)?;
         self.kept_recalls().flush(self.shared_pool()).await;
-        let id = recall.to_ascii_uppercase();
-        let found = store::find(self.pool(), &id, self.namespaces()).await?;
-        let judged = found.ok_or_else(|| recall_unknown(&id))?;
+        let found = match recall {
+            LAST_RECALL => store::last_of(self.pool(), self.actor()).await?,
+            id => {
+                validate_recall_id(id)?;
+                store::find(self.pool(), &id.to_ascii_uppercase()).await?
+            }
+        };
+        let found = found.filter(|it| self.admit(&it.namespace).is_ok());
+        let judged = found.ok_or_else(|| recall_unknown(recall))?;
         let verdicts: Vec<(NodeId, bool)> = (feedback.used.iter().map(|node| (*node, true)))
             .chain(feedback.useless.iter().map(|node| (*node, false)))
             .collect();
@@ -65,7 +71,7 @@ impl Htm {
         }
         let named = verdicts.iter().map(|(node, _)| *node);
         Ok(FeedbackReceipt {
-            recall: id,
+            recall: judged.id,
             used,
             useless: recorded.len() - used,
             not_considered: named.filter(|node| !considered.contains(node)).collect(),
@@ -93,7 +99,9 @@ impl Htm {
         self.kept_recalls().flush(self.shared_pool()).await;
         let shown = store::last_shown(self.shared_pool(), namespace, self.actor(), &[of]).await;
         let cited: Vec<NodeId> = match shown {
-            Ok(shown) => shown.iter().filter(|(_, content)| cites(text, content)).map(|(node, _)| *node).collect(),
+            Ok(shown) => {
+                shown.iter().filter(|(_, content)| cites(text, content)).map(|(node, _)| *node).collect()
+            }
             Err(_) => return,
         };
         if !cited.is_empty() {

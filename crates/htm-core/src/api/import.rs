@@ -286,6 +286,8 @@ impl Importer {
             Line::Limits(limits) => self.limits(&limits).await?,
             Line::Document(document) => self.document(&document).await?,
             Line::Quota(quota) => self.quota(&quota).await?,
+            Line::Ranking(ranking) => self.ranking(&ranking).await?,
+            Line::Learning(learning) => self.learning(&learning).await?,
             Line::Robot(robot) => {
                 robot.check()?;
                 self.htm.admit(&robot.ns)?;

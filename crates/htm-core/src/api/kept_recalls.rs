@@ -121,7 +121,9 @@ impl Htm {
         let Some(search) = recalled.kept.take() else { return };
         // A look that does not count is not judged either: evaluations, and searches of the program itself.
         let namespaces = self.namespaces_or_own(&query.filter.namespaces);
-        let Some(namespace) = namespaces.ok().and_then(|found| Some((*found.first()?).to_owned())) else { return };
+        let Some(namespace) = namespaces.ok().and_then(|found| Some((*found.first()?).to_owned())) else {
+            return;
+        };
         if !query.count_accesses || recalled.hits.is_empty() {
             return;
         }
@@ -132,7 +134,11 @@ impl Htm {
             namespace,
             author: self.actor().into(),
             query: ranking.keeps_text.then(|| query.text.clone()),
-            shown: recalled.hits.iter().map(|hit| hit.followed_from.as_ref().map_or(hit.node.id, |it| it.node)).collect(),
+            shown: recalled
+                .hits
+                .iter()
+                .map(|hit| hit.followed_from.as_ref().map_or(hit.node.id, |it| it.node))
+                .collect(),
             search,
         });
         recalled.recall_id = Some(id);

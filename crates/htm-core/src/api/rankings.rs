@@ -63,7 +63,8 @@ impl Htm {
         let namespace = self.namespace_or_own(namespace)?;
         let rankings = self.rankings(Some(namespace)).await?;
         let Some(last) = rankings.choices.first() else {
-            let message = format!("namespace `{}` never had another ranking than the default", rankings.namespace);
+            let message =
+                format!("namespace `{}` never had another ranking than the default", rankings.namespace);
             return Err(Error::new(codes::RANKING_UNKNOWN, message));
         };
         let former = last.former;
@@ -83,7 +84,8 @@ impl Htm {
         let setting = self.setting_of_ranking(namespace, version).await?;
         if let Some(trial) = trial {
             if trial.version == setting.version {
-                let message = format!("version {version} orders the hits already: there is nothing to compare");
+                let message =
+                    format!("version {version} orders the hits already: there is nothing to compare");
                 return Err(Error::new(codes::LEARNING_INVALID, message)
                     .with_hint("try a version that is not active: `Htm::rankings`"));
             }

@@ -72,6 +72,10 @@ pub enum LineKind {
     Document,
     /// The quota of a namespace.
     Quota,
+    /// What a namespace keeps for learning, and the ranking in use.
+    Learning,
+    /// A learnt ranking.
+    Ranking,
     /// The last line of an export.
     End,
 }
@@ -95,6 +99,8 @@ pub(crate) enum Line {
     Relation(SavedRelation),
     Document(SavedDocument),
     Quota(SavedQuota),
+    Learning(SavedLearning),
+    Ranking(Box<SavedRanking>),
     End(End),
 }
 
@@ -141,6 +147,8 @@ impl Line {
             Self::Relation(_) => LineKind::Relation,
             Self::Document(_) => LineKind::Document,
             Self::Quota(_) => LineKind::Quota,
+            Self::Learning(_) => LineKind::Learning,
+            Self::Ranking(_) => LineKind::Ranking,
             Self::End(_) => LineKind::End,
         }
     }

@@ -1,8 +1,9 @@
 //! Jobs: their queues and payloads.
 //!
 //! A payload holds ids, never content: the worker reads the text that the node has *now*, and a job whose
-//! revision is no longer the node's writes nothing.
+//! revision is no longer the node's writes nothing. A job of [`LEARN_QUEUE`] is about a namespace, not about a node.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::{Error, codes};
@@ -11,7 +12,8 @@ use crate::model::id::NodeId;
 /// The version of the payloads that this program writes, and the newest that it reads.
 pub const PAYLOAD_VERSION: u16 = 1;
 
-/// The queue of the jobs that learn rankings. A job is about a namespace, not about a node.
+/// The queue of the jobs that learn the ranking of a namespace. The key of such a job is the namespace, so each namespace
+/// has one at most. It becomes due again when there is more to learn from.
 pub const LEARN_QUEUE: &str = "htm.learn";
 
 /// The stages of a node after its write.
@@ -81,7 +83,7 @@ fn no_state(text: &str) -> String {
     format!("`{text}` is not a state; use one of: due, waiting, parked, running, done, dead")
 }
 
-/// A job's payload, as JSON in `apalis.jobs.job`.
+/// The payload of a node's job, as JSON in `apalis.jobs.job`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Payload {
@@ -99,17 +101,34 @@ impl Payload {
     /// # Errors
     /// [`PayloadError::Newer`] is left for a newer worker; [`PayloadError::Undecodable`] is a dead letter.
     pub fn decode(bytes: &[u8]) -> Result<Self, PayloadError> {
-        #[derive(Deserialize)]
-        struct Version {
-            v: u16,
-        }
-        let undecodable = |error: serde_json::Error| PayloadError::Undecodable(error.to_string());
-        let Version { v } = serde_json::from_slice(bytes).map_err(undecodable)?;
-        if v > PAYLOAD_VERSION {
-            return Err(PayloadError::Newer(v));
-        }
-        serde_json::from_slice(bytes).map_err(undecodable)
+        decode(bytes)
     }
+}
+
+/// The payload of a job of [`LEARN_QUEUE`], as JSON in `apalis.jobs.job`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Learning {
+    /// [`PAYLOAD_VERSION`] of the writer.
+    pub v: u16,
+    /// The namespace.
+    pub namespace: String,
+}
+
+/// Decodes the payload of a job.
+///
+/// # Errors
+/// [`PayloadError::Newer`] is left for a newer worker; [`PayloadError::Undecodable`] is a dead letter.
+pub fn decode<P: DeserializeOwned>(bytes: &[u8]) -> Result<P, PayloadError> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u16,
+    }
+    let undecodable = |error: serde_json::Error| PayloadError::Undecodable(error.to_string());
+    let Version { v } = serde_json::from_slice(bytes).map_err(undecodable)?;
+    if v > PAYLOAD_VERSION {
+        return Err(PayloadError::Newer(v));
+    }
+    serde_json::from_slice(bytes).map_err(undecodable)
 }
 
 /// A payload that this program cannot process.
@@ -146,5 +165,12 @@ mod tests {
         assert_eq!(Payload::decode(br#"{"v":2,"anything":true}"#), Err(PayloadError::Newer(2)));
         assert!(matches!(Payload::decode(b"\xff"), Err(PayloadError::Undecodable(_))));
         assert!(matches!(Payload::decode(br#"{"v":1,"node":"x"}"#), Err(PayloadError::Undecodable(_))));
+        let learning = Learning { v: 1, namespace: "atlas".into() };
+        assert_eq!(decode(br#"{"v":1,"namespace":"atlas"}"#), Ok(learning));
+        assert_eq!(decode::<Learning>(br#"{"v":2,"group":"atlas"}"#), Err(PayloadError::Newer(2)));
+        assert!(matches!(
+            decode::<Learning>(br#"{"v":1,"node":7,"revision":2}"#),
+            Err(PayloadError::Undecodable(_))
+        ));
     }
 }

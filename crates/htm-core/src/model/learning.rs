@@ -11,6 +11,8 @@ use crate::model::rank::{FEATURES, Learnt, scale};
 pub(crate) const MAX_JUDGED: usize = 100;
 /// The most recalls that an author judges in a day.
 pub(crate) const MAX_RECALLS_A_DAY: i64 = 2_000;
+/// The name of the last recall of whoever gives feedback.
+pub(crate) const LAST_RECALL: &str = "last";
 /// The version of the default ranking.
 pub(crate) const DEFAULT_RANKING: i32 = 0;
 /// The characters of a recall's id: a ULID.
@@ -332,10 +334,16 @@ impl RankingComparison {
                 format!("undecided: {} to {} (p = {chance:.3})", self.wins, self.losses)
             }
             Some(chance) if self.wins > self.losses => {
-                format!("version {} is better: {} to {} (p = {chance:.3})", self.version, self.wins, self.losses)
+                format!(
+                    "version {} is better: {} to {} (p = {chance:.3})",
+                    self.version, self.wins, self.losses
+                )
             }
             Some(chance) => {
-                format!("version {} is worse: {} to {} (p = {chance:.3})", self.version, self.wins, self.losses)
+                format!(
+                    "version {} is worse: {} to {} (p = {chance:.3})",
+                    self.version, self.wins, self.losses
+                )
             }
         };
         self
@@ -426,8 +434,7 @@ fn sign_test(wins: i64, losses: i64) -> f64 {
     let (count, fewer) = (wins + losses, wins.min(losses));
     let ln_factorial = |n: i64| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
     let whole = ln_factorial(count) - count as f64 * 2_f64.ln();
-    let tail: f64 =
-        (0..=fewer).map(|k| (whole - ln_factorial(k) - ln_factorial(count - k)).exp()).sum();
+    let tail: f64 = (0..=fewer).map(|k| (whole - ln_factorial(k) - ln_factorial(count - k)).exp()).sum();
     (2.0 * tail).min(1.0)
 }
 

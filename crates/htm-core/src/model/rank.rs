@@ -81,8 +81,10 @@ use std::sync::Arc;
 use bm25::Bm25;
 pub(crate) use bm25::idf;
 use features::Reference;
-pub use features::{COUNT as FEATURE_COUNT, FEATURES, FeatureVector, OF_CANDIDATE, VERSION as FEATURE_VERSION};
 pub(crate) use features::scale;
+pub use features::{
+    COUNT as FEATURE_COUNT, FEATURES, FeatureVector, OF_CANDIDATE, VERSION as FEATURE_VERSION,
+};
 pub(crate) use interleave::team_draft;
 pub use learnt::{Learnt, Tree, TreeNode};
 pub(crate) use neighbours::{Link, Turn, links};
@@ -254,9 +256,7 @@ pub(crate) fn rank(asked: &Asked, ranking: &Ranking, members: Vec<Member>, links
                 by_tag: member.by_tag,
                 similarity: member.similarity,
                 text: ranking.by_text.then_some(text.total),
-                text_share: ranking
-                    .by_text
-                    .then_some(if most > 0.0 { text.total / most } else { 0.0 }),
+                text_share: ranking.by_text.then_some(if most > 0.0 { text.total / most } else { 0.0 }),
                 score,
                 parts,
                 features,

@@ -14,7 +14,7 @@ use crate::model::error::Result;
 pub struct Claimed {
     /// The job's id in apalis.
     pub id: String,
-    /// The namespace of its node.
+    /// The namespace of its node, or the one that it learns for.
     pub namespace: String,
     /// The encoded payload; see [`Payload::decode`](crate::job::Payload::decode).
     pub payload: Vec<u8>,
@@ -52,17 +52,18 @@ pub enum Wanted {
 #[derive(Debug)]
 pub struct Claims {
     queue: String,
-    model: String,
+    model: Option<String>,
     worker: String,
     frontier: Frontier,
 }
 
 impl Claims {
-    /// The claims of a registered worker for the jobs of a queue, while the provider of `model` may be called.
-    pub fn new(queue: &str, model: &str, worker: &str) -> Self {
+    /// The claims of a registered worker for the jobs of a queue, while the provider of `model` may be called; of none,
+    /// if the jobs need no provider.
+    pub fn new(queue: &str, model: Option<&str>, worker: &str) -> Self {
         Self {
             queue: queue.into(),
-            model: model.into(),
+            model: model.map(str::to_owned),
             worker: worker.into(),
             frontier: Frontier::default(),
         }

@@ -50,7 +50,8 @@ pub(crate) async fn namespaces_within(connection: &mut PgConnection, seen: &[Str
            from (select namespace from htm.robots union select namespace from htm.robot_groups
                  union select namespace from htm.tags union select namespace from htm.tag_synonyms
                  union select namespace from htm.retention union select namespace from htm.quotas
-                 union select namespace from htm.budgets union select namespace from htm.tag_changes) s
+                 union select namespace from htm.budgets union select namespace from htm.learning
+                 union select namespace from htm.tag_changes) s
           where htm.is_within(s.namespace, :seen) and s.namespace not like '_%/*'"
     )
     .bind("seen", seen)?

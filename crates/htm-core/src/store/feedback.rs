@@ -14,6 +14,7 @@ use crate::model::learning::{FeedbackAuthor, Signal};
 pub(crate) struct Judged {
     pub(crate) number: i64,
     pub(crate) namespace: String,
+    pub(crate) id: String,
 }
 
 /// The effect of verdicts.
@@ -28,12 +29,20 @@ pub(crate) struct Settled {
 /// The source of a verdict in the table: what was told, or a signal.
 const TOLD: &str = "told";
 
-/// A kept recall of these namespaces (none: of any).
-pub(crate) async fn find(pool: &dyn Connections, id: &str, seen: Option<&[String]>) -> Result<Option<Judged>> {
-    let found: Vec<Judged> =
-        sql!("select number, namespace from htm.recalls where id = :id").bind("id", id)?.fetch_all(pool).await?;
-    let is_seen = |it: &Judged| seen.is_none_or(|seen| crate::model::wall::is_within(&it.namespace, seen));
-    Ok(found.into_iter().find(is_seen))
+/// A kept recall.
+pub(crate) async fn find(pool: &dyn Connections, id: &str) -> Result<Option<Judged>> {
+    sql!("select number, namespace, id from htm.recalls where id = :id")
+        .bind("id", id)?
+        .fetch_optional(pool)
+        .await
+}
+
+/// The last kept recall of an author, of the namespaces that the connection sees.
+pub(crate) async fn last_of(pool: &dyn Connections, author: &str) -> Result<Option<Judged>> {
+    sql!("select number, namespace, id from htm.recalls where author = :author order by number desc limit 1")
+        .bind("author", author)?
+        .fetch_optional(pool)
+        .await
 }
 
 /// The number of other recalls that the author has judged in a day.
@@ -107,12 +116,12 @@ pub(crate) async fn last_with(
         nodes: Vec<NodeId>,
     }
     let row: Option<Row> = sql!(
-        "select r.number, r.namespace, array_agg(c.node_id order by c.node_id) as nodes
+        "select r.number, r.namespace, r.id, array_agg(c.node_id order by c.node_id) as nodes
            from htm.recalls r
            join htm.recall_candidates c on c.recall = r.number and c.namespace = r.namespace
           where r.namespace = :namespace and r.author = :author and r.made_at > now() - interval '30 minutes'
             and c.node_id = any (:nodes) and c.shown is not null
-          group by r.number, r.namespace order by r.number desc limit 1"
+          group by r.number, r.namespace, r.id order by r.number desc limit 1"
     )
     .bind("namespace", namespace)?
     .bind("author", author)?
@@ -157,4 +166,3 @@ pub(crate) async fn authors(pool: &dyn Connections, namespace: &str) -> Result<V
     let author = |(author, recalls, used, useless)| FeedbackAuthor { author, recalls, used, useless };
     Ok(rows.into_iter().map(author).collect())
 }
-

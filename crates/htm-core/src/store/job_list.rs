@@ -10,7 +10,7 @@ use super::connections::Connections;
 use super::named::Named;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::jobs::{JobState, Payload, not_found};
+use crate::model::jobs::{JobState, Learning, Payload, PayloadError, decode, not_found};
 use crate::model::status::ParkedFor;
 
 /// A filter of jobs: those that meet every condition that is set.
@@ -47,9 +47,9 @@ pub struct Job {
     pub queue: String,
     /// Its state.
     pub state: JobState,
-    /// The namespace of its node.
+    /// The namespace of its node, or the one that it learns for.
     pub namespace: Option<String>,
-    /// Its node.
+    /// Its node; none if it learns.
     pub node: Option<NodeId>,
     /// The revision of the node that it is for.
     pub revision: Option<i32>,
@@ -71,7 +71,7 @@ pub struct Job {
     pub ended_at: Option<DateTime<Utc>>,
     /// The priority; the largest is claimed first. Backfill is below 0.
     pub priority: i32,
-    /// The key that refuses a second job like it: node/revision/generation/model.
+    /// The key that refuses a second job like it: node/revision/generation/model, or the namespace that it learns for.
     pub key: Option<String>,
     /// The reason why it is parked.
     pub parked: Option<ParkedFor>,
@@ -88,10 +88,25 @@ pub struct Job {
 impl Job {
     /// The payload as text: JSON, or escaped bytes with the error of decoding.
     pub fn payload_text(&self) -> String {
-        match Payload::decode(&self.payload) {
+        match Known::decode(&self.payload) {
             Ok(payload) => serde_json::to_string(&payload).unwrap_or_default(),
             Err(error) => format!("{} ({error})", self.payload.escape_ascii()),
         }
+    }
+}
+
+/// A payload of any queue.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Known {
+    Node(Payload),
+    Learning(Learning),
+}
+
+impl Known {
+    fn decode(payload: &[u8]) -> Result<Self, PayloadError> {
+        let of_node = |error| decode(payload).map(Self::Learning).map_err(|_| error);
+        decode(payload).map(Self::Node).or_else(of_node)
     }
 }
 
@@ -189,7 +204,7 @@ pub(super) fn chosen(sql: &str, selection: &Selection) -> Result<Named> {
 }
 
 fn readable<S: Serializer>(payload: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    match Payload::decode(payload) {
+    match Known::decode(payload) {
         Ok(payload) => payload.serialize(serializer),
         Err(_) => serializer.serialize_str(&payload.escape_ascii().to_string()),
     }

@@ -42,7 +42,7 @@ pub async fn claim(
     worker: &str,
     limit: usize,
 ) -> Result<Option<(Lease, Vec<Claimed>)>> {
-    Claims::new(queue, model, worker).next(pool, limit, Wanted::Any).await
+    Claims::new(queue, Some(model), worker).next(pool, limit, Wanted::Any).await
 }
 
 /// An embedded text, ready to be written.
@@ -386,7 +386,8 @@ pub(crate) async fn enqueue_lacking_in_tx(
 pub(crate) async fn ping(pool: &dyn Connections) {
     let all = sql!(
         "select pg_notify(queue, '')
-           from (select 'htm.embed' union select 'htm.tag' union select queue from htm.embedding_models) q(queue)
+           from (select 'htm.embed' union select 'htm.tag' union select 'htm.learn'
+                 union select queue from htm.embedding_models) q(queue)
           where queue is not null"
     );
     log_lost(all.execute(pool).await.map(drop));

@@ -40,6 +40,8 @@ pub struct JudgedRecall {
     pub author: String,
     /// When the recall was made.
     pub at: DateTime<Utc>,
+    /// The number of used memories that were no candidates.
+    pub missed: usize,
     /// The candidates, in the order of the ranking that answered.
     pub candidates: Vec<JudgedCandidate>,
 }
@@ -55,16 +57,23 @@ pub struct JudgedCandidate {
     pub features: FeatureVector,
 }
 
+/// A recall: its time, its number, and the used memories that were no candidates.
+type Recall = (DateTime<Utc>, i64, i16);
+
 #[derive(sqlx::FromRow)]
 struct CandidateRow {
     recall: i64,
     at: DateTime<Utc>,
+    missed: i16,
     node: NodeId,
     shown: Option<i16>,
     features: Vec<u8>,
 }
 
 /// The evidence for the ranking of a namespace.
+///
+/// # Errors
+/// A database error.
 pub async fn evidence(pool: &PgPool, namespace: &str) -> Result<Evidence> {
     let rows: Vec<CandidateRow> = sql!(include_str!("sql/evidence_candidates.sql"))
         .bind("namespace", namespace)?
@@ -72,32 +81,36 @@ pub async fn evidence(pool: &PgPool, namespace: &str) -> Result<Evidence> {
         .bind("most", MOST_RECALLS)?
         .fetch_all(pool)
         .await?;
-    let mut recalls: BTreeMap<(DateTime<Utc>, i64), Vec<(NodeId, JudgedCandidate)>> = BTreeMap::new();
+    let mut recalls: BTreeMap<Recall, Vec<(NodeId, JudgedCandidate)>> = BTreeMap::new();
     for row in rows {
         if let Some(features) = unpacked(&row.features) {
             let shown = row.shown.and_then(|shown| u32::try_from(shown).ok());
             let candidate = JudgedCandidate { shown, is_used: None, features };
-            recalls.entry((row.at, row.recall)).or_default().push((row.node, candidate));
+            recalls.entry((row.at, row.recall, row.missed)).or_default().push((row.node, candidate));
         }
     }
-    let numbers: Vec<i64> = recalls.keys().map(|(_, number)| *number).collect();
-    let verdicts: Vec<(i64, String, NodeId, bool)> = sql!(include_str!("sql/evidence_verdicts.sql"))
-        .bind("recalls", numbers)?
-        .fetch_all(pool)
-        .await?;
+    let numbers: Vec<i64> = recalls.keys().map(|(_, number, _)| *number).collect();
+    let verdicts: Vec<(i64, String, NodeId, bool)> =
+        sql!(include_str!("sql/evidence_verdicts.sql")).bind("recalls", numbers)?.fetch_all(pool).await?;
     let mut by_recall: HashMap<i64, BTreeMap<String, HashMap<NodeId, bool>>> = HashMap::new();
     for (recall, author, node, is_used) in verdicts {
         by_recall.entry(recall).or_default().entry(author).or_default().insert(node, is_used);
     }
     let mut evidence = Evidence { namespace: namespace.into(), recalls: Vec::new() };
-    for ((at, recall), candidates) in recalls {
+    for ((at, recall, missed), candidates) in recalls {
         for (author, said) in by_recall.remove(&recall).unwrap_or_default() {
             let judged = |(node, candidate): &(NodeId, JudgedCandidate)| JudgedCandidate {
                 is_used: said.get(node).copied(),
                 ..*candidate
             };
             let candidates = candidates.iter().map(judged).collect();
-            evidence.recalls.push(JudgedRecall { recall, author, at, candidates });
+            evidence.recalls.push(JudgedRecall {
+                recall,
+                author,
+                at,
+                missed: missed.max(0) as usize,
+                candidates,
+            });
         }
     }
     Ok(evidence)
@@ -118,6 +131,9 @@ pub struct LearntRanking {
 
 /// Ends a job in a transaction with its ranking, the next version of its namespace; none: nothing could be learnt. False
 /// if the lease was lost: then nothing is written.
+///
+/// # Errors
+/// A database error. Nothing is written, and the job is still held.
 pub async fn ack(
     pool: &PgPool,
     lease: &Lease,
@@ -126,15 +142,12 @@ pub async fn ack(
     learnt: Option<&LearntRanking>,
 ) -> Result<bool> {
     let mut tx = pool.begin().await?;
-    let ended = sql!(
-        "update apalis.jobs set status = 'Done', done_at = now(), lock_by = null, lock_at = null
-          where id = :job and status = 'Running' and lock_by = :worker and lock_at = :claimed_at"
-    )
-    .bind("job", job)?
-    .bind("worker", &lease.worker)?
-    .bind("claimed_at", lease.claimed_at)?
-    .execute(&mut *tx)
-    .await?;
+    let ended = sql!(include_str!("sql/ack_learn.sql"))
+        .bind("job", job)?
+        .bind("worker", &lease.worker)?
+        .bind("claimed_at", lease.claimed_at)?
+        .execute(&mut *tx)
+        .await?;
     if ended == 0 {
         return Ok(false);
     }
@@ -163,6 +176,9 @@ pub async fn ack(
 }
 
 /// Deletes the recalls whose time has passed. Returns how many.
+///
+/// # Errors
+/// A database error. Earlier deletions stay.
 pub async fn sweep(pool: &dyn Connections) -> Result<u64> {
     let mut deleted = 0;
     loop {

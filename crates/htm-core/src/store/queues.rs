@@ -89,7 +89,7 @@ pub async fn count_stranded(pool: &dyn Connections) -> Result<i64> {
 pub struct QueueStats {
     /// Its name.
     pub queue: String,
-    /// The label of the model that its jobs are for; none before one is registered.
+    /// The label of the model that its jobs are for; none before one is registered, and for learning.
     pub model: Option<String>,
     /// The reason of its pause; none if it is not paused.
     pub paused: Option<String>,
@@ -122,7 +122,7 @@ pub struct QueueStats {
     pub workers: i64,
 }
 
-/// Every queue that has jobs or whose model is registered. `tag_model` is the label of the tagging model in the
+/// Every queue of [`names`], and others that have jobs. `tag_model` is the label of the tagging model in the
 /// caller's configuration, for as long as no worker reports one. Reads every job.
 ///
 /// # Errors
@@ -225,13 +225,13 @@ pub async fn resume(pool: &dyn Connections, queue: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// The names of the queues: one for tags, one for each registered model, and `htm.embed`.
+/// The names of the queues: one for tags, one for learning, one for each registered model, and `htm.embed`.
 ///
 /// # Errors
 /// A database error.
 pub async fn names(pool: &dyn Connections) -> Result<Vec<String>> {
     sql!(
-        "select 'htm.embed' union select 'htm.tag'
+        "select 'htm.embed' union select 'htm.tag' union select 'htm.learn'
          union select queue from htm.embedding_models where queue is not null order by 1"
     )
     .fetch_scalars(pool)
@@ -253,7 +253,7 @@ pub async fn prune(pool: &dyn Connections, older_than: Duration, limit: usize) -
 }
 
 /// Deletes the dead letters of a queue that are older than `older_than` and no longer needed; returns their number. A
-/// dead letter that says why a live node lacks its result stays. Each transaction reads a few thousand.
+/// dead letter that says why a live node lacks its result, or a namespace a ranking, stays. Each transaction reads a few thousand.
 ///
 /// # Errors
 /// A database error; what was deleted before it stays deleted.

@@ -10,8 +10,8 @@ use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::learning::{
-    LearningSettings, RankingChoice, RankingComparison, RankingFigures, RankingInfo, RankingUsed, Signal, Trial,
-    TrialKind,
+    LearningSettings, RankingChoice, RankingComparison, RankingFigures, RankingInfo, RankingUsed, Signal,
+    Trial, TrialKind,
 };
 use crate::model::rank::Learnt;
 
@@ -76,7 +76,8 @@ pub(crate) async fn active(pool: &dyn Connections, namespace: &str) -> Result<Ac
 /// The ranking, or the reason why this program cannot use it.
 fn usable(stored: Option<Json<serde_json::Value>>) -> Result<Learnt, String> {
     let Some(Json(stored)) = stored else { return Err("it is missing".into()) };
-    let learnt: Learnt = serde_json::from_value(stored).map_err(|error| format!("it cannot be read: {error}"))?;
+    let learnt: Learnt =
+        serde_json::from_value(stored).map_err(|error| format!("it cannot be read: {error}"))?;
     match learnt.unusable() {
         Some(why) => Err(why),
         None => Ok(learnt),
@@ -261,10 +262,11 @@ pub(crate) async fn choose_in_tx(
     chosen_by: &str,
     reason: &str,
 ) -> Result<Option<i32>> {
-    let former: Option<i32> = sql!("select version from htm.learning where namespace = :namespace for update")
-        .bind("namespace", namespace)?
-        .fetch_optional_scalar(&mut *connection)
-        .await?;
+    let former: Option<i32> =
+        sql!("select version from htm.learning where namespace = :namespace for update")
+            .bind("namespace", namespace)?
+            .fetch_optional_scalar(&mut *connection)
+            .await?;
     let Some(former) = former.filter(|former| *former != version) else { return Ok(former) };
     sql!(
         "with chosen as (
@@ -302,11 +304,7 @@ pub(crate) async fn try_in_tx(
 }
 
 /// The counts of a version that was tried on live recalls of the namespaces that learn with `home`.
-pub(crate) async fn compare(
-    pool: &dyn Connections,
-    home: &str,
-    version: i32,
-) -> Result<RankingComparison> {
+pub(crate) async fn compare(pool: &dyn Connections, home: &str, version: i32) -> Result<RankingComparison> {
     let (shadowed, differing, interleaved, wins, losses): (i64, i64, i64, i64, i64) =
         sql!(include_str!("sql/compare_rankings.sql"))
             .bind("home", home)?

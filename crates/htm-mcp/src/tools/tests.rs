@@ -32,7 +32,8 @@ fn the_default_list_costs_at_most_1500_tokens() {
 
 #[test]
 fn each_set_offers_its_tools_in_a_stable_order() {
-    let default = ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats", "feedback"];
+    let default =
+        ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats", "feedback"];
     assert_eq!(names(ToolSet::Default), default);
     assert_eq!(names(ToolSet::Chatgpt), ["search", "fetch"]);
     for set in [ToolSet::Ops, ToolSet::All] {

@@ -37,6 +37,7 @@ pub struct Config {
     pub oauth: OAuth,
     pub embed_worker: Worker,
     pub tag_worker: Worker,
+    pub learn_worker: LearnWorker,
     pub log: Log,
 }
 
@@ -324,7 +325,7 @@ impl Jobs {
     }
 }
 
-/// `[worker]`: the settings of both kinds of worker process.
+/// `[worker]`: the settings of every kind of worker process.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -383,6 +384,16 @@ pub struct Worker {
     pub batch: usize,
     pub batch_tokens: u32,
     pub concurrency: usize,
+}
+
+/// `[learn_worker]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct LearnWorker {
+    pub batch: usize,
+    pub concurrency: usize,
+    pub timeout_ms: u64,
 }
 
 /// `[log]`.

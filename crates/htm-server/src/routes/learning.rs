@@ -41,7 +41,7 @@ struct FeedbackBody {
 
 /// Judge a recall.
 ///
-/// Recalls have a `recall_id` where learning is on. A later verdict on a memory replaces the earlier one of the same key.
+/// Recalls have a `recall_id` where learning is on; `last` is the last recall with the same key. A later verdict on a memory replaces the earlier one of the same key.
 #[utoipa::path(post, path = "/v1/recalls/{id}/feedback", tag = "learning", request_body = FeedbackBody,
     params(("id" = String, Path)), responses((status = 200, body = FeedbackReceipt)))]
 async fn feedback(

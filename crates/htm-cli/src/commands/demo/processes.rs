@@ -16,7 +16,7 @@ use crate::output::Output;
 /// The time limit of a worker's stop.
 const STOP: Duration = Duration::from_secs(30);
 
-/// Both worker processes.
+/// The worker processes. The demo gives no feedback, so nothing is learnt.
 pub(super) struct Workers {
     config: Config,
     overrides: BTreeMap<String, String>,
@@ -24,7 +24,7 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    /// Starts one of each kind on the database of `config`.
+    /// Starts one for embeddings and one for tags on the database of `config`.
     pub(super) fn start(
         config: &Config,
         overrides: &BTreeMap<String, String>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use htm_core::job::JobState;
+use htm_core::job::{JobState, LEARN_QUEUE};
 use htm_core::jobs::{Jobs, QueueStats};
 use htm_runtime::Session;
 
@@ -68,9 +68,10 @@ pub(super) async fn prune(
 
 fn describe(stats: &[QueueStats]) -> String {
     let rows = stats.iter().map(|queue| {
+        let learns = queue.queue == LEARN_QUEUE;
         let mut row = vec![
             queue.queue.clone(),
-            queue.model.clone().unwrap_or_else(|| "none yet".into()),
+            queue.model.clone().unwrap_or_else(|| if learns { "none" } else { "none yet" }.into()),
             queue.workers.to_string(),
         ];
         let counts =

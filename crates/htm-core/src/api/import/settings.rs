@@ -3,7 +3,9 @@
 use super::Importer;
 use crate::model::caller::Confirmation;
 use crate::model::error::Result;
-use crate::model::export::{SavedBudget, SavedDocument, SavedLimits, SavedQuota, SavedRetention};
+use crate::model::export::{
+    SavedBudget, SavedDocument, SavedLearning, SavedLimits, SavedQuota, SavedRanking, SavedRetention,
+};
 use crate::store::import::settings as store;
 
 impl Importer {
@@ -33,6 +35,20 @@ impl Importer {
         }
         self.htm.set_quota(namespace, saved.quota()).await?;
         Ok(true)
+    }
+
+    /// Writes a learnt ranking; true if the namespace had none of its version.
+    pub(super) async fn ranking(&self, saved: &SavedRanking) -> Result<bool> {
+        self.htm.admit(&saved.ns)?;
+        store::ranking(self.htm.pool(), saved).await
+    }
+
+    /// Sets what a namespace keeps for learning, and its ranking; true if nothing was set.
+    pub(super) async fn learning(&self, saved: &SavedLearning) -> Result<bool> {
+        saved.settings().validate()?;
+        self.htm.admit(&saved.ns)?;
+        self.htm.admit(&saved.learns_with)?;
+        store::learning(self.htm.pool(), saved).await
     }
 
     /// Sets a budget; true if there was none. A restricted handle sets none, as it may not.

@@ -152,7 +152,11 @@ impl Search<'_> {
         }
         let kept = ranked.iter().take(MOST_KEPT.max(self.query.limit.min(2 * MOST_KEPT)));
         let candidate = |it: &Ranked| {
-            Some(KeptCandidate { node: it.id, by_trial: by_trial.get(&it.id).copied(), features: it.features? })
+            Some(KeptCandidate {
+                node: it.id,
+                by_trial: by_trial.get(&it.id).copied(),
+                features: it.features?,
+            })
         };
         KeptSearch {
             candidates: kept.filter_map(candidate).collect(),

@@ -9,9 +9,11 @@ use super::LineCounts;
 use crate::model::documents::DocumentKind;
 use crate::model::forget::ForgetReason;
 use crate::model::groups::GroupRole;
+use crate::model::learning::{LearningSettings, RankingFigures, Signal};
 use crate::model::ontology::names::Meaning;
 use crate::model::ontology::{ChangeKind, DocumentTag};
 use crate::model::quota::Quota;
+use crate::model::rank::Learnt;
 use crate::model::relations::RelationKind;
 use crate::model::remember::Deduplicate;
 use crate::model::retention::Retention;
@@ -100,6 +102,49 @@ pub(crate) struct SavedLimits {
     pub(crate) tokens_per_minute: Option<i32>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) concurrent_calls: Option<i32>,
+}
+
+/// What a namespace keeps for learning, and the ranking in use. The recalls and their feedback are no part of it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedLearning {
+    pub(crate) ns: String,
+    pub(crate) learns_with: String,
+    pub(crate) is_on: bool,
+    pub(crate) keeps_text: bool,
+    pub(crate) keep_days: i32,
+    pub(crate) least: i32,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) signals: Vec<Signal>,
+    /// 0: the default ranking.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) version: i32,
+}
+
+impl SavedLearning {
+    pub(crate) fn settings(&self) -> LearningSettings {
+        LearningSettings {
+            is_on: self.is_on,
+            learns_with: Some(self.learns_with.clone()),
+            keeps_text: self.keeps_text,
+            keep_days: self.keep_days,
+            least: self.least,
+            signals: self.signals.clone(),
+        }
+    }
+}
+
+/// A learnt ranking.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedRanking {
+    pub(crate) ns: String,
+    pub(crate) version: i32,
+    pub(crate) learnt: Learnt,
+    pub(crate) figures: RankingFigures,
+    pub(crate) adopted: bool,
+    pub(crate) reason: String,
+    pub(crate) made_at: DateTime<Utc>,
 }
 
 /// A quota of a namespace.

@@ -87,9 +87,8 @@ impl Learnt {
     /// The contribution of each feature to a candidate's score, and of the trees.
     pub(crate) fn parts(&self, features: &FeatureVector) -> Vec<(&'static str, f64)> {
         let weighted = self.weights.iter().zip(features).zip(FEATURES);
-        let mut parts: Vec<(&'static str, f64)> = weighted
-            .map(|((weight, feature), (name, _))| (name, weight * f64::from(*feature)))
-            .collect();
+        let mut parts: Vec<(&'static str, f64)> =
+            weighted.map(|((weight, feature), (name, _))| (name, weight * f64::from(*feature))).collect();
         parts.push(("trees", self.of_trees(features)));
         parts
     }
@@ -103,7 +102,9 @@ impl Tree {
             TreeNode::Split { feature, below, left, right } => {
                 usize::from(*feature) < COUNT
                     && below.is_finite()
-                    && [left, right].iter().all(|&&child| usize::from(child) > at && usize::from(child) < self.0.len())
+                    && [left, right]
+                        .iter()
+                        .all(|&&child| usize::from(child) > at && usize::from(child) < self.0.len())
             }
         };
         !self.0.is_empty() && self.0.len() <= MOST_NODES && self.0.iter().enumerate().all(is_sound)
@@ -153,7 +154,10 @@ mod tests {
         assert_eq!(learnt.unusable(), None);
         let scores = [0.2, 0.5, 0.9].map(|value| learnt.score(&features(3, value)));
         let expected = [0.2 + 2.0, 0.5 + 3.0, 0.9 + 4.0];
-        assert!(scores.iter().zip(expected).all(|(score, expected)| (score - expected).abs() < 1e-6), "{scores:?}");
+        assert!(
+            scores.iter().zip(expected).all(|(score, expected)| (score - expected).abs() < 1e-6),
+            "{scores:?}"
+        );
         let parts = learnt.parts(&features(3, 0.9));
         assert!((parts.iter().map(|(_, part)| part).sum::<f64>() - scores[2]).abs() < 1e-9);
     }

@@ -60,6 +60,7 @@ const OF_GROUPS: Option<&str> =
     Some("group_id in (select g.id from htm.robot_groups g where g.namespace = :namespace)");
 const INTO_ROBOTS: Option<&str> =
     Some("into_id in (select r.id from htm.robots r where r.namespace = :namespace)");
+const OF_LEARNING: Option<&str> = Some("job_type = 'htm.learn' and metadata -> 'namespace' = :namespace");
 const OF_CHANGES: Option<&str> =
     Some("change_id in (select c.id from htm.tag_changes c where c.namespace = :namespace)");
 
@@ -83,7 +84,7 @@ const TABLES: [(&str, Holds, Option<&str>); 47] = [
     ("htm.learning", Holds::Namespace, OWN),
     ("htm.rankings", Holds::Namespace, OWN),
     ("htm.ranking_choices", Holds::Namespace, OWN),
-    ("apalis.jobs", Holds::Jobs, None),
+    ("apalis.jobs", Holds::Jobs, OF_LEARNING),
     ("htm.operations", Holds::Answers, None),
     ("htm.group_members", Holds::Namespace, OF_GROUPS),
     ("htm.robot_groups", Holds::Namespace, OWN),

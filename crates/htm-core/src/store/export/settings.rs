@@ -1,11 +1,16 @@
 //! The settings of namespaces and providers in an export.
 
 use chrono::{DateTime, Utc};
+use sqlx::types::Json;
 use sqlx::{PgConnection, Row};
 
 use super::{Namespaces, ROWS};
 use crate::model::error::{Error, Result};
-use crate::model::export::{SavedBudget, SavedDocument, SavedLimits, SavedQuota, SavedRetention};
+use crate::model::export::{
+    SavedBudget, SavedDocument, SavedLearning, SavedLimits, SavedQuota, SavedRanking, SavedRetention,
+};
+use crate::model::learning::RankingFigures;
+use crate::model::rank::Learnt;
 use crate::model::tags::read_tag;
 use crate::store::named::sql;
 
@@ -142,6 +147,66 @@ pub(crate) async fn quotas(
             max_memories: row.try_get("max_memories")?,
             max_bytes: row.try_get("max_bytes")?,
             requests_per_minute: row.try_get("requests_per_minute")?,
+        })
+    })
+    .await
+}
+
+/// A page of what namespaces keep for learning, after a namespace.
+pub(crate) async fn learning(
+    db: &mut PgConnection,
+    of: Namespaces<'_>,
+    after: &str,
+) -> Result<Vec<SavedLearning>> {
+    sql!(
+        "select namespace, learns_with, is_on, keeps_text, keep_days, least, signals, version from htm.learning
+          where (:namespaces::text[] is null or namespace = any (:namespaces)) and namespace > :after
+          order by namespace limit :limit"
+    )
+    .bind("namespaces", of)?
+    .bind("after", after)?
+    .bind("limit", ROWS)?
+    .fetch_each(db, |row| {
+        let signals: Vec<String> = row.try_get("signals")?;
+        Ok(SavedLearning {
+            ns: row.try_get("namespace")?,
+            learns_with: row.try_get("learns_with")?,
+            is_on: row.try_get("is_on")?,
+            keeps_text: row.try_get("keeps_text")?,
+            keep_days: row.try_get("keep_days")?,
+            least: row.try_get("least")?,
+            signals: signals.iter().filter_map(|signal| signal.parse().ok()).collect(),
+            version: row.try_get("version")?,
+        })
+    })
+    .await
+}
+
+/// A page of the learnt rankings, after a namespace and version.
+pub(crate) async fn rankings(
+    db: &mut PgConnection,
+    of: Namespaces<'_>,
+    (namespace, version): (&str, i32),
+) -> Result<Vec<SavedRanking>> {
+    sql!(
+        "select namespace, version, learnt, figures, adopted, reason, made_at from htm.rankings
+          where (:namespaces::text[] is null or namespace = any (:namespaces))
+            and (namespace, version) > (:namespace collate \"C\", :version)
+          order by namespace, version limit :limit"
+    )
+    .bind("namespaces", of)?
+    .bind("namespace", namespace)?
+    .bind("version", version)?
+    .bind("limit", ROWS)?
+    .fetch_each(db, |row| {
+        Ok(SavedRanking {
+            ns: row.try_get("namespace")?,
+            version: row.try_get("version")?,
+            learnt: row.try_get::<Json<Learnt>, _>("learnt")?.0,
+            figures: row.try_get::<Json<RankingFigures>, _>("figures")?.0,
+            adopted: row.try_get("adopted")?,
+            reason: row.try_get("reason")?,
+            made_at: row.try_get("made_at")?,
         })
     })
     .await

@@ -1,7 +1,9 @@
 //! The settings of an export, set where there are none.
 
+use sqlx::types::Json;
+
 use crate::model::error::Result;
-use crate::model::export::{SavedBudget, SavedDocument, SavedLimits};
+use crate::model::export::{SavedBudget, SavedDocument, SavedLearning, SavedLimits, SavedRanking};
 use crate::model::tags::TagPath;
 use crate::store::connections::Connections;
 use crate::store::named::sql;
@@ -14,6 +16,50 @@ pub(crate) async fn budget(pool: &dyn Connections, budget: &SavedBudget) -> Resu
     )
     .bind("namespace", &budget.ns)?
     .bind("tokens", budget.tokens_per_day)?
+    .execute(pool)
+    .await?;
+    Ok(inserted > 0)
+}
+
+/// Writes a learnt ranking; false if the namespace has one of its version.
+pub(crate) async fn ranking(pool: &dyn Connections, ranking: &SavedRanking) -> Result<bool> {
+    let inserted = sql!(
+        "insert into htm.rankings (namespace, version, learnt, figures, adopted, reason, made_at)
+         values (:namespace, :version, :learnt, :figures, :adopted, :reason, :made_at)
+         on conflict on constraint rankings_pk do nothing"
+    )
+    .bind("namespace", &ranking.ns)?
+    .bind("version", ranking.version)?
+    .bind("learnt", Json(&ranking.learnt))?
+    .bind("figures", Json(&ranking.figures))?
+    .bind("adopted", ranking.adopted)?
+    .bind("reason", &ranking.reason)?
+    .bind("made_at", ranking.made_at)?
+    .execute(pool)
+    .await?;
+    Ok(inserted > 0)
+}
+
+/// Sets what a namespace keeps for learning, and its ranking; false if something was set.
+pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning) -> Result<bool> {
+    let signals: Vec<&str> = learning.signals.iter().map(|signal| <&str>::from(*signal)).collect();
+    let inserted = sql!(
+        "with home as (
+             insert into htm.learning (namespace, learns_with, is_on) select :home, :home, false where :home <> :namespace
+             on conflict on constraint learning_pk do nothing
+         )
+         insert into htm.learning (namespace, learns_with, is_on, keeps_text, keep_days, least, signals, version)
+         values (:namespace, :home, :is_on, :keeps_text, :keep_days, :least, :signals, :version)
+         on conflict on constraint learning_pk do nothing"
+    )
+    .bind("namespace", &learning.ns)?
+    .bind("home", &learning.learns_with)?
+    .bind("is_on", learning.is_on)?
+    .bind("keeps_text", learning.keeps_text)?
+    .bind("keep_days", learning.keep_days)?
+    .bind("least", learning.least)?
+    .bind("signals", signals)?
+    .bind("version", learning.version)?
     .execute(pool)
     .await?;
     Ok(inserted > 0)

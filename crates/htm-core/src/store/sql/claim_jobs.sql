@@ -13,7 +13,7 @@
 -- The commit does not wait for the disk: of a claim that a crash of the server loses, the jobs are due again, and the
 -- ack of whoever thinks that it holds them finds no row.
 --
--- :queue text   :worker text, registered in apalis.workers   :limit int   :model text
+-- :queue text   :worker text, registered in apalis.workers   :limit int   :model text or null: no provider is called
 -- :priorities int[], the highest first   :since timestamptz[] or null: since when to look at each
 -- :with_suspects boolean suspects may be claimed
 --

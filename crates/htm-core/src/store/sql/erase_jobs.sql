@@ -10,7 +10,7 @@ with chunk as materialized (
     select j.id
       from apalis.jobs j
      where j.id = any (array(select c.id from chunk c
-                              where c.job_type like 'htm.%'
+                              where c.job_type like 'htm.%' and c.job_type <> 'htm.learn'
                                 and not exists (select from htm.nodes n where n.id = (c.metadata -> 'node')::bigint)))
      order by j.id
        for update

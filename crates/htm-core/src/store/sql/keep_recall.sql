@@ -3,6 +3,8 @@
 -- :id text   :namespace text   :author text   :features smallint   :version int   :query text or null
 -- :trial int or null   :trial_kind text or null   :differs boolean or null
 -- of each candidate   :nodes bigint[]   :shown int[], 0: it was no hit   :by_trial boolean[]   :vectors bytea[]
+--
+-- Index: nodes_pk
 with kept as (
     insert into htm.recalls (id, namespace, author, features, version, shown, query, trial, trial_kind, differs, keep_until)
     select :id, :namespace, :author, :features, :version, count(*) filter (where shown > 0), :query,

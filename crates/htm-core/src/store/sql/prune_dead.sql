@@ -1,6 +1,7 @@
 -- Looks at the next 2,000 dead letters of a queue, and deletes those that nothing hangs on any more: their node was
 -- forgotten or edited, or has its result by another job. One that says why a live node lacks its result stays, else the
--- node would be stranded. Returns how many were deleted and the last that was looked at, or null at the end.
+-- node would be stranded. So does one without a node: it says why a namespace has no ranking, and the next job of the
+-- namespace takes its place. Returns how many were deleted and the last that was looked at, or null at the end.
 --
 -- :age_ms bigint for which they have been dead, at least   :queue text
 -- :died_at timestamptz and :id text: the last that was looked at before, or null
@@ -19,7 +20,7 @@ with looked_at as materialized (
      where id = any (array(select j.id
                              from apalis.jobs j
                              join looked_at l on l.id = j.id
-                            where j.status = 'Killed'
+                            where j.status = 'Killed' and j.job_type <> 'htm.learn'
                               and not exists (
                                   select from htm.nodes n
                                    where n.id = substring(l.metadata -> 'node' from '^\d{1,18}$')::bigint

@@ -8,7 +8,7 @@ with chunk as materialized (
 ), gone as (
     delete from apalis.jobs j
      using chunk c
-     where j.id = c.id and c.job_type like 'htm.%' and j.status = 'Done'
+     where j.id = c.id and c.job_type like 'htm.%' and j.job_type <> 'htm.learn' and j.status = 'Done'
        and (:namespace::text is null or c.metadata -> 'namespace' = :namespace)
        and not exists (select from htm.nodes n where n.id = (c.metadata -> 'node')::bigint)
     returning 1

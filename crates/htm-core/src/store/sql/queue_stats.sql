@@ -1,4 +1,4 @@
--- Every queue that has jobs or whose model is registered: what it holds, what holds it back, who works on it.
+-- The queues of embeddings, tags and learning, and others that have jobs: what it holds, what holds it back, who works on it.
 -- Reads every job once: at a million, under a second.
 --
 -- :tag_model text the model that tags, as long as no worker says which   :backfill int the priority of a backfill
@@ -11,6 +11,8 @@ with known as (
     union all
     select 'htm.tag', coalesce((select split_part(layers, ' ', 3) from apalis.workers
                                  where worker_type = 'htm.tag' order by last_seen desc limit 1), :tag_model::text)
+    union all
+    select 'htm.learn', null
 ), counted as (
     select job_type as queue,
            count(*) filter (where status = 'Pending') as pending,

@@ -1,5 +1,5 @@
 -- Makes jobs due again as if they were new. Those whose node was forgotten or edited since are left as they are: there
--- is nothing to do for them. The condition is chosen_jobs.sql.
+-- is nothing to do for them. A job that learns has no node, and is always wanted. The condition is chosen_jobs.sql.
 --
 -- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
 -- :error text a part of the error or null
@@ -7,10 +7,11 @@
 -- Returns how many were made due and how many were left. What ran or is done meanwhile is neither.
 -- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, nodes_pk
 with chosen as (
-    select j.id, exists (select from htm.nodes n
-                          where n.id = substring(j.metadata -> 'node' from '^\d{1,18}$')::bigint
-                            and n.revision = substring(j.metadata -> 'revision' from '^\d{1,9}$')::int
-                            and n.deleted_at is null) as wanted
+    select j.id, j.job_type = 'htm.learn'
+                 or exists (select from htm.nodes n
+                             where n.id = substring(j.metadata -> 'node' from '^\d{1,18}$')::bigint
+                               and n.revision = substring(j.metadata -> 'revision' from '^\d{1,9}$')::int
+                               and n.deleted_at is null) as wanted
       from htm.visible_jobs j
      where {{chosen}}
        and j.status in ('Pending', 'Killed')

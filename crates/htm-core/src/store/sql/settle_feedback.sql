@@ -25,13 +25,16 @@ with setting as (
     insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata, idempotency_key)
     select apalis.generate_ulid(), 'htm.learn',
            convert_to(json_build_object('v', 1, 'namespace', c.namespace)::text, 'UTF8'),
-           'Pending', 0, :max_attempts, now(), :priority, hstore('namespace', c.namespace),
-           concat_ws('/', c.namespace, c.judged)
+           'Pending', 0, :max_attempts, now(), :priority, hstore('namespace', c.namespace), c.namespace
       from counted c
      where c.is_due
-    on conflict (job_type, idempotency_key) do nothing
+    -- Each namespace has one job. It becomes due again.
+    on conflict (job_type, idempotency_key) do update
+       set status = 'Pending', attempts = 0, run_at = now(), done_at = null, last_result = null,
+           metadata = excluded.metadata
+     where jobs.status in ('Done', 'Killed')
     returning 1
 )
 select coalesce((select judged from counted),
                 (select l.judged from htm.learning l where l.namespace = (select learns_with from setting)), 0) as judged,
-       exists (select from job) as learns
+       coalesce((select is_due from counted), false) as learns

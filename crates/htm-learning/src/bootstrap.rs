@@ -1,0 +1,91 @@
+//! The bounds of a mean by the bootstrap (Efron 1979): the mean of many samples, drawn from the sample with replacement.
+
+/// The number of samples drawn.
+const DRAWS: usize = 2000;
+
+/// The number of groups from which on groups are drawn instead of recalls: the recalls of a group resemble each other.
+const LEAST_GROUPS: usize = 10;
+
+/// A mean with the bounds of its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Gain {
+    /// The mean.
+    pub mean: f64,
+    /// The lower bound of its 95 % interval.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+}
+
+/// A value with its weight and group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value {
+    pub(crate) value: f64,
+    pub(crate) weight: f64,
+    pub(crate) group: usize,
+}
+
+/// The interval of the weighted mean. Groups are drawn if there are enough; else the values of each group.
+pub(crate) fn gain(values: &[Value], seed: u64) -> Gain {
+    let mut groups: std::collections::BTreeMap<usize, Vec<(f64, f64)>> = std::collections::BTreeMap::new();
+    for value in values {
+        groups.entry(value.group).or_default().push((value.value * value.weight, value.weight));
+    }
+    let groups: Vec<Vec<(f64, f64)>> = groups.into_values().collect();
+    let sum = |pairs: &mut dyn Iterator<Item = (f64, f64)>| {
+        pairs.fold((0.0, 0.0), |(value, weight), next| (value + next.0, weight + next.1))
+    };
+    let mean = |(value, weight): (f64, f64)| if weight > 0.0 { value / weight } else { 0.0 };
+    let sums: Vec<(f64, f64)> = groups.iter().map(|group| sum(&mut group.iter().copied())).collect();
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut means: Vec<f64> = (0..DRAWS)
+        .map(|_| {
+            if groups.len() >= LEAST_GROUPS {
+                return mean(sum(&mut (0..sums.len()).map(|_| sums[random.usize(..sums.len())])));
+            }
+            let of_groups = groups
+                .iter()
+                .map(|group| sum(&mut (0..group.len()).map(|_| group[random.usize(..group.len())])));
+            mean(sum(&mut of_groups.collect::<Vec<_>>().into_iter()))
+        })
+        .collect();
+    means.sort_by(f64::total_cmp);
+    Gain {
+        mean: mean(sum(&mut sums.iter().copied())),
+        low: means[DRAWS / 40],
+        high: means[DRAWS - 1 - DRAWS / 40],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(of: impl Iterator<Item = f64>) -> Vec<Value> {
+        of.enumerate().map(|(group, value)| Value { value, weight: 1.0, group }).collect()
+    }
+
+    #[test]
+    fn an_interval_contains_the_mean_and_narrows_with_the_number() {
+        let few = gain(&values((0..20).map(|at| f64::from(at % 5))), 1);
+        let many = gain(&values((0..500).map(|at| f64::from(at % 5))), 1);
+        assert!(few.low < 2.0 && few.high > 2.0 && (few.mean - 2.0).abs() < 1e-9, "{few:?}");
+        assert!(many.high - many.low < (few.high - few.low) / 3.0, "{few:?} {many:?}");
+    }
+
+    #[test]
+    fn groups_that_agree_within_widen_the_interval() {
+        let alike: Vec<Value> = (0..400)
+            .map(|at| Value { value: f64::from(at / 20 % 2), weight: 1.0, group: at as usize / 20 })
+            .collect();
+        let apart = values(alike.iter().map(|value| value.value));
+        let (alike, apart) = (gain(&alike, 1), gain(&apart, 1));
+        assert!(alike.high - alike.low > 2.0 * (apart.high - apart.low), "{alike:?} {apart:?}");
+    }
+
+    #[test]
+    fn equal_values_have_no_spread() {
+        let gain = gain(&values((0..30).map(|_| 0.25)), 7);
+        assert_eq!((gain.mean, gain.low, gain.high), (0.25, 0.25, 0.25));
+    }
+}

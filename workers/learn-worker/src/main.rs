@@ -1,0 +1,15 @@
+//! The `learn-worker` process.
+
+use std::process::ExitCode;
+
+use htm_runtime::Session;
+use htm_worker::service::serve;
+use htm_worker::{Kind, arguments};
+use learn_worker::Arguments;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let Arguments { queue: _, process } =
+        arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
+    serve(Kind::Learn, process, async |session: &Session| Ok(learn_worker::handler(session))).await
+}
