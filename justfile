@@ -38,6 +38,10 @@ eval-documents *args: setup
     cargo build --release --workspace --bins
     scripts/documents_eval/eval.sh {{args}}
 
+# Evaluate what is learnt from feedback, on the sets below HTM_EVAL_DIR, by conversations that are left out
+eval-learning *args: setup
+    python3 scripts/learning_eval.py {{args}}
+
 # HTM beside mem0, LangGraph's store and raw SQL (rivals from PyPI, kept); --quick, --rows, --rounds, --json FILE, --markdown
 bench *args: setup
     cargo build --release --workspace --bins --examples # an example is the floor of the embeddings

@@ -1,12 +1,16 @@
 //! Learning: recalls that are kept, feedback, signals, rankings and their choice.
 
+use std::time::Duration;
+
 use htm_core::ranking::{FEATURE_COUNT, FEATURE_VERSION, Learnt};
 use htm_core::worker::learning::{self, LearntRanking};
 use htm_core::{
-    Caller, Confirmation, Edit, Erase, Feedback, Htm, LearningSettings, Memory, NodeId, RankingFigures,
-    RecallQuery, Recalled, Signal, Strategy, Trial, TrialKind,
+    Caller, Confirmation, Edit, Erase, Feedback, Htm, LearningProblem, LearningSettings, Memory, NodeId,
+    RankingFigures, RecallQuery, Recalled, Signal, Strategy, Trial, TrialKind,
 };
-use htm_tests::{TestDatabase, drain};
+use htm_tests::{TestDatabase, drain, wait_until, worker_options};
+use learn_worker::LearnHandler;
+use tokio_util::sync::CancellationToken;
 
 /// A database with memories about disks that are embedded, and learning on.
 async fn with_learning(settings: LearningSettings) -> (TestDatabase, Htm) {
@@ -171,6 +175,22 @@ async fn an_author_judges_only_so_many_recalls_a_day() {
 }
 
 #[tokio::test]
+async fn an_author_that_only_refuses_is_named_and_asks_for_nothing() {
+    let (db, htm) = with_learning(on()).await;
+    for _ in 0..21 {
+        let recalled = recall(&htm).await;
+        let receipt = judge(&htm, &recalled, &[], &nodes(&recalled)).await;
+        assert_eq!((receipt.judged, receipt.learns), (0, false));
+    }
+    let state = htm.learning(None).await.unwrap();
+    assert!(state.authors[0].only_refuses());
+    let author = htm.actor().to_owned();
+    let problem = LearningProblem::OnlyRefuses { namespace: "default".into(), author, recalls: 21 };
+    assert_eq!(htm.learning_problems().await.unwrap(), [problem]);
+    assert_eq!(learning::evidence(&db.pool, "default").await.unwrap().recalls.len(), 0);
+}
+
+#[tokio::test]
 async fn signals_count_where_they_are_named() {
     let (db, htm) = with_learning(LearningSettings { signals: Signal::ALL.into(), ..on() }).await;
     let recalled = recall(&htm).await;
@@ -305,6 +325,8 @@ async fn a_ranking_that_does_not_fit_falls_back() {
         assert_eq!((recalled.ranking.version, nodes(&recalled)), (0, before.clone()));
         let why = recalled.ranking.fallback.unwrap();
         assert!(why.starts_with(&format!("version {version} is not used")), "{why}");
+        let problems = other.learning_problems().await.unwrap();
+        assert!(matches!(&problems[..], [LearningProblem::Unusable { version: it, .. }] if *it == version));
     }
 }
 
@@ -387,4 +409,65 @@ async fn a_worker_writes_its_ranking_with_the_end_of_the_job() {
         db.count("select count(*) from apalis.jobs where job_type = 'htm.learn' and status = 'Done'").await,
         1
     );
+}
+
+/// Judges 120 recalls: of each, the oldest hit was used. The recalls are of different hours.
+async fn prefer_the_oldest(db: &TestDatabase, htm: &Htm) {
+    for number in 0..120 {
+        let query = RecallQuery::new(format!("which disk was full on host {}", number % 12)).limit(10);
+        let recalled = htm.recall(&query).await.unwrap();
+        let oldest = nodes(&recalled).into_iter().min().unwrap();
+        judge(htm, &recalled, &[oldest], &[]).await;
+    }
+    let spread = "update htm.recalls set made_at = now() - (10000 - number) * interval '1 hour'
+                   where author <> 'key bad'";
+    sqlx::raw_sql(spread).execute(&db.pool).await.unwrap();
+}
+
+async fn learn(db: &TestDatabase) {
+    let handler = LearnHandler::new(learn_worker::fit, Duration::from_secs(300));
+    let stop = CancellationToken::new();
+    let report = htm_worker::run(db.pool.clone(), handler, worker_options(true), stop).await.unwrap();
+    assert_eq!((report.done, report.failed), (1, 0));
+}
+
+#[tokio::test]
+async fn what_was_used_is_learnt_and_orders_the_next_recall() {
+    let (db, htm) = with_learning(on()).await;
+    prefer_the_oldest(&db, &htm).await;
+    learn(&db).await;
+    let rankings = htm.rankings(None).await.unwrap();
+    let ranking = &rankings.rankings[0];
+    assert_eq!((rankings.active, ranking.was_adopted), (1, true), "{ranking:#?}");
+    assert_eq!((ranking.figures.judged, ranking.figures.authors), (120, 1));
+    assert!(ranking.figures.gain_low > 0.0 && ranking.figures.ndcg > ranking.figures.ndcg_default);
+    assert!(ranking.weights.iter().any(|it| it.feature == "age" && it.weight > 0.1), "{:?}", ranking.weights);
+
+    wait_until(|| async { recall(&htm).await.ranking.version == 1 }).await;
+    let query = RecallQuery::new("a disk that was full").limit(5);
+    let first = htm.recall(&query).await.unwrap().hits[0].node.id;
+    assert!(first <= NodeId(3), "one of the oldest is first: {first}");
+}
+
+#[tokio::test]
+async fn an_attacker_moves_nothing() {
+    let (db, htm) = with_learning(on()).await;
+    prefer_the_oldest(&db, &htm).await;
+    learn(&db).await;
+    let before = htm.ranking(None, 1).await.unwrap();
+    // As many recalls by another key, which finds everything useless that the others use.
+    let bad = htm.clone().on_behalf_of("key bad");
+    for number in 0..120 {
+        let query = RecallQuery::new(format!("which disk was full on host {}", number % 12)).limit(10);
+        let recalled = bad.recall(&query).await.unwrap();
+        let receipt = judge(&bad, &recalled, &[], &nodes(&recalled)).await;
+        assert_eq!((receipt.judged, receipt.learns), (120, false));
+    }
+    htm_tests::enqueue_learning(&db, "default").await;
+    learn(&db).await;
+    let after = htm.ranking(None, 2).await.unwrap();
+    assert_eq!((&before.weights, &before.figures), (&after.weights, &after.figures));
+    assert!(after.was_adopted);
+    let problems = htm.learning_problems().await.unwrap();
+    assert!(matches!(&problems[..], [LearningProblem::OnlyRefuses { author, .. }] if author == "key bad"));
 }

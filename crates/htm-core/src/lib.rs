@@ -64,8 +64,9 @@ pub use model::id::{GroupId, IdInvalid, NodeId, RobotId, SessionId};
 pub use model::jobs::Stage;
 pub use model::keepers::{Keepers, KeptBy};
 pub use model::learning::{
-    Feedback, FeedbackAuthor, FeedbackReceipt, Learning, LearningSettings, RankingChoice, RankingComparison,
-    RankingFigures, RankingInfo, RankingUsed, RankingWeight, Rankings, Signal, Trial, TrialKind,
+    Feedback, FeedbackAuthor, FeedbackReceipt, Learning, LearningProblem, LearningSettings, RankingChoice,
+    RankingComparison, RankingFigures, RankingInfo, RankingUsed, RankingWeight, Rankings, Signal, Trial,
+    TrialKind,
 };
 pub use model::line::MAX_LINE_BYTES;
 pub use model::map::{MAX_MAP, MapPoint, MemoryMap};

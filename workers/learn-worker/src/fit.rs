@@ -9,7 +9,7 @@ use htm_learning::{JudgedCandidate, JudgedRecall, Options, Outcome, Verdict, lea
 const CONFIDENCE: f64 = 0.95;
 
 /// Fits a ranking to evidence; none without any.
-pub(crate) fn fit(evidence: &Evidence) -> Option<LearntRanking> {
+pub fn fit(evidence: &Evidence) -> Option<LearntRanking> {
     let recalls: Vec<JudgedRecall> = evidence
         .recalls
         .iter()

@@ -20,6 +20,7 @@ use sqlx::PgPool;
 use tokio::sync::oneshot;
 
 pub use arguments::Arguments;
+pub use fit::fit;
 
 /// Learns from evidence: a pure computation of seconds to minutes.
 /// None: there is nothing to learn from.

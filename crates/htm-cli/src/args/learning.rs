@@ -28,6 +28,8 @@ pub(crate) enum LearningCommand {
     Show(OfNamespace),
     /// Keep recalls for feedback, and learn a ranking from it
     On(LearningOnArgs),
+    /// Print the judged recalls as JSON Lines, with the features of their candidates
+    Export(OfNamespace),
     /// Keep no more recalls; the ranking in use stays
     Off(OfNamespace),
 }

@@ -8,7 +8,7 @@ use htm_core::job::LEARN_QUEUE;
 use htm_core::models::ModelState;
 use htm_core::providers::Provider;
 use htm_core::worker::server;
-use htm_core::{BreakerState, Error, ReplicaState, Result};
+use htm_core::{BreakerState, Error, LearningProblem, ReplicaState, Result};
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;
 use htm_runtime::{Session, chain, commands};
@@ -120,6 +120,7 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
             ));
         }
     }
+    findings.extend(htm.learning_problems().await?.into_iter().map(from_learning));
     let stranded = htm.jobs()?.count_stranded().await?;
     findings.push(if stranded == 0 {
         ok("no node is stranded: each has its result, a job, or a dead letter")
@@ -267,6 +268,27 @@ fn from_provider(provider: &Provider) -> Option<Finding> {
     };
     let help = format!("see `htm providers`; when the cause is fixed: `htm providers reset {model}`");
     Some(warning(what, help))
+}
+
+fn from_learning(problem: LearningProblem) -> Finding {
+    match problem {
+        LearningProblem::OnlyRefuses { namespace, author, recalls } => warning(
+            format!(
+                "`{}` has judged {} of namespace {} and found nothing of use: it moves no ranking",
+                plain(&author),
+                count(recalls, "recall"),
+                plain(&namespace)
+            ),
+            "look at who it is: `htm learning show`, `htm keys list`",
+        ),
+        LearningProblem::Unusable { namespace, version, reason } => warning(
+            format!(
+                "version {version} of the ranking of {} is not used: {reason}; the default ranking stands in",
+                plain(&namespace)
+            ),
+            "choose another one: `htm ranking list`, `htm ranking activate VERSION`",
+        ),
+    }
 }
 
 fn ok(what: impl Into<String>) -> Finding {

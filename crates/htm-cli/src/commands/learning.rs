@@ -1,5 +1,6 @@
 //! `htm learning`, `htm feedback`, `htm ranking`.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use htm_core::{
@@ -55,6 +56,18 @@ pub(crate) async fn learning(
             with_htm(config, async |htm| htm.learning(of.namespace.as_deref()).await).await?
         }
         LearningCommand::On(args) => with_htm(config, async |htm| switch_on(htm, &args).await).await?,
+        LearningCommand::Export(of) => {
+            let namespace = of.namespace.as_deref();
+            let evidence = with_htm(config, async |htm| htm.learning_evidence(namespace).await).await?;
+            for recall in &evidence.recalls {
+                let line = serde_json::to_string(recall).unwrap_or_default();
+                // A reader that has gone away (`| head`) is no error.
+                if writeln!(std::io::stdout(), "{line}").is_err() {
+                    break;
+                }
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         LearningCommand::Off(of) => {
             let off = async |htm: &Htm| {
                 let namespace = of.namespace.as_deref();

@@ -7,14 +7,11 @@ use moka::future::Cache;
 use sqlx::PgPool;
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
-use ulid::Ulid;
 
-use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::kept_recall::KeptRecall;
-use crate::model::recall::{RecallQuery, Recalled};
 use crate::store::kept_recalls as store;
-use crate::store::rankings::{self, ActiveRanking};
+use crate::store::rankings::ActiveRanking;
 
 /// The longest time until a program sees that another ranking was chosen.
 const RANKINGS_KEPT: Duration = Duration::from_secs(1);
@@ -62,7 +59,7 @@ impl KeptRecalls {
         }
     }
 
-    fn keep(&self, recall: KeptRecall) {
+    pub(crate) fn keep(&self, recall: KeptRecall) {
         let mut recalls = self.unwritten.recalls.lock().unwrap_or_else(PoisonError::into_inner);
         if recalls.len() < MAX_WAITING {
             recalls.push(recall);
@@ -74,6 +71,11 @@ impl KeptRecalls {
     /// Writes the unwritten recalls.
     pub(crate) async fn flush(&self, pool: &PgPool) {
         write(&self.unwritten, pool).await;
+    }
+
+    /// The rankings that are known.
+    pub(crate) fn rankings(&self) -> &Cache<(String, bool), Arc<ActiveRanking>> {
+        &self.rankings
     }
 
     /// Forgets what is known of rankings, after a change of them.
@@ -90,57 +92,5 @@ async fn write(unwritten: &Unwritten, pool: &PgPool) {
         if let Err(error) = store::keep(pool, recall).await {
             tracing::warn!(code = error.code(), error = %chain(&error), "a recall could not be kept for feedback");
         }
-    }
-}
-
-impl Htm {
-    /// The ranking of a namespace's hits as of at most a second ago. If it cannot be read, the default ranking stands in.
-    pub(crate) async fn ranking_of(&self, namespaces: &[&str]) -> Arc<ActiveRanking> {
-        // One ranking cannot order the hits of namespaces that learn apart.
-        let [namespace] = namespaces else { return Arc::default() };
-        let known = &self.kept_recalls().rankings;
-        let key = ((*namespace).to_owned(), self.reads().at.is_some());
-        if let Some(ranking) = known.get(&key).await {
-            return ranking;
-        }
-        let read = match &self.reads().at {
-            Some(at) => rankings::active(at.as_ref(), namespace).await,
-            None => rankings::active(self.shared_pool(), namespace).await,
-        };
-        let ranking = Arc::new(read.unwrap_or_else(|error| {
-            let mut ranking = ActiveRanking::default();
-            ranking.used.fallback = Some(format!("the chosen ranking could not be read ({})", error.code()));
-            ranking
-        }));
-        known.insert(key, ranking.clone()).await;
-        ranking
-    }
-
-    /// Keeps a recall for feedback if its namespace asks for that, and gives it its id.
-    pub(crate) async fn keep_recall(&self, query: &RecallQuery, recalled: &mut Recalled) {
-        let Some(search) = recalled.kept.take() else { return };
-        // A look that does not count is not judged either: evaluations, and searches of the program itself.
-        let namespaces = self.namespaces_or_own(&query.filter.namespaces);
-        let Some(namespace) = namespaces.ok().and_then(|found| Some((*found.first()?).to_owned())) else {
-            return;
-        };
-        if !query.count_accesses || recalled.hits.is_empty() {
-            return;
-        }
-        let id = Ulid::new().to_string();
-        let ranking = self.ranking_of(&[&namespace]).await;
-        self.kept_recalls().keep(KeptRecall {
-            id: id.clone(),
-            namespace,
-            author: self.actor().into(),
-            query: ranking.keeps_text.then(|| query.text.clone()),
-            shown: recalled
-                .hits
-                .iter()
-                .map(|hit| hit.followed_from.as_ref().map_or(hit.node.id, |it| it.node))
-                .collect(),
-            search,
-        });
-        recalled.recall_id = Some(id);
     }
 }

@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
-use crate::model::learning::{Learning, LearningSettings};
+use crate::model::learning::{Learning, LearningProblem, LearningSettings};
+use crate::store::learning::{self as evidence, Evidence};
 use crate::store::{feedback, rankings as store};
 
 impl Htm {
@@ -67,5 +68,40 @@ impl Htm {
         tx.commit().await?;
         self.kept_recalls().forget_rankings();
         self.learning(Some(namespace)).await
+    }
+
+    /// The judged recalls that the ranking of a namespace (default: the handle's) is learnt from, of all namespaces that
+    /// learn together.
+    ///
+    /// # Errors
+    /// `namespace_invalid`, `namespace_forbidden`, or a database error.
+    pub async fn learning_evidence(&self, namespace: Option<&str>) -> Result<Evidence> {
+        let namespace = self.namespace_or_own(namespace)?;
+        let setting = store::setting(self.shared_pool(), namespace).await?;
+        let home = setting.map_or_else(|| namespace.to_owned(), |setting| setting.home);
+        self.admit(&home)?;
+        // Of the others, the connection returns those that the handle sees.
+        evidence::evidence(self.pool(), &home).await
+    }
+
+    /// What is wrong with the learning of any namespace.
+    ///
+    /// # Errors
+    /// `namespace_forbidden` on a restricted handle, or a database error.
+    pub async fn learning_problems(&self) -> Result<Vec<LearningProblem>> {
+        self.admit_all()?;
+        let refusing = feedback::refusing(self.pool()).await?.into_iter();
+        let refusing = refusing.map(|(namespace, author, recalls)| LearningProblem::OnlyRefuses {
+            namespace,
+            author,
+            recalls,
+        });
+        let unusable = store::unusable(self.pool()).await?.into_iter();
+        let unusable = unusable.map(|(namespace, version, reason)| LearningProblem::Unusable {
+            namespace,
+            version,
+            reason,
+        });
+        Ok(refusing.chain(unusable).collect())
     }
 }

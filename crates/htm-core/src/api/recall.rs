@@ -1,6 +1,7 @@
 //! Recall: search by vector, by full text, or by both.
 
 mod candidates;
+mod kept;
 mod retrieval;
 mod search;
 mod small_scope;

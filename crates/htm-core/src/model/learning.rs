@@ -13,6 +13,8 @@ pub(crate) const MAX_JUDGED: usize = 100;
 pub(crate) const MAX_RECALLS_A_DAY: i64 = 2_000;
 /// The name of the last recall of whoever gives feedback.
 pub(crate) const LAST_RECALL: &str = "last";
+/// The judged recalls from which an author that finds nothing of use is named.
+pub(crate) const REFUSES_FROM: i64 = 20;
 /// The version of the default ranking.
 pub(crate) const DEFAULT_RANKING: i32 = 0;
 /// The characters of a recall's id: a ULID.
@@ -367,8 +369,32 @@ pub struct FeedbackAuthor {
 impl FeedbackAuthor {
     /// Whether it judges much and finds nothing of use. What it says is kept, and moves nothing.
     pub fn only_refuses(&self) -> bool {
-        self.used == 0 && self.recalls >= 20
+        self.used == 0 && self.recalls >= REFUSES_FROM
     }
+}
+
+/// What is wrong with the learning of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LearningProblem {
+    /// An author judges much and finds nothing of use. What it says is kept, and moves nothing.
+    OnlyRefuses {
+        /// The namespace.
+        namespace: String,
+        /// The author.
+        author: String,
+        /// The recalls that it judged.
+        recalls: i64,
+    },
+    /// The chosen ranking is not used; the default ranking stands in.
+    Unusable {
+        /// The namespace.
+        namespace: String,
+        /// The version of the ranking.
+        version: i32,
+        /// The reason.
+        reason: String,
+    },
 }
 
 /// The state of a namespace's learning.

@@ -7,7 +7,7 @@ use super::named::sql;
 use super::priorities;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::learning::{FeedbackAuthor, Signal};
+use crate::model::learning::{FeedbackAuthor, REFUSES_FROM, Signal};
 
 /// A kept recall that is judged.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -165,4 +165,17 @@ pub(crate) async fn authors(pool: &dyn Connections, namespace: &str) -> Result<V
     .await?;
     let author = |(author, recalls, used, useless)| FeedbackAuthor { author, recalls, used, useless };
     Ok(rows.into_iter().map(author).collect())
+}
+
+/// The authors that judge much and find nothing of use, with their namespaces and the number of recalls.
+pub(crate) async fn refusing(pool: &dyn Connections) -> Result<Vec<(String, String, i64)>> {
+    sql!(
+        "select namespace, author, count(distinct recall) from htm.feedback
+          group by namespace, author
+         having count(*) filter (where is_used) = 0 and count(distinct recall) >= :least
+          order by 3 desc limit 20"
+    )
+    .bind("least", REFUSES_FROM)?
+    .fetch_all(pool)
+    .await
 }

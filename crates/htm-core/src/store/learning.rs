@@ -32,7 +32,7 @@ pub struct Evidence {
 }
 
 /// An author's judgement of a recall.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct JudgedRecall {
     /// The number of the recall.
     pub recall: i64,
@@ -47,8 +47,10 @@ pub struct JudgedRecall {
 }
 
 /// A candidate of a judged recall.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct JudgedCandidate {
+    /// The node.
+    pub node: NodeId,
     /// Its place among the hits, from 1; none: it was no hit.
     pub shown: Option<u32>,
     /// Whether it was used, or useless; none: nothing was said.
@@ -74,19 +76,19 @@ struct CandidateRow {
 ///
 /// # Errors
 /// A database error.
-pub async fn evidence(pool: &PgPool, namespace: &str) -> Result<Evidence> {
+pub async fn evidence(pool: &dyn Connections, namespace: &str) -> Result<Evidence> {
     let rows: Vec<CandidateRow> = sql!(include_str!("sql/evidence_candidates.sql"))
         .bind("namespace", namespace)?
         .bind("features", FEATURE_VERSION)?
         .bind("most", MOST_RECALLS)?
         .fetch_all(pool)
         .await?;
-    let mut recalls: BTreeMap<Recall, Vec<(NodeId, JudgedCandidate)>> = BTreeMap::new();
+    let mut recalls: BTreeMap<Recall, Vec<JudgedCandidate>> = BTreeMap::new();
     for row in rows {
         if let Some(features) = unpacked(&row.features) {
             let shown = row.shown.and_then(|shown| u32::try_from(shown).ok());
-            let candidate = JudgedCandidate { shown, is_used: None, features };
-            recalls.entry((row.at, row.recall, row.missed)).or_default().push((row.node, candidate));
+            let candidate = JudgedCandidate { node: row.node, shown, is_used: None, features };
+            recalls.entry((row.at, row.recall, row.missed)).or_default().push(candidate);
         }
     }
     let numbers: Vec<i64> = recalls.keys().map(|(_, number, _)| *number).collect();
@@ -99,8 +101,8 @@ pub async fn evidence(pool: &PgPool, namespace: &str) -> Result<Evidence> {
     let mut evidence = Evidence { namespace: namespace.into(), recalls: Vec::new() };
     for ((at, recall, missed), candidates) in recalls {
         for (author, said) in by_recall.remove(&recall).unwrap_or_default() {
-            let judged = |(node, candidate): &(NodeId, JudgedCandidate)| JudgedCandidate {
-                is_used: said.get(node).copied(),
+            let judged = |candidate: &JudgedCandidate| JudgedCandidate {
+                is_used: said.get(&candidate.node).copied(),
                 ..*candidate
             };
             let candidates = candidates.iter().map(judged).collect();

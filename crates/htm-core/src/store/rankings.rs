@@ -315,3 +315,17 @@ pub(crate) async fn compare(pool: &dyn Connections, home: &str, version: i32) ->
         RankingComparison { version, shadowed, differing, interleaved, wins, losses, ..Default::default() };
     Ok(counts.judged())
 }
+
+/// The chosen rankings that this program cannot use: namespace, version and reason.
+pub(crate) async fn unusable(pool: &dyn Connections) -> Result<Vec<(String, i32, String)>> {
+    let chosen: Vec<(String, i32, Option<Json<serde_json::Value>>)> = sql!(
+        "select l.namespace, l.version, r.learnt
+           from htm.learning l
+           left join htm.rankings r on r.namespace = l.namespace and r.version = l.version
+          where l.version > 0 order by l.namespace"
+    )
+    .fetch_all(pool)
+    .await?;
+    let broken = |(namespace, version, learnt)| Some((namespace, version, usable(learnt).err()?));
+    Ok(chosen.into_iter().filter_map(broken).collect())
+}
