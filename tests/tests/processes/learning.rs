@@ -21,7 +21,7 @@ async fn job(db: &TestDatabase) -> (String, i32, Option<String>) {
 /// Keeps workers from reading what they learn from, until the connection is rolled back.
 async fn blocker(db: &TestDatabase) -> PgConnection {
     let mut blocker = PgConnection::connect_with(&db.options()).await.unwrap();
-    let block = "begin; lock table htm.recalls in access exclusive mode";
+    let block = "begin; lock table htm.nodes, htm.recalls in access exclusive mode";
     sqlx::raw_sql(block).execute(&mut blocker).await.unwrap();
     blocker
 }
