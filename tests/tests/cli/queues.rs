@@ -38,10 +38,10 @@ async fn stats_tell_what_each_queue_holds_and_what_holds_it_back() {
     insta::assert_snapshot!("stats_of_each_kind", filtered(sandbox.htm(&["jobs", "stats"]).await.succeeds()));
     sandbox.htm(&["jobs", "pause", "htm.embed", "--reason", "moving the\nprovider"]).await.succeeds();
     let mut stats = sandbox.htm(&["jobs", "stats", "--json"]).await.json();
-    for (queue, time) in [(0, "paused_at"), (1, "held_until")] {
+    for (queue, time) in [(0, "paused_at"), (2, "held_until")] {
         assert!(stats[queue][time].take().is_string());
     }
-    assert!(stats[1]["oldest_due_ms"].take().as_i64().unwrap() >= 9_000_000);
+    assert!(stats[2]["oldest_due_ms"].take().as_i64().unwrap() >= 9_000_000);
     insta::assert_json_snapshot!("stats_for_programs", stats);
 }
 
@@ -58,7 +58,7 @@ async fn a_paused_queue_is_not_claimed_from_and_goes_on_at_once() {
     wait_until(|| async { depth(Stage::Tag).await.done == 1 }).await;
     assert_eq!(depth(Stage::Embed).await.pending, 1);
     let stats = sandbox.htm(&["jobs", "stats", "--json"]).await.json();
-    assert_eq!((&stats[0]["paused"], &stats[1]["paused"]), (&json!("a move"), &Value::Null));
+    assert_eq!((&stats[0]["paused"], &stats[2]["paused"]), (&json!("a move"), &Value::Null));
 
     // Well before the poll: the resume wakes the worker.
     let started = std::time::Instant::now();
@@ -75,7 +75,7 @@ async fn a_queue_that_is_none_is_refused_with_those_that_are() {
     for verb in ["pause", "resume"] {
         let answer = sandbox.htm(&["jobs", verb, "embed"]).await;
         let said = answer.fails(2, "queue_unknown");
-        assert!(said.contains("use one of: htm.embed, htm.tag"), "{said}");
+        assert!(said.contains("use one of: htm.embed, htm.learn, htm.tag"), "{said}");
         assert_eq!(sandbox.htm(&["--json", "jobs", verb, ""]).await.json_error(2)["code"], "queue_unknown");
     }
 }

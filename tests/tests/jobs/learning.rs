@@ -20,8 +20,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 async fn drain(db: &TestDatabase, fit: Fit, limit: Duration) -> Report {
     let handler = LearnHandler::new(fit, limit);
-    let stop = CancellationToken::new();
-    htm_worker::run(db.pool.clone(), handler, worker_options(true), stop).await.unwrap()
+    let options = Options { batch: 1, concurrency: 1, ..worker_options(true) };
+    htm_worker::run(db.pool.clone(), handler, options, CancellationToken::new()).await.unwrap()
 }
 
 /// The state and the attempts of the only job that learns, and the end of its last attempt.

@@ -76,7 +76,7 @@ async fn of_operators_are_filled() {
     let (_, facts) = client.succeeds("list_jobs", json!({ "id": id, "state": "due" })).await;
     assert_eq!(facts["jobs"].as_array().unwrap().len(), 2, "{facts}");
     let (text, facts) = client.succeeds("list_queues", json!({})).await;
-    assert!(text.starts_with("2 queues.\n") && facts["queues"][0]["due"] == 1, "{text}");
+    assert!(text.starts_with("3 queues.\n") && facts["queues"][0]["due"] == 1, "{text}");
     assert_eq!(client.succeeds("list_workers", json!({})).await.0, "0 workers.");
     assert_eq!(client.succeeds("list_providers", json!({})).await.0, "0 providers.");
     let (text, _) = client.succeeds("retry_jobs", json!({})).await;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use htm_tests::{Sandbox, TestDatabase};
+use htm_tests::{Sandbox, TestDatabase, enqueue_learning};
 use serde_json::{Value, json};
 
 use crate::Served;
@@ -323,8 +323,11 @@ async fn a_release_pins_each_image_by_its_digest() {
 async fn kubernetes_scales_by_a_query_that_counts_due_jobs() {
     let db = TestDatabase::new().await;
     crate::remember(&db, 7).await;
+    for number in 0..7 {
+        enqueue_learning(&db, &format!("namespace {number}")).await;
+    }
     let scaled = documents("kubernetes/scaling.yaml");
-    assert_eq!(scaled.len(), 2);
+    assert_eq!(scaled.len(), 3);
     for object in scaled {
         let name = object["spec"]["scaleTargetRef"]["name"].as_str().unwrap();
         assert_eq!(deployment(name)["metadata"]["name"], name);

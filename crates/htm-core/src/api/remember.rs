@@ -76,7 +76,10 @@ impl Htm {
         self.admit_new(&node).await?;
         if is_bare(&node) {
             let mut connection = self.pool().acquire().await?;
-            match nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await {
+            let inserted = nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await;
+            // Who waits for a second connection while it holds one may wait for others that do the same.
+            drop(connection);
+            match inserted {
                 Ok(Some(id)) => {
                     self.pinger().ping();
                     self.signal_citations(node.namespace, &node.memory.content, id).await;
