@@ -54,6 +54,19 @@ test("an edit beside another one is shown and not lost", async () => {
   await page.context().close();
 });
 
+test("a memory shows what it is related to", async () => {
+  const [old, renewed] = [await written("Staging is on port 5432."), await written("Staging is on port 5433.")];
+  await fixture.server.api(`/v1/memories/${renewed.id}/relations`, { kind: "supersedes", to: old.id, reason: "it moved", robot: "ada", namespace: "atlas" });
+  const page = await fixture.page(`/console/memories/${old.id}`);
+  const relations = page.getByRole("region", { name: "Relations" });
+  const by = relations.getByRole("listitem").filter({ hasText: "Superseded by" });
+  await by.getByText("it moved").waitFor();
+  await by.getByRole("link", { name: "Staging is on port 5433." }).click();
+  await page.waitForURL(`**/console/memories/${renewed.id}`);
+  await relations.getByRole("listitem").filter({ hasText: "Supersedes" }).getByRole("link", { name: "port 5432" }).waitFor();
+  await page.context().close();
+});
+
 test("two tags are merged and the merge is undone", async () => {
   const tags = async (): Promise<Tag[]> => (await fixture.server.api<{ tags: Tag[] }>("/v1/tags?namespace=atlas&limit=1000")).tags;
   const roots = (await tags()).map(({ tag }) => tag).filter((tag, _, all) => !tag.includes(":") && !all.some((other) => other.startsWith(`${tag}:`)));

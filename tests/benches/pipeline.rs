@@ -69,7 +69,7 @@ impl Effort {
     }
 }
 
-/// What a figure is to be.
+/// The goal of a figure.
 #[derive(Clone, Copy)]
 pub(crate) enum Target {
     AtLeast(f64),

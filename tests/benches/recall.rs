@@ -156,7 +156,7 @@ async fn throughput(htm: &Htm, corpus: &Arc<Corpus>) -> f64 {
 
 type Narrowed = fn(RecallQuery) -> RecallQuery;
 
-/// What each filter leaves is said by its name.
+/// The filters. The name of each says what it leaves.
 fn filters() -> [(&'static str, Narrowed); 7] {
     [
         ("all", |query| query),
@@ -202,7 +202,7 @@ async fn raw(pool: &PgPool, corpus: &Corpus, rounds: usize, leg: Leg) -> Vec<Dur
     times
 }
 
-/// What the tables and the indexes that recall reads take.
+/// The sizes of the tables and the indexes that recall reads.
 async fn sizes(pool: &PgPool) {
     let rows: Vec<(String, i64)> = sqlx::query_as(
         "select c.relname, pg_total_relation_size(c.oid) - case when c.relkind = 'r' then pg_indexes_size(c.oid) else 0 end

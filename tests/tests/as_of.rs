@@ -1,5 +1,8 @@
 //! Reading as of an earlier time: the texts, the memories and the relations that there were.
 
+#[path = "as_of/indexes.rs"]
+mod indexes;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
@@ -110,7 +113,7 @@ async fn filters_and_words_of_time_are_as_of_then() {
     assert_eq!(other.get_as_of(node, tagged).await.unwrap_err().code(), "node_not_found");
 }
 
-/// What the model in memory knows of a node.
+/// A node in the model in memory.
 #[derive(Clone, Debug, PartialEq)]
 struct Stood {
     text: String,

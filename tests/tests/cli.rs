@@ -59,7 +59,7 @@ mod time;
 #[path = "cli/told.rs"]
 mod told;
 
-/// What people read, without ids, times and ages, which differ from run to run; as wide as it was.
+/// The text that people read, without ids, times and ages, which differ from run to run; as wide as it was.
 fn filtered(text: &str) -> String {
     let is_age = |word: &str| {
         word.strip_suffix(['s', 'm', 'h', 'd'])

@@ -147,7 +147,7 @@ async fn framework_crewai() {
     beside("crewai").await;
 }
 
-/// What `pip install` brings is enough: nothing is in `HTM_HOME`, nor on the search path but the system's programs.
+/// `pip install` brings enough: nothing is in `HTM_HOME`, nor on the search path but the system's programs.
 #[tokio::test]
 #[ignore = "installs packages; `./justw test-frameworks`"]
 async fn the_wheel_brings_everything() {

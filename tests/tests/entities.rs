@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use htm_tests::TestDatabase;
 use sea_orm::{ColumnTrait, ColumnType, EntityTrait, IdenStatic, Iterable};
 
-/// What the files of the entities name of their own crate.
+/// The names of their own crate that the files of the entities use.
 mod model {
     pub(crate) mod id {
         pub(crate) use htm_core::{GroupId, NodeId, RobotId};
@@ -67,7 +67,7 @@ async fn check<E: EntityTrait>(db: &TestDatabase) {
     assert_eq!(columns, in_database(db, &table).await, "{table}");
 }
 
-/// What PostgreSQL calls a type.
+/// The name of a type in PostgreSQL.
 fn type_name(of: &ColumnType) -> String {
     match of {
         ColumnType::Array(of) => format!("{}[]", type_name(of)),
@@ -86,7 +86,7 @@ fn type_name(of: &ColumnType) -> String {
     }
 }
 
-/// What a table has but for what is computed of it.
+/// The columns of a table but for those that are computed.
 async fn in_database(db: &TestDatabase, table: &str) -> BTreeSet<Column> {
     let columns: Vec<Column> = sqlx::query_as(
         "select attname::text, format_type(atttypid, atttypmod), not attnotnull

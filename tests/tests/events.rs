@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use htm_core::{Event, EventKind, EventPlace, Htm, JoinOptions, Memory, Stage};
+use htm_core::{Caller, Event, EventKind, EventPlace, Htm, JoinOptions, Memory, RelationKind, Stage};
 use htm_tests::{TestDatabase, drain, wait_until};
 use sqlx::AssertSqlSafe;
 
@@ -97,6 +97,26 @@ async fn a_change_of_tags_is_told() {
     let events = wait_for(&htm, &from, 1).await;
     assert_eq!(kinds(&events), ["default ontology.changed"]);
     assert_eq!((events[0].change, events[0].action.as_deref()), (change, Some("rename")));
+}
+
+#[tokio::test]
+async fn a_relation_is_told() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let nodes = htm.remember_many(&[Memory::new("port 5432"), Memory::new("port 5433")]).await.unwrap();
+    let [old, new] = [0, 1].map(|at: usize| nodes[at].as_ref().unwrap().node);
+    let from = htm.events_from_now().await.unwrap();
+    htm.relate(new, RelationKind::Supersedes, old, None, &Caller::Handle).await.unwrap();
+    let events = wait_for(&htm, &from, 1).await;
+    assert_eq!(kinds(&events), ["default relation.set"]);
+    let event = &events[0];
+    assert_eq!(
+        (event.node, event.relation, event.to),
+        (Some(new), Some(RelationKind::Supersedes), Some(old))
+    );
+    assert!(after(&htm, &event.place.to_string().parse().unwrap()).await.0.is_empty());
+    let other = htm.within(["other"]).unwrap();
+    assert!(after(&other, &from).await.0.is_empty());
 }
 
 /// The writer with the smaller id commits last, also when it writes within a savepoint.

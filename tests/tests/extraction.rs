@@ -31,7 +31,7 @@ impl Asked {
         self.body["messages"][number]["content"].as_str().unwrap()
     }
 
-    /// What the model is asked, as it has to be: JSON.
+    /// The question to the model. It has to be JSON.
     fn question(&self) -> Value {
         serde_json::from_str(self.message(1)).unwrap()
     }
@@ -53,7 +53,7 @@ impl Asked {
     }
 }
 
-/// What the server answers.
+/// The answers of the server.
 type Behaviour = dyn Fn(&Asked) -> ResponseTemplate + Send + Sync;
 
 /// A language model behind OpenAI's API.

@@ -24,7 +24,7 @@ async fn join(htm: &Htm, robot: &str, role: GroupRole) -> GroupMember {
     htm.group(GROUP).join(robot, options(Some(role), 1_000)).await.unwrap()
 }
 
-/// What a member has in mind, by id.
+/// The nodes that a member has in mind, by id.
 async fn held(member: &GroupMember) -> Vec<NodeId> {
     let mut nodes: Vec<NodeId> = member.entries().await.iter().map(|entry| entry.node).collect();
     nodes.sort_unstable();

@@ -55,7 +55,7 @@ impl Hooks {
         self.sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
     }
 
-    /// What the hook `prompt` adds, with time enough for a machine that does other things.
+    /// The text that the hook `prompt` adds, with time enough for a machine that does other things.
     async fn added_to(&self, prompt: &str) -> Option<String> {
         let answer = self.run(&["prompt", "--timeout-ms", "20000"], &event(prompt)).await;
         added("UserPromptSubmit", &answer)

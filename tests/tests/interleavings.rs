@@ -20,7 +20,7 @@ const QUEUE: &str = "htm.embed";
 const WORKERS: usize = 3;
 const MAX_ATTEMPTS: i32 = 3;
 
-/// What may happen next. Numbers choose among what there is.
+/// A step that may happen next. Numbers choose among what there is.
 #[derive(Clone, Debug)]
 enum Step {
     Remember,
@@ -74,7 +74,7 @@ struct Job {
     losses: i32,
 }
 
-/// What ought to be.
+/// The expected state.
 #[derive(Default)]
 struct Model {
     jobs: BTreeMap<String, Job>,

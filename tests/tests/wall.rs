@@ -147,7 +147,7 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
     assert_eq!(all.within([" "]).unwrap_err().code(), "namespace_invalid");
 }
 
-/// What the handle of one tenant says of a database that others fill too.
+/// The handle of one tenant tells nothing of the others of its database.
 #[tokio::test]
 async fn others_are_neither_named_nor_measured() {
     let db = TestDatabase::new().await;

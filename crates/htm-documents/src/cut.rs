@@ -1,5 +1,5 @@
-//! The cut of a section into passages of a limited size: at the end of a block if there is one near, otherwise of a line,
-//! a sentence or a word. Each passage may repeat the end of the one before it.
+//! The cut of a section into passages of a limited size: each is filled with whole blocks. A block that is larger is cut at
+//! the end of a part, a line, a sentence or a word. A passage that has room left repeats the end of the one before it.
 
 use std::ops::Range;
 
@@ -14,7 +14,8 @@ pub struct Cutting {
     pub size: usize,
     /// The most characters that a passage repeats of the one before it in the same section, up to half of the size.
     pub overlap: usize,
-    /// Sections with fewer characters are put together with their neighbours.
+    /// Sections with fewer characters are put together with their neighbours. The rest of a section has as many where the
+    /// ends of its blocks allow it.
     pub least: usize,
 }
 
@@ -62,26 +63,19 @@ fn ranges(
     let mut fresh = after_blank_lines(text, section.range.start, end);
     let mut left = text[fresh..end].chars().count();
     while fresh < end {
-        let start = match ranges.last() {
-            Some(before) if cutting.overlap > 0 => {
-                repeat_from(text, before.start + 1, fresh, cutting.overlap)
-            }
-            _ => fresh,
-        };
-        let room = cutting.size - text[start..fresh].chars().count();
-        let cut = match left <= room {
+        let cut = match left <= cutting.size {
             true => end,
-            false => {
-                // The rest is cut into parts of the same size, so that none is left over that is very short.
-                let wanted = left.div_ceil(left.div_ceil(room));
-                let at = |characters: usize| forward(text, fresh, characters);
-                cut_between(text, fresh, (at(wanted / 2), at(wanted), at(room).min(end)), breaks)
-            }
+            false => filled(text, fresh, left, cutting, breaks),
+        };
+        let said = text[fresh..cut].trim_end().len();
+        let room = cutting.size - text[fresh..fresh + said].chars().count();
+        let start = match ranges.last() {
+            Some(before) => repeat_from(text, before.start + 1, fresh, cutting.overlap.min(room)),
+            None => fresh,
         };
         left -= text[fresh..cut].chars().count();
         let next = after_blank_lines(text, cut, end);
         left -= text[cut..next].chars().count();
-        let said = text[fresh..cut].trim_end().len();
         // A line may begin with more white space than a passage has room for.
         if said > 0 {
             ranges.push(start..fresh + said);
@@ -91,33 +85,36 @@ fn ranges(
     ranges
 }
 
-/// The best place for a cut from `least` to `most`, as near to `wanted` as possible.
-fn cut_between(
-    text: &str,
-    fresh: usize,
-    (least, wanted, most): (usize, usize, usize),
-    breaks: &[(usize, Strength)],
-) -> usize {
-    let from = breaks.partition_point(|(at, _)| *at <= least);
-    let to = breaks.partition_point(|(at, _)| *at <= most);
-    let nearest = |places: &mut dyn Iterator<Item = usize>| places.min_by_key(|at| at.abs_diff(wanted));
-    let of = |strength: Strength| {
-        nearest(&mut breaks[from..to].iter().filter(|it| it.1 == strength).map(|(at, _)| *at))
+/// The end of the passage that begins at `fresh`, of a section of which `left` characters are left: more than one passage
+/// takes.
+fn filled(text: &str, fresh: usize, left: usize, cutting: &Cutting, breaks: &[(usize, Strength)]) -> usize {
+    let at = |characters: usize| forward(text, fresh, characters);
+    let (half, full) = (at(cutting.size / 2), at(cutting.size));
+    // As much as leaves no very short rest.
+    let most = at(cutting.size.min(left - cutting.least.min(cutting.size / 2)));
+    let last = |strength: Strength, least: usize, most: usize| {
+        let from = breaks.partition_point(|(at, _)| *at <= least);
+        let to = breaks.partition_point(|(at, _)| *at <= most);
+        let ends = breaks[from..to].iter().rev().filter(|it| it.1 == strength).map(|(at, _)| *at);
+        // White space alone is no passage.
+        ends.into_iter().find(|end| !text[fresh..*end].trim().is_empty())
     };
     let window = &text[fresh..most];
-    let inside = |at: &usize| *at > least && *at <= most;
-    let lines = || nearest(&mut window.match_indices('\n').map(|(at, _)| fresh + at + 1).filter(inside));
+    let inside = |at: &usize| *at > half && *at <= most;
+    let lines = || window.match_indices('\n').map(|(at, _)| fresh + at + 1).rfind(inside);
     let sentences = || {
         let ends = window.split_sentence_bound_indices().map(|(at, it)| fresh + at + it.len());
         // The window's own end is no end of a sentence.
-        nearest(&mut ends.filter(inside).filter(|at| *at < most))
+        ends.filter(inside).filter(|at| *at < most).last()
     };
     let words = || {
         let starts = window.split_word_bound_indices().filter(|(_, it)| it.trim().is_empty());
-        nearest(&mut starts.map(|(at, it)| fresh + at + it.len()).filter(inside))
+        starts.map(|(at, it)| fresh + at + it.len()).filter(inside).last()
     };
-    of(Strength::Block)
-        .or_else(|| of(Strength::Part))
+    last(Strength::Block, fresh, most)
+        // A short rest is better than a torn block.
+        .or_else(|| last(Strength::Block, fresh, full))
+        .or_else(|| last(Strength::Part, half, most))
         .or_else(lines)
         .or_else(sentences)
         .or_else(words)
@@ -127,6 +124,9 @@ fn cut_between(
 /// Where the passage begins whose new text begins at `fresh`: at a line, a sentence or a word of the text before it, from
 /// `least` on.
 fn repeat_from(text: &str, least: usize, fresh: usize, overlap: usize) -> usize {
+    if overlap == 0 {
+        return fresh;
+    }
     let before = text[..fresh].char_indices().rev().nth(overlap.saturating_sub(1)).map_or(0, |(at, _)| at);
     let from = (before.max(least)..=fresh).find(|at| text.is_char_boundary(*at)).unwrap_or(fresh);
     let window = &text[from..fresh];

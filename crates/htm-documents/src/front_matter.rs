@@ -10,7 +10,7 @@ const MAX_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FrontMatter {
     pub(crate) title: Option<String>,
-    /// What the text is about.
+    /// The subject of the text.
     pub(crate) description: Option<String>,
     /// As they are written.
     pub(crate) tags: Vec<String>,

@@ -13,7 +13,7 @@ use crate::unreadable::Unreadable;
 use crate::{MAX_FILE_BYTES, code, html, markdown, merge, pdf, plain};
 
 /// The version of the cut. A document that was cut by another one is cut anew when it is loaded again.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// The text of a file, and its passages.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Read {
     pub kind: DocumentKind,
     /// The title, of its front matter, its first heading or its head.
     pub title: Option<String>,
-    /// What it is about, by its front matter.
+    /// The description in its front matter.
     pub description: Option<String>,
     /// The tags of its front matter, as they are written.
     pub tags: Vec<String>,

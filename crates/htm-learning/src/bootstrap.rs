@@ -1,7 +1,7 @@
 //! The bounds of a mean by the bootstrap (Efron 1979): the mean of many samples, drawn from the sample with replacement.
 
 /// The number of samples drawn.
-const DRAWS: usize = 2000;
+const DRAWS: usize = 4000;
 
 /// The number of groups from which on groups are drawn instead of recalls: the recalls of a group resemble each other.
 const LEAST_GROUPS: usize = 10;
@@ -11,7 +11,7 @@ const LEAST_GROUPS: usize = 10;
 pub struct Gain {
     /// The mean.
     pub mean: f64,
-    /// The lower bound of its 95 % interval.
+    /// The lower bound of its interval: of 95 %, or of 99 % where only answers were judged.
     pub low: f64,
     /// The upper bound.
     pub high: f64,
@@ -25,8 +25,27 @@ pub(crate) struct Value {
     pub(crate) group: usize,
 }
 
+/// The probability that the mean is in its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Confidence {
+    /// 95 %.
+    Usual,
+    /// 99 %.
+    High,
+}
+
+impl Confidence {
+    /// The number of draws below the interval, and above it.
+    fn outside(self) -> usize {
+        match self {
+            Self::Usual => DRAWS / 40,
+            Self::High => DRAWS / 200,
+        }
+    }
+}
+
 /// The interval of the weighted mean. Groups are drawn if there are enough; else the values of each group.
-pub(crate) fn gain(values: &[Value], seed: u64) -> Gain {
+pub(crate) fn gain(values: &[Value], confidence: Confidence, seed: u64) -> Gain {
     let mut groups: std::collections::BTreeMap<usize, Vec<(f64, f64)>> = std::collections::BTreeMap::new();
     for value in values {
         groups.entry(value.group).or_default().push((value.value * value.weight, value.weight));
@@ -50,11 +69,8 @@ pub(crate) fn gain(values: &[Value], seed: u64) -> Gain {
         })
         .collect();
     means.sort_by(f64::total_cmp);
-    Gain {
-        mean: mean(sum(&mut sums.iter().copied())),
-        low: means[DRAWS / 40],
-        high: means[DRAWS - 1 - DRAWS / 40],
-    }
+    let outside = confidence.outside();
+    Gain { mean: mean(sum(&mut sums.iter().copied())), low: means[outside], high: means[DRAWS - 1 - outside] }
 }
 
 #[cfg(test)]
@@ -67,8 +83,8 @@ mod tests {
 
     #[test]
     fn an_interval_contains_the_mean_and_narrows_with_the_number() {
-        let few = gain(&values((0..20).map(|at| f64::from(at % 5))), 1);
-        let many = gain(&values((0..500).map(|at| f64::from(at % 5))), 1);
+        let few = gain(&values((0..20).map(|at| f64::from(at % 5))), Confidence::Usual, 1);
+        let many = gain(&values((0..500).map(|at| f64::from(at % 5))), Confidence::Usual, 1);
         assert!(few.low < 2.0 && few.high > 2.0 && (few.mean - 2.0).abs() < 1e-9, "{few:?}");
         assert!(many.high - many.low < (few.high - few.low) / 3.0, "{few:?} {many:?}");
     }
@@ -79,13 +95,21 @@ mod tests {
             .map(|at| Value { value: f64::from(at / 20 % 2), weight: 1.0, group: at as usize / 20 })
             .collect();
         let apart = values(alike.iter().map(|value| value.value));
-        let (alike, apart) = (gain(&alike, 1), gain(&apart, 1));
+        let (alike, apart) = (gain(&alike, Confidence::Usual, 1), gain(&apart, Confidence::Usual, 1));
         assert!(alike.high - alike.low > 2.0 * (apart.high - apart.low), "{alike:?} {apart:?}");
     }
 
     #[test]
+    fn more_confidence_widens_the_interval() {
+        let values = values((0..60).map(|at| f64::from(at % 7)));
+        let [usual, high] =
+            [Confidence::Usual, Confidence::High].map(|confidence| gain(&values, confidence, 1));
+        assert!(high.low < usual.low && high.high > usual.high, "{usual:?} {high:?}");
+    }
+
+    #[test]
     fn equal_values_have_no_spread() {
-        let gain = gain(&values((0..30).map(|_| 0.25)), 7);
+        let gain = gain(&values((0..30).map(|_| 0.25)), Confidence::Usual, 7);
         assert_eq!((gain.mean, gain.low, gain.high), (0.25, 0.25, 0.25));
     }
 }

@@ -4,7 +4,7 @@ use htm_core::ranking::Learnt;
 
 use crate::authors::weighted;
 use crate::boost::trees;
-use crate::bootstrap::{Gain, Value, gain};
+use crate::bootstrap::{Confidence, Gain, Value, gain};
 use crate::folds::parts;
 use crate::linear::Linear;
 use crate::measure::{Quality, quality};
@@ -17,6 +17,8 @@ pub(crate) struct Tested {
     author: usize,
     group: usize,
     weight: f64,
+    /// Whether all candidates were judged, or only those of an answer.
+    is_complete: bool,
     pub(crate) before: Quality,
     pub(crate) linear: Quality,
     /// The quality with trees; that of the weights if none were tried.
@@ -55,6 +57,7 @@ impl Tests {
                     author: sample.author,
                     group: sample.group,
                     weight: 0.0,
+                    is_complete: sample.is_complete(),
                     before: quality(sample, &sample.base),
                     linear: by_linear,
                     trees: if with_trees { by_trees() } else { by_linear },
@@ -81,23 +84,79 @@ impl Tests {
             weight: tested.weight,
             group: tested.group,
         };
-        gain(&self.tested.iter().map(value).collect::<Vec<_>>(), seed)
+        gain(&self.tested.iter().map(value).collect::<Vec<_>>(), self.confidence(), seed)
+    }
+
+    /// The confidence that is needed. Recalls of which only the answer was judged say less than they seem to: of the
+    /// rankings learnt from few of them that had a gain with 95 %, a sixth lost recall.
+    fn confidence(&self) -> Confidence {
+        let complete = self.mean(|tested| f64::from(u8::from(tested.is_complete)));
+        if complete > 0.5 { Confidence::Usual } else { Confidence::High }
+    }
+
+    /// The change of recall that is too large a loss, if there is one.
+    pub(crate) fn lost_recall(&self, after: Of) -> Option<f64> {
+        let change = |tested: &Tested| after(tested).recall - tested.before.recall;
+        [(true, MOST_LOST), (false, MOST_LEAVING)].into_iter().find_map(|(is_complete, most)| {
+            let (change, _) = self.change(change, 1, |tested| tested.is_complete == is_complete)?;
+            (change < -most).then_some(change)
+        })
     }
 
     /// The author with the largest loss in nDCG, if the loss is larger than its standard error.
     pub(crate) fn loser(&self, after: Of) -> Option<(usize, f64)> {
-        let authors = self.tested.iter().map(|tested| tested.author + 1).max().unwrap_or(0);
-        let loss = |author: usize| {
-            let of_author = self.tested.iter().filter(|tested| tested.author == author);
-            let changes: Vec<f64> = of_author.map(|tested| after(tested).ndcg - tested.before.ndcg).collect();
-            let count = changes.len() as f64;
-            let mean = changes.iter().sum::<f64>() / count;
-            let error = (changes.iter().map(|it| (it - mean).powi(2)).sum::<f64>()).sqrt() / count;
-            (changes.len() >= LEAST_OF_AUTHOR && mean < -error).then_some((author, mean))
-        };
-        (0..authors).filter_map(loss).min_by(|a, b| a.1.total_cmp(&b.1))
+        let change = |author| self.change(gain_by(after), LEAST_OF_AUTHOR, |tested| tested.author == author);
+        let losses = self.authors().filter_map(|author| change(author).map(|change| (author, change)));
+        let lost =
+            losses.filter(|(_, (mean, error))| *mean < -error).map(|(author, (mean, _))| (author, mean));
+        lost.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The author that the gain depends on: in the recalls of all others, it is not larger than its standard error.
+    pub(crate) fn depends_on(&self, after: Of) -> Option<(usize, f64)> {
+        let change = |author| self.change(gain_by(after), LEAST_OF_OTHERS, |tested| tested.author != author);
+        let gains = self.authors().filter_map(|author| change(author).map(|change| (author, change)));
+        let lacking =
+            gains.filter(|(_, (mean, error))| mean <= error).map(|(author, (mean, _))| (author, mean));
+        lacking.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    fn authors(&self) -> std::ops::Range<usize> {
+        0..self.tested.iter().map(|tested| tested.author + 1).max().unwrap_or(0)
+    }
+
+    /// The mean of a change with its standard error, in some of the tested recalls; none if they are too few.
+    fn change(
+        &self,
+        change: impl Fn(&Tested) -> f64,
+        least: usize,
+        of: impl Fn(&Tested) -> bool,
+    ) -> Option<(f64, f64)> {
+        let some: Vec<&Tested> = self.tested.iter().filter(|tested| of(tested)).collect();
+        let total: f64 = some.iter().map(|tested| tested.weight).sum();
+        if some.len() < least || total <= 0.0 {
+            return None;
+        }
+        let mean = some.iter().map(|tested| tested.weight * change(tested)).sum::<f64>() / total;
+        let square = |tested: &&Tested| (tested.weight * (change(tested) - mean)).powi(2);
+        Some((mean, some.iter().map(square).sum::<f64>().sqrt() / total))
     }
 }
 
+/// The gain in nDCG.
+fn gain_by(after: Of) -> impl Fn(&Tested) -> f64 {
+    move |tested| after(tested).ndcg - tested.before.ndcg
+}
+
+/// The most that recall of the first ten may lose.
+const MOST_LOST: f64 = 0.003;
+
+/// The largest share of used candidates that may leave the first ten, if only those could be used. Better rankings lead
+/// to .18, because others take their places. Junk leads to .2 to .55.
+const MOST_LEAVING: f64 = 0.2;
+
 /// The number of tested recalls from which on an author's loss is looked at.
 const LEAST_OF_AUTHOR: usize = 20;
+
+/// The number of tested recalls of the others from which on a gain must not depend on an author.
+const LEAST_OF_OTHERS: usize = 10;

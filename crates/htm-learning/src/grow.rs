@@ -150,3 +150,45 @@ impl Ground<'_> {
         best
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use htm_core::ranking::{FEATURES, FeatureVector, Learnt};
+
+    fn grown(slope: impl Fn(&FeatureVector) -> f64) -> Learnt {
+        let rows: Vec<FeatureVector> = (0..400)
+            .map(|at| std::array::from_fn(|feature| (at * (feature + 7) % 100) as f32 / 100.0))
+            .collect();
+        let slopes: Vec<f64> = rows.iter().map(slope).collect();
+        let features: Vec<usize> = (0..FEATURES.len()).collect();
+        let (bins, curvatures) = (Bins::of(&rows), vec![1.0; rows.len()]);
+        let ground =
+            Ground { bins: &bins, slopes: &slopes, curvatures: &curvatures, features: &features, rate: 1.0 };
+        Learnt {
+            trees: vec![ground.grow((0..400).collect())],
+            weights: Vec::new(),
+            ..Learnt::default_ranking()
+        }
+    }
+
+    #[test]
+    fn a_step_is_found() {
+        let tree = grown(|row| if row[4] < 0.5 { 1.0 } else { -1.0 });
+        let value = |at: f32| tree.score(&[at; FEATURES.len()]);
+        assert!(value(0.1) < -0.9 && value(0.9) > 0.9, "{tree:?}");
+    }
+
+    #[test]
+    fn a_tree_is_small_and_can_be_walked() {
+        let tree = grown(|row| f64::from(row[2] * row[3] - row[9]));
+        let full = Learnt { trees: tree.trees, ..Learnt::default_ranking() };
+        assert_eq!(full.trees[0].0.len(), 2 * MOST_LEAVES - 1);
+        assert_eq!(full.unusable(), None);
+    }
+
+    #[test]
+    fn equal_slopes_have_one_leaf() {
+        assert_eq!(grown(|_| 1.0).trees[0].0.len(), 1);
+    }
+}

@@ -30,9 +30,6 @@ impl Default for Options {
     }
 }
 
-/// The most that recall of the first ten may lose.
-const MOST_LOSS: f64 = 0.003;
-
 /// A change of a weight that is worth telling.
 const WORTH_TELLING: f64 = 0.05;
 
@@ -64,7 +61,7 @@ pub fn learn(recalls: &[JudgedRecall], base: &Learnt, options: &Options) -> Outc
     let trees = if takes_trees { trees(&all, &linear, options.seed) } else { Vec::new() };
     figures.moved = moved(&start, &linear.weights);
     let learnt = Learnt { weights: linear.weights.into(), trees, ..Learnt::default_ranking() };
-    let reason = decide(&figures, tests.loser(after), &authors);
+    let reason = decide(&figures, &tests, after, &authors);
     Outcome { learnt, adopted: matches!(reason, Reason::Better { .. }), figures, reason }
 }
 
@@ -105,15 +102,16 @@ fn fill(figures: &mut Figures, tests: &Tests, after: Of, seed: u64) {
     figures.gain = tests.gain(|it| it.before, after, seed);
 }
 
-fn decide(figures: &Figures, loser: Option<(usize, f64)>, authors: &[String]) -> Reason {
+fn decide(figures: &Figures, tests: &Tests, after: Of, authors: &[String]) -> Reason {
     let gain = figures.gain;
-    let change = figures.recall_after - figures.recall_before;
     if gain.low <= 0.0 || !gain.low.is_finite() {
         Reason::Doubtful { gain: gain.mean, low: gain.low }
-    } else if change < -MOST_LOSS {
+    } else if let Some(change) = tests.lost_recall(after) {
         Reason::LosesRecall { change }
-    } else if let Some((author, change)) = loser {
+    } else if let Some((author, change)) = tests.loser(after) {
         Reason::WorseFor { author: authors[author].clone(), change }
+    } else if let Some((author, gain)) = tests.depends_on(after) {
+        Reason::DependsOn { author: authors[author].clone(), gain }
     } else {
         Reason::Better { low: gain.low }
     }
@@ -126,4 +124,119 @@ fn moved(from: &Vector, to: &Vector) -> Vec<MovedWeight> {
     places.sort_by(|a, b| change(b).total_cmp(&change(a)));
     let moved = |at: usize| MovedWeight { feature: FEATURES[at].0.into(), from: from[at], to: to[at] };
     places.into_iter().map(moved).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made::{HIDDEN, World, recall, recalls};
+    use crate::recall::Verdict;
+
+    fn learnt(recalls: &[JudgedRecall]) -> Outcome {
+        learn(recalls, &Learnt::default_ranking(), &Options::default())
+    }
+
+    #[test]
+    fn a_ranking_that_is_better_is_adopted() {
+        let outcome = learnt(&recalls(World::Hidden, 120, 1));
+        let figures = &outcome.figures;
+        assert!(outcome.adopted && figures.gain.low > 0.1, "{figures:?}");
+        assert_eq!(figures.moved[0].feature, FEATURES[HIDDEN].0);
+        assert_eq!((figures.judged, figures.authors, figures.groups), (120, 1, 40));
+        assert!(figures.trained_on + figures.tested_on >= 120 && figures.tested_on < 120, "{figures:?}");
+    }
+
+    #[test]
+    fn chance_and_what_the_default_knows_change_nothing() {
+        for world in [World::Chance, World::Vector] {
+            let outcome = learnt(&recalls(world, 120, 1));
+            assert!(!outcome.adopted && matches!(outcome.reason, Reason::Doubtful { .. }), "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn few_recalls_are_too_few() {
+        let outcome = learnt(&recalls(World::Hidden, 30, 1));
+        assert_eq!(outcome.reason, Reason::TooFew { judged: 30, needed: 40 });
+        assert_eq!(outcome.learnt, Learnt::default_ranking());
+    }
+
+    #[test]
+    fn the_order_does_not_matter_and_recalls_without_use_move_nothing() {
+        let mut all = recalls(World::Hidden, 60, 1);
+        let before = learnt(&all);
+        all.reverse();
+        for recall in &mut all {
+            recall.candidates.reverse();
+        }
+        for (id, mut useless) in (100..).zip(recalls(World::Chance, 50, 2)) {
+            useless.candidates.iter_mut().for_each(|candidate| candidate.verdict = Verdict::Useless);
+            all.push(recall(id, useless.candidates));
+        }
+        let after = learnt(&all);
+        assert_eq!(after.learnt, before.learnt);
+        assert_eq!(after.figures, Figures { given: 110, ..before.figures });
+    }
+
+    fn of_authors(worlds: &[(&str, World, i64)]) -> Vec<JudgedRecall> {
+        let mut all = Vec::new();
+        for (place, &(author, world, count)) in (0..).zip(worlds) {
+            for recall in recalls(world, count, place + 1) {
+                let id = recall.id + 1000 * place as i64;
+                all.push(JudgedRecall { author: author.into(), id, ..recall });
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_ranking_that_is_worse_for_an_author_is_refused() {
+        let worlds = [("ada", World::Hidden, 100), ("bob", World::Vector, 60), ("eve", World::Hidden, 100)];
+        let outcome = learnt(&of_authors(&worlds));
+        assert_eq!(outcome.figures.authors, 3);
+        assert!(outcome.figures.gain.low > 0.0, "{outcome:?}");
+        assert!(
+            matches!(outcome.reason, Reason::WorseFor { ref author, .. } if author == "bob"),
+            "{outcome:?}"
+        );
+    }
+
+    #[test]
+    fn a_gain_that_depends_on_an_author_is_refused() {
+        let outcome = learnt(&of_authors(&[("ada", World::Hidden, 150), ("bob", World::Chance, 150)]));
+        assert!(outcome.figures.gain.low > 0.0, "{outcome:?}");
+        assert!(
+            matches!(outcome.reason, Reason::DependsOn { ref author, .. } if author == "ada"),
+            "{outcome:?}"
+        );
+    }
+
+    #[test]
+    fn a_gain_of_two_authors_is_taken() {
+        let outcome = learnt(&of_authors(&[("ada", World::Hidden, 60), ("bob", World::Hidden, 60)]));
+        assert!(outcome.adopted, "{outcome:?}");
+    }
+
+    #[test]
+    fn trees_are_taken_for_what_weights_cannot_say() {
+        let mut all = recalls(World::Chance, 300, 5);
+        for recall in &mut all {
+            let middle =
+                |at: usize, recall: &JudgedRecall| (recall.candidates[at].features[HIDDEN] - 0.5).abs();
+            let best = (0..15).min_by(|a, b| middle(*a, recall).total_cmp(&middle(*b, recall))).unwrap();
+            for (at, candidate) in recall.candidates.iter_mut().enumerate() {
+                candidate.verdict = if at == best { Verdict::Used(1.0) } else { Verdict::Unknown };
+            }
+        }
+        let outcome = learnt(&all);
+        assert!(outcome.adopted && !outcome.learnt.trees.is_empty(), "{:?}", outcome.figures);
+        assert_eq!(outcome.learnt.unusable(), None);
+    }
+
+    #[test]
+    fn a_ranking_of_another_version_is_refused() {
+        let base = Learnt { version: -1, ..Learnt::default_ranking() };
+        let outcome = learn(&recalls(World::Hidden, 60, 1), &base, &Options::default());
+        assert!(matches!(outcome.reason, Reason::Unusable { .. }), "{outcome:?}");
+    }
 }

@@ -1,8 +1,34 @@
 //! A ranking of a namespace's own, learnt from judged recalls.
 //!
-//! [`learn`] fits the weights of the features, and with enough recalls trees, to what was used. It tests what it learns
-//! on later recalls than those that it learns from, and adopts it only if it is better beyond doubt and worse for no
-//! author. The result is a [`Learnt`](htm_core::ranking::Learnt) ranking. It is pure: no clock, no files, no database.
+//! [`learn`] fits the weights of the features to what was used, and says whether the result should replace the ranking
+//! that it started from. It is pure: no clock, no files, no database. The same recalls give the same outcome.
+//!
+//! 1. Each recall with a used candidate becomes a sample (`sample.rs`). Uses at low ranks count more, because few people
+//!    look there. No author has more than half of the total weight (`authors.rs`).
+//! 2. The weights are fitted (`linear.rs`), and small trees to what they leave, if there are enough samples (`boost.rs`).
+//! 3. Earlier groups are learnt from and later ones are measured (`evaluate.rs`), so no recall tests what was learnt from
+//!    it. Trees are kept only if they are better than weights alone.
+//! 4. The ranking is adopted if the bootstrap's lower bound of its gain is above 0, if recall does not suffer, if no author
+//!    loses by it, and if the gain does not depend on one author. Its final form is fitted to all samples.
+//!
+//! The quality on conversations that were left out, as recall at ten and nDCG at ten, with the share of adopted rankings.
+//! All candidates of some questions were judged (`examples/evaluate`, 5 seeds):
+//!
+//! | set | default | 50 judged | 150 judged | 300 judged | 600 judged |
+//! |---|---|---|---|---|---|
+//! | short turns | .790 .612 | .790 .611, 4 % | .797 .618, 24 % | .818 .637, 84 % | .823 .640, all |
+//! | long answers among short messages | .525 .408 | .635 .526, all | .643 .536, all | – | – |
+//! | messages | .680 .572 | .696 .581, 48 % | .698 .582, 52 % | – | – |
+//! | abstracts | .891 .729 | the default | – | – | – |
+//!
+//! ```
+//! use htm_core::ranking::Learnt;
+//! use htm_learning::{Options, Reason, learn};
+//!
+//! let outcome = learn(&[], &Learnt::default_ranking(), &Options::default());
+//! assert!(!outcome.adopted);
+//! assert_eq!(outcome.reason, Reason::TooFew { judged: 0, needed: 40 });
+//! ```
 
 mod authors;
 mod bins;
@@ -13,6 +39,8 @@ mod folds;
 mod grow;
 mod learn;
 mod linear;
+#[cfg(test)]
+mod made;
 mod measure;
 mod outcome;
 mod recall;

@@ -126,3 +126,37 @@ fn newton(samples: &[(&Sample, f64)], weights: &Vector, prior: &Vector, pull: &V
 
 /// A share that hardly adds to the curvature.
 const NEGLIGIBLE: f64 = 1e-7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made::{HIDDEN, World, recalls};
+    use htm_core::ranking::Learnt;
+
+    fn fitted(world: World, count: i64) -> Vector {
+        let base = Learnt::default_ranking();
+        let recalls = recalls(world, count, 3);
+        let samples: Vec<Sample> = recalls.iter().filter_map(|it| Sample::of(it, &base, 0, 0)).collect();
+        let weighted: Vec<(&Sample, f64)> = samples.iter().map(|sample| (sample, 1.0)).collect();
+        Linear::fit(&weighted, &std::array::from_fn(|at| base.weights[at])).weights
+    }
+
+    #[test]
+    fn a_feature_that_explains_gets_weight() {
+        let [few, many] = [20, 200].map(|count| fitted(World::Hidden, count));
+        assert!(many[HIDDEN] > 1.0 && many[HIDDEN] > many[0], "{many:?}");
+        assert!(few[HIDDEN] < many[HIDDEN], "few recalls move less: {few:?} {many:?}");
+    }
+
+    #[test]
+    fn features_that_do_not_differ_keep_their_weights() {
+        let weights = fitted(World::Hidden, 100);
+        assert_eq!((weights[1], weights[8]), (1.0, 0.0));
+    }
+
+    #[test]
+    fn nothing_moves_without_samples() {
+        let base: Vector = std::array::from_fn(|at| at as f64);
+        assert_eq!(Linear::fit(&[], &base).weights, base);
+    }
+}

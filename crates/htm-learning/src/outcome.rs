@@ -35,11 +35,11 @@ pub struct Figures {
     pub trained_on: usize,
     /// The number of recalls that were tested.
     pub tested_on: usize,
-    /// nDCG of the first ten before.
+    /// nDCG of the first ten before, of the candidates that were shown or judged.
     pub ndcg_before: f64,
     /// nDCG of the first ten by the learnt ranking.
     pub ndcg_after: f64,
-    /// Recall of the first ten before.
+    /// Recall of the first ten before. It is 1 if only what was shown could be used.
     pub recall_before: f64,
     /// Recall of the first ten by the learnt ranking.
     pub recall_after: f64,
@@ -85,7 +85,7 @@ pub enum Reason {
         /// Its lower bound.
         low: f64,
     },
-    /// Relevant memories would leave the first ten.
+    /// Too many used memories would leave the first ten.
     LosesRecall {
         /// The change of recall.
         change: f64,
@@ -96,6 +96,13 @@ pub enum Reason {
         author: String,
         /// The change of nDCG in the author's recalls.
         change: f64,
+    },
+    /// It is better for one author, and not beyond doubt for the others.
+    DependsOn {
+        /// The author.
+        author: String,
+        /// The gain in nDCG in the recalls of all others.
+        gain: f64,
     },
     /// The ranking that learning started from cannot be used by this program.
     Unusable {
@@ -129,6 +136,12 @@ impl fmt::Display for Reason {
                 write!(
                     f,
                     "nDCG would change by {change:.3} in the recalls of {author}: look at what it judged, or leave it out"
+                )
+            }
+            Self::DependsOn { author, gain } => {
+                write!(
+                    f,
+                    "without the recalls of {author}, the gain is {gain:.3} nDCG, which may be by chance: judge more recalls as others"
                 )
             }
             Self::Unusable { reason } => write!(f, "the ranking to start from cannot be used: {reason}"),

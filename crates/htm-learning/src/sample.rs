@@ -80,10 +80,15 @@ impl Sample {
             base: scored.iter().map(|(score, _)| *score).collect(),
             targets: gains.iter().map(|gain| gain / sum).collect(),
             gains,
-            presence: is_judged.iter().map(|is_judged| if *is_judged { 1.0 } else { unshown() }).collect(),
+            presence: is_judged.iter().map(|is_judged| if *is_judged { 1.0 } else { UNSHOWN }).collect(),
             is_judged,
             missed: recall.missed + below,
         })
+    }
+
+    /// Whether all candidates were judged.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_judged.iter().all(|is_judged| *is_judged)
     }
 
     /// The weighted sums of the candidates' features.
@@ -95,9 +100,9 @@ impl Sample {
     }
 }
 
-fn unshown() -> f64 {
-    std::env::var("UNSHOWN").ok().map_or(1.0, |it| it.parse().unwrap_or(1.0))
-}
+/// The weight of a candidate that was not shown, among those that a used one competes with. With 1, the fit learns that
+/// what the base ranking puts first is good, because nothing else could be used. With 0, nothing keeps useless ones down.
+const UNSHOWN: f64 = 0.05;
 
 /// The inverse of the probability that a rank is examined.
 fn correction(shown: Option<u32>) -> f64 {
@@ -111,4 +116,47 @@ fn order(a: &JudgedCandidate, b: &JudgedCandidate) -> std::cmp::Ordering {
     by_features
         .then(a.shown.cmp(&b.shown))
         .then(a.use_weight().unwrap_or(0.0).total_cmp(&b.use_weight().unwrap_or(0.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made::{recall, row};
+
+    fn candidate(vector: f32, shown: Option<u32>, verdict: Verdict) -> JudgedCandidate {
+        JudgedCandidate { features: row(vector, 0.0), shown, verdict }
+    }
+
+    fn prepared(candidates: Vec<JudgedCandidate>) -> Option<Sample> {
+        Sample::of(&recall(0, candidates), &Learnt::default_ranking(), 0, 0)
+    }
+
+    #[test]
+    fn a_use_at_a_low_rank_counts_more() {
+        assert_eq!([Some(1), Some(4), Some(9), Some(40), None].map(correction), [1.0, 2.0, 3.0, 3.0, 3.0]);
+        let used = |rank| candidate(1.0 / rank as f32, Some(rank), Verdict::Used(1.0));
+        let sample = prepared(vec![used(4), used(1), candidate(0.0, None, Verdict::Unknown)]).unwrap();
+        assert_eq!(sample.gains, [1.0, 2.0, 0.0]);
+        assert_eq!(sample.weight, 1.5);
+        assert_eq!(sample.is_judged, [true, true, false]);
+        assert_eq!(sample.presence, [1.0, 1.0, UNSHOWN]);
+    }
+
+    #[test]
+    fn a_recall_without_use_says_nothing() {
+        let of = |verdict| prepared(vec![candidate(1.0, Some(1), verdict), candidate(0.5, Some(2), verdict)]);
+        for verdict in [Verdict::Unknown, Verdict::Useless, Verdict::Used(0.0), Verdict::Used(f64::NAN)] {
+            assert!(of(verdict).is_none(), "{verdict:?}");
+        }
+        assert!(prepared(vec![candidate(f32::NAN, None, Verdict::Used(1.0))]).is_none());
+    }
+
+    #[test]
+    fn candidates_from_far_below_are_missed() {
+        let used = [3, MOST_CANDIDATES + 1];
+        let verdict = |at| if used.contains(&at) { Verdict::Used(1.0) } else { Verdict::Unknown };
+        let candidates = (0..200).map(|at| candidate(-(at as f32), None, verdict(at))).collect();
+        let sample = prepared(candidates).unwrap();
+        assert_eq!((sample.rows.len(), sample.missed, sample.targets[3]), (MOST_CANDIDATES, 1, 1.0));
+    }
 }

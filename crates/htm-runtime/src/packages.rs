@@ -1,4 +1,4 @@
-//! What Python packages brought with this program: PostgreSQL and models.
+//! The parts that Python packages brought with this program: PostgreSQL and models.
 //!
 //! The wheel `htm-memory` puts the programs into `<prefix>/bin`. It depends on wheels that put PostgreSQL and a model
 //! into `<prefix>/lib/python3.X/site-packages`. Nothing has to be set for them to be found.

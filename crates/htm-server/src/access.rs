@@ -36,7 +36,7 @@ pub(crate) struct Caller {
     pub(crate) key: String,
 }
 
-/// What a request says of who sends it.
+/// The sender of a request, as the request names it.
 pub(crate) enum Sender {
     /// The server is open.
     Anyone,

@@ -23,7 +23,7 @@ pub(crate) struct Bodies {
     values: Arc<Semaphore>,
 }
 
-/// What a request has of this memory. It is given back when the request is answered.
+/// The share of this memory that a request has. It is given back when the request is answered.
 #[derive(Clone)]
 pub(crate) struct Reserved {
     values: Arc<Semaphore>,

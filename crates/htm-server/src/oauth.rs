@@ -75,7 +75,7 @@ struct Resource {
     keys: Arc<jwks::Keys>,
 }
 
-/// What a valid token says.
+/// The statements of a valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     /// `oauth:` and the subject.
@@ -126,7 +126,7 @@ impl OAuth {
         self.0.url.host_str()
     }
 
-    /// What a token says, if it is valid for a path now.
+    /// Reads a token, if it is valid for a path now.
     pub(crate) async fn token(&self, text: &str, path: &str) -> problem::Result<Token> {
         let token = Unverified::of(text)
             .ok_or_else(|| invalid("it is no JWT that is signed with RS, PS, ES or EdDSA"))?;

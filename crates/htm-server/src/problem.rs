@@ -50,7 +50,7 @@ pub(crate) struct Problem {
     passes: bool,
     /// The seconds after which it may succeed, if they are known.
     wait: Option<u64>,
-    /// What a client has to do to be allowed: the header `WWW-Authenticate`.
+    /// The header `WWW-Authenticate`: the way in which a client gets access.
     challenge: Option<HeaderValue>,
     details: Box<Details>,
 }

@@ -18,7 +18,7 @@ const SHARE: i32 = 20;
 /// The time after which a new quota is noticed.
 const KEPT: Duration = Duration::from_secs(5);
 
-/// What each rate has left here.
+/// The rest of each rate here.
 pub(crate) struct Rates {
     left: Mutex<HashMap<String, Left>>,
     /// The quotas that count a caller, by its namespaces.
@@ -57,7 +57,7 @@ impl fmt::Display for Limited<'_> {
     }
 }
 
-/// What to do with a request.
+/// The decision about a request.
 enum Turn {
     Answered,
     Refused(Duration),

@@ -19,8 +19,8 @@ use crate::problem::{Problem, Result};
 
 const COOKIE_NAME: &str = "htm_sign_in";
 
-/// What a browser says of the page that sends a request. Older ones, and any on a plain connection to another machine, say
-/// nothing.
+/// The header in which a browser says which page sends a request. Older ones, and any on a plain connection to another
+/// machine, send none.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Who uses the console.

@@ -104,7 +104,9 @@ impl BasicMemory {
         }
         *self.counts.entry("note").or_default() += 1;
         let front = &note.front;
-        let permalink = json::text(front, "permalink").filter(|it| self.permalinks.insert((*it).to_owned()));
+        // The path of a note without one ends in `.md`, so it is no other note's permalink.
+        let permalink = json::text(front, "permalink").filter(|it| !is_note(Path::new(it)));
+        let permalink = permalink.filter(|it| self.permalinks.insert((*it).to_owned()));
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let title = json::text(front, "title").or_else(|| stem.rsplit('/').next());
         let mut metadata = note.further();
@@ -115,7 +117,7 @@ impl BasicMemory {
         let first_time = |names: &[&str]| names.iter().find_map(|name| json::time(front, name));
         let modified = fs::metadata(path).and_then(|it| it.modified()).ok().map(from_system);
         Ok(Item::Memory(Box::new(Foreign {
-            id: permalink.unwrap_or(stem).into(),
+            id: permalink.unwrap_or(name).into(),
             text: note.body.into(),
             kind: Some(json::text(front, "type").unwrap_or("note").into()),
             source: Some(name.into()),

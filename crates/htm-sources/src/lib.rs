@@ -18,6 +18,7 @@ mod json;
 mod langgraph;
 mod letta;
 mod line;
+mod mem0;
 mod mem0_export;
 mod mem0_postgres;
 mod memobase;

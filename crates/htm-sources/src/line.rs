@@ -101,7 +101,7 @@ impl Foreign {
     /// The lines of the memory. `number` is its place in the import, which ties its former texts to it.
     ///
     /// # Errors
-    /// What [`Memory::validate`] refuses of it.
+    /// The refusals of [`Memory::validate`].
     pub fn lines(&self, target: &Target, number: i64) -> htm_core::Result<Lines> {
         let owner = self.owner.iter().map(String::as_str);
         let namespace = match self.owner.is_empty() {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::export::{Export, Kind};
 use crate::foreign::{Foreign, Former, Item, Left, Why};
-use crate::{Counts, json, place};
+use crate::{Counts, json, mem0, place};
 
 const KIND: Kind = Kind { subject: "memory", lists: &["results", "memories"], read };
 
@@ -29,25 +29,38 @@ fn read(memory: &Value, counts: &mut Counts) -> std::result::Result<Vec<Item>, S
     if text.trim().is_empty() {
         return Ok(vec![Item::Left(Left::new("memory", id, Why::Empty))]);
     }
+    let expires_at = mem0::expiry(memory);
+    if mem0::has_expired(expires_at) {
+        return Ok(vec![Item::Left(Left::new("memory", id, Why::Expired))]);
+    }
     let mut metadata: Map<String, Value> =
         memory.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
     // Fields of mem0's platform.
     json::keep(&mut metadata, "app_id", memory.get("app_id"));
     let owned = |name: &str| json::text(memory, name).map(str::to_owned);
+    let speaker = owned("actor_id").or(owned("role"));
+    let role = memory.get("role").filter(|role| role.as_str() != speaker.as_deref());
+    json::keep(&mut metadata, "role", role);
     let (at, updated_at) = (json::time(memory, "created_at"), json::time(memory, "updated_at"));
-    let categories = json::list(memory, "categories").iter().filter_map(Value::as_str);
+    let mut tags = mem0::categories(memory);
+    // The server of mem0 returns them with the rest of the payload.
+    let own = memory.get("metadata").map(mem0::categories).unwrap_or_default();
+    if !own.is_empty() {
+        metadata.remove("categories");
+        tags.extend(own);
+    }
     Ok(vec![Item::Memory(Box::new(Foreign {
         id: id.into(),
         text: text.into(),
         owner: owned("user_id").into_iter().collect(),
         robot: owned("agent_id"),
-        speaker: owned("actor_id").or(owned("role")),
+        speaker,
         session: owned("run_id"),
-        tags: categories.map(str::to_owned).collect(),
+        tags,
         metadata,
         at,
         updated_at,
-        expires_at: json::time(memory, "expiration_date"),
+        expires_at,
         former: former(memory, text),
         ..Foreign::default()
     }))])
@@ -90,9 +103,11 @@ mod tests {
                  "event": "UPDATE", "created_at": "2025-06-01T03:00:00-07:00", "updated_at": "2025-06-02T03:00:00-07:00"},
                 {"memory_id": "m1", "old_memory": null, "new_memory": "Mara prefers tabs.", "event": "ADD",
                  "created_at": "2025-06-01T03:00:00-07:00", "updated_at": null}]},
-            {"id": "m2", "memory": "No user.", "metadata": null, "actor_id": "ada"},
+            {"id": "m2", "memory": "No user.", "metadata": {"categories": ["Staff"]}, "actor_id": "ada",
+             "expiration_date": "2999-12-31"},
             {"id": "m3", "memory": " "},
             {"id": 4, "memory": "A number."},
+            {"id": "m5", "memory": "It was true for a while.", "expiration_date": "2020-01-01"},
         ]})
     }
 
@@ -101,7 +116,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), export().to_string()).unwrap();
         let (items, counts) = read_all(&mut open(file.path().to_str().unwrap()).unwrap()).await;
-        assert_eq!(counts.unwrap()["memory"], 3);
+        assert_eq!(counts.unwrap()["memory"], 4);
         let [first, second] = memories(&items)[..] else { panic!("{items:?}") };
         assert_eq!((&first.owner[..], first.robot.as_deref()), (&["mara".to_owned()][..], Some("planner")));
         assert_eq!((first.session.as_deref(), first.speaker.as_deref()), (Some("r1"), Some("user")));
@@ -111,7 +126,18 @@ mod tests {
         assert_eq!(first.metadata["ticket"], 7);
         assert!(second.owner.is_empty());
         assert_eq!(second.speaker.as_deref(), Some("ada"));
-        assert_eq!(left(&items), [("memory", "m3", Why::Empty), ("memory", "number 4", Why::Unreadable)]);
+        assert_eq!(
+            (&first.tags[..], &second.tags[..]),
+            (&["Editors".to_owned()][..], &["Staff".to_owned()][..])
+        );
+        assert!(second.metadata.is_empty());
+        assert_eq!(second.expires_at, Some("3000-01-01T00:00:00Z".parse().unwrap()));
+        let expected = [
+            ("memory", "m3", Why::Empty),
+            ("memory", "number 4", Why::Unreadable),
+            ("memory", "m5", Why::Expired),
+        ];
+        assert_eq!(left(&items), expected);
     }
 
     proptest! {

@@ -3,13 +3,12 @@
 //! The payload has the text as `data`, whose it is, and the user's own metadata beside them. What mem0 derives from the text
 //! (`hash`, `text_lemmatized`) does not come, nor do its tables of entities and its history, which is a file of SQLite.
 
-use chrono::{NaiveDate, Utc};
 use htm_core::Result;
 
 use crate::foreign::{Foreign, Item, Left, Why};
 use crate::postgres::{Database, Row, name_of, quoted};
 use crate::tables::{Part, Tables, Vectors};
-use crate::{SourceOptions, json};
+use crate::{SourceOptions, json, mem0};
 
 /// The table of mem0's default collection.
 const TABLE: &str = "mem0";
@@ -52,11 +51,8 @@ fn item(row: &Row) -> Item {
     let payload = row.field("payload");
     let left = |why| Item::Left(Left::new("memory", id.as_str(), why));
     let Some(text) = json::text(payload, "data") else { return left(Why::Empty) };
-    // It counts until the end of its day.
-    let expires_at = json::text(payload, "expiration_date")
-        .and_then(|day| NaiveDate::parse_from_str(day, "%F").ok()?.succ_opt()?.and_hms_opt(0, 0, 0))
-        .map(|end| end.and_utc());
-    if expires_at.is_some_and(|end| end <= Utc::now()) {
+    let expires_at = mem0::expiry(payload);
+    if mem0::has_expired(expires_at) {
         return left(Why::Expired);
     }
     let name = |field: &str| payload.get(field).and_then(name_of);
@@ -67,6 +63,7 @@ fn item(row: &Row) -> Item {
         owner: name("user_id").into_iter().collect(),
         robot: name("agent_id"),
         session: name("run_id"),
+        tags: mem0::categories(payload),
         at: json::time(payload, "created_at"),
         updated_at: json::time(payload, "updated_at"),
         expires_at,
@@ -75,10 +72,12 @@ fn item(row: &Row) -> Item {
     };
     let fields = payload.as_object().into_iter().flatten();
     for (field, value) in fields.filter(|(field, _)| !OWN.contains(&field.as_str())) {
-        // The speaker is one of them.
-        let is_speaker =
-            matches!(field.as_str(), "actor_id" | "role") && value.as_str() == speaker.as_deref();
-        json::keep(&mut memory.metadata, field, Some(value).filter(|_| !is_speaker));
+        let is_elsewhere = match field.as_str() {
+            "actor_id" | "role" => value.as_str() == speaker.as_deref(),
+            "categories" => !memory.tags.is_empty(),
+            _ => false,
+        };
+        json::keep(&mut memory.metadata, field, Some(value).filter(|_| !is_elsewhere));
     }
     memory.speaker = speaker;
     Item::Memory(Box::new(memory))
@@ -99,6 +98,7 @@ mod tests {
         let payload = json!({
             "data": "Mara prefers tabs.", "hash": "a9", "text_lemmatized": "mara prefer tab", "user_id": "mara",
             "agent_id": "ada", "run_id": 7, "actor_id": "Mara", "role": "user", "category": "style", "none": null,
+            "categories": ["Editors"],
             "created_at": "2026-03-01T12:00:00.5+00:00", "updated_at": "2026-03-02T12:00:00+00:00",
         });
         let Item::Memory(memory) = item(&row(payload)) else { panic!("it comes") };
@@ -110,6 +110,12 @@ mod tests {
         assert_eq!(memory.speaker.as_deref(), Some("Mara"));
         assert_eq!(Value::Object(memory.metadata), json!({"category": "style", "role": "user"}));
         assert!(memory.at < memory.updated_at && memory.vector.is_some());
+        assert_eq!(memory.tags, ["Editors"]);
+        // A field of the user's own with this name.
+        let Item::Memory(memory) = item(&row(json!({"data": "t", "categories": {"a": 1}}))) else {
+            panic!("it comes")
+        };
+        assert_eq!((memory.tags.len(), Value::Object(memory.metadata)), (0, json!({"categories": {"a": 1}})));
     }
 
     #[test]

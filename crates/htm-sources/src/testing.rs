@@ -25,7 +25,7 @@ pub(crate) fn memories(items: &[Item]) -> Vec<&Foreign> {
     memories.collect()
 }
 
-/// What is left out, sorted.
+/// The items that are left out, sorted.
 pub(crate) fn left(items: &[Item]) -> Vec<(&str, &str, Why)> {
     let left = items.iter().filter_map(|item| match item {
         Item::Left(left) => Some((left.subject, left.id.as_str(), left.why)),

@@ -204,6 +204,8 @@ comment on table htm.relations is 'What people and agents say of two memories: o
 comment on column htm.relations.robot is 'Who set it, by name.';
 -- The relations to a node.
 create index relations_to_node_idx on htm.relations (to_node, kind);
+-- Events of relations.
+create index relations_made_at_idx on htm.relations (made_at);
 
 -- A row for each robot that repeated a node's content. The first occurrence is the node itself.
 create table htm.repeats (

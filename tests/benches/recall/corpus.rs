@@ -11,7 +11,7 @@ const WORDS: usize = 50_000;
 const CLUSTERS: u64 = 1_000;
 const CHUNK: usize = 5_000;
 
-/// What was written, as far as questions need it.
+/// The written nodes, as far as questions need them.
 pub(crate) struct Corpus {
     model: ModelName,
     nodes: usize,

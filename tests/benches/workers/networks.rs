@@ -20,7 +20,7 @@ impl Networks {
     /// Makes `count` namespaces.
     ///
     /// # Errors
-    /// What the machine lacks, or does not allow; then nothing is left behind.
+    /// The machine lacks something, or does not allow it; then nothing is left behind.
     pub(crate) fn make(count: usize) -> Result<Self, String> {
         if !nix::unistd::geteuid().is_root() {
             return Err("it takes root".into());

@@ -24,7 +24,7 @@ async fn job_of(db: &TestDatabase, node: &str, queue: &str) -> String {
         .unwrap()
 }
 
-/// What `htm jobs show` says of one job.
+/// The answer of `htm jobs show` about one job.
 async fn show(sandbox: &Sandbox, id: &str) -> Value {
     sandbox.htm(&["jobs", "show", id, "--json"]).await.json()[0].take()
 }

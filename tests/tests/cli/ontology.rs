@@ -22,7 +22,7 @@ async fn filled(db: &TestDatabase) -> Sandbox {
     sandbox
 }
 
-/// What an import could have changed.
+/// The counts that an import could have changed.
 async fn state(db: &TestDatabase) -> (i64, i64, i64, i64) {
     (
         db.count("select count(*) from htm.tags").await,

@@ -26,7 +26,7 @@ async fn told(sandbox: &Sandbox) -> Vec<String> {
     ids
 }
 
-/// What people read, without the nodes' ids: those of an import come in any order.
+/// The text that people read, without the nodes' ids: those of an import come in any order.
 fn shown(text: &str, ids: &[String]) -> String {
     ids.iter().fold(filtered(text), |text, id| text.replace(&format!("node {id}"), "node [id]"))
 }

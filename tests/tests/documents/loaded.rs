@@ -129,6 +129,21 @@ async fn a_full_namespace_takes_a_document_in_the_place_of_its_former_text() {
 }
 
 #[tokio::test]
+async fn a_load_that_fails_makes_no_room() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let full = |passage: &str| format!("# Notes\n\n{}", passage.repeat(100));
+    load(&htm, "notes.md", &full("gust ")).await;
+    let used = db.count("select sum(octet_length(content))::bigint from htm.nodes").await;
+    htm.set_quota(None, Quota { max_bytes: Some(used), ..Quota::default() }).await.unwrap();
+    let larger = document("notes.md", &full("a longer passage "));
+    let error = htm.load_document(&larger, &Caller::Handle).await.unwrap_err();
+    assert_eq!(error.code(), "quota_exceeded");
+    let error = htm.remember(Memory::new("The wind comes from the west.")).await.unwrap_err();
+    assert_eq!(error.code(), "quota_exceeded");
+}
+
+#[tokio::test]
 async fn others_conversations_and_namespaces_are_no_part_of_it() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

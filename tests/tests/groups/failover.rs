@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 
 const LEASE: Duration = Duration::from_millis(1_500);
-/// What is promised, a lease and a heartbeat, and what a notification and a busy machine may take.
+/// The promise, a lease and a heartbeat, and the time that a notification and a busy machine may take.
 const BOUND: Duration = Duration::from_millis(1_500 + 500 + 2_000);
 
 struct Member {
@@ -31,7 +31,7 @@ impl Member {
         self.stdin.flush().await.unwrap();
     }
 
-    /// What it has said; logs are not JSON, and a line may be half written.
+    /// The lines of JSON that it has said; logs are not JSON, and a line may be half written.
     fn events(&self) -> Vec<Value> {
         self.process.log().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }

@@ -50,9 +50,16 @@ async fn items_come_as_the_store_of_the_client_writes_them() {
 async fn its_model_does_not_become_the_first_of_htm() {
     let langgraph = foreign(SQL).await;
     let import = import_of("langgraph", &langgraph).await;
-    let answer = import.run(&[]).await;
-    assert!(answer.stderr.contains("error[model_not_ready]"), "{answer:?}");
-    assert_eq!(import.memories().await, 0);
+    let said = import.said(&["--dry-run"]).await;
+    assert!(
+        said.contains("caller/langgraph-4 (4 numbers): left out: HTM has no embedding model yet"),
+        "{said}"
+    );
+    let report = import.twice(6).await;
+    let expected = json!({"model": "caller/langgraph-4", "dimensions": 4, "is_in_use": false, "has_model": false,
+                          "taken": 0});
+    assert_eq!(report["vectors"], expected);
+    assert_eq!(import.db.count("select count(*) from htm.embedding_models").await, 0);
 }
 
 #[tokio::test]

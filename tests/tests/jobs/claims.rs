@@ -165,7 +165,7 @@ async fn what_is_given_back_before_the_remembered_place_is_found_soon() {
     }
 }
 
-/// What a lost worker held is claimed by the eighth of a batch, then alone; and only what was held alone is a dead letter.
+/// The jobs of a lost worker are claimed by the eighth of a batch, then alone. Only one that was held alone is a dead letter.
 #[tokio::test]
 async fn what_a_lost_worker_held_comes_back_in_ever_smaller_batches() {
     let db = TestDatabase::new().await;

@@ -24,7 +24,7 @@ async fn with_two_jobs_a_stage(db: &TestDatabase) -> NodeId {
     node
 }
 
-/// What became of the jobs of a stage.
+/// The outcomes of the jobs of a stage.
 async fn ends(db: &TestDatabase, stage: Stage) -> Vec<String> {
     sqlx::query_scalar(
         "select last_result ->> 'Ok' from apalis.jobs where job_type = $1 and status = 'Done' order by (metadata -> 'revision')::int",

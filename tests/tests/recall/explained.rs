@@ -44,7 +44,7 @@ const QUERIES: [&str; 6] = [
     "xylophone",
 ];
 
-/// What a hit is ordered by.
+/// The number that a hit is ordered by.
 fn sum(hit: &htm_core::Hit) -> f64 {
     hit.explanation.as_ref().unwrap().sum()
 }

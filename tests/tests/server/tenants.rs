@@ -16,7 +16,7 @@ use super::{Reply, Served};
 const ACME: &str = "acme/notes";
 const SECRET: &str = "zeppelin";
 
-/// What the other tenant has, by the names of the fields that ask for it.
+/// The things of the other tenant, by the names of the fields that ask for them.
 struct Acme {
     fields: BTreeMap<&'static str, Vec<Value>>,
 }

@@ -405,7 +405,7 @@ fn systemd_commands() -> Vec<Vec<String>> {
     units.map(command).collect()
 }
 
-/// What the Dockerfile runs, and what its comments tell people to run.
+/// The commands that the Dockerfile runs, and those that its comments tell people to run.
 fn image_commands() -> Vec<Vec<String>> {
     let text = read("Dockerfile");
     let runs = text.lines().filter_map(|line| line.strip_prefix("CMD "));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// What a query names.
+/// The names in a query.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Query {
     /// The metrics.

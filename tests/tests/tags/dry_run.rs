@@ -4,7 +4,7 @@ use htm_core::Ontology;
 
 use super::*;
 
-/// What a change says of itself, but for its number.
+/// The receipt of a change, but for its number.
 fn told(changed: Changed) -> Changed {
     Changed { change: None, dry_run: true, ..changed }
 }

@@ -16,6 +16,7 @@ import { KeptBy } from "./keepers";
 import { Conversation } from "./neighbours";
 import { firstWords } from "./passage";
 import { Processing } from "./processing";
+import { Relations } from "./relations";
 import { Similar } from "./similar";
 import { Tags } from "./tags";
 import { Text } from "./text";
@@ -48,6 +49,7 @@ export function Page({ memory, reload }: Properties): JSX.Element {
           <KeptBy memory={memory} />
         </div>
         <div class="stack memory-second">
+          <Relations memory={memory} />
           <Conversation memory={memory} />
           <Similar memory={memory} />
           <History memory={memory} reload={reload} />

@@ -12,7 +12,7 @@ lines are skipped, so an interrupted import can be run again. A rejected line is
 lines are imported. The file may also be one that `htm export` wrote: everything in it is restored.
 
 With --from, the memories of another system are read: its export, its folder or its database. Times, users, agents, \
-conversations and speakers are kept. What does not come is listed with the reason. A repeated import adds what is new.
+conversations and speakers are kept. Items that do not come are listed with the reason. A repeated import adds what is new.
 
 Systems and their locations:
   basic-memory   a folder of Markdown files

@@ -81,9 +81,16 @@ impl Htm {
         let freed = plan.gone.iter().filter_map(|node| sizes.get(node)).sum();
         self.give_room(namespace, plan.gone.len(), freed).await;
         let former = found.map(|it| it.info.tags).unwrap_or_default();
-        self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;
-        store::put_in_tx(&mut tx, namespace, document, &stored_tags).await?;
-        tx.commit().await?;
+        let written = async {
+            self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;
+            store::put_in_tx(&mut tx, namespace, document, &stored_tags).await?;
+            Ok(tx.commit().await?)
+        };
+        if let Err(error) = written.await {
+            // Nothing has gone, and nothing has come.
+            self.rooms().forget(namespace).await;
+            return Err(error);
+        }
         self.pinger().ping();
         Ok(loaded)
     }

@@ -17,7 +17,7 @@ impl Htm {
         Ok(self.event_marks().place(events::horizon(self.shared_pool()).await?))
     }
 
-    /// What happened after a place, in these namespaces (none: all that the handle sees), up to 1,000 events. An event is
+    /// The events after a place, in these namespaces (none: all that the handle sees), up to 1,000. An event is
     /// there when all transactions that began to write before its own have ended; so a long one holds up those after it.
     /// Jobs that are done are events as long as their rows are kept (`jobs.keep_done_ms`).
     ///

@@ -5,7 +5,7 @@ mod log;
 mod saved;
 mod settings;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
@@ -59,8 +59,7 @@ impl Htm {
             models: HashMap::new(),
             changes: HashMap::new(),
             is_with_log: false,
-            seen: HashSet::new(),
-            blank: HashSet::new(),
+            laid: HashMap::new(),
             written: saved::Written::default(),
         }
     }
@@ -86,10 +85,8 @@ pub struct Importer {
     changes: HashMap<i64, i64>,
     /// Whether the export has the log of its ontologies.
     is_with_log: bool,
-    /// The namespaces whose tags have begun.
-    seen: HashSet<String>,
-    /// Those of them that had no ontology before: their tags are laid as the log of the export left them.
-    blank: HashSet<String>,
+    /// The number of tags of each namespace that the export has had so far.
+    laid: HashMap<String, usize>,
     written: saved::Written,
 }
 
@@ -265,7 +262,6 @@ impl Importer {
         };
         if !has_room {
             self.write_waiting().await?;
-            self.look_at_ontology(&tag.ns).await?;
             self.waiting = Waiting::Tags(Vec::new());
         }
         if let Waiting::Tags(tags) = &mut self.waiting {
@@ -323,8 +319,7 @@ impl Importer {
         self.models.clear();
         self.changes.clear();
         self.is_with_log = header.version > 1;
-        self.seen.clear();
-        self.blank.clear();
+        self.laid.clear();
         match self.export.replace(LineCounts::new()) {
             None => Ok(()),
             Some(_) => {
@@ -417,7 +412,7 @@ impl Importer {
     }
 
     /// Writes tags of one namespace as one change. If a tag is refused, they are written one by one.
-    async fn write_tags(&self, tags: &[(u64, SavedTag)]) -> Result<Vec<LineResult>> {
+    async fn write_tags(&mut self, tags: &[(u64, SavedTag)]) -> Result<Vec<LineResult>> {
         let Some((first, SavedTag { removed, .. })) = tags.first() else { return Ok(Vec::new()) };
         let written = if *removed { self.remove(tags).await } else { self.lay(tags).await };
         match written {
@@ -434,16 +429,17 @@ impl Importer {
         }
     }
 
-    async fn lay(&self, tags: &[(u64, SavedTag)]) -> Result<Vec<LineResult>> {
+    async fn lay(&mut self, tags: &[(u64, SavedTag)]) -> Result<Vec<LineResult>> {
         let namespace = tags.first().map_or("", |(_, tag)| &tag.ns);
         let document = OntologyDocument::new(tags.iter().map(|(_, tag)| tag.document_tag()).collect());
         let ontology = self.htm.ontology(Some(namespace))?;
         // The export's own log says how the ontology came to be.
-        let source = (!self.blank.contains(namespace)).then_some(SOURCE);
+        let source = (!self.is_of_the_export(namespace, tags).await?).then_some(SOURCE);
         let changed = ontology.restore(source, &document).await?.changed;
         let times: Vec<_> =
             tags.iter().filter_map(|(_, tag)| Some((tag.tag.as_str(), tag.created_at?))).collect();
         store::date_tags(self.htm.pool(), namespace, &times).await?;
+        *self.laid.entry(namespace.to_owned()).or_default() += tags.len();
         let is_new = |tag: &str| {
             changed.added.iter().chain(&changed.described).any(|it| it == tag)
                 || changed.synonyms.iter().any(|it| it.tag == tag)

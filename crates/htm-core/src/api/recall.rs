@@ -76,8 +76,13 @@ impl Htm {
 
     /// Adds what stands around each hit in its conversation or document.
     async fn add_neighbours(&self, hits: &mut [Hit], around: usize) -> Result<()> {
-        for hit in hits.iter_mut().filter(|hit| hit.node.session.is_some()) {
-            (hit.before, hit.after) = timeline::neighbours(self.pool(), hit.node.id, around, around).await?;
+        let is_beside_others = |hit: &&Hit| hit.node.session.is_some();
+        let nodes: Vec<NodeId> = hits.iter().filter(is_beside_others).map(|hit| hit.node.id).collect();
+        if !nodes.is_empty() {
+            let mut found = timeline::neighbours(self.pool(), &nodes, around, around).await?;
+            for hit in hits {
+                (hit.before, hit.after) = found.remove(&hit.node.id).unwrap_or_default();
+            }
         }
         Ok(())
     }

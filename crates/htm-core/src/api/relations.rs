@@ -92,7 +92,7 @@ impl Htm {
         Ok(relation)
     }
 
-    /// What a node is related to, at most `limit` nodes in each way, or in one way alone. Near-duplicates are found by
+    /// The nodes that a node is related to, at most `limit` in each way, or in one way alone. Near-duplicates are found by
     /// the vectors of the active model, and nodes with the same rare tags (of at most 20 nodes) by these. No language
     /// model is called.
     ///

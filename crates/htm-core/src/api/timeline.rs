@@ -179,7 +179,8 @@ impl Htm {
             );
         }
         let found = self.get(node).await?;
-        let (before, after) = timeline::neighbours(self.pool(), node, before, after).await?;
+        let mut around = timeline::neighbours(self.pool(), &[node], before, after).await?;
+        let (before, after) = around.remove(&node).unwrap_or_default();
         Ok(Neighbours { before, node: found, after })
     }
 }

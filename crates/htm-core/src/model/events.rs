@@ -1,4 +1,4 @@
-//! What happened: a memory was embedded or tagged, a job became a dead letter, an ontology or a group changed.
+//! Events: a memory was embedded or tagged, a job became a dead letter, an ontology or a group changed, a relation was set.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::error::{Error, codes};
 use crate::model::id::NodeId;
+use crate::model::relations::RelationKind;
 
 /// The most bytes of an event's id.
 const MAX_ID_BYTES: usize = 200;
@@ -35,6 +36,10 @@ pub enum EventKind {
     #[serde(rename = "group.changed")]
     #[strum(serialize = "group.changed")]
     GroupChanged,
+    /// A memory supersedes or contradicts another one.
+    #[serde(rename = "relation.set")]
+    #[strum(serialize = "relation.set")]
+    RelationSet,
 }
 
 /// An event. Fields that do not concern its kind are left out of the JSON.
@@ -80,6 +85,12 @@ pub struct Event {
     /// The version of its working memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
+    /// The memory that [`node`](Self::node) supersedes or contradicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<NodeId>,
+    /// The kind of the relation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation: Option<RelationKind>,
 }
 
 /// A place among all events: after those of earlier transactions. Events are in the order of the ids that PostgreSQL gave
@@ -145,7 +156,7 @@ mod tests {
         fn a_place_is_read_as_it_was_written(
             transaction in 0i64..,
             micros in -1_000_000_000_000_000i64..9_000_000_000_000_000,
-            row in "(job/[0-9A-Z]{26}|change/[0-9]{1,9}|)",
+            row in "(job/[0-9A-Z]{26}|change/[0-9]{1,9}|relation/[0-9]{1,9}-supersedes-[0-9]{1,9}|)",
         ) {
             let since = DateTime::from_timestamp_micros(micros).unwrap();
             let place = EventPlace { transaction, since, row };

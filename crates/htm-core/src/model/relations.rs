@@ -145,7 +145,7 @@ pub struct RelatedNode {
     pub tags: Vec<TagPath>,
 }
 
-/// What a memory is related to.
+/// The memories that a memory is related to.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Related {

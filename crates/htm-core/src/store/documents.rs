@@ -7,7 +7,7 @@ use sqlx::types::Json;
 use super::connections::Connections;
 use super::named::{Named, sql};
 use super::recall::{NodeRow, node_columns};
-use crate::model::documents::{Document, DocumentInfo, Known, Moved};
+use crate::model::documents::{Document, DocumentInfo, DocumentKind, Known, Moved};
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
@@ -22,33 +22,43 @@ pub(crate) struct Found {
     pub(crate) loaded: u64,
 }
 
+/// A row of htm.documents.
 #[derive(sqlx::FromRow)]
-struct Row {
-    namespace: String,
-    path: String,
+pub(super) struct DocumentRow {
+    pub(super) namespace: String,
+    pub(super) path: String,
     kind: String,
-    title: Option<String>,
-    bytes: i64,
-    digest: Option<Vec<u8>>,
+    pub(super) title: Option<String>,
+    pub(super) bytes: i64,
+    pub(super) digest: Option<Vec<u8>>,
     tags: Vec<String>,
-    loaded: i32,
-    loaded_at: DateTime<Utc>,
-    changed_at: DateTime<Utc>,
+    /// The passages that it had when it was loaded.
+    pub(super) loaded: i32,
+    pub(super) loaded_at: DateTime<Utc>,
+    pub(super) changed_at: DateTime<Utc>,
+    /// The passages that it has now, where they are counted.
+    #[sqlx(default)]
     passages: i64,
 }
 
-impl Row {
-    fn into_found(self) -> Result<Found> {
-        let kind =
-            self.kind.parse().map_err(|_| Error::corrupt(format!("a document of kind `{}`", self.kind)))?;
+impl DocumentRow {
+    pub(super) fn kind(&self) -> Result<DocumentKind> {
+        self.kind.parse().map_err(|_| Error::corrupt(format!("a document of kind `{}`", self.kind)))
+    }
+
+    pub(super) fn tags(&mut self) -> Result<Vec<TagPath>> {
+        std::mem::take(&mut self.tags).into_iter().map(read_tag).collect()
+    }
+
+    fn into_found(mut self) -> Result<Found> {
         let info = DocumentInfo {
+            kind: self.kind()?,
+            tags: self.tags()?,
             namespace: self.namespace,
             path: self.path,
-            kind,
             title: self.title,
             bytes: self.bytes as u64,
             passages: self.passages as u64,
-            tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
             loaded_at: self.loaded_at,
             changed_at: self.changed_at,
         };
@@ -81,7 +91,7 @@ pub(crate) async fn list(
     which: &Which<'_>,
     limit: i64,
 ) -> Result<Vec<DocumentInfo>> {
-    let rows: Vec<Row> = select(namespace, which, limit)?.fetch_all(pool).await?;
+    let rows: Vec<DocumentRow> = select(namespace, which, limit)?.fetch_all(pool).await?;
     rows.into_iter().map(|row| Ok(row.into_found()?.info)).collect()
 }
 
@@ -92,8 +102,8 @@ pub(crate) async fn find_in_tx(
     path: &str,
 ) -> Result<Option<Found>> {
     let which = Which { path: Some(path), ..Which::default() };
-    let row: Option<Row> = select(namespace, &which, 1)?.fetch_optional(connection).await?;
-    row.map(Row::into_found).transpose()
+    let row: Option<DocumentRow> = select(namespace, &which, 1)?.fetch_optional(connection).await?;
+    row.map(DocumentRow::into_found).transpose()
 }
 
 /// The live passages of a document, in its order, and the bytes of their texts.

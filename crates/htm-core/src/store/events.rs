@@ -8,6 +8,7 @@ use super::named::sql;
 use crate::model::error::Result;
 use crate::model::events::{Event, EventKind, EventPlace};
 use crate::model::id::NodeId;
+use crate::model::relations::RelationKind;
 
 /// A look at the transactions.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
@@ -81,12 +82,14 @@ struct Row {
     action: Option<String>,
     group: Option<String>,
     version: Option<i64>,
+    to: Option<NodeId>,
+    relation: Option<RelationKind>,
 }
 
 impl Row {
     fn into_event(self, since: DateTime<Utc>) -> Event {
         let Self { transaction, row, at, namespace, kind, node, revision, model, job, queue, .. } = self;
-        let Self { error, change, action, group, version, .. } = self;
+        let Self { error, change, action, group, version, to, relation, .. } = self;
         let place = EventPlace { transaction, since, row };
         Event {
             place,
@@ -103,6 +106,8 @@ impl Row {
             action,
             group,
             version,
+            to,
+            relation,
         }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) async fn claim(
     }
 }
 
-/// What stands in the place of an answer about a memory that was erased. Without it, a retry would write the memory again.
+/// The substitute for an answer about a memory that was erased. Without it, a retry would write the memory again.
 pub(crate) fn erased() -> Value {
     json!({"erased": true})
 }

@@ -212,7 +212,7 @@ pub struct TokenUsage {
     pub day: NaiveDate,
     /// The namespace.
     pub namespace: String,
-    /// What was done.
+    /// The stage of the calls.
     pub stage: Stage,
     /// The model's label.
     pub model: String,

@@ -11,13 +11,40 @@ use crate::store::named::Named;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Then(Option<DateTime<Utc>>);
 
-/// The names in the statements that stand for what is stored now, each with what it is as of a time. The words of the
-/// searched nodes are counted once, those of single nodes where they are asked for.
+/// Nodes as of a time, for a statement that looks them up by their ids.
+macro_rules! node {
+    ($name:literal) => {
+        concat!(
+            "(\n",
+            include_str!("sql/recall/then_same.sql"),
+            "union all\n",
+            include_str!("sql/recall/then_former.sql"),
+            ") ",
+            $name
+        )
+    };
+}
+
+/// Nodes as of a time, for a statement that searches `:namespaces`: the words of each former text are taken from it once.
+macro_rules! nodes {
+    ($name:literal) => {
+        concat!(
+            "(with former as materialized (\n",
+            include_str!("sql/recall/then_former.sql"),
+            "   and n.namespace = any (:namespaces))\n",
+            include_str!("sql/recall/then_same.sql"),
+            "union all select * from former) ",
+            $name
+        )
+    };
+}
+
+/// The names in the statements that stand for what is stored now, each with what it is as of a time.
 const THEN: [(&str, &str); 8] = [
-    ("htm.visible_nodes m", concat!("\n", include_str!("sql/recall/nodes_then.sql"), " m")),
-    ("htm.nodes m", concat!("\n", include_str!("sql/recall/node_then.sql"), " m")),
-    ("htm.nodes n", concat!("\n", include_str!("sql/recall/node_then.sql"), " n")),
-    ("htm.nodes s", concat!("\n", include_str!("sql/recall/node_then.sql"), " s")),
+    ("htm.visible_nodes m", nodes!("m")),
+    ("htm.nodes m", node!("m")),
+    ("htm.nodes n", node!("n")),
+    ("htm.nodes s", node!("s")),
     ("htm.node_tags nt", "(select a.* from htm.node_tags a where a.created_at <= :as_of) nt"),
     ("htm.relations x", "(select a.* from htm.relations a where a.made_at <= :as_of) x"),
     // A vector is that of the text then, or it is none.

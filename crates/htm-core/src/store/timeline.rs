@@ -1,5 +1,7 @@
 //! Nodes in order of time: those of a timeframe, and those around a node.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 
 use super::connections::Connections;
@@ -93,26 +95,34 @@ pub(crate) async fn page(
 }
 
 /// The nodes around one: those before it and those after it, each in time order.
+pub(crate) type Around = (Vec<Node>, Vec<Node>);
+
+/// The nodes around some nodes, by the node that they are around.
 pub(crate) async fn neighbours(
     pool: &dyn Connections,
-    node: NodeId,
+    nodes: &[NodeId],
     before: usize,
     after: usize,
-) -> Result<(Vec<Node>, Vec<Node>)> {
+) -> Result<HashMap<NodeId, Around>> {
     let rows: Vec<Placed> =
         Named::new(&include_str!("sql/neighbours.sql").replace("{{node}}", &node_columns()))
-            .bind("node", node)?
+            .bind("nodes", nodes)?
             .bind("before", before as i32)?
             .bind("after", after as i32)?
             .fetch_all(pool)
             .await?;
-    let (earlier, later): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.place < 0);
-    let nodes = |rows: Vec<Placed>| rows.into_iter().map(|row| row.node.into_node()).collect::<Result<_>>();
-    Ok((nodes(earlier)?, nodes(later)?))
+    let mut found: HashMap<NodeId, Around> = HashMap::new();
+    for Placed { around, place, node } in rows {
+        let (earlier, later) = found.entry(around).or_default();
+        let side = if place < 0 { earlier } else { later };
+        side.push(node.into_node()?);
+    }
+    Ok(found)
 }
 
 #[derive(sqlx::FromRow)]
 struct Placed {
+    around: NodeId,
     place: i64,
     #[sqlx(flatten)]
     node: NodeRow,

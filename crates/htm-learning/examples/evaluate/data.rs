@@ -6,17 +6,17 @@ use htm_core::ranking::{FEATURES, FeatureVector, Learnt};
 
 /// A question whose relevant memories are known.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub(crate) struct Question {
     /// The conversation that it is about; groups are left out together.
-    pub group: usize,
+    pub(crate) group: usize,
     /// The number of relevant memories, found or not.
-    pub relevant: usize,
+    pub(crate) relevant: usize,
     /// Each candidate, in the default's order: whether it is relevant, and its features.
-    pub candidates: Vec<(bool, FeatureVector)>,
+    pub(crate) candidates: Vec<(bool, FeatureVector)>,
 }
 
 /// Reads the questions of a set; none if the file is absent.
-pub fn read(dir: &Path, set: &str) -> Option<Vec<Question>> {
+pub(crate) fn read(dir: &Path, set: &str) -> Option<Vec<Question>> {
     let text = std::fs::read_to_string(dir.join(format!("{set}.jsonl"))).ok()?;
     let mut groups: Vec<String> = Vec::new();
     let question = |line: &str| {
@@ -46,23 +46,12 @@ pub fn read(dir: &Path, set: &str) -> Option<Vec<Question>> {
     Some(text.lines().map(question).collect())
 }
 
-/// The number of candidates that trees are added for: the first ones by the weights.
-const WITH_TREES: usize = 150;
-
 impl Question {
     /// Recall and nDCG of the first ten, by a ranking.
-    pub fn quality(&self, ranking: &Learnt) -> [f64; 2] {
-        let weights = Learnt { trees: Vec::new(), ..ranking.clone() };
+    pub(crate) fn quality(&self, ranking: &Learnt) -> [f64; 2] {
         let mut scored: Vec<(f64, usize)> =
-            self.candidates.iter().enumerate().map(|(at, (_, row))| (weights.score(row), at)).collect();
-        let best_first =
-            |scored: &mut [(f64, usize)]| scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        best_first(&mut scored);
-        scored.truncate(WITH_TREES);
-        for (score, at) in &mut scored {
-            *score = ranking.score(&self.candidates[*at].1);
-        }
-        best_first(&mut scored);
+            self.candidates.iter().enumerate().map(|(at, (_, row))| (ranking.score(row), at)).collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let discount = |place: usize| 1.0 / (place as f64 + 2.0).log2();
         let first = scored.iter().take(10).enumerate();
         let places: Vec<usize> =

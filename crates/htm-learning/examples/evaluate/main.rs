@@ -196,7 +196,14 @@ fn report(name: &str, done: &[Done]) {
     );
     if std::env::var("REASONS").is_ok() {
         for it in done {
-            println!("   {} {:?}", it.outcome.reason, it.outcome.figures.gain_of_trees);
+            println!(
+                "   {:+.3} {:+.3}  {:?} {:?} {}",
+                it.outcome.figures.recall_after - it.outcome.figures.recall_before,
+                mean(it.after.iter().copied())[0] - mean(it.before.iter().copied())[0],
+                it.outcome.figures.gain,
+                it.outcome.figures.gain_of_trees,
+                it.outcome.reason
+            );
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::data::Question;
 
 /// How a recall is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum User {
+pub(crate) enum User {
     /// All relevant candidates are named, without a look at an answer.
     Complete,
     /// A rank is examined with the probability (1 / rank)^η. A relevant candidate that is examined is used, and another
@@ -25,7 +25,7 @@ pub enum User {
 }
 
 /// The recall of a question, as a user judges it.
-pub fn judged(
+pub(crate) fn judged(
     question: &Question,
     user: User,
     author: &str,

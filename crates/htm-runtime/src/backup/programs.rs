@@ -76,7 +76,7 @@ impl Programs {
         }
     }
 
-    /// What a program writes to its standard output.
+    /// Returns what a program writes to its standard output.
     pub(super) async fn output(
         &self,
         program: &str,

@@ -9,7 +9,7 @@ use super::place::{Kind, Prompts};
 pub struct KnownModel {
     /// Its repository.
     pub repository: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub kind: Kind,
     /// The length of its vectors. None for a cross-encoder.
     pub dimensions: Option<u16>,
@@ -25,7 +25,7 @@ pub struct KnownModel {
     pub document_prefix: &'static str,
 }
 
-/// What BGE and its relatives want before a query.
+/// The prefix of a query of BGE and its relatives.
 const SEARCH: &str = "Represent this sentence for searching relevant passages: ";
 
 /// The models, those for embeddings first. Their makers, sentence-transformers and the lists of mteb and fastembed name
@@ -93,7 +93,7 @@ const fn cross_encoder(
 }
 
 impl KnownModel {
-    /// What it wants before texts. None if it wants nothing.
+    /// The prefixes of its texts; none if it was trained without.
     pub(super) fn prompts(&self) -> Option<Prompts> {
         let wants = !self.query_prefix.is_empty() || !self.document_prefix.is_empty();
         wants.then(|| Prompts { query: self.query_prefix.into(), document: self.document_prefix.into() })

@@ -14,7 +14,7 @@ use crate::codes;
 /// The file of a model's folder that tells where it comes from. The local provider reads the prompts.
 const SOURCE: &str = "htm.json";
 
-/// What a model is for.
+/// The purpose of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -48,7 +48,7 @@ impl Kind {
 pub(super) struct Source {
     pub(super) repository: String,
     pub(super) commit: String,
-    /// What the model wants before texts, if its own files do not say it.
+    /// The prefixes of texts that the model was trained with, if its own files do not say them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) prompts: Option<Prompts>,
 }

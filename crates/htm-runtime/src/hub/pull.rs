@@ -22,7 +22,7 @@ pub struct Pulled {
     pub repository: String,
     /// The commit of its files.
     pub commit: String,
-    /// What it is for.
+    /// Its purpose.
     pub kind: Kind,
     /// Its folder.
     pub directory: PathBuf,

@@ -85,7 +85,7 @@ pub(super) struct RemoteFile {
     pub(super) hash: Hash,
 }
 
-/// What the hub states of a file's content.
+/// The hash that the hub states of a file's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Hash {
     /// SHA-256, for large files.

@@ -42,7 +42,7 @@ pub(super) struct Header {
 /// A token whose signature nobody has looked at yet.
 pub(super) struct Unverified<'a> {
     pub(super) header: Header,
-    /// What is signed.
+    /// The signed bytes.
     message: &'a [u8],
     claims: Vec<u8>,
     signature: Vec<u8>,

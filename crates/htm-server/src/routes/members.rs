@@ -1,4 +1,4 @@
-//! What a member of a group does over HTTP. It has a session in place of a process, which any server over the database
+//! The acts of a member of a group over HTTP. It has a session in place of a process, which any server over the database
 //! answers for, and renews its lease by heartbeats.
 
 use std::time::Duration;

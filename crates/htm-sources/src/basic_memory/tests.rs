@@ -71,6 +71,7 @@ async fn a_folder_is_read_and_what_cannot_be_read_is_named() {
     write("drinks/coffee.md", COFFEE.as_bytes());
     write("drinks/copy of coffee.md", COFFEE.as_bytes());
     write("plain.md", b"Only text.");
+    write("plan.md", b"---\npermalink: plain\n---\nThe permalink is the other note's path.");
     write("latin.md", b"caf\xe9");
     write("broken.md", b"---\na: [\n---\nx");
     write("empty.md", b"---\ntitle: Empty\n---\n");
@@ -80,7 +81,7 @@ async fn a_folder_is_read_and_what_cannot_be_read_is_named() {
     let (items, counts) = read_all(&mut open(folder.path().to_str().unwrap()).unwrap()).await;
     let found = memories(&items);
     let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
-    assert_eq!(ids, ["drinks/coffee", "drinks/copy of coffee", "plain"]);
+    assert_eq!(ids, ["drinks/coffee", "drinks/copy of coffee.md", "plain.md", "plain"]);
     let coffee = found[0];
     assert_eq!(coffee.at, Some("2025-06-01T10:00:00Z".parse().unwrap()));
     assert_eq!((coffee.kind.as_deref(), coffee.source.as_deref()), (Some("guide"), Some("drinks/coffee.md")));
@@ -99,7 +100,7 @@ async fn a_folder_is_read_and_what_cannot_be_read_is_named() {
     ];
     assert_eq!(left(&items), expected);
     let counts = counts.unwrap();
-    assert_eq!((counts["file"], counts["note"]), (7, 3));
+    assert_eq!((counts["file"], counts["note"]), (8, 4));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::error::CliError;
 /// The most bytes of an event that are read.
 const MAX_EVENT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What Claude Code says. Each hook has some of the fields.
+/// The input of a hook from Claude Code. Each hook has some of the fields.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Event {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use htm_core::error::codes::{KEY_TAKEN, MODEL_NOT_READY};
+use htm_core::error::codes::KEY_TAKEN;
 use htm_core::models::RegisteredModel;
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::{Htm, Importer, LineKind, LineResult, Outcome, namespace_of};
@@ -98,20 +98,15 @@ impl<'a> Job<'a> {
         let known = htm.models()?.list().await?;
         self.target.vectors = known.iter().find(is_same).map(|it| it.label.clone());
         // Nobody but the source can make the vectors of a model of callers: the import adds it.
-        if self.target.vectors.is_none() && model.provider == CALLER {
+        // The first model is the one that recall asks: it becomes none.
+        if self.target.vectors.is_none() && model.provider == CALLER && !known.is_empty() {
             let name = ModelName::new(&model.provider, &model.name);
-            self.target.vectors = Some(match (known.is_empty(), self.report.is_dry_run()) {
-                (_, true) => name.to_string(),
-                // The first model is the one that recall asks.
-                (true, false) => {
-                    let message =
-                        format!("HTM has no embedding model yet, and {name} would become its first");
-                    return Err(CliError::new(MODEL_NOT_READY, message));
-                }
-                (false, false) => htm.models()?.add(&name, model.dimensions).await?.label,
+            self.target.vectors = Some(match self.report.is_dry_run() {
+                true => name.to_string(),
+                false => htm.models()?.add(&name, model.dimensions).await?.label,
             });
         }
-        self.report.has_vectors_of(model, self.target.vectors.is_some());
+        self.report.has_vectors_of(model, self.target.vectors.is_some(), !known.is_empty());
         Ok(())
     }
 

@@ -63,6 +63,8 @@ struct Vectors {
     dimensions: usize,
     /// Whether HTM uses the model.
     is_in_use: bool,
+    /// Whether HTM has an embedding model.
+    has_model: bool,
     /// The number of memories that bring their vector.
     taken: u64,
 }
@@ -122,9 +124,10 @@ impl ForeignReport {
         self.dry_run
     }
 
-    pub(super) fn has_vectors_of(&mut self, model: &Model, is_in_use: bool) {
+    pub(super) fn has_vectors_of(&mut self, model: &Model, is_in_use: bool, has_model: bool) {
         let name = format!("{}/{}", model.provider, model.name);
-        self.vectors = Some(Vectors { model: name, dimensions: model.dimensions, is_in_use, taken: 0 });
+        let dimensions = model.dimensions;
+        self.vectors = Some(Vectors { model: name, dimensions, is_in_use, has_model, taken: 0 });
     }
 
     /// Counts a memory that comes.
@@ -293,15 +296,17 @@ impl ForeignReport {
 
 impl Vectors {
     fn describe(&self) -> String {
-        let Self { model, dimensions, is_in_use, taken } = self;
-        match is_in_use {
-            true => {
-                format!("vectors of {model} ({dimensions} numbers): {taken} taken; workers make the others")
+        let Self { model, dimensions, is_in_use, has_model, taken } = self;
+        let fate = match (is_in_use, has_model) {
+            (true, _) => format!("{taken} taken; workers make the others"),
+            (false, true) => "HTM does not use this model, so workers make new ones".into(),
+            (false, false) => {
+                "left out: HTM has no embedding model yet; with one, workers make new ones. To bring these, start HTM once \
+                 (`htm up`) before the import"
+                    .into()
             }
-            false => format!(
-                "vectors of {model} ({dimensions} numbers): HTM does not use this model, so workers make new ones"
-            ),
-        }
+        };
+        format!("vectors of {model} ({dimensions} numbers): {fate}")
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the caches of programs have of erased memories. The program that erases drops it from its own at once, and others
+//! The caches of programs, as far as they have erased memories. The program that erases empties its own at once, and others
 //! when they are notified.
 
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::{Importer, LineResult, Waiting};
 use crate::model::error::{Error, Result, codes};
-use crate::model::export::{ImportedLine, LineKind, SavedChange, SavedName};
+use crate::model::export::{ImportedLine, LineKind, SavedChange, SavedName, SavedTag};
 use crate::store::import::log as store;
 
 /// The most lines of a log that one transaction writes.
@@ -79,15 +79,15 @@ impl Importer {
         Ok(names.iter().map(result).collect())
     }
 
-    /// Notes whether a namespace, whose first tag comes, has no ontology yet but the log of the export.
-    pub(super) async fn look_at_ontology(&mut self, namespace: &str) -> Result<()> {
-        if self.is_with_log && !self.seen.contains(namespace) {
-            self.seen.insert(namespace.to_owned());
-            let changes: Vec<i64> = self.changes.values().copied().collect();
-            if store::is_blank(self.htm.pool(), namespace, &changes).await? {
-                self.blank.insert(namespace.to_owned());
-            }
+    /// Whether a namespace has no ontology but that of the export, as far as the export has come with these tags: the import
+    /// may have been cut off before.
+    pub(super) async fn is_of_the_export(&self, namespace: &str, tags: &[(u64, SavedTag)]) -> Result<bool> {
+        if !self.is_with_log {
+            return Ok(false);
         }
-        Ok(())
+        let changes: Vec<i64> = self.changes.values().copied().collect();
+        let paths: Vec<&str> = tags.iter().map(|(_, tag)| tag.tag.as_str()).collect();
+        let others = store::other_tags(self.htm.pool(), namespace, &changes, &paths).await?;
+        Ok(others == Some(self.laid.get(namespace).copied().unwrap_or_default() as i64))
     }
 }

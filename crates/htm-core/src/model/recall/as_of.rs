@@ -13,7 +13,7 @@ pub struct AsOf {
     /// The number of memories in namespace and timeframe that had another text then. Their former texts are found by words
     /// alone: vectors are of current texts.
     pub former_texts: i64,
-    /// What the answer cannot know, for people.
+    /// A warning about the limits of the answer, for people.
     pub warning: String,
 }
 

@@ -228,8 +228,7 @@ async fn vacuumed_at(connection: &mut PgConnection, erasure: i64) -> Result<BTre
     Ok(rows.into_iter().collect())
 }
 
-/// What the planner has sampled of tables from which an erasure removed rows. Traces are tables that were not analyzed
-/// since.
+/// The planner's samples of tables from which an erasure removed rows. Traces are tables that were not analyzed since.
 async fn samples(
     connection: &mut PgConnection,
     erasure: i64,

@@ -1,4 +1,4 @@
-//! What an erasure removes after its nodes: jobs that were locked or are done, kept answers, tags and words that no other
+//! The rows that an erasure removes after its nodes: jobs that were locked or are done, kept answers, tags and words that no other
 //! node has, and the rest of a namespace. Each part is as well done twice.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,17 +1,16 @@
 //! The settings of namespaces and providers in an export.
 
-use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use sqlx::{PgConnection, Row};
 
 use super::{Namespaces, ROWS};
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::model::export::{
     SavedBudget, SavedDocument, SavedLearning, SavedLimits, SavedQuota, SavedRanking, SavedRetention,
 };
 use crate::model::learning::RankingFigures;
 use crate::model::rank::Learnt;
-use crate::model::tags::read_tag;
+use crate::store::documents::DocumentRow;
 use crate::store::named::sql;
 
 /// A page of the retention policies, after a namespace.
@@ -84,21 +83,8 @@ pub(crate) async fn documents(
     of: Namespaces<'_>,
     (namespace, path): (&str, &str),
 ) -> Result<Vec<SavedDocument>> {
-    #[derive(sqlx::FromRow)]
-    struct Row {
-        namespace: String,
-        path: String,
-        kind: String,
-        title: Option<String>,
-        bytes: i64,
-        digest: Option<String>,
-        tags: Vec<String>,
-        passages: i32,
-        loaded_at: DateTime<Utc>,
-        changed_at: DateTime<Utc>,
-    }
-    let rows: Vec<Row> = sql!(
-        "select namespace, path, kind, title, bytes, encode(digest, 'hex') as digest, tags, passages, loaded_at, changed_at
+    let rows: Vec<DocumentRow> = sql!(
+        "select namespace, path, kind, title, bytes, digest, tags, passages as loaded, loaded_at, changed_at
            from htm.documents
           where (:namespaces::text[] is null or namespace = any (:namespaces)) and (namespace, path) > (:namespace, :path)
           order by namespace, path limit :limit"
@@ -109,17 +95,17 @@ pub(crate) async fn documents(
     .bind("limit", ROWS)?
     .fetch_all(db)
     .await?;
-    let saved = |row: Row| {
-        let unknown = |_| Error::corrupt(format!("a document of kind `{}`", row.kind));
+    let hex = |digest: Vec<u8>| digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let saved = |mut row: DocumentRow| {
         Ok(SavedDocument {
-            format: row.kind.parse().map_err(unknown)?,
+            format: row.kind()?,
+            tags: row.tags()?,
             ns: row.namespace,
             path: row.path,
             title: row.title,
             bytes: row.bytes,
-            digest: row.digest,
-            tags: row.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
-            passages: row.passages,
+            digest: row.digest.map(hex),
+            passages: row.loaded,
             loaded_at: row.loaded_at,
             changed_at: row.changed_at,
         })

@@ -106,14 +106,20 @@ pub(crate) async fn names(
     Ok(new.into_iter().collect())
 }
 
-/// Whether a namespace has no tags, and no changes but these.
-pub(crate) async fn is_blank(pool: &dyn Connections, namespace: &str, changes: &[i64]) -> Result<bool> {
+/// The number of a namespace's tags other than these; none if its log has other changes than these.
+pub(crate) async fn other_tags(
+    pool: &dyn Connections,
+    namespace: &str,
+    changes: &[i64],
+    paths: &[&str],
+) -> Result<Option<i64>> {
     sql!(
-        "select not exists (select from htm.tags where namespace = :namespace)
-            and not exists (select from htm.tag_changes where namespace = :namespace and id <> all (:changes))"
+        "select count(*) from htm.tags where namespace = :namespace and path <> all (:paths)
+         having not exists (select from htm.tag_changes where namespace = :namespace and id <> all (:changes))"
     )
     .bind("namespace", namespace)?
     .bind("changes", changes)?
-    .fetch_scalar(pool)
+    .bind("paths", paths)?
+    .fetch_optional_scalar(pool)
     .await
 }
