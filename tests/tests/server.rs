@@ -22,6 +22,8 @@ mod fuzz;
 mod idempotency;
 #[path = "server/keys.rs"]
 mod keys;
+#[path = "server/relations.rs"]
+mod learning;
 #[path = "server/map.rs"]
 mod map;
 #[path = "server/mcp.rs"]
@@ -36,7 +38,6 @@ mod oauth;
 mod process;
 #[path = "server/refusals.rs"]
 mod refusals;
-#[path = "server/relations.rs"]
 mod relations;
 #[path = "server/subjects.rs"]
 mod subjects;

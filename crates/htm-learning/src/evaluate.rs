@@ -33,7 +33,7 @@ pub(crate) struct Tests {
     pub(crate) trained_on: usize,
 }
 
-/// Which of two rankings is measured.
+/// The quality by one of the rankings.
 pub(crate) type Of = fn(&Tested) -> Quality;
 
 impl Tests {

@@ -64,7 +64,7 @@ struct Open {
     split: Option<Split>,
 }
 
-/// What a tree grows from.
+/// The slopes and curvatures that a tree is grown from.
 #[derive(Debug)]
 pub(crate) struct Ground<'a> {
     pub(crate) bins: &'a Bins,

@@ -30,14 +30,14 @@ pub(crate) fn recall(id: i64, candidates: Vec<JudgedCandidate>) -> JudgedRecall 
     JudgedRecall { id, author: "ada".into(), session: None, at, candidates, missed: 0 }
 }
 
-/// What is used in a world of made recalls.
+/// The reason why a candidate is used, in a world of made recalls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum World {
-    /// What the hidden feature says.
+    /// The hidden feature.
     Hidden,
-    /// What the vectors say, as the default ranking does.
+    /// The vectors, as in the default ranking.
     Vector,
-    /// Anything.
+    /// None.
     Chance,
 }
 

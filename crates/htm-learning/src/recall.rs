@@ -1,4 +1,4 @@
-//! A judged recall: its candidates, and what is known of each.
+//! A judged recall: its candidates, with a verdict on each.
 
 use chrono::{DateTime, Utc};
 use htm_core::ranking::FeatureVector;
@@ -27,7 +27,7 @@ pub struct JudgedCandidate {
     pub features: FeatureVector,
     /// Its rank in the answer, from 1; none if it was not in the answer.
     pub shown: Option<u32>,
-    /// What the author said of it.
+    /// The author's verdict.
     pub verdict: Verdict,
 }
 

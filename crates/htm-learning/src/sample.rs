@@ -42,7 +42,7 @@ pub(crate) struct Sample {
     pub(crate) targets: Vec<f64>,
     /// The weight of each candidate among those that it competes with.
     pub(crate) presence: Vec<f64>,
-    /// Whether it is known of each candidate that it was not used.
+    /// Whether each candidate was shown or judged.
     pub(crate) is_judged: Vec<bool>,
     /// The number of relevant memories that are not among the candidates.
     pub(crate) missed: usize,

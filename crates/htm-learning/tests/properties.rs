@@ -1,4 +1,4 @@
-//! What holds of any judgement, however strange.
+//! The properties of learning, from any judgement.
 
 use chrono::{DateTime, Duration};
 use htm_core::ranking::{FEATURES, FeatureVector, Learnt};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use htm_core::{
-    BackfillRequest, Confirmation, Edit, Erase, Htm, JoinOptions, Memory, NewApiKey, NodeId, Quota,
-    Retention, Role,
+    BackfillRequest, Confirmation, Edit, Erase, Htm, JoinOptions, LearningSettings, Memory, NewApiKey,
+    NodeId, Quota, Retention, Role,
 };
 use htm_tests::TestDatabase;
 use reqwest::Method;
@@ -69,6 +69,25 @@ impl Acme {
         let (mut document, _) = file.document("docs/due.md", 26, htm.tag_rules(), &[]);
         document.namespace = Some(ACME.into());
         htm.load_document(&document, &htm_core::Caller::AnyRobot).await.unwrap();
+        let learning = LearningSettings { is_on: true, ..LearningSettings::default() };
+        htm.set_learning(Some(ACME), &learning).await.unwrap();
+        let recall = "01M8AGE71K3WB1C51X48ZE4G8H";
+        sqlx::query(
+            "with ranking as (insert into htm.rankings (namespace, version, learnt, figures, adopted, reason)
+                              values ($1, 1, $2, $5, true, 'a zeppelin')),
+                  recall as (insert into htm.recalls (id, namespace, author, features, version, shown, keep_until)
+                             values ($3, $1, 'ada', 1, 0, 1, now() + interval '1 day') returning number)
+             insert into htm.recall_candidates (namespace, recall, node_id, place, shown, features)
+             select $1, number, $4, 1, 1, '' from recall",
+        )
+        .bind(ACME)
+        .bind(sqlx::types::Json(htm_core::ranking::Learnt::default_ranking()))
+        .bind(recall)
+        .bind(node)
+        .bind(sqlx::types::Json(htm_core::RankingFigures::default()))
+        .execute(htm.database_pool().unwrap())
+        .await
+        .unwrap();
         let words = |words: &[&str]| words.iter().map(|it| json!(it)).collect::<Vec<_>>();
         let nodes: Vec<i64> = [node, former, forgotten].map(|NodeId(id)| id).to_vec();
         Self {
@@ -83,7 +102,14 @@ impl Acme {
                     "id",
                     [
                         nodes.iter().map(|id| json!(id)).collect(),
-                        vec![json!(change), json!(key), json!(job), json!(erasure), json!(backfill)],
+                        vec![
+                            json!(change),
+                            json!(key),
+                            json!(job),
+                            json!(erasure),
+                            json!(backfill),
+                            json!(recall),
+                        ],
                     ]
                     .concat(),
                 ),
@@ -129,6 +155,9 @@ impl Acme {
                 ("revision", vec![json!(1)]),
                 ("vector", vec![json!([1.0])]),
                 ("dimensions", vec![json!(3)]),
+                ("is_on", vec![json!(true)]),
+                ("used", vec![json!(nodes)]),
+                ("version", vec![json!(1)]),
                 ("confirm", vec![json!(true)]),
                 ("any_robot", vec![json!(true)]),
             ]),
@@ -212,7 +241,7 @@ fn requests(document: &Value, acme: &Acme, names_namespace: bool) -> Vec<(String
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let what = format!("{method} {path}");
-            for turn in 0..8 {
+            for turn in 0..9 {
                 let pick = |field: &str| {
                     let values = acme.of(field, names_namespace);
                     (!values.is_empty()).then(|| values[turn % values.len()].clone())

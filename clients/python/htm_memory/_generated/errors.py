@@ -301,6 +301,30 @@ class RelationUnknown(HtmError):
     """There is no such relation between the two memories."""
 
 
+class RecallUnknown(HtmError):
+    """No recall of this id is kept."""
+
+
+class FeedbackInvalid(HtmError):
+    """A feedback names no memory, too many, or one of them twice."""
+
+
+class FeedbackExceeded(HtmError):
+    """An author has judged as many recalls as one may in a day."""
+
+
+class LearningInvalid(HtmError):
+    """A setting of learning is outside its range, or unknown."""
+
+
+class RankingUnknown(HtmError):
+    """The namespace has no learnt ranking of this version."""
+
+
+class RankingUnusable(HtmError):
+    """The ranking cannot be used by this program."""
+
+
 class NotForgotten(HtmError):
     """The node to restore is not forgotten."""
 
@@ -800,6 +824,12 @@ BY_CODE: dict[str, type[HtmError]] = {
     "relation_invalid": RelationInvalid,
     "relation_cycle": RelationCycle,
     "relation_unknown": RelationUnknown,
+    "recall_unknown": RecallUnknown,
+    "feedback_invalid": FeedbackInvalid,
+    "feedback_exceeded": FeedbackExceeded,
+    "learning_invalid": LearningInvalid,
+    "ranking_unknown": RankingUnknown,
+    "ranking_unusable": RankingUnusable,
     "not_forgotten": NotForgotten,
     "not_confirmed": NotConfirmed,
     "nothing_to_erase": NothingToErase,

@@ -29,6 +29,24 @@ class Activate(BaseModel):
     """
 
 
+class ActivateBody(BaseModel):
+    """
+    The version to use.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    version: int
+    """
+    The version; 0 is the default ranking.
+    """
+
+
 class Activation(BaseModel):
     """
     The result of an activation.
@@ -100,7 +118,7 @@ class AsOf(BaseModel):
     """
     warning: str
     """
-    What the answer cannot know, for people.
+    A warning about the limits of the answer, for people.
     """
 
 
@@ -406,6 +424,32 @@ class EraseNamespace(BaseModel):
 
 
 RemovedAdditionalProperty = TypeAliasType("RemovedAdditionalProperty", Annotated[int, Field(ge=0)])
+
+
+class FeedbackAuthor(BaseModel):
+    """
+    An author of feedback.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    author: str
+    """
+    A key or a robot.
+    """
+    recalls: int
+    """
+    The recalls that it judged.
+    """
+    used: int
+    """
+    Memories that it used.
+    """
+    useless: int
+    """
+    Memories that it found useless.
+    """
 
 
 class FileCreation(BaseModel):
@@ -1712,7 +1756,7 @@ class QueueStats(BaseModel):
     """
     model: str | None = None
     """
-    The label of the model that its jobs are for; none before one is registered.
+    The label of the model that its jobs are for; none before one is registered, and for learning.
     """
     oldest_due_ms: int | None = None
     """
@@ -1789,6 +1833,158 @@ class QuotaUse(BaseModel):
     memories: int
     """
     The live memories.
+    """
+
+
+class RankingChoice(BaseModel):
+    """
+    A change of the version that orders the hits.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    chosen_at: AwareDatetime
+    """
+    When it was chosen.
+    """
+    chosen_by: str
+    """
+    Who chose it.
+    """
+    former: int
+    """
+    The version before.
+    """
+    reason: str
+    """
+    The reason.
+    """
+    version: int
+    """
+    The version since then; 0 is the default ranking.
+    """
+
+
+class RankingComparison(BaseModel):
+    """
+    How two rankings compare on live recalls.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    by_chance: float | None = None
+    """
+    The probability of a difference at least as large by chance, if both were equally good: a two-sided sign test.
+    """
+    differing: int
+    """
+    Of these, those on which it would have shown other hits among the first ten, or another order.
+    """
+    interleaved: int
+    """
+    Interleaved recalls that were judged.
+    """
+    losses: int
+    """
+    Those with fewer.
+    """
+    shadowed: int
+    """
+    Recalls on which it ran in the shadow.
+    """
+    verdict: str
+    """
+    The verdict, for people.
+    """
+    version: int
+    """
+    The tried version.
+    """
+    wins: int
+    """
+    Of these, those with more used hits of the tried version.
+    """
+
+
+class RankingFigures(BaseModel):
+    """
+    The evaluation of a ranking, on recalls that it was not fitted to.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    authors: Annotated[int, Field(ge=0)]
+    """
+    Their authors.
+    """
+    confidence: float
+    """
+    The confidence of the interval, such as 0.95.
+    """
+    gain_high: float
+    """
+    Its upper end.
+    """
+    gain_low: float
+    """
+    The lower end of the bootstrap interval of the gain in nDCG.
+    """
+    judged: Annotated[int, Field(ge=0)]
+    """
+    The judged recalls that it was learnt from.
+    """
+    ndcg: float
+    """
+    nDCG at ten of the learnt ranking.
+    """
+    ndcg_default: float
+    """
+    nDCG at ten of the default ranking on these.
+    """
+    recall: float
+    """
+    Recall at ten of the learnt ranking.
+    """
+    recall_default: float
+    """
+    Recall at ten of the default ranking.
+    """
+    sessions: Annotated[int, Field(ge=0)]
+    """
+    Their sessions.
+    """
+    tested_on: Annotated[int, Field(ge=0)]
+    """
+    The recalls of sessions that were left out of a fit, on which it was evaluated.
+    """
+
+
+class RankingWeight(BaseModel):
+    """
+    A feature's weight.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    about: str
+    """
+    What the feature is.
+    """
+    by_default: float
+    """
+    Its weight by default: what it adds to a score at most, about.
+    """
+    feature: str
+    """
+    The feature.
+    """
+    weight: float
+    """
+    Its weight in this ranking.
     """
 
 
@@ -2089,6 +2285,20 @@ class Retried(BaseModel):
     retried: int
     """
     Jobs that are due again.
+    """
+
+
+class RevertBody(BaseModel):
+    """
+    The namespace whose ranking is reverted.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
     """
 
 
@@ -3128,7 +3338,7 @@ class TokenUsage(BaseModel):
     """
     stage: Literal['embed', 'tag']
     """
-    What was done.
+    The stage of the calls.
     """
     tokens: int
     """
@@ -3237,6 +3447,25 @@ class TransferReceipt(BaseModel):
     transferred: list[int]
     """
     The moved nodes.
+    """
+
+
+class TryBody(BaseModel):
+    """
+    The version to try on live recalls.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    kind: Literal['shadow', 'interleaved'] | None = None
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    version: int | None = None
+    """
+    The version; null ends the trial.
     """
 
 
@@ -4356,7 +4585,7 @@ class Event(BaseModel):
     """
     The job.
     """
-    kind: Literal['memory.embedded', 'memory.tagged', 'job.dead', 'ontology.changed', 'group.changed']
+    kind: Literal['memory.embedded', 'memory.tagged', 'job.dead', 'ontology.changed', 'group.changed', 'relation.set']
     """
     Its kind.
     """
@@ -4373,10 +4602,12 @@ class Event(BaseModel):
     """
     The queue of the job.
     """
+    relation: Literal['supersedes', 'contradicts'] | None = None
     revision: int | None = None
     """
     The revision of its text.
     """
+    to: int | None = None
     version: int | None = None
     """
     The version of its working memory.
@@ -4426,6 +4657,58 @@ class Facet(BaseModel):
     tag: str
     """
     The tag.
+    """
+
+
+class FeedbackBody(BaseModel):
+    """
+    The memories of a recall that were used, and those that were useless.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    used: list[int] | None = None
+    """
+    The memories that were used.
+    """
+    useless: list[int] | None = None
+    """
+    The memories that were useless.
+    """
+
+
+class FeedbackReceipt(BaseModel):
+    """
+    The receipt of a feedback.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    judged: int
+    """
+    Recalls with a used memory so far, of all namespaces that learn together.
+    """
+    learns: bool
+    """
+    Whether this feedback has asked for a new ranking.
+    """
+    not_considered: list[int]
+    """
+    Named memories that the recall did not consider. Nothing can be learnt of them.
+    """
+    recall: str
+    """
+    The recall.
+    """
+    used: Annotated[int, Field(ge=0)]
+    """
+    The memories that are recorded as used.
+    """
+    useless: Annotated[int, Field(ge=0)]
+    """
+    The memories that are recorded as useless.
     """
 
 
@@ -4680,7 +4963,7 @@ class ImportedLine(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
-    kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'relation', 'document', 'quota', 'end']
+    kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'relation', 'document', 'quota', 'learning', 'ranking', 'end']
     """
     The kind of the line.
     """
@@ -4747,7 +5030,7 @@ class Job(BaseModel):
     """
     key: str | None = None
     """
-    The key that refuses a second job like it: node/revision/generation/model.
+    The key that refuses a second job like it: node/revision/generation/model, or the namespace that it learns for.
     """
     last_error: str | None = None
     """
@@ -4759,7 +5042,7 @@ class Job(BaseModel):
     """
     namespace: str | None = None
     """
-    The namespace of its node.
+    The namespace of its node, or the one that it learns for.
     """
     node: int | None = None
     outcome: str | None = None
@@ -4855,6 +5138,79 @@ class Keys(BaseModel):
     keys: list[ApiKey]
     """
     The newest first.
+    """
+
+
+class LearningBody(BaseModel):
+    """
+    What a namespace keeps of its recalls. A field that is not given has its default.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    is_on: bool
+    """
+    Whether recalls are kept, so that they can be judged.
+    """
+    keep_days: int | None = None
+    """
+    The days for which a judged recall is kept, 1 to 3,650. Default: 90.
+    """
+    keeps_text: bool | None = None
+    """
+    Whether the texts of queries are kept too. Default: false.
+    """
+    learns_with: str | None = None
+    """
+    The namespace whose ranking it shares. Default: its own.
+    """
+    least: int | None = None
+    """
+    The number of judged recalls from which a ranking is learnt, 20 to 100,000. Default: 100.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    signals: list[Literal['read', 'edited', 'forgotten', 'cited']] | None = None
+    """
+    The signals that count beside what is told. Default: none.
+    """
+
+
+class LearningSettings(BaseModel):
+    """
+    What a namespace keeps of its recalls, and for how long.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    is_on: bool | None = False
+    """
+    Whether recalls are kept, so that they can be judged. A ranking in use stays in use without it.
+    """
+    keep_days: int | None = 90
+    """
+    The days for which a judged recall is kept, 1 to 3,650. One that nobody judges is kept for a day.
+    """
+    keeps_text: bool | None = False
+    """
+    Whether the texts of queries are kept too.
+    """
+    learns_with: str | None = None
+    """
+    The namespace whose ranking it shares; none: its own. Feedback of namespaces that share a ranking is put together.
+    """
+    least: int | None = 100
+    """
+    The number of recalls with a used memory from which a ranking is learnt, 20 to 100,000. It is learnt again when a
+    fifth more are there.
+    """
+    signals: list[Literal['read', 'edited', 'forgotten', 'cited']] | None = []
+    """
+    The signals that count beside what is told.
     """
 
 
@@ -5438,6 +5794,82 @@ class QuotaAndUse(BaseModel):
     used: QuotaUse
 
 
+class RankingInfo(BaseModel):
+    """
+    A learnt ranking of a namespace.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    figures: RankingFigures
+    """
+    Its evaluation.
+    """
+    is_active: bool
+    """
+    Whether it orders the hits now.
+    """
+    made_at: AwareDatetime
+    """
+    When it was learnt.
+    """
+    namespace: str
+    """
+    The namespace.
+    """
+    reason: str
+    """
+    The reason, for people.
+    """
+    trees: Annotated[int, Field(ge=0)]
+    """
+    The number of its trees.
+    """
+    unusable: str | None = None
+    """
+    The reason why this program cannot use it.
+    """
+    version: int
+    """
+    Its version, from 1.
+    """
+    was_adopted: bool
+    """
+    Whether its evaluation was good enough for it to be used at once.
+    """
+    weights: list[RankingWeight]
+    """
+    The weights that are not 0, or were not 0 by default.
+    """
+
+
+class RankingUsed(BaseModel):
+    """
+    The ranking that ordered the hits.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    fallback: str | None = None
+    """
+    The reason why the default ranking stood in for the chosen version.
+    """
+    interleaved_with: int | None = None
+    """
+    The version that was mixed in, if two rankings are compared on live recalls.
+    """
+    version: int
+    """
+    Its version; 0 is the default ranking.
+    """
+    weights: list[RankingWeight] | None = None
+    """
+    What it weighs, of a learnt ranking, if an explanation was requested.
+    """
+
+
 class RecallBody(BaseModel):
     """
     A query. Only the text is required.
@@ -5955,6 +6387,24 @@ class TimelineEntry(Node):
     """
 
 
+class Trial(BaseModel):
+    """
+    A ranking that is tried on live recalls.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    kind: Literal['shadow', 'interleaved']
+    """
+    The way.
+    """
+    version: int
+    """
+    The version.
+    """
+
+
 class Verification(BaseModel):
     """
     The result of a search for traces of an erasure.
@@ -6242,6 +6692,44 @@ class ImportOntology(Change):
     """
 
 
+class Learning(BaseModel):
+    """
+    The state of a namespace's learning.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    authors: list[FeedbackAuthor]
+    """
+    Who gave feedback, the most active first; at most 20.
+    """
+    judged: int
+    """
+    Of these, those with a used memory, of all namespaces that learn together.
+    """
+    kept: int
+    """
+    Recalls that are kept.
+    """
+    learns_at: int
+    """
+    The number of judged recalls at which a ranking is learnt next.
+    """
+    namespace: str
+    """
+    The namespace.
+    """
+    settings: LearningSettings
+    """
+    Its settings.
+    """
+    version: int
+    """
+    The version that orders its hits; 0 is the default ranking.
+    """
+
+
 class ManyWritten(BaseModel):
     """
     The results of many writes.
@@ -6348,6 +6836,33 @@ class Neighbours(BaseModel):
     """
 
 
+class Rankings(BaseModel):
+    """
+    The rankings of a namespace.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    active: int
+    """
+    The version that orders hits; 0 is the default ranking.
+    """
+    choices: list[RankingChoice]
+    """
+    The last 20 changes of the active version, the newest first.
+    """
+    namespace: str
+    """
+    The namespace that they belong to: the one asked for, or the one that it learns with.
+    """
+    rankings: list[RankingInfo]
+    """
+    The learnt ones, the newest first.
+    """
+    trial: Trial | None = None
+
+
 class Recalled(BaseModel):
     """
     The answer of a recall: the hits, and the limits of the search.
@@ -6398,6 +6913,14 @@ class Recalled(BaseModel):
     """
     The labels of the searched models; empty without vectors.
     """
+    ranking: RankingUsed
+    """
+    The ranking that ordered the hits.
+    """
+    recall_id: str | None = None
+    """
+    The id by which feedback names this recall; none where learning is off.
+    """
     relaxed: bool
     """
     Whether the words of the required phrases were searched, because no memory has the phrases.
@@ -6430,7 +6953,7 @@ class Recalled(BaseModel):
 
 class Related(BaseModel):
     """
-    What a memory is related to.
+    The memories that a memory is related to.
     """
 
     model_config = ConfigDict(

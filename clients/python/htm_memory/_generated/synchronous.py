@@ -1382,6 +1382,263 @@ class Keys:
         )
 
 
+class Learning:
+    """Learning."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def activate(
+        self,
+        version: int,
+        *,
+        namespace: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.Rankings:
+        """Order the hits of a namespace by a version from now on.
+
+        Args:
+            namespace: The namespace. Default: the server's.
+            version: The version; 0 is the default ranking.
+        """
+        return self._sender.send(
+            Call(
+                "POST",
+                "/v1/rankings/activate",
+                m.Rankings,
+                body={
+                    "namespace": namespace,
+                    "version": version,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def compare(
+        self,
+        version: int,
+        *,
+        namespace: str | None = None,
+    ) -> m.RankingComparison:
+        """Compare a ranking that was tried on live recalls with the one that answered.
+
+        Args:
+            namespace: The namespace. Default: the server's.
+        """
+        return self._sender.send(
+            Call(
+                "GET",
+                "/v1/rankings/{version}/comparison",
+                m.RankingComparison,
+                path={
+                    "version": version,
+                },
+                query={
+                    "namespace": namespace,
+                },
+            )
+        )
+
+    def feedback(
+        self,
+        id: str,
+        *,
+        used: Sequence[int] | None = None,
+        useless: Sequence[int] | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.FeedbackReceipt:
+        """Judge a recall.
+
+        Recalls have a `recall_id` where learning is on; `last` is the last recall with the same
+        key. A later verdict on a memory replaces the earlier one of the same key.
+
+        Args:
+            used: The memories that were used.
+            useless: The memories that were useless.
+        """
+        return self._sender.send(
+            Call(
+                "POST",
+                "/v1/recalls/{id}/feedback",
+                m.FeedbackReceipt,
+                path={
+                    "id": id,
+                },
+                body={
+                    "used": used,
+                    "useless": useless,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def learning(
+        self,
+        *,
+        namespace: str | None = None,
+    ) -> m.Learning:
+        """Read what a namespace keeps of its recalls, and who judges them.
+
+        Args:
+            namespace: The namespace. Default: the server's.
+        """
+        return self._sender.send(
+            Call(
+                "GET",
+                "/v1/learning",
+                m.Learning,
+                query={
+                    "namespace": namespace,
+                },
+            )
+        )
+
+    def ranking(
+        self,
+        version: int,
+        *,
+        namespace: str | None = None,
+    ) -> m.RankingInfo:
+        """Show a learnt ranking: what it weighs, from what it was learnt, and how sure it is.
+
+        Args:
+            namespace: The namespace. Default: the server's.
+        """
+        return self._sender.send(
+            Call(
+                "GET",
+                "/v1/rankings/{version}",
+                m.RankingInfo,
+                path={
+                    "version": version,
+                },
+                query={
+                    "namespace": namespace,
+                },
+            )
+        )
+
+    def rankings(
+        self,
+        *,
+        namespace: str | None = None,
+    ) -> m.Rankings:
+        """List the learnt rankings of a namespace, and which one is used.
+
+        Args:
+            namespace: The namespace. Default: the server's.
+        """
+        return self._sender.send(
+            Call(
+                "GET",
+                "/v1/rankings",
+                m.Rankings,
+                query={
+                    "namespace": namespace,
+                },
+            )
+        )
+
+    def revert(
+        self,
+        *,
+        namespace: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.Rankings:
+        """Order the hits of a namespace by the version before the present one again.
+
+        Args:
+            namespace: The namespace. Default: the server's.
+        """
+        return self._sender.send(
+            Call(
+                "POST",
+                "/v1/rankings/revert",
+                m.Rankings,
+                body={
+                    "namespace": namespace,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def set_learning(
+        self,
+        is_on: bool,
+        *,
+        keep_days: int | None = None,
+        keeps_text: bool | None = None,
+        learns_with: str | None = None,
+        least: int | None = None,
+        namespace: str | None = None,
+        signals: Sequence[Literal["read", "edited", "forgotten", "cited"]] | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.Learning:
+        """Set what a namespace keeps of its recalls.
+
+        Args:
+            is_on: Whether recalls are kept, so that they can be judged.
+            keep_days: The days for which a judged recall is kept, 1 to 3,650. Default: 90.
+            keeps_text: Whether the texts of queries are kept too. Default: false.
+            learns_with: The namespace whose ranking it shares. Default: its own.
+            least: The number of judged recalls from which a ranking is learnt, 20 to 100,000.
+                Default: 100.
+            namespace: The namespace. Default: the server's.
+            signals: The signals that count beside what is told. Default: none.
+        """
+        return self._sender.send(
+            Call(
+                "PUT",
+                "/v1/learning",
+                m.Learning,
+                body={
+                    "is_on": is_on,
+                    "keep_days": keep_days,
+                    "keeps_text": keeps_text,
+                    "learns_with": learns_with,
+                    "least": least,
+                    "namespace": namespace,
+                    "signals": signals,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def try_ranking(
+        self,
+        *,
+        kind: Literal["shadow", "interleaved"] | None = None,
+        namespace: str | None = None,
+        version: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> m.Rankings:
+        """Try a version on live recalls, in the shadow or interleaved.
+
+        Args:
+            kind: The way. Default: shadow.
+            namespace: The namespace. Default: the server's.
+            version: The version; null ends the trial.
+        """
+        return self._sender.send(
+            Call(
+                "PUT",
+                "/v1/rankings/trial",
+                m.Rankings,
+                body={
+                    "kind": kind,
+                    "namespace": namespace,
+                    "version": version,
+                },
+                takes_key=True,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+
 class Members:
     """Members."""
 
@@ -4111,6 +4368,7 @@ class Subjects:
         self.groups = Groups(sender)
         self.jobs = Jobs(sender)
         self.keys = Keys(sender)
+        self.learning = Learning(sender)
         self.members = Members(sender)
         self.memories = Memories(sender)
         self.models = Models(sender)

@@ -160,6 +160,18 @@ export type ServerCode =
   | "relation_cycle"
   /** 404: There is no such relation between the two memories. */
   | "relation_unknown"
+  /** 404: No recall of this id is kept. */
+  | "recall_unknown"
+  /** 422: A feedback names no memory, too many, or one of them twice. */
+  | "feedback_invalid"
+  /** 422: An author has judged as many recalls as one may in a day. */
+  | "feedback_exceeded"
+  /** 422: A setting of learning is outside its range, or unknown. */
+  | "learning_invalid"
+  /** 404: The namespace has no learnt ranking of this version. */
+  | "ranking_unknown"
+  /** 422: The ranking cannot be used by this program. */
+  | "ranking_unusable"
   /** 409: The node to restore is not forgotten. */
   | "not_forgotten"
   /** 409: An act that removes something was not confirmed. */

@@ -8,6 +8,14 @@ export interface Activate {
   label: string;
 }
 
+/** The version to use. */
+export interface ActivateBody {
+  /** The namespace. Default: the server's. */
+  namespace?: string | null;
+  /** The version; 0 is the default ranking. */
+  version: number;
+}
+
 /** The result of an activation. */
 export interface Activation {
   /** The label of the model that recall uses now. */
@@ -108,7 +116,7 @@ export interface AsOf {
    * texts are found by words alone: vectors are of current texts.
    */
   former_texts: number;
-  /** What the answer cannot know, for people. */
+  /** A warning about the limits of the answer, for people. */
   warning: string;
 }
 
@@ -738,8 +746,12 @@ export interface Event {
   node?: NodeId | null;
   /** The queue of the job. */
   queue?: string | null;
+  /** The kind of the relation. */
+  relation?: RelationKind | null;
   /** The revision of its text. */
   revision?: number | null;
+  /** The memory that `node` supersedes or contradicts. */
+  to?: NodeId | null;
   /** The version of its working memory. */
   version?: number | null;
 }
@@ -750,7 +762,8 @@ export type EventKind =
   | "memory.tagged"
   | "job.dead"
   | "ontology.changed"
-  | "group.changed";
+  | "group.changed"
+  | "relation.set";
 
 /** The memories that left a working memory. */
 export interface Evicted {
@@ -770,6 +783,42 @@ export interface Facet {
   hits: number;
   /** The tag. */
   tag: TagPath;
+}
+
+/** An author of feedback. */
+export interface FeedbackAuthor {
+  /** A key or a robot. */
+  author: string;
+  /** The recalls that it judged. */
+  recalls: number;
+  /** Memories that it used. */
+  used: number;
+  /** Memories that it found useless. */
+  useless: number;
+}
+
+/** The memories of a recall that were used, and those that were useless. */
+export interface FeedbackBody {
+  /** The memories that were used. */
+  used?: NodeId[];
+  /** The memories that were useless. */
+  useless?: NodeId[];
+}
+
+/** The receipt of a feedback. */
+export interface FeedbackReceipt {
+  /** Recalls with a used memory so far, of all namespaces that learn together. */
+  judged: number;
+  /** Whether this feedback has asked for a new ranking. */
+  learns: boolean;
+  /** Named memories that the recall did not consider. Nothing can be learnt of them. */
+  not_considered: NodeId[];
+  /** The recall. */
+  recall: string;
+  /** The memories that are recorded as used. */
+  used: number;
+  /** The memories that are recorded as useless. */
+  useless: number;
 }
 
 /** A file to create. */
@@ -1164,15 +1213,18 @@ export interface Job {
   held_since?: string | null;
   /** Its id, a ULID. */
   id: string;
-  /** The key that refuses a second job like it: node/revision/generation/model. */
+  /**
+   * The key that refuses a second job like it: node/revision/generation/model, or the namespace
+   * that it learns for.
+   */
   key?: string | null;
   /** The error of its last attempt. */
   last_error?: string | null;
   /** The maximum number of attempts. */
   max_attempts: number;
-  /** The namespace of its node. */
+  /** The namespace of its node, or the one that it learns for. */
   namespace?: string | null;
-  /** Its node. */
+  /** Its node; none if it learns. */
   node?: NodeId | null;
   /** Its outcome, if it is done. */
   outcome?: string | null;
@@ -1261,6 +1313,69 @@ export interface Keys {
   keys: ApiKey[];
 }
 
+/** The state of a namespace's learning. */
+export interface Learning {
+  /** Who gave feedback, the most active first; at most 20. */
+  authors: FeedbackAuthor[];
+  /** Of these, those with a used memory, of all namespaces that learn together. */
+  judged: number;
+  /** Recalls that are kept. */
+  kept: number;
+  /** The number of judged recalls at which a ranking is learnt next. */
+  learns_at: number;
+  /** The namespace. */
+  namespace: string;
+  /** Its settings. */
+  settings: LearningSettings;
+  /** The version that orders its hits; 0 is the default ranking. */
+  version: number;
+}
+
+/** What a namespace keeps of its recalls. A field that is not given has its default. */
+export interface LearningBody {
+  /** Whether recalls are kept, so that they can be judged. */
+  is_on: boolean;
+  /** The days for which a judged recall is kept, 1 to 3,650. Default: 90. */
+  keep_days?: number | null;
+  /** Whether the texts of queries are kept too. Default: false. */
+  keeps_text?: boolean | null;
+  /** The namespace whose ranking it shares. Default: its own. */
+  learns_with?: string | null;
+  /** The number of judged recalls from which a ranking is learnt, 20 to 100,000. Default: 100. */
+  least?: number | null;
+  /** The namespace. Default: the server's. */
+  namespace?: string | null;
+  /** The signals that count beside what is told. Default: none. */
+  signals?: Signal[] | null;
+}
+
+/** What a namespace keeps of its recalls, and for how long. */
+export interface LearningSettings {
+  /**
+   * Whether recalls are kept, so that they can be judged. A ranking in use stays in use without it.
+   */
+  is_on?: boolean;
+  /**
+   * The days for which a judged recall is kept, 1 to 3,650. One that nobody judges is kept for a
+   * day.
+   */
+  keep_days?: number;
+  /** Whether the texts of queries are kept too. */
+  keeps_text?: boolean;
+  /**
+   * The namespace whose ranking it shares; none: its own. Feedback of namespaces that share a
+   * ranking is put together.
+   */
+  learns_with?: string | null;
+  /**
+   * The number of recalls with a used memory from which a ranking is learnt, 20 to 100,000. It is
+   * learnt again when a fifth more are there.
+   */
+  least?: number;
+  /** The signals that count beside what is told. */
+  signals?: Signal[];
+}
+
 /** A membership that has ended. */
 export interface Left {
   /** The robot. */
@@ -1321,6 +1436,8 @@ export type LineKind =
   | "relation"
   | "document"
   | "quota"
+  | "learning"
+  | "ranking"
   | "end";
 
 /** The receipt or the problem of a line. */
@@ -2063,7 +2180,9 @@ export interface QueueStats {
   held?: string | null;
   /** The end of that hold. */
   held_until?: string | null;
-  /** The label of the model that its jobs are for; none before one is registered. */
+  /**
+   * The label of the model that its jobs are for; none before one is registered, and for learning.
+   */
   model?: string | null;
   /** The time for which the longest due job has been due, in milliseconds; none if none is due. */
   oldest_due_ms?: number | null;
@@ -2110,6 +2229,133 @@ export interface QuotaUse {
   bytes: number;
   /** The live memories. */
   memories: number;
+}
+
+/** A change of the version that orders the hits. */
+export interface RankingChoice {
+  /** When it was chosen. */
+  chosen_at: string;
+  /** Who chose it. */
+  chosen_by: string;
+  /** The version before. */
+  former: number;
+  /** The reason. */
+  reason: string;
+  /** The version since then; 0 is the default ranking. */
+  version: number;
+}
+
+/** How two rankings compare on live recalls. */
+export interface RankingComparison {
+  /**
+   * The probability of a difference at least as large by chance, if both were equally good: a two-
+   * sided sign test.
+   */
+  by_chance?: number | null;
+  /**
+   * Of these, those on which it would have shown other hits among the first ten, or another order.
+   */
+  differing: number;
+  /** Interleaved recalls that were judged. */
+  interleaved: number;
+  /** Those with fewer. */
+  losses: number;
+  /** Recalls on which it ran in the shadow. */
+  shadowed: number;
+  /** The verdict, for people. */
+  verdict: string;
+  /** The tried version. */
+  version: number;
+  /** Of these, those with more used hits of the tried version. */
+  wins: number;
+}
+
+/** The evaluation of a ranking, on recalls that it was not fitted to. */
+export interface RankingFigures {
+  /** Their authors. */
+  authors: number;
+  /** The confidence of the interval, such as 0.95. */
+  confidence: number;
+  /** Its upper end. */
+  gain_high: number;
+  /** The lower end of the bootstrap interval of the gain in nDCG. */
+  gain_low: number;
+  /** The judged recalls that it was learnt from. */
+  judged: number;
+  /** nDCG at ten of the learnt ranking. */
+  ndcg: number;
+  /** nDCG at ten of the default ranking on these. */
+  ndcg_default: number;
+  /** Recall at ten of the learnt ranking. */
+  recall: number;
+  /** Recall at ten of the default ranking. */
+  recall_default: number;
+  /** Their sessions. */
+  sessions: number;
+  /** The recalls of sessions that were left out of a fit, on which it was evaluated. */
+  tested_on: number;
+}
+
+/** A learnt ranking of a namespace. */
+export interface RankingInfo {
+  /** Its evaluation. */
+  figures: RankingFigures;
+  /** Whether it orders the hits now. */
+  is_active: boolean;
+  /** When it was learnt. */
+  made_at: string;
+  /** The namespace. */
+  namespace: string;
+  /** The reason, for people. */
+  reason: string;
+  /** The number of its trees. */
+  trees: number;
+  /** The reason why this program cannot use it. */
+  unusable?: string | null;
+  /** Its version, from 1. */
+  version: number;
+  /** Whether its evaluation was good enough for it to be used at once. */
+  was_adopted: boolean;
+  /** The weights that are not 0, or were not 0 by default. */
+  weights: RankingWeight[];
+}
+
+/** The ranking that ordered the hits. */
+export interface RankingUsed {
+  /** The reason why the default ranking stood in for the chosen version. */
+  fallback?: string | null;
+  /** The version that was mixed in, if two rankings are compared on live recalls. */
+  interleaved_with?: number | null;
+  /** Its version; 0 is the default ranking. */
+  version: number;
+  /** What it weighs, of a learnt ranking, if an explanation was requested. */
+  weights?: RankingWeight[];
+}
+
+/** A feature's weight. */
+export interface RankingWeight {
+  /** What the feature is. */
+  about: string;
+  /** Its weight by default: what it adds to a score at most, about. */
+  by_default: number;
+  /** The feature. */
+  feature: string;
+  /** Its weight in this ranking. */
+  weight: number;
+}
+
+/** The rankings of a namespace. */
+export interface Rankings {
+  /** The version that orders hits; 0 is the default ranking. */
+  active: number;
+  /** The last 20 changes of the active version, the newest first. */
+  choices: RankingChoice[];
+  /** The namespace that they belong to: the one asked for, or the one that it learns with. */
+  namespace: string;
+  /** The learnt ones, the newest first. */
+  rankings: RankingInfo[];
+  /** The version that is tried on live recalls. */
+  trial?: Trial | null;
 }
 
 /** A query. Only the text is required. */
@@ -2204,6 +2450,10 @@ export interface Recalled {
   legs: Leg[];
   /** The labels of the searched models; empty without vectors. */
   models: string[];
+  /** The ranking that ordered the hits. */
+  ranking: RankingUsed;
+  /** The id by which feedback names this recall; none where learning is off. */
+  recall_id?: string | null;
   /** Whether the words of the required phrases were searched, because no memory has the phrases. */
   relaxed: boolean;
   /** Milliseconds for the re-ranker. */
@@ -2258,7 +2508,7 @@ export interface RegisteredModel {
   vector_index: VectorIndex;
 }
 
-/** What a memory is related to. */
+/** The memories that a memory is related to. */
 export interface Related {
   /** The number of its former texts, which `Htm::revisions` lists. */
   former_texts: number;
@@ -2482,6 +2732,12 @@ export interface Retried {
   retried: number;
 }
 
+/** The namespace whose ranking is reverted. */
+export interface RevertBody {
+  /** The namespace. Default: the server's. */
+  namespace?: string | null;
+}
+
 /** A change to revert. */
 export interface RevertChange extends Change {
   /** Its number in the log. */
@@ -2675,6 +2931,12 @@ export interface Shutdown {
   /** The namespace. Default: the server's. */
   namespace?: string | null;
 }
+
+/**
+ * A sign that a memory of a recall was used, or was not. Beside what is told, signals are of the
+ * same author, within half an hour after the recall.
+ */
+export type Signal = "read" | "edited" | "forgotten" | "cited";
 
 /** A tag with a similar name. */
 export interface SimilarTag {
@@ -3059,7 +3321,7 @@ export interface TokenUsage {
   model: string;
   /** The namespace. */
   namespace: string;
-  /** What was done. */
+  /** The stage of the calls. */
   stage: Stage;
   /**
    * The tokens of their memories' texts, as budgets count them. Prompts and answers are not
@@ -3114,6 +3376,27 @@ export interface TransferReceipt {
   evicted: NodeId[];
   /** The moved nodes. */
   transferred: NodeId[];
+}
+
+/** A ranking that is tried on live recalls. */
+export interface Trial {
+  /** The way. */
+  kind: TrialKind;
+  /** The version. */
+  version: number;
+}
+
+/** How a ranking is tried on live recalls. */
+export type TrialKind = "shadow" | "interleaved";
+
+/** The version to try on live recalls. */
+export interface TryBody {
+  /** The way. Default: shadow. */
+  kind?: TrialKind | null;
+  /** The namespace. Default: the server's. */
+  namespace?: string | null;
+  /** The version; null ends the trial. */
+  version?: number | null;
 }
 
 /** The result of unloading documents. */

@@ -795,6 +795,161 @@ export class Keys {
   }
 }
 
+/** Learning. */
+export class Learning {
+  readonly #sender: Sender;
+
+  constructor(sender: Sender) {
+    this.#sender = sender;
+  }
+
+  /** Order the hits of a namespace by a version from now on. */
+  async activate(
+    fields: models.ActivateBody,
+    options: WriteOptions = {},
+  ): Promise<models.Rankings> {
+    return this.#sender.send(
+      {
+        method: "POST",
+        path: "/v1/rankings/activate",
+        body: fields,
+        takesKey: true,
+      },
+      options,
+    );
+  }
+
+  /** Compare a ranking that was tried on live recalls with the one that answered. */
+  async compare(
+    version: number,
+    fields: {
+      /** The namespace. Default: the server's. */
+      namespace?: string | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.RankingComparison> {
+    return this.#sender.send(
+      {
+        method: "GET",
+        path: path`/v1/rankings/${version}/comparison`,
+        query: fields,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Judge a recall.
+   *
+   * Recalls have a `recall_id` where learning is on; `last` is the last recall with the same key. A
+   * later verdict on a memory replaces the earlier one of the same key.
+   */
+  async feedback(
+    id: string,
+    fields: models.FeedbackBody = {},
+    options: WriteOptions = {},
+  ): Promise<models.FeedbackReceipt> {
+    return this.#sender.send(
+      {
+        method: "POST",
+        path: path`/v1/recalls/${id}/feedback`,
+        body: fields,
+        takesKey: true,
+      },
+      options,
+    );
+  }
+
+  /** Read what a namespace keeps of its recalls, and who judges them. */
+  async learning(
+    fields: {
+      /** The namespace. Default: the server's. */
+      namespace?: string | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.Learning> {
+    return this.#sender.send({ method: "GET", path: "/v1/learning", query: fields }, options);
+  }
+
+  /** Show a learnt ranking: what it weighs, from what it was learnt, and how sure it is. */
+  async ranking(
+    version: number,
+    fields: {
+      /** The namespace. Default: the server's. */
+      namespace?: string | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.RankingInfo> {
+    return this.#sender.send(
+      {
+        method: "GET",
+        path: path`/v1/rankings/${version}`,
+        query: fields,
+      },
+      options,
+    );
+  }
+
+  /** List the learnt rankings of a namespace, and which one is used. */
+  async rankings(
+    fields: {
+      /** The namespace. Default: the server's. */
+      namespace?: string | null;
+    } = {},
+    options: Options = {},
+  ): Promise<models.Rankings> {
+    return this.#sender.send({ method: "GET", path: "/v1/rankings", query: fields }, options);
+  }
+
+  /** Order the hits of a namespace by the version before the present one again. */
+  async revert(
+    fields: models.RevertBody = {},
+    options: WriteOptions = {},
+  ): Promise<models.Rankings> {
+    return this.#sender.send(
+      {
+        method: "POST",
+        path: "/v1/rankings/revert",
+        body: fields,
+        takesKey: true,
+      },
+      options,
+    );
+  }
+
+  /** Set what a namespace keeps of its recalls. */
+  async setLearning(
+    fields: models.LearningBody,
+    options: WriteOptions = {},
+  ): Promise<models.Learning> {
+    return this.#sender.send(
+      {
+        method: "PUT",
+        path: "/v1/learning",
+        body: fields,
+        takesKey: true,
+      },
+      options,
+    );
+  }
+
+  /** Try a version on live recalls, in the shadow or interleaved. */
+  async tryRanking(
+    fields: models.TryBody = {},
+    options: WriteOptions = {},
+  ): Promise<models.Rankings> {
+    return this.#sender.send(
+      {
+        method: "PUT",
+        path: "/v1/rankings/trial",
+        body: fields,
+        takesKey: true,
+      },
+      options,
+    );
+  }
+}
+
 /** Members. */
 export class Members {
   readonly #sender: Sender;
@@ -2190,6 +2345,7 @@ export abstract class Subjects implements Sender {
   readonly groups = new Groups(this);
   readonly jobs = new Jobs(this);
   readonly keys = new Keys(this);
+  readonly learning = new Learning(this);
   readonly members = new Members(this);
   readonly memories = new Memories(this);
   readonly models = new Models(this);

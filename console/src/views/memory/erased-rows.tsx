@@ -9,6 +9,8 @@ const NAMES: Readonly<Record<string, string>> = {
   "htm.node_revisions": "Former texts",
   "htm.node_absences": "Records of when it was forgotten",
   "htm.relations": "Relations to other memories",
+  "htm.recall_candidates": "Places in kept recalls",
+  "htm.feedback": "Feedback on recalls",
   "htm.documents": "Documents without a passage",
   "htm.node_tags": "Tags on it",
   "htm.tags": "Tags that no other memory has",

@@ -35,6 +35,8 @@ pub(crate) struct KeptRecalls {
     _task: Arc<AbortOnDropHandle<()>>,
     /// The rankings of namespaces as of at most a second ago, by namespace and by whether a replica said so.
     rankings: Cache<(String, bool), Arc<ActiveRanking>>,
+    /// Whether any namespace has settings of learning, as of at most a second ago, by the primary.
+    is_used: Cache<(), bool>,
 }
 
 impl KeptRecalls {
@@ -56,6 +58,7 @@ impl KeptRecalls {
             stirred,
             _task: Arc::new(AbortOnDropHandle::new(task)),
             rankings: Cache::builder().max_capacity(10_000).time_to_live(RANKINGS_KEPT).build(),
+            is_used: Cache::builder().max_capacity(1).time_to_live(RANKINGS_KEPT).build(),
         }
     }
 
@@ -78,9 +81,15 @@ impl KeptRecalls {
         &self.rankings
     }
 
+    /// Whether any namespace is known to learn.
+    pub(crate) fn is_used(&self) -> &Cache<(), bool> {
+        &self.is_used
+    }
+
     /// Forgets what is known of rankings, after a change of them.
     pub(crate) fn forget_rankings(&self) {
         self.rankings.invalidate_all();
+        self.is_used.invalidate_all();
     }
 }
 

@@ -41,6 +41,11 @@ struct Row {
     tried: Option<Json<serde_json::Value>>,
 }
 
+/// Whether any namespace has settings of learning.
+pub(crate) async fn is_used(pool: &dyn Connections) -> Result<bool> {
+    sql!("select exists (select from htm.learning)").fetch_scalar(pool).await
+}
+
 /// The ranking of a namespace's hits, and what is kept of its recalls.
 pub(crate) async fn active(pool: &dyn Connections, namespace: &str) -> Result<ActiveRanking> {
     let found: Option<Row> = sql!(include_str!("sql/active_ranking.sql"))

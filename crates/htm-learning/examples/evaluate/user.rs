@@ -6,7 +6,7 @@ use htm_learning::{JudgedCandidate, JudgedRecall, Verdict};
 
 use crate::data::Question;
 
-/// How a recall is judged.
+/// A user who judges a recall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum User {
     /// All relevant candidates are named, without a look at an answer.

@@ -1,35 +1,64 @@
 //! The ranking of a recall, and the recall as it is kept for feedback.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::timeout;
 use ulid::Ulid;
 
 use crate::api::htm::Htm;
 use crate::model::kept_recall::KeptRecall;
+use crate::model::learning::RankingUsed;
 use crate::model::recall::{RecallQuery, Recalled};
+use crate::store::connections::Connections;
 use crate::store::rankings::{self, ActiveRanking};
+
+/// The longest wait for the ranking. A recall does not fail for it.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Htm {
     /// The ranking of a namespace's hits as of at most a second ago. If it cannot be read, the default ranking stands in.
     pub(crate) async fn ranking_of(&self, namespaces: &[&str]) -> Arc<ActiveRanking> {
         // One ranking cannot order the hits of namespaces that learn apart.
         let [namespace] = namespaces else { return Arc::default() };
+        let at_replica = self.reads().at.is_some();
+        let pool: &dyn Connections = match &self.reads().at {
+            Some(at) => at.as_ref(),
+            // Where nobody learns, namespaces are not looked up one by one.
+            None if !self.learns_anywhere().await => return Arc::default(),
+            None => self.shared_pool(),
+        };
         let known = self.kept_recalls().rankings();
-        let key = ((*namespace).to_owned(), self.reads().at.is_some());
+        let key = ((*namespace).to_owned(), at_replica);
         if let Some(ranking) = known.get(&key).await {
             return ranking;
         }
-        let read = match &self.reads().at {
-            Some(at) => rankings::active(at.as_ref(), namespace).await,
-            None => rankings::active(self.shared_pool(), namespace).await,
+        let why = match timeout(PATIENCE, rankings::active(pool, namespace)).await {
+            Ok(Ok(ranking)) => return self.know_ranking(key, ranking).await,
+            Ok(Err(error)) => error.code(),
+            Err(_elapsed) => "the database is slow",
         };
-        let ranking = Arc::new(read.unwrap_or_else(|error| {
-            let mut ranking = ActiveRanking::default();
-            ranking.used.fallback = Some(format!("the chosen ranking could not be read ({})", error.code()));
-            ranking
-        }));
+        let fallback = Some(format!("the chosen ranking could not be read: {why}"));
+        let used = RankingUsed { fallback, ..RankingUsed::default() };
+        self.know_ranking(key, ActiveRanking { used, ..ActiveRanking::default() }).await
+    }
+
+    async fn know_ranking(&self, key: (String, bool), ranking: ActiveRanking) -> Arc<ActiveRanking> {
+        let (known, ranking) = (self.kept_recalls().rankings(), Arc::new(ranking));
         known.insert(key, ranking.clone()).await;
         ranking
+    }
+
+    /// Whether any namespace learns, as of at most a second ago.
+    async fn learns_anywhere(&self) -> bool {
+        let known = self.kept_recalls().is_used();
+        if let Some(is_used) = known.get(&()).await {
+            return is_used;
+        }
+        let asked = timeout(PATIENCE, rankings::is_used(self.shared_pool())).await;
+        let is_used = asked.ok().and_then(Result::ok).unwrap_or(true);
+        known.insert((), is_used).await;
+        is_used
     }
 
     /// Keeps a recall for feedback if its namespace asks for that, and gives it its id.
