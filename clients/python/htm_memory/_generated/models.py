@@ -100,7 +100,7 @@ class AsOf(BaseModel):
     """
     warning: str
     """
-    What the answer cannot know, for people.
+    A warning about the limits of the answer, for people.
     """
 
 
@@ -3128,7 +3128,7 @@ class TokenUsage(BaseModel):
     """
     stage: Literal['embed', 'tag']
     """
-    What was done.
+    The stage of the calls.
     """
     tokens: int
     """
@@ -4356,7 +4356,7 @@ class Event(BaseModel):
     """
     The job.
     """
-    kind: Literal['memory.embedded', 'memory.tagged', 'job.dead', 'ontology.changed', 'group.changed']
+    kind: Literal['memory.embedded', 'memory.tagged', 'job.dead', 'ontology.changed', 'group.changed', 'relation.set']
     """
     Its kind.
     """
@@ -4373,10 +4373,12 @@ class Event(BaseModel):
     """
     The queue of the job.
     """
+    relation: Literal['supersedes', 'contradicts'] | None = None
     revision: int | None = None
     """
     The revision of its text.
     """
+    to: int | None = None
     version: int | None = None
     """
     The version of its working memory.
@@ -6430,7 +6432,7 @@ class Recalled(BaseModel):
 
 class Related(BaseModel):
     """
-    What a memory is related to.
+    The memories that a memory is related to.
     """
 
     model_config = ConfigDict(

@@ -108,7 +108,7 @@ export interface AsOf {
    * texts are found by words alone: vectors are of current texts.
    */
   former_texts: number;
-  /** What the answer cannot know, for people. */
+  /** A warning about the limits of the answer, for people. */
   warning: string;
 }
 
@@ -738,8 +738,12 @@ export interface Event {
   node?: NodeId | null;
   /** The queue of the job. */
   queue?: string | null;
+  /** The kind of the relation. */
+  relation?: RelationKind | null;
   /** The revision of its text. */
   revision?: number | null;
+  /** The memory that `node` supersedes or contradicts. */
+  to?: NodeId | null;
   /** The version of its working memory. */
   version?: number | null;
 }
@@ -750,7 +754,8 @@ export type EventKind =
   | "memory.tagged"
   | "job.dead"
   | "ontology.changed"
-  | "group.changed";
+  | "group.changed"
+  | "relation.set";
 
 /** The memories that left a working memory. */
 export interface Evicted {
@@ -2258,7 +2263,7 @@ export interface RegisteredModel {
   vector_index: VectorIndex;
 }
 
-/** What a memory is related to. */
+/** The memories that a memory is related to. */
 export interface Related {
   /** The number of its former texts, which `Htm::revisions` lists. */
   former_texts: number;
@@ -3059,7 +3064,7 @@ export interface TokenUsage {
   model: string;
   /** The namespace. */
   namespace: string;
-  /** What was done. */
+  /** The stage of the calls. */
   stage: Stage;
   /**
    * The tokens of their memories' texts, as budgets count them. Prompts and answers are not
