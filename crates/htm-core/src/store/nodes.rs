@@ -285,7 +285,8 @@ pub(crate) async fn keepers(
 pub(crate) async fn as_of(pool: &dyn Connections, nodes: &[NodeId], then: Then) -> Result<Vec<Node>> {
     let sql = format!(
         "select {} from unnest(:nodes::bigint[]) with ordinality h(id, ord)
-           join htm.nodes m on m.id = h.id and m.deleted_at is null
+          -- One by one: as of a time, a join would read all nodes.
+          cross join lateral (select n.* from htm.nodes n where n.id = h.id and n.deleted_at is null offset 0) m
            join htm.robots r on r.id = m.robot_id
           order by h.ord",
         node_columns()

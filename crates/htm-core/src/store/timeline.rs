@@ -109,6 +109,7 @@ pub(crate) async fn neighbours(
             .bind("nodes", nodes)?
             .bind("before", before as i32)?
             .bind("after", after as i32)?
+            .planned_anew()
             .fetch_all(pool)
             .await?;
     let mut found: HashMap<NodeId, Around> = HashMap::new();
