@@ -1,5 +1,8 @@
 //! Reading as of an earlier time: the texts, the memories and the relations that there were.
 
+#[path = "as_of/indexes.rs"]
+mod indexes;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};

@@ -47,10 +47,10 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 /// Events, as a stream of server-sent events.
 ///
 /// The kinds are `memory.embedded`, `memory.tagged`, `job.dead`, `ontology.changed`, `group.changed` and `relation.set`; a
-/// caller that sees all namespaces also gets `queue.depth`. The data of an event is JSON. A client that comes back with the id of its last
-/// event gets what happened since, as long as the jobs are kept (`jobs.keep_done_ms`, one hour by default). An event may
-/// come twice, with another id, if its row was changed. It comes after the transactions that began to write before it have
-/// ended.
+/// caller that sees all namespaces also gets `queue.depth`. The data of an event is JSON. A client that comes back with
+/// the id of its last event gets what happened since, as long as the jobs are kept (`jobs.keep_done_ms`, one hour by
+/// default). An event may come twice, with another id, if its row was changed. It comes after the transactions that began
+/// to write before it have ended.
 #[utoipa::path(get, path = "/v1/events", tag = "events",
     params(
         ("namespace" = Option<Vec<String>>, Query, description = "The namespaces; repeated for several. Default: all that the caller sees."),

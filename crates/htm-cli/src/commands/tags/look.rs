@@ -196,7 +196,8 @@ fn asked(it: &LoggedChange) -> String {
             Some(names.collect::<Vec<_>>().join(", "))
         }
         serde_json::Value::String(name) => Some(name.clone()),
-        serde_json::Value::Number(number) => Some(format!("change {number}")),
+        serde_json::Value::Number(number) if name == "change" => Some(format!("change {number}")),
+        serde_json::Value::Number(number) => number.as_u64().map(|tags| count(tags, "tag")),
         _ => None,
     };
     let first = |names: &[&str]| names.iter().find_map(|name| text(name));
