@@ -76,7 +76,7 @@ def judge(folder, programs, work):
             post(url, "/v1/learning", {"namespace": namespace, "is_on": True, "least": 100_000}, "PUT")
         for question in questions:
             namespace = question.get("ns", "default")
-            ask = {"query": question["text"], "namespaces": [namespace], "limit": 10}
+            ask = {"query": question["text"], "filter": {"namespaces": [namespace]}, "limit": 10}
             recalled = post(url, "/v1/recall", ask)
             used = []
             for key in relevant.get(question["id"], [])[:100]:

@@ -61,7 +61,8 @@ const HOT: &[&str] = &[
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("recall/tagged.sql", "nt", "a tag's number is of one namespace, and its index has no namespace"),
     ("timeline.sql", "nt", "as above"),
-    ("recall/node_then.sql", "n", "a part of statements as of an earlier time, which are not hot"),
+    ("recall/then_former.sql", "n", "a part of statements as of an earlier time, which are not hot"),
+    ("recall/then_same.sql", "n", "a part of statements as of an earlier time, which are not hot"),
 ];
 
 #[test]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -44,6 +45,15 @@ class Memory:
         """The memories that fit a question best, the best first. The fields are those of `Htm.recall.recall`."""
         fields.setdefault("filter", {"namespaces": [self._namespace]} if self._namespace else None)
         return self.htm.recall.recall(query=query, limit=limit, **fields).hits
+
+    def feedback(
+        self, *, used: Sequence[int] = (), useless: Sequence[int] = (), recall: str = "last"
+    ) -> models.FeedbackReceipt:
+        """Says which memories of a recall were used, and which were useless: by default of the last one.
+
+        Learning must be on in the namespace.
+        """
+        return self.htm.learning.feedback(recall, used=list(used), useless=list(useless))
 
     def forget(self, node: int) -> models.Forgotten:
         """Forgets a memory; `Htm.memories.restore` brings it back."""

@@ -64,9 +64,7 @@ pub use model::id::{GroupId, IdInvalid, NodeId, RobotId, SessionId};
 pub use model::jobs::Stage;
 pub use model::keepers::{Keepers, KeptBy};
 pub use model::learning::{
-    Feedback, FeedbackAuthor, FeedbackReceipt, Learning, LearningProblem, LearningSettings, RankingChoice,
-    RankingComparison, RankingFigures, RankingInfo, RankingUsed, RankingWeight, Rankings, Signal, Trial,
-    TrialKind,
+    Feedback, FeedbackAuthor, FeedbackReceipt, Learning, LearningProblem, LearningSettings, Signal,
 };
 pub use model::line::MAX_LINE_BYTES;
 pub use model::map::{MAX_MAP, MapPoint, MemoryMap};
@@ -77,6 +75,10 @@ pub use model::operation::{Kept, MAX_OPERATION_BYTES, Operation};
 pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
 pub use model::quota::{Quota, QuotaUse};
+pub use model::rankings::{
+    RankingChoice, RankingComparison, RankingFigures, RankingInfo, RankingUsed, RankingWeight, Rankings,
+    Trial, TrialKind,
+};
 pub use model::recall::{
     AsOf, Chosen, ChosenFor, Correction, Degraded, Explanation, Facet, Fusion, Hit, Leg, MAX_QUERY_BYTES,
     MatchedBy, RecallQuery, RecallSettings, Recalled, ScorePart, Scores, Snippet, Step, Strategy,

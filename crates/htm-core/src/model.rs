@@ -35,6 +35,7 @@ pub(crate) mod providers;
 pub(crate) mod purge;
 pub(crate) mod quota;
 pub(crate) mod rank;
+pub(crate) mod rankings;
 pub(crate) mod recall;
 pub(crate) mod refine;
 pub(crate) mod relations;

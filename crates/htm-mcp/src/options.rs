@@ -7,7 +7,7 @@ use htm_core::{Role, Strategy};
 #[derive(strum::Display, strum::EnumString, strum::AsRefStr, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum ToolSet {
-    /// The eight tools that agents need.
+    /// The nine tools that agents need.
     #[default]
     Default,
     /// These, and those of operators: jobs, queues, workers, providers.

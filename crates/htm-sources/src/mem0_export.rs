@@ -134,8 +134,8 @@ mod tests {
         assert_eq!(second.expires_at, Some("3000-01-01T00:00:00Z".parse().unwrap()));
         let expected = [
             ("memory", "m3", Why::Empty),
-            ("memory", "number 4", Why::Unreadable),
             ("memory", "m5", Why::Expired),
+            ("memory", "number 4", Why::Unreadable),
         ];
         assert_eq!(left(&items), expected);
     }

@@ -67,7 +67,7 @@ async fn its_server_has_the_tools_and_serves_the_hooks() {
         ().serve(process).await.expect("it answers")
     };
     let (first, second) = (start().await, start().await);
-    assert_eq!(second.list_all_tools().await.unwrap().len(), 8);
+    assert_eq!(second.list_all_tools().await.unwrap().len(), 9);
     hooks.sandbox.remember(&["Staging is on port 5433."]).await;
     let is_served = async || {
         hooks.sandbox.htm(&["recall", "-v", "anything"]).await.stderr.starts_with("a running server answered")

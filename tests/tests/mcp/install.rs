@@ -56,7 +56,7 @@ async fn each_client_starts_the_server_that_was_installed() {
                 .collect();
             let process = sandbox.command_of(command, &arguments);
             let service = ().serve(started(&sandbox, process)).await.expect("it answers");
-            assert_eq!(service.list_all_tools().await.expect("tools").len(), 8);
+            assert_eq!(service.list_all_tools().await.expect("tools").len(), 9);
             service.cancel().await.expect("it ends");
 
             let again = sandbox.htm(&install).await;

@@ -30,7 +30,7 @@ async fn older_clients_initialize() {
             assert!(result["capabilities"][capability].is_object(), "{answer}");
         }
         let answer = raw.ask(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })).await;
-        assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 8, "{answer}");
+        assert_eq!(answer["result"]["tools"].as_array().unwrap().len(), 9, "{answer}");
         assert!(answer["result"].get("resultType").is_none(), "{answer}");
         let answer = raw.ask(json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" })).await;
         assert_eq!(answer["result"], json!({}));

@@ -10,7 +10,8 @@ fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mcp").join(name)
 }
 
-const TOOLS: [&str; 8] = ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats"];
+const TOOLS: [&str; 9] =
+    ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats", "feedback"];
 
 /// The modes of a client of both generations, with the versions that it agrees upon.
 const BOTH: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28")];

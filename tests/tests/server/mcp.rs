@@ -37,7 +37,8 @@ async fn an_older_client_initializes_and_calls_tools() {
         call(&served, path, message)
     };
     let listed = list("/mcp").await.is(200);
-    let default = ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats"];
+    let default =
+        ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats", "feedback"];
     assert_eq!(tools(&listed), default);
     assert_eq!(tools(&list("/mcp?tools=chatgpt").await.is(200)), ["search", "fetch"]);
     assert_eq!(list("/mcp?tools=every").await.problem(), (400, "query_invalid"));

@@ -5,8 +5,8 @@ use htm_core::ranking::Learnt;
 use htm_core::worker::learning::{Evidence, LearntRanking};
 use htm_learning::{JudgedCandidate, JudgedRecall, Options, Outcome, Verdict, learn};
 
-/// The confidence of the interval that [`learn`] computes.
-const CONFIDENCE: f64 = 0.95;
+/// The confidence of the interval that [`learn`] computes where answers were judged, not all candidates.
+const CONFIDENCE: f64 = 0.99;
 
 /// Fits a ranking to evidence; none without any.
 pub fn fit(evidence: &Evidence) -> Option<LearntRanking> {

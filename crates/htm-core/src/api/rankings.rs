@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
-use crate::model::learning::{
+use crate::model::rankings::{
     DEFAULT_RANKING, RankingComparison, RankingInfo, Rankings, Trial, ranking_unknown,
 };
 use crate::store::rankings::{self as store, Setting};

@@ -15,7 +15,7 @@ use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::learning::RankingUsed;
+use crate::model::rankings::RankingUsed;
 use crate::model::recall::{
     AsOf, Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto, facets, succession,
 };

@@ -1,8 +1,7 @@
 //! A recall that is kept so that feedback can judge it.
 
 use crate::model::id::NodeId;
-use crate::model::learning::{RankingUsed, Trial};
-use crate::model::rank::FeatureVector;
+use crate::model::rankings::{RankingUsed, Trial};
 
 /// The most candidates that are kept of a recall: the first ones by the ranking, and all hits.
 pub(crate) const MOST_KEPT: usize = 100;
@@ -13,7 +12,8 @@ pub(crate) struct KeptCandidate {
     pub(crate) node: NodeId,
     /// Whether the tried ranking brought it, of an interleaved list.
     pub(crate) by_trial: Option<bool>,
-    pub(crate) features: FeatureVector,
+    /// The numbers that rankings weigh.
+    pub(crate) features: Vec<f32>,
 }
 
 /// The candidates of a search in the order of the ranking, and what answered.

@@ -1,11 +1,9 @@
-//! Learning: what a namespace keeps of its recalls, feedback, and the rankings that were learnt.
+//! Learning: what a namespace keeps of its recalls, and feedback.
 
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::rank::{FEATURES, Learnt, scale};
 
 /// The most memories that one feedback names.
 pub(crate) const MAX_JUDGED: usize = 100;
@@ -15,8 +13,6 @@ pub(crate) const MAX_RECALLS_A_DAY: i64 = 2_000;
 pub(crate) const LAST_RECALL: &str = "last";
 /// The judged recalls from which an author that finds nothing of use is named.
 pub(crate) const REFUSES_FROM: i64 = 20;
-/// The version of the default ranking.
-pub(crate) const DEFAULT_RANKING: i32 = 0;
 /// The characters of a recall's id: a ULID.
 const ID_LENGTH: usize = 26;
 
@@ -154,204 +150,6 @@ pub struct FeedbackReceipt {
     pub learns: bool,
 }
 
-/// The ranking that ordered the hits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankingUsed {
-    /// Its version; 0 is the default ranking.
-    pub version: i32,
-    /// The reason why the default ranking stood in for the chosen version.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fallback: Option<String>,
-    /// The version that was mixed in, if two rankings are compared on live recalls.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interleaved_with: Option<i32>,
-    /// What it weighs, of a learnt ranking, if an explanation was requested.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub weights: Vec<RankingWeight>,
-}
-
-/// How a ranking is tried on live recalls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[derive(strum::AsRefStr, strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_trial)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum TrialKind {
-    /// The hits stay as they are. It is counted how often the tried ranking would have shown others.
-    Shadow,
-    /// The hits of both rankings are mixed by team draft (Radlinski, Kurup and Joachims 2008), and feedback decides.
-    Interleaved,
-}
-
-fn no_trial(name: &str) -> Error {
-    let message = format!("`{name}` is not a way to try a ranking");
-    Error::new(codes::LEARNING_INVALID, message).with_hint("use shadow or interleaved")
-}
-
-/// A ranking that is tried on live recalls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Trial {
-    /// The version.
-    pub version: i32,
-    /// The way.
-    pub kind: TrialKind,
-}
-
-/// The evaluation of a ranking, on recalls that it was not fitted to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankingFigures {
-    /// The judged recalls that it was learnt from.
-    pub judged: u32,
-    /// Their sessions.
-    pub sessions: u32,
-    /// Their authors.
-    pub authors: u32,
-    /// The recalls of sessions that were left out of a fit, on which it was evaluated.
-    pub tested_on: u32,
-    /// nDCG at ten of the default ranking on these.
-    pub ndcg_default: f64,
-    /// nDCG at ten of the learnt ranking.
-    pub ndcg: f64,
-    /// Recall at ten of the default ranking.
-    pub recall_default: f64,
-    /// Recall at ten of the learnt ranking.
-    pub recall: f64,
-    /// The lower end of the bootstrap interval of the gain in nDCG.
-    pub gain_low: f64,
-    /// Its upper end.
-    pub gain_high: f64,
-    /// The confidence of the interval, such as 0.95.
-    pub confidence: f64,
-}
-
-/// A feature's weight.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankingWeight {
-    /// The feature.
-    pub feature: &'static str,
-    /// What the feature is.
-    pub about: &'static str,
-    /// Its weight by default: what it adds to a score at most, about.
-    pub by_default: f64,
-    /// Its weight in this ranking.
-    pub weight: f64,
-}
-
-/// A learnt ranking of a namespace.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankingInfo {
-    /// The namespace.
-    pub namespace: String,
-    /// Its version, from 1.
-    pub version: i32,
-    /// Whether it orders the hits now.
-    pub is_active: bool,
-    /// Whether its evaluation was good enough for it to be used at once.
-    pub was_adopted: bool,
-    /// The reason, for people.
-    pub reason: String,
-    /// When it was learnt.
-    pub made_at: DateTime<Utc>,
-    /// Its evaluation.
-    pub figures: RankingFigures,
-    /// The number of its trees.
-    pub trees: usize,
-    /// The weights that are not 0, or were not 0 by default.
-    pub weights: Vec<RankingWeight>,
-    /// The reason why this program cannot use it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unusable: Option<String>,
-}
-
-/// A change of the version that orders the hits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankingChoice {
-    /// The version since then; 0 is the default ranking.
-    pub version: i32,
-    /// The version before.
-    pub former: i32,
-    /// When it was chosen.
-    pub chosen_at: DateTime<Utc>,
-    /// Who chose it.
-    pub chosen_by: String,
-    /// The reason.
-    pub reason: String,
-}
-
-/// The rankings of a namespace.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Rankings {
-    /// The namespace that they belong to: the one asked for, or the one that it learns with.
-    pub namespace: String,
-    /// The version that orders hits; 0 is the default ranking.
-    pub active: i32,
-    /// The version that is tried on live recalls.
-    pub trial: Option<Trial>,
-    /// The learnt ones, the newest first.
-    pub rankings: Vec<RankingInfo>,
-    /// The last 20 changes of the active version, the newest first.
-    pub choices: Vec<RankingChoice>,
-}
-
-/// How two rankings compare on live recalls.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct RankingComparison {
-    /// The tried version.
-    pub version: i32,
-    /// Recalls on which it ran in the shadow.
-    pub shadowed: i64,
-    /// Of these, those on which it would have shown other hits among the first ten, or another order.
-    pub differing: i64,
-    /// Interleaved recalls that were judged.
-    pub interleaved: i64,
-    /// Of these, those with more used hits of the tried version.
-    pub wins: i64,
-    /// Those with fewer.
-    pub losses: i64,
-    /// The probability of a difference at least as large by chance, if both were equally good: a two-sided sign test.
-    pub by_chance: Option<f64>,
-    /// The verdict, for people.
-    pub verdict: String,
-}
-
-impl RankingComparison {
-    /// Adds the test and the verdict to the counts.
-    pub(crate) fn judged(mut self) -> Self {
-        let decided = self.wins + self.losses;
-        self.by_chance = (decided > 0).then(|| sign_test(self.wins, self.losses));
-        self.verdict = match self.by_chance {
-            None if self.shadowed > 0 => {
-                format!("it would have changed {} of {} recalls", self.differing, self.shadowed)
-            }
-            None => "nothing is known yet".into(),
-            Some(chance) if chance > 0.05 => {
-                format!("undecided: {} to {} (p = {chance:.3})", self.wins, self.losses)
-            }
-            Some(chance) if self.wins > self.losses => {
-                format!(
-                    "version {} is better: {} to {} (p = {chance:.3})",
-                    self.version, self.wins, self.losses
-                )
-            }
-            Some(chance) => {
-                format!(
-                    "version {} is worse: {} to {} (p = {chance:.3})",
-                    self.version, self.wins, self.losses
-                )
-            }
-        };
-        self
-    }
-}
-
 /// An author of feedback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -417,27 +215,6 @@ pub struct Learning {
     pub authors: Vec<FeedbackAuthor>,
 }
 
-impl Learnt {
-    /// The weights that are not 0, or are not by default, those that differ most first.
-    pub(crate) fn described(&self) -> Vec<RankingWeight> {
-        let default = Learnt::default_ranking();
-        let weights = self.weights.iter().zip(default.weights).zip(FEATURES);
-        let mut described: Vec<RankingWeight> = weights
-            .enumerate()
-            .map(|(at, ((weight, by_default), (feature, about)))| {
-                let scale = scale(at);
-                RankingWeight { feature, about, by_default: scale * by_default, weight: scale * weight }
-            })
-            .filter(|it| it.weight.abs() >= 0.005 || it.by_default != 0.0)
-            .collect();
-        described.sort_by(|a, b| {
-            let moved = |it: &RankingWeight| (it.weight - it.by_default).abs();
-            moved(b).total_cmp(&moved(a))
-        });
-        described
-    }
-}
-
 /// Checks the form of a recall's id.
 pub(crate) fn validate_recall_id(id: &str) -> Result<()> {
     match id.len() == ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -449,19 +226,6 @@ pub(crate) fn validate_recall_id(id: &str) -> Result<()> {
 pub(crate) fn recall_unknown(id: &str) -> Error {
     let id: String = id.chars().take(40).collect();
     Error::new(codes::RECALL_UNKNOWN, format!("no recall `{id}` is kept"))
-}
-
-pub(crate) fn ranking_unknown(namespace: &str, version: i32) -> Error {
-    Error::new(codes::RANKING_UNKNOWN, format!("namespace `{namespace}` has no ranking of version {version}"))
-}
-
-/// The probability of so uneven a result if each side wins with the same probability, two-sided.
-fn sign_test(wins: i64, losses: i64) -> f64 {
-    let (count, fewer) = (wins + losses, wins.min(losses));
-    let ln_factorial = |n: i64| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
-    let whole = ln_factorial(count) - count as f64 * 2_f64.ln();
-    let tail: f64 = (0..=fewer).map(|k| (whole - ln_factorial(k) - ln_factorial(count - k)).exp()).sum();
-    (2.0 * tail).min(1.0)
 }
 
 #[cfg(test)]
@@ -478,18 +242,6 @@ mod tests {
         assert_eq!(code(&[], &[]), Err("feedback_invalid"));
         assert_eq!(code(&[1], &[1]), Err("feedback_invalid"));
         assert_eq!(code(&(0..101).collect::<Vec<_>>(), &[]), Err("feedback_invalid"));
-    }
-
-    #[test]
-    fn an_uneven_result_is_not_by_chance() {
-        // 2 (1 + 10) / 2^10
-        assert!((sign_test(9, 1) - 22.0 / 1_024.0).abs() < 1e-12);
-        assert_eq!(sign_test(5, 5), 1.0);
-        let verdict = |wins, losses| {
-            RankingComparison { version: 3, wins, losses, ..RankingComparison::default() }.judged().verdict
-        };
-        assert!(verdict(30, 10).starts_with("version 3 is better") && verdict(10, 30).contains("worse"));
-        assert!(verdict(6, 5).starts_with("undecided"));
     }
 
     #[test]

@@ -81,7 +81,6 @@ use std::sync::Arc;
 use bm25::Bm25;
 pub(crate) use bm25::idf;
 use features::Reference;
-pub(crate) use features::scale;
 pub use features::{
     COUNT as FEATURE_COUNT, FEATURES, FeatureVector, OF_CANDIDATE, VERSION as FEATURE_VERSION,
 };

@@ -46,7 +46,7 @@ pub(crate) async fn drop_texts_in_tx(connection: &mut PgConnection, nodes: &[Nod
     .map(drop)
 }
 
-fn packed(features: &FeatureVector) -> Vec<u8> {
+fn packed(features: &[f32]) -> Vec<u8> {
     features.iter().flat_map(|feature| feature.to_le_bytes()).collect()
 }
 

@@ -13,8 +13,8 @@ use super::named::sql;
 use super::rankings;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::learning::RankingFigures;
 use crate::model::rank::{FEATURE_VERSION, FeatureVector, Learnt};
+use crate::model::rankings::RankingFigures;
 
 /// The most recalls that a ranking is learnt from: the latest ones.
 const MOST_RECALLS: i64 = 3_000;

@@ -9,11 +9,11 @@ use sqlx::types::Json;
 use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
-use crate::model::learning::{
-    LearningSettings, RankingChoice, RankingComparison, RankingFigures, RankingInfo, RankingUsed, Signal,
-    Trial, TrialKind,
-};
+use crate::model::learning::{LearningSettings, Signal};
 use crate::model::rank::Learnt;
+use crate::model::rankings::{
+    RankingChoice, RankingComparison, RankingFigures, RankingInfo, RankingUsed, Trial, TrialKind,
+};
 
 /// What a recall needs to know of its namespace's learning.
 #[derive(Clone, Debug, Default)]

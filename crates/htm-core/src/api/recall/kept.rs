@@ -8,7 +8,7 @@ use ulid::Ulid;
 
 use crate::api::htm::Htm;
 use crate::model::kept_recall::KeptRecall;
-use crate::model::learning::RankingUsed;
+use crate::model::rankings::RankingUsed;
 use crate::model::recall::{RecallQuery, Recalled};
 use crate::store::connections::Connections;
 use crate::store::rankings::{self, ActiveRanking};

@@ -7,8 +7,8 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 use crate::model::kept_recall::{KeptCandidate, KeptSearch, MOST_KEPT};
-use crate::model::learning::{RankingUsed, TrialKind};
 use crate::model::rank::{self, Ranked, Ranking};
+use crate::model::rankings::{RankingUsed, TrialKind};
 use crate::model::recall::{
     Correction, Explanation, Hit, Leg, MatchedBy, RecallQuery, RecallSettings, Scores, Snippet, Strategy,
     VectorSearch, score,
@@ -155,7 +155,7 @@ impl Search<'_> {
             Some(KeptCandidate {
                 node: it.id,
                 by_trial: by_trial.get(&it.id).copied(),
-                features: it.features?,
+                features: it.features?.to_vec(),
             })
         };
         KeptSearch {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::features::{self, COUNT, FEATURES, FeatureVector};
+use super::features::{self, COUNT, FEATURES, FeatureVector, scale};
+use crate::model::rankings::RankingWeight;
 
 /// The most trees of a ranking, and the most splits of a tree. Each candidate walks down every tree.
 const MOST_TREES: usize = 200;
@@ -91,6 +92,27 @@ impl Learnt {
             weighted.map(|((weight, feature), (name, _))| (name, weight * f64::from(*feature))).collect();
         parts.push(("trees", self.of_trees(features)));
         parts
+    }
+}
+
+impl Learnt {
+    /// The weights that are not 0, or are not by default, those that differ most first.
+    pub(crate) fn described(&self) -> Vec<RankingWeight> {
+        let default = Learnt::default_ranking();
+        let weights = self.weights.iter().zip(default.weights).zip(FEATURES);
+        let mut described: Vec<RankingWeight> = weights
+            .enumerate()
+            .map(|(at, ((weight, by_default), (feature, about)))| {
+                let scale = scale(at);
+                RankingWeight { feature, about, by_default: scale * by_default, weight: scale * weight }
+            })
+            .filter(|it| it.weight.abs() >= 0.005 || it.by_default != 0.0)
+            .collect();
+        described.sort_by(|a, b| {
+            let moved = |it: &RankingWeight| (it.weight - it.by_default).abs();
+            moved(b).total_cmp(&moved(a))
+        });
+        described
     }
 }
 

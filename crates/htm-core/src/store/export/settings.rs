@@ -8,8 +8,8 @@ use crate::model::error::Result;
 use crate::model::export::{
     SavedBudget, SavedDocument, SavedLearning, SavedLimits, SavedQuota, SavedRanking, SavedRetention,
 };
-use crate::model::learning::RankingFigures;
 use crate::model::rank::Learnt;
+use crate::model::rankings::RankingFigures;
 use crate::store::documents::DocumentRow;
 use crate::store::named::sql;
 
