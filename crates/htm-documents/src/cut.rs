@@ -109,7 +109,7 @@ fn filled(text: &str, fresh: usize, left: usize, cutting: &Cutting, breaks: &[(u
     };
     let words = || {
         let starts = window.split_word_bound_indices().filter(|(_, it)| it.trim().is_empty());
-        starts.map(|(at, it)| fresh + at + it.len()).filter(inside).last()
+        starts.map(|(at, it)| fresh + at + it.len()).rfind(inside)
     };
     last(Strength::Block, fresh, most)
         // A short rest is better than a torn block.

@@ -46,8 +46,11 @@ pub struct Subjects<S> {
     pub undecoded: Vec<(String, PayloadError)>,
 }
 
+/// The jobs whose payload cannot be processed, with the reason.
+type Undecoded = Vec<(String, PayloadError)>;
+
 /// Decodes the payloads of jobs. Those that cannot be processed are returned with the reason.
-pub fn payloads<P: DeserializeOwned>(jobs: &[Claimed]) -> (Vec<(&Claimed, P)>, Vec<(String, PayloadError)>) {
+pub fn payloads<P: DeserializeOwned>(jobs: &[Claimed]) -> (Vec<(&Claimed, P)>, Undecoded) {
     let mut payloads = Vec::with_capacity(jobs.len());
     let mut undecoded = Vec::new();
     for job in jobs {

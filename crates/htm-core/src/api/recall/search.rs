@@ -127,7 +127,7 @@ impl Search<'_> {
     }
 
     /// The candidates for feedback, after the ranking on trial was run on them: beside, or mixed into the list.
-    fn tried(&self, ranked: &mut Vec<Ranked>, used: &mut RankingUsed) -> KeptSearch {
+    fn tried(&self, ranked: &mut [Ranked], used: &mut RankingUsed) -> KeptSearch {
         let mut by_trial: HashMap<NodeId, bool> = HashMap::new();
         let mut differs = None;
         if let Some((trial, learnt)) = &self.ranking.trial {
@@ -140,7 +140,7 @@ impl Search<'_> {
                 }
                 TrialKind::Interleaved => {
                     let own: Vec<NodeId> = ranked.iter().map(|it| it.id).collect();
-                    let drafted = rank::team_draft(&own, &other, self.query.limit, || fastrand::bool());
+                    let drafted = rank::team_draft(&own, &other, self.query.limit, fastrand::bool);
                     let places: HashMap<NodeId, usize> =
                         drafted.iter().enumerate().map(|(at, (node, _))| (*node, at)).collect();
                     // Stable: the rest stays in its order behind them.
