@@ -269,8 +269,8 @@ pub(crate) fn count(number: impl Display, what: &str) -> String {
     let number = number.to_string();
     match (number.as_str(), what.strip_suffix('y')) {
         ("1", _) => format!("1 {what}"),
-        (_, Some(stem)) => format!("{number} {stem}ies"),
-        (_, None) => format!("{number} {what}s"),
+        (_, Some(stem)) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{number} {stem}ies"),
+        _ => format!("{number} {what}s"),
     }
 }
 
@@ -291,8 +291,8 @@ mod tests {
 
     #[test]
     fn one_is_one() {
-        let counts = [count(1, "hit"), count(0_i64, "dead letter"), count(2, "memory")];
-        assert_eq!(counts, ["1 hit", "0 dead letters", "2 memories"]);
+        let counts = [count(1, "hit"), count(0_i64, "dead letter"), count(2, "memory"), count(90, "day")];
+        assert_eq!(counts, ["1 hit", "0 dead letters", "2 memories", "90 days"]);
     }
 
     #[test]

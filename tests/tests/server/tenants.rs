@@ -133,7 +133,7 @@ impl Acme {
                 ("from", vec![json!(["vehicle:blimp"]), json!(["ada"])]),
                 ("into", words(&["ship"])),
                 ("to", vec![json!("ship"), json!(nodes[0])]),
-                ("kind", words(&["supersedes", "shadow"])),
+                ("kind", words(&["shadow", "supersedes"])),
                 ("to_group", words(&["crew"])),
                 ("role", words(&["reader", "passive"])),
                 ("label", words(&["fake/fake-64"])),

@@ -304,8 +304,11 @@ fn describe_ranking(ranking: &RankingInfo, zone: &Zone) -> String {
             figures.gain_low,
             figures.gain_high
         ));
+        // Where hits alone are judged, all that was used is among the first ten of the default.
+        let bound =
+            if figures.recall_default > 0.999 { "; it cannot rise, as only hits were judged" } else { "" };
         lines.push(format!(
-            "  what was used is among the first ten (recall@10) {:.3} → {:.3}",
+            "  what was used is among the first ten (recall@10) {:.3} → {:.3}{bound}",
             figures.recall_default, figures.recall
         ));
     }
