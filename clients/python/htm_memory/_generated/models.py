@@ -5181,7 +5181,7 @@ class LearningBody(BaseModel):
 
 class LearningSettings(BaseModel):
     """
-    What a namespace keeps of its recalls, and for how long.
+    The recalls that a namespace keeps, and for how long.
     """
 
     model_config = ConfigDict(

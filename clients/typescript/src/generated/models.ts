@@ -1349,7 +1349,7 @@ export interface LearningBody {
   signals?: Signal[] | null;
 }
 
-/** What a namespace keeps of its recalls, and for how long. */
+/** The recalls that a namespace keeps, and for how long. */
 export interface LearningSettings {
   /**
    * Whether recalls are kept, so that they can be judged. A ranking in use stays in use without it.

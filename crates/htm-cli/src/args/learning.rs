@@ -48,7 +48,7 @@ pub(crate) struct OfNamespace {
 feedback. A recall that nobody judges is kept for a day. A learn-worker (`htm up` has one) fits a ranking when enough \
 recalls are judged. It is used only if it is better on recalls that it was not fitted to.
 
-What is not given stays as it is.
+Settings that are not given stay as they are.
 
 Examples:
   htm learning on --namespace atlas

@@ -9,7 +9,7 @@ use crate::model::jobs::LEARN_QUEUE;
 use crate::model::learning::{
     Feedback, FeedbackReceipt, LAST_RECALL, MAX_RECALLS_A_DAY, Signal, recall_unknown, validate_recall_id,
 };
-use crate::store::feedback as store;
+use crate::store::feedback::{self as store, Judged, Settled};
 use crate::store::jobs;
 
 /// The words in a row that a text must repeat of a memory to cite it.
@@ -48,27 +48,9 @@ impl Htm {
         let verdicts: Vec<(NodeId, bool)> = (feedback.used.iter().map(|node| (*node, true)))
             .chain(feedback.useless.iter().map(|node| (*node, false)))
             .collect();
-        // The namespaces that learn together may be behind the caller's wall.
-        let pool = self.shared_pool();
-        let mut tx = pool.begin().await?;
-        if store::judged_in_a_day(&mut tx, &judged, self.actor()).await? >= MAX_RECALLS_A_DAY {
-            let message = format!(
-                "`{}` has judged {MAX_RECALLS_A_DAY} recalls of `{}` in a day, as many as one may",
-                self.actor(),
-                judged.namespace
-            );
-            return Err(Error::new(codes::FEEDBACK_EXCEEDED, message));
-        }
-        let recorded = store::judge_in_tx(&mut tx, &judged, self.actor(), None, &verdicts).await?;
+        let (recorded, settled) = self.record_verdicts(&judged, None, &verdicts).await?;
         let considered: HashSet<NodeId> = recorded.iter().map(|(node, _)| *node).collect();
         let used = recorded.iter().filter(|(_, is_used)| *is_used).count();
-        let missed = feedback.used.iter().filter(|node| !considered.contains(node)).count();
-        let attempts = self.settings().max_attempts;
-        let settled = store::settle_in_tx(&mut tx, &judged, used > 0, missed, attempts).await?;
-        tx.commit().await?;
-        if settled.learns {
-            jobs::ping_queue(pool, LEARN_QUEUE).await;
-        }
         let named = verdicts.iter().map(|(node, _)| *node);
         Ok(FeedbackReceipt {
             recall: judged.id,
@@ -86,9 +68,8 @@ impl Htm {
         if !self.counts(namespace, signal).await {
             return;
         }
-        if let Err(error) = self.try_signal(namespace, signal, nodes).await {
-            tracing::debug!(code = error.code(), error = %chain(&error), "a signal was not recorded");
-        }
+        self.kept_recalls().flush(self.shared_pool()).await;
+        log_lost(self.try_signal(namespace, signal, nodes).await);
     }
 
     /// Records which hits of the author's last recall a new text cites.
@@ -98,15 +79,15 @@ impl Htm {
         }
         self.kept_recalls().flush(self.shared_pool()).await;
         let shown = store::last_shown(self.shared_pool(), namespace, self.actor(), &[of]).await;
-        let cited: Vec<NodeId> = match shown {
+        let recorded = match shown {
             Ok(shown) => {
-                shown.iter().filter(|(_, content)| cites(text, content)).map(|(node, _)| *node).collect()
+                let cited = shown.iter().filter(|(_, content)| cites(text, content));
+                let cited: Vec<NodeId> = cited.map(|(node, _)| *node).collect();
+                self.try_signal(namespace, Signal::Cited, &cited).await
             }
-            Err(_) => return,
+            Err(error) => Err(error),
         };
-        if !cited.is_empty() {
-            self.signal(namespace, Signal::Cited, &cited).await;
-        }
+        log_lost(recorded);
     }
 
     async fn counts(&self, namespace: &str, signal: Signal) -> bool {
@@ -115,21 +96,48 @@ impl Htm {
     }
 
     async fn try_signal(&self, namespace: &str, signal: Signal, nodes: &[NodeId]) -> Result<()> {
-        let pool = self.shared_pool();
-        self.kept_recalls().flush(pool).await;
-        let found = store::last_with(pool, namespace, self.actor(), nodes).await?;
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        let found = store::last_with(self.shared_pool(), namespace, self.actor(), nodes).await?;
         let Some((recall, nodes)) = found else { return Ok(()) };
         let verdicts: Vec<(NodeId, bool)> = nodes.into_iter().map(|node| (node, signal.is_use())).collect();
+        self.record_verdicts(&recall, Some(signal), &verdicts).await.map(drop)
+    }
+
+    /// Records verdicts, those on candidates, and asks for a ranking if it is time. What is told is bounded.
+    async fn record_verdicts(
+        &self,
+        recall: &Judged,
+        signal: Option<Signal>,
+        verdicts: &[(NodeId, bool)],
+    ) -> Result<(Vec<(NodeId, bool)>, Settled)> {
+        let (pool, actor) = (self.shared_pool(), self.actor());
+        // The namespaces that learn together may be behind the caller's wall.
         let mut tx = pool.begin().await?;
-        let recorded = store::judge_in_tx(&mut tx, &recall, self.actor(), Some(signal), &verdicts).await?;
-        let any_used = signal.is_use() && !recorded.is_empty();
+        if signal.is_none() && store::judged_in_a_day(&mut tx, recall, actor).await? >= MAX_RECALLS_A_DAY {
+            let message = format!(
+                "`{actor}` has judged {MAX_RECALLS_A_DAY} recalls of `{}` in a day, as many as one may",
+                recall.namespace
+            );
+            return Err(Error::new(codes::FEEDBACK_EXCEEDED, message));
+        }
+        let recorded = store::judge_in_tx(&mut tx, recall, actor, signal, verdicts).await?;
+        let used = |verdicts: &[(NodeId, bool)]| verdicts.iter().filter(|(_, is_used)| *is_used).count();
+        let (any_used, missed) = (used(&recorded) > 0, used(verdicts) - used(&recorded));
         let attempts = self.settings().max_attempts;
-        let settled = store::settle_in_tx(&mut tx, &recall, any_used, 0, attempts).await?;
+        let settled = store::settle_in_tx(&mut tx, recall, any_used, missed, attempts).await?;
         tx.commit().await?;
         if settled.learns {
             jobs::ping_queue(pool, LEARN_QUEUE).await;
         }
-        Ok(())
+        Ok((recorded, settled))
+    }
+}
+
+fn log_lost(recorded: Result<()>) {
+    if let Err(error) = recorded {
+        tracing::debug!(code = error.code(), error = %chain(&error), "a signal was not recorded");
     }
 }
 

@@ -84,7 +84,7 @@ impl Htm {
         evidence::evidence(self.pool(), &home).await
     }
 
-    /// What is wrong with the learning of any namespace.
+    /// The problems of the learning of all namespaces.
     ///
     /// # Errors
     /// `namespace_forbidden` on a restricted handle, or a database error.

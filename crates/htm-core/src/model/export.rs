@@ -72,7 +72,7 @@ pub enum LineKind {
     Document,
     /// The quota of a namespace.
     Quota,
-    /// What a namespace keeps for learning, and the ranking in use.
+    /// The settings of a namespace's learning, and its ranking in use.
     Learning,
     /// A learnt ranking.
     Ranking,

@@ -48,7 +48,7 @@ fn no_signal(name: &str) -> Error {
     Error::new(codes::LEARNING_INVALID, message).with_hint("use read, edited, forgotten or cited")
 }
 
-/// What a namespace keeps of its recalls, and for how long.
+/// The recalls that a namespace keeps, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -100,7 +100,7 @@ impl LearningSettings {
     }
 }
 
-/// What was used of a recall, and what was useless.
+/// The memories of a recall that were used, and those that were useless.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
     /// The memories that were used.

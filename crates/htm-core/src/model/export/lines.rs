@@ -105,7 +105,7 @@ pub(crate) struct SavedLimits {
     pub(crate) concurrent_calls: Option<i32>,
 }
 
-/// What a namespace keeps for learning, and the ranking in use. The recalls and their feedback are no part of it.
+/// The settings of a namespace's learning, and its ranking in use. The recalls and their feedback are no part of it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SavedLearning {
