@@ -7,6 +7,8 @@
 
 #[path = "recall/corpus.rs"]
 mod corpus;
+#[path = "recall/learnt.rs"]
+mod learnt;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -124,6 +126,14 @@ async fn run(size: usize, rounds: usize, only: &str) -> f64 {
     }
     for (what, times) in [("hybrid, all, after the others", &again), ("hybrid, all, first call", &first)] {
         table.row([what.into(), ms(times, 0.5), ms(times, 0.95), String::new(), String::new()]);
+    }
+    // A walled handle may not choose a ranking for all.
+    if !flag("--walled") {
+        for (what, times) in
+            learnt::WAYS.into_iter().zip(learnt::times(&db.pool, &htm, &corpus, rounds).await)
+        {
+            table.row([what.into(), ms(&times, 0.5), ms(&times, 0.95), String::new(), String::new()]);
+        }
     }
     println!("{:.0} hybrid recalls a second, {CLIENTS} clients", throughput(&htm, &corpus).await);
     unfiltered

@@ -6,7 +6,7 @@ use htm_core::ranking::{FEATURE_COUNT, FEATURE_VERSION, Learnt};
 use htm_core::worker::learning::{self, LearntRanking};
 use htm_core::{
     Caller, Confirmation, Edit, Erase, Feedback, Htm, LearningProblem, LearningSettings, Memory, NodeId,
-    RankingFigures, RecallQuery, Recalled, Signal, Strategy, Trial, TrialKind,
+    Purge, RankingFigures, RecallQuery, Recalled, Signal, Strategy, Trial, TrialKind,
 };
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use learn_worker::LearnHandler;
@@ -84,6 +84,15 @@ async fn nothing_is_kept_until_a_namespace_asks() {
     assert_eq!(recalled.recall_id.as_ref().unwrap().len(), 26);
     htm.flush().await;
     assert_eq!(db.count("select count(*) from htm.recalls where query is null").await, 1);
+    // A row for all candidates, until somebody judges them.
+    assert_eq!(db.count("select sum(cardinality(candidates)) from htm.recalls").await, 12);
+    let hits = "select count(*) from htm.recalls r, unnest(r.candidates_shown) c(place) where place > 0";
+    assert_eq!(db.count(hits).await, 5);
+    let width =
+        "select (octet_length(candidates_features) / cardinality(candidates))::bigint from htm.recalls";
+    assert_eq!(db.count(width).await, 4 * FEATURE_COUNT as i64);
+    judge(&htm, &recalled, &nodes(&recalled)[..1], &[]).await;
+    assert_eq!(db.count("select count(*) from htm.recalls where candidates is null").await, 1);
     assert_eq!(db.count("select count(*) from htm.recall_candidates").await, 12);
     assert_eq!(db.count("select count(*) from htm.recall_candidates where shown is not null").await, 5);
 
@@ -368,6 +377,25 @@ async fn what_is_kept_ends_with_its_time_and_its_memories() {
     assert_eq!(db.count("select count(*) from htm.feedback").await, 1);
     // The query may quote the memory.
     assert_eq!(db.count("select count(*) from htm.recalls where query is not null").await, 0);
+
+    // One that nobody has judged goes with any of its candidates.
+    for gone in [hits[1], hits[2]] {
+        recall(&htm).await;
+        htm.flush().await;
+        assert_eq!(db.count("select count(*) from htm.recalls where not judged").await, 1);
+        match gone == hits[1] {
+            true => {
+                let erase = Erase::Memories(vec![gone]);
+                let receipt = htm.erase(&erase, None, Confirmation::Confirmed).await.unwrap();
+                assert_eq!(receipt.removed["htm.recalls"], 1, "{receipt:?}");
+            }
+            false => {
+                htm.forget(gone, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+                htm.purge(&Purge::before(chrono::Utc::now()), Confirmation::Confirmed).await.unwrap();
+            }
+        }
+        assert_eq!(db.count("select count(*) from htm.recalls where not judged").await, 0);
+    }
 
     recall(&htm).await;
     htm.flush().await;

@@ -11,10 +11,12 @@ const LEAST_GROUPS: usize = 10;
 pub struct Gain {
     /// The mean.
     pub mean: f64,
-    /// The lower bound of its interval: of 95 %, or of 99 % where only answers were judged.
+    /// The lower bound of its interval.
     pub low: f64,
     /// The upper bound.
     pub high: f64,
+    /// The probability that the mean is between them: 0.95, or 0.99.
+    pub confidence: f64,
 }
 
 /// A value with its weight and group.
@@ -40,6 +42,13 @@ impl Confidence {
         match self {
             Self::Usual => DRAWS / 40,
             Self::High => DRAWS / 200,
+        }
+    }
+
+    fn share(self) -> f64 {
+        match self {
+            Self::Usual => 0.95,
+            Self::High => 0.99,
         }
     }
 }
@@ -70,7 +79,8 @@ pub(crate) fn gain(values: &[Value], confidence: Confidence, seed: u64) -> Gain 
         .collect();
     means.sort_by(f64::total_cmp);
     let outside = confidence.outside();
-    Gain { mean: mean(sum(&mut sums.iter().copied())), low: means[outside], high: means[DRAWS - 1 - outside] }
+    let [low, high] = [means[outside], means[DRAWS - 1 - outside]];
+    Gain { mean: mean(sum(&mut sums.iter().copied())), low, high, confidence: confidence.share() }
 }
 
 #[cfg(test)]
@@ -110,6 +120,6 @@ mod tests {
     #[test]
     fn equal_values_have_no_spread() {
         let gain = gain(&values((0..30).map(|_| 0.25)), Confidence::Usual, 7);
-        assert_eq!((gain.mean, gain.low, gain.high), (0.25, 0.25, 0.25));
+        assert_eq!((gain.mean, gain.low, gain.high, gain.confidence), (0.25, 0.25, 0.25, 0.95));
     }
 }

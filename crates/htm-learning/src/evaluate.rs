@@ -1,6 +1,6 @@
 //! The test of learning: rankings are learnt from earlier groups and measured on later ones.
 
-use htm_core::ranking::Learnt;
+use htm_core::ranking::{Learnt, Tree};
 
 use crate::authors::weighted;
 use crate::boost::trees;
@@ -10,6 +10,7 @@ use crate::linear::Linear;
 use crate::measure::{Quality, quality};
 use crate::sample::Sample;
 use crate::solve::Vector;
+use crate::step::{STEP, ranking};
 
 /// A recall that was tested.
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +21,17 @@ pub(crate) struct Tested {
     /// Whether all candidates were judged, or only those of an answer.
     is_complete: bool,
     pub(crate) before: Quality,
-    pub(crate) linear: Quality,
+    pub(crate) linear: Way,
     /// The quality with trees; that of the weights if none were tried.
-    pub(crate) trees: Quality,
+    pub(crate) trees: Way,
+}
+
+/// The quality by a step towards what was learnt, and by the whole way. The step is what is used. The whole way shows
+/// better what harms.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) step: Quality,
+    pub(crate) whole: Quality,
 }
 
 /// The tests of learning.
@@ -45,22 +54,25 @@ impl Tests {
             let earlier = weighted(parts[..at].iter().flatten().copied());
             let linear = Linear::fit(&earlier, base);
             let trees = if with_trees { trees(&earlier, &linear, seed) } else { Vec::new() };
-            let ranking = Learnt { weights: linear.weights.into(), trees, ..Learnt::default_ranking() };
+            let rankings = |trees: &[Tree]| [STEP, 1.0].map(|step| ranking(base, &linear, trees, step));
+            let (by_linear, by_trees) = (rankings(&[]), rankings(&trees));
             tests.trained_on = earlier.len();
             for sample in &parts[at] {
-                let by_linear = quality(sample, &linear.scores(sample));
-                let by_trees = || {
+                let quality_by = |ranking: &Learnt| {
                     let scores: Vec<f64> = sample.rows.iter().map(|row| ranking.score(row)).collect();
                     quality(sample, &scores)
                 };
+                let by =
+                    |[step, whole]: &[Learnt; 2]| Way { step: quality_by(step), whole: quality_by(whole) };
+                let by_weights = by(&by_linear);
                 tests.tested.push(Tested {
                     author: sample.author,
                     group: sample.group,
                     weight: 0.0,
                     is_complete: sample.is_complete(),
                     before: quality(sample, &sample.base),
-                    linear: by_linear,
-                    trees: if with_trees { by_trees() } else { by_linear },
+                    linear: by_weights,
+                    trees: if with_trees { by(&by_trees) } else { by_weights },
                 });
             }
         }

@@ -47,8 +47,9 @@ mod recall;
 mod sample;
 mod softmax;
 mod solve;
+mod step;
 
 pub use bootstrap::Gain;
 pub use learn::{Options, learn};
-pub use outcome::{Figures, MovedWeight, Outcome, Reason};
+pub use outcome::{Figures, Outcome, Reason};
 pub use recall::{JudgedCandidate, JudgedRecall, Verdict};

@@ -47,19 +47,6 @@ pub struct Figures {
     pub gain: Gain,
     /// The gain of trees in nDCG, over weights alone; none if they were not tried.
     pub gain_of_trees: Option<Gain>,
-    /// The weights that moved most, with their old and their new value.
-    pub moved: Vec<MovedWeight>,
-}
-
-/// A weight that moved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MovedWeight {
-    /// The feature.
-    pub feature: String,
-    /// Its weight before.
-    pub from: f64,
-    /// Its weight now.
-    pub to: f64,
 }
 
 /// The reason for a decision.

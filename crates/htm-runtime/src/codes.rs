@@ -132,8 +132,8 @@ htm_core::error_codes! {
         => "give `--listen` an address of this machine, and a port that this user may take (1024 or higher)";
     LEARNING_FAILED "learning_failed" Bug "Learning a ranking failed."
         => "the namespace keeps its ranking; report the message, and retry with `htm jobs retry`";
-    LEARNING_TIMEOUT "learning_timeout" Transient "Learning a ranking took longer than `learn_worker.timeout_ms`."
-        => "raise learn_worker.timeout_ms, then `htm jobs retry`; the namespace keeps its ranking meanwhile";
+    LEARNING_TIMEOUT "learning_timeout" Transient "Learning a ranking took longer than ten minutes."
+        => "the namespace keeps its ranking, and the job is tried again; give the worker a CPU of its own, then `htm jobs retry`";
     WORKER_ENDED "worker_ended" Bug "A worker ended by itself."
         => "start it again, as systemd or Kubernetes does; other workers take over its jobs. If it ends again, run `htm doctor`";
 }

@@ -41,9 +41,9 @@ use sha2::{Digest, Sha256};
 pub use explain::{Explained, explain};
 pub use layers::Locations;
 pub use model::{
-    Config, Database, Embedding, Expansion, ExpansionProvider, Jobs, LearnWorker, Level, Local, Log,
-    LogFormat, Memory, Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider, Spelling, Tag,
-    Time, Tokens, Worker, WorkerProcess,
+    Config, Database, Embedding, Expansion, ExpansionProvider, Jobs, Level, Local, Log, LogFormat, Memory,
+    Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider, Spelling, Tag, Time, Tokens,
+    Worker, WorkerProcess,
 };
 pub use secret_url::SecretUrl;
 pub use trust::{Decision, ProjectFile};

@@ -23,6 +23,9 @@ use crate::monitor::Monitor;
 use crate::verdict::Backoff;
 use crate::worker::{Options, Report, WorkerError, run};
 
+/// The time limit of learning a ranking. It takes seconds.
+pub const LEARNING_LIMIT: Duration = Duration::from_secs(600);
+
 /// The longest wait before a retry or a trial call with `--short-waits` ([`ServiceArgs`]).
 const LONGEST_SHORT_WAIT: Duration = Duration::from_millis(500);
 
@@ -166,12 +169,14 @@ async fn try_serve<H: Handler>(
 }
 
 fn options(kind: Kind, config: &Config, args: &ServiceArgs) -> Options {
-    let learn = &config.learn_worker;
-    let learner = Worker { batch: learn.batch, batch_tokens: u32::MAX, concurrency: learn.concurrency };
-    let (worker, call_deadline_ms) = match kind {
-        Kind::Stage(Stage::Embed) => (&config.embed_worker, config.embedding.timeout_ms),
-        Kind::Stage(Stage::Tag) => (&config.tag_worker, config.tag.timeout_ms),
-        Kind::Learn => (&learner, learn.timeout_ms),
+    // Learning a ranking takes a CPU: operators start more workers.
+    let learner = Worker { batch: 1, batch_tokens: u32::MAX, concurrency: 1 };
+    let (worker, call_deadline) = match kind {
+        Kind::Stage(Stage::Embed) => {
+            (&config.embed_worker, Duration::from_millis(config.embedding.timeout_ms))
+        }
+        Kind::Stage(Stage::Tag) => (&config.tag_worker, Duration::from_millis(config.tag.timeout_ms)),
+        Kind::Learn => (&learner, LEARNING_LIMIT),
     };
     let jobs = &config.jobs;
     let (mut breaker, mut backoff) = (Breaker::default(), Backoff::default());
@@ -183,7 +188,7 @@ fn options(kind: Kind, config: &Config, args: &ServiceArgs) -> Options {
         program: kind.program().into(),
         batch: args.batch.unwrap_or(worker.batch),
         batch_tokens: worker.batch_tokens,
-        call_deadline: Duration::from_millis(call_deadline_ms),
+        call_deadline,
         breaker,
         concurrency: args.concurrency.unwrap_or(worker.concurrency),
         lease: jobs.lease(),

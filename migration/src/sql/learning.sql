@@ -70,12 +70,22 @@ create table htm.recalls (
     missed     smallint not null default 0,
     judged     boolean not null default false,
     keep_until timestamptz not null,
+    -- The candidates until the first verdict, in the order of the ranking: their nodes, their places among the hits (0: it
+    -- was none), whether the tried ranking brought them, and their features, one behind the other. Most recalls are never
+    -- judged, and cost one row. Judged ones have rows of htm.recall_candidates.
+    candidates          bigint[],
+    candidates_shown    smallint[],
+    candidates_by_trial boolean[],
+    candidates_features bytea,
     constraint recalls_pk primary key (number, namespace),
     constraint recalls_id_key unique (id, namespace)
 );
 comment on table htm.recalls is 'Recalls that feedback may judge.';
 create index recalls_author_idx on htm.recalls (namespace, author, made_at);
 create index recalls_keep_until_idx on htm.recalls (keep_until);
+create index recalls_unjudged_idx on htm.recalls (namespace) where candidates is not null;
+-- Numbers hardly compress.
+alter table htm.recalls alter column candidates_features set storage external;
 
 create table htm.recall_candidates (
     namespace text collate "C" not null,
@@ -92,7 +102,7 @@ create table htm.recall_candidates (
     constraint recall_candidates_recall_fk foreign key (recall, namespace) references htm.recalls (number, namespace) on delete cascade,
     constraint recall_candidates_node_fk foreign key (node_id, namespace) references htm.nodes (id, namespace) on delete cascade
 );
-comment on table htm.recall_candidates is 'The candidates of kept recalls, with the numbers that rankings weigh.';
+comment on table htm.recall_candidates is 'The candidates of judged recalls, with the numbers that rankings weigh.';
 create index recall_candidates_node_idx on htm.recall_candidates (node_id);
 
 create table htm.feedback (

@@ -5,9 +5,6 @@ use htm_core::ranking::Learnt;
 use htm_core::worker::learning::{Evidence, LearntRanking};
 use htm_learning::{JudgedCandidate, JudgedRecall, Options, Outcome, Verdict, learn};
 
-/// The confidence of the interval that [`learn`] computes where answers were judged, not all candidates.
-const CONFIDENCE: f64 = 0.99;
-
 /// Fits a ranking to evidence; none without any.
 pub fn fit(evidence: &Evidence) -> Option<LearntRanking> {
     let recalls: Vec<JudgedRecall> = evidence
@@ -55,7 +52,7 @@ fn ranking(outcome: Outcome) -> LearntRanking {
             recall: figures.recall_after,
             gain_low: figures.gain.low,
             gain_high: figures.gain.high,
-            confidence: CONFIDENCE,
+            confidence: figures.gain.confidence,
         },
         adopted,
         reason: reason.to_string(),

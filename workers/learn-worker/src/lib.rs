@@ -14,7 +14,8 @@ use htm_core::provider::Calls;
 use htm_core::worker::jobs::{Claimed, Lease};
 use htm_core::worker::learning::{self, Evidence, LearntRanking};
 use htm_core::{Error, Result};
-use htm_runtime::{Session, codes};
+use htm_runtime::codes;
+use htm_worker::service::LEARNING_LIMIT;
 use htm_worker::{Handler, Item, Kind, Subjects, WorkError, payloads};
 use sqlx::PgPool;
 use tokio::sync::oneshot;
@@ -76,9 +77,9 @@ fn said(panic: &(dyn std::any::Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
 }
 
-/// Makes the handler of the session's configuration.
-pub fn handler(session: &Session) -> LearnHandler {
-    LearnHandler::new(fit::fit, Duration::from_millis(session.config().learn_worker.timeout_ms))
+/// Makes the handler of a worker.
+pub fn handler() -> LearnHandler {
+    LearnHandler::new(fit::fit, LEARNING_LIMIT)
 }
 
 #[async_trait]

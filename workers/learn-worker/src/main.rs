@@ -11,5 +11,5 @@ use learn_worker::Arguments;
 async fn main() -> ExitCode {
     let Arguments { queue: _, process } =
         arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
-    serve(Kind::Learn, process, async |session: &Session| Ok(learn_worker::handler(session))).await
+    serve(Kind::Learn, process, async |_: &Session| Ok(learn_worker::handler())).await
 }

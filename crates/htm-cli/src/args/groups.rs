@@ -1,9 +1,12 @@
 //! Arguments of `htm groups`.
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
-use htm_core::NodeId;
+use htm_core::{JoinOptions, NodeId};
 
 use super::robots::ScopeArgs;
+use crate::duration::parse_duration;
 
 #[derive(Subcommand)]
 pub(crate) enum GroupsCommand {
@@ -43,8 +46,7 @@ pub(crate) struct MemberArgs {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Creates the group if needed, with a fixed budget of groups.max_tokens. Prints the group's events; with \
+#[command(after_help = "Creates the group if needed, with a fixed budget. Prints the group's events; with \
 --json, one JSON object per line. Each line of standard input is remembered and enters the shared working memory. A line \
 that starts with / is a command: /recall QUERY, /add NODE, /remove NODE, /touch NODE, \
 /memory, /context TOKENS, /members, /sync.
@@ -52,8 +54,7 @@ that starts with / is a command: /recall QUERY, /add NODE, /remove NODE, /touch 
 Examples:
   htm groups join on-call --robot ada
   htm groups join on-call --robot bob --passive     takes over if ada is gone
-  tail -f notes.txt | htm groups join on-call --robot ada --json"
-)]
+  tail -f notes.txt | htm groups join on-call --robot ada --json")]
 pub(crate) struct JoinArgs {
     #[command(flatten)]
     pub(crate) group: GroupArgs,
@@ -66,6 +67,13 @@ pub(crate) struct JoinArgs {
     /// Join as a passive member. It takes over when no active member is left, or if none joins within the lease
     #[arg(long)]
     pub(crate) passive: bool,
+    /// The lease, 1s to 1d. If the only active member is not seen for this long, a passive one takes over within the lease
+    /// and a third of it
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "3s")]
+    pub(crate) lease: Duration,
+    /// The token budget of the group's working memory, set by its first member
+    #[arg(long, value_name = "N", default_value_t = JoinOptions::default().max_tokens)]
+    pub(crate) max_tokens: u64,
 }
 
 #[derive(Args)]

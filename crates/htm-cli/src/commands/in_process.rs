@@ -34,7 +34,7 @@ impl Workers {
     pub(crate) async fn start(session: &Session) -> htm_core::Result<Self> {
         let embed = start(session, EMBED, embed_worker::handler(session, None)).await?;
         let tag = start(session, Kind::Stage(Stage::Tag), tag_worker::handler(session)).await?;
-        Ok(Self { embed, tag, learn: learn_worker::handler(session) })
+        Ok(Self { embed, tag, learn: learn_worker::handler() })
     }
 
     /// Runs the workers until `stop` is cancelled or, when draining, until their queues are empty. An error of one

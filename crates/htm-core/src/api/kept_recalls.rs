@@ -8,8 +8,9 @@ use sqlx::PgPool;
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::model::error::chain;
+use crate::model::error::{Result, chain};
 use crate::model::kept_recall::KeptRecall;
+use crate::store::connections::Connections;
 use crate::store::kept_recalls as store;
 use crate::store::rankings::ActiveRanking;
 
@@ -93,13 +94,24 @@ impl KeptRecalls {
     }
 }
 
-/// Writes the recalls. One that cannot be written is not kept: nothing but its feedback is lost.
+/// Writes the recalls. Those that cannot be written are not kept: nothing but their feedback is lost.
 async fn write(unwritten: &Unwritten, pool: &PgPool) {
     let _one_at_a_time = unwritten.writing.lock().await;
     let taken = std::mem::take(&mut *unwritten.recalls.lock().unwrap_or_else(PoisonError::into_inner));
-    for recall in &taken {
-        if let Err(error) = store::keep(pool, recall).await {
-            tracing::warn!(code = error.code(), error = %chain(&error), "a recall could not be kept for feedback");
-        }
+    if taken.is_empty() {
+        return;
     }
+    if let Err(error) = try_write(&taken, pool).await {
+        let recalls = taken.len();
+        tracing::warn!(recalls, code = error.code(), error = %chain(&error), "recalls could not be kept for feedback");
+    }
+}
+
+async fn try_write(recalls: &[KeptRecall], pool: &PgPool) -> Result<()> {
+    let mut tx = Connections::begin_with(pool, store::BEGIN).await?;
+    for recall in recalls {
+        store::keep_in_tx(&mut tx, recall).await?;
+    }
+    tx.commit().await?;
+    Ok(())
 }

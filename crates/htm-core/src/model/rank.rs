@@ -238,12 +238,13 @@ pub(crate) fn rank(asked: &Asked, ranking: &Ranking, members: Vec<Member>, links
     let mut ranked: Vec<Ranked> = scored
         .into_iter()
         .zip(fused)
-        .map(|((member, text), fused)| {
+        .enumerate()
+        .map(|(at, ((member, text), fused))| {
             let beside = shares.get(&member.id).copied().unwrap_or_default();
             let parts = ranking.parts(&member, &text, fused, &beside, asked);
             let features = reference
                 .as_ref()
-                .map(|reference| reference.features(&member, &text, &parts, &beside, &bm25, asked));
+                .map(|reference| reference.features(at, (&member, &text), &parts, &beside, &bm25, asked));
             let score = match (&ranking.learnt, &features) {
                 (Some(learnt), Some(features)) => Some(learnt.score(features)),
                 _ => fused.vector.map(|_| parts.sum()),

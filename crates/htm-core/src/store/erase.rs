@@ -77,6 +77,9 @@ pub(crate) async fn plan(pool: &dyn Connections, selected: &Selected<'_>) -> Res
                  select count(*) from {table} t where {}",
                 places::of_nodes(columns, "in (select id from selected)")
             ),
+            Holds::Recalls => "select count(*) from htm.recalls t
+                  where t.candidates && array(select n.id from htm.nodes n where {{selected}})"
+                .into(),
             Holds::Jobs => "select count(*) from apalis.jobs j
                   where j.job_type like 'htm.%'
                     and (j.metadata -> 'node')::bigint in (select n.id from htm.nodes n where {{selected}})"
@@ -204,6 +207,7 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
                 let delete = format!("delete from {} t where {rows}", place.table);
                 Named::new(&delete).bind("nodes", &ids)?.execute(&mut *tx).await?
             }
+            Holds::Recalls => kept_recalls::delete_in_tx(&mut tx, &namespaces, &ids).await?,
             Holds::Jobs => {
                 sql!(include_str!("sql/erase_open_jobs.sql"))
                     .bind("namespaces", &namespaces)?

@@ -3,6 +3,7 @@
 use sqlx::PgConnection;
 
 use super::connections::Connections;
+use super::kept_recalls;
 use super::named::sql;
 use super::priorities;
 use crate::model::error::Result;
@@ -71,6 +72,7 @@ pub(crate) async fn judge_in_tx(
     signal: Option<Signal>,
     verdicts: &[(NodeId, bool)],
 ) -> Result<Vec<(NodeId, bool)>> {
+    kept_recalls::unfold_in_tx(&mut *connection, recall.number, &recall.namespace).await?;
     let (nodes, used): (Vec<NodeId>, Vec<bool>) = verdicts.iter().copied().unzip();
     sql!(include_str!("sql/judge.sql"))
         .bind("recall", recall.number)?
@@ -116,11 +118,15 @@ pub(crate) async fn last_with(
         nodes: Vec<NodeId>,
     }
     let row: Option<Row> = sql!(
-        "select r.number, r.namespace, r.id, array_agg(c.node_id order by c.node_id) as nodes
+        "select r.number, r.namespace, r.id, array_agg(hit.node order by hit.node) as nodes
            from htm.recalls r
-           join htm.recall_candidates c on c.recall = r.number and c.namespace = r.namespace
+          cross join lateral (
+                select node from unnest(r.candidates, r.candidates_shown) c(node, shown) where shown > 0
+                union all
+                select node_id from htm.recall_candidates
+                 where recall = r.number and namespace = r.namespace and shown is not null) hit
           where r.namespace = :namespace and r.author = :author and r.made_at > now() - interval '30 minutes'
-            and c.node_id = any (:nodes) and c.shown is not null
+            and hit.node = any (:nodes)
           group by r.number, r.namespace, r.id order by r.number desc limit 1"
     )
     .bind("namespace", namespace)?
@@ -140,11 +146,15 @@ pub(crate) async fn last_shown(
 ) -> Result<Vec<(NodeId, String)>> {
     sql!(
         "select n.id, n.content
-           from (select number from htm.recalls
+           from (select number, candidates, candidates_shown from htm.recalls
                   where namespace = :namespace and author = :author and made_at > now() - interval '30 minutes'
                   order by made_at desc limit 1) r
-           join htm.recall_candidates c on c.recall = r.number and c.namespace = :namespace and c.shown is not null
-           join htm.nodes n on n.id = c.node_id and n.namespace = :namespace and n.deleted_at is null
+          cross join lateral (
+                select node from unnest(r.candidates, r.candidates_shown) c(node, shown) where shown > 0
+                union all
+                select node_id from htm.recall_candidates
+                 where recall = r.number and namespace = :namespace and shown is not null) hit
+           join htm.nodes n on n.id = hit.node and n.namespace = :namespace and n.deleted_at is null
           where n.id <> all (:except)"
     )
     .bind("namespace", namespace)?

@@ -2,17 +2,20 @@
 
 use sqlx::PgConnection;
 
-use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::kept_recall::KeptRecall;
 use crate::model::rank::{FEATURE_COUNT, FEATURE_VERSION, FeatureVector};
 
+/// Begins a transaction that keeps recalls. Those that remove nodes wait for it, and it for them: no candidate that was
+/// removed meanwhile is kept.
+pub(crate) const BEGIN: &str = "begin; select pg_advisory_xact_lock_shared(hashtext('htm.recalls'))";
+
 /// Keeps a recall.
-pub(crate) async fn keep(pool: &dyn Connections, recall: &KeptRecall) -> Result<()> {
+pub(crate) async fn keep_in_tx(connection: &mut PgConnection, recall: &KeptRecall) -> Result<()> {
     let search = &recall.search;
-    let shown = |node| recall.shown.iter().position(|hit| *hit == node).map_or(0, |at| at as i32 + 1);
+    let shown = |node| recall.shown.iter().position(|hit| *hit == node).map_or(0, |at| at as i16 + 1);
     let candidates = &search.candidates;
     sql!(include_str!("sql/keep_recall.sql"))
         .bind("id", &recall.id)?
@@ -25,12 +28,42 @@ pub(crate) async fn keep(pool: &dyn Connections, recall: &KeptRecall) -> Result<
         .bind("trial_kind", search.trial.map(|trial| <&str>::from(trial.kind)))?
         .bind("differs", search.differs)?
         .bind("nodes", candidates.iter().map(|it| it.node).collect::<Vec<_>>())?
-        .bind("shown", candidates.iter().map(|it| shown(it.node)).collect::<Vec<i32>>())?
+        .bind("shown", candidates.iter().map(|it| shown(it.node)).collect::<Vec<i16>>())?
         .bind("by_trial", candidates.iter().map(|it| it.by_trial).collect::<Vec<_>>())?
         .bind("vectors", candidates.iter().map(|it| packed(&it.features)).collect::<Vec<_>>())?
-        .execute(pool)
+        .execute(connection)
         .await
         .map(drop)
+}
+
+/// Makes rows of a recall's candidates, so that verdicts can be given on them.
+pub(crate) async fn unfold_in_tx(connection: &mut PgConnection, recall: i64, namespace: &str) -> Result<()> {
+    sql!(include_str!("sql/unfold_recall.sql"))
+        .bind("recall", recall)?
+        .bind("namespace", namespace)?
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// Deletes the recalls of namespaces that nobody has judged and that had one of the nodes among their candidates. The
+/// nodes are about to be removed. Returns how many.
+pub(crate) async fn delete_in_tx(
+    connection: &mut PgConnection,
+    namespaces: &[&str],
+    nodes: &[NodeId],
+) -> Result<u64> {
+    sql!("select pg_advisory_xact_lock(hashtext('htm.recalls'))").execute(&mut *connection).await?;
+    sql!(
+        "delete from htm.recalls where number = any (array(
+             select number from htm.recalls
+              where candidates is not null and namespace = any (:namespaces) and candidates && :nodes
+              order by number for update))"
+    )
+    .bind("namespaces", namespaces)?
+    .bind("nodes", nodes)?
+    .execute(connection)
+    .await
 }
 
 /// Deletes the texts of queries that had one of the nodes among their candidates: they may quote it.

@@ -8,7 +8,7 @@ use super::connections::Connections;
 use super::entity::node;
 use super::named::{Named, sql};
 use super::orm::on;
-use super::{documents, embeddings, forget};
+use super::{documents, embeddings, forget, kept_recalls};
 use crate::model::caller::Owner;
 use crate::model::error::Result;
 use crate::model::forget::Removed;
@@ -92,6 +92,7 @@ async fn nodes_step(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purge
     for table in ["htm.working_memory", "htm.group_memory"] {
         purged.working_memory += delete(&mut tx, table, &ids).await?;
     }
+    kept_recalls::delete_in_tx(&mut tx, &namespaces, &ids).await?;
     purged.removed.jobs = forget::delete_jobs_in_tx(&mut tx, &namespaces, &ids).await?;
     let of_documents = documents::of_nodes_in_tx(&mut tx, &ids).await?;
     let deleted = node::Entity::delete_many()

@@ -114,8 +114,6 @@ pub(super) const KEYS: &[Key] = &[
     key("expansion.model", Rule::Text),
     key("expansion.timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("expansion.prompt", Rule::Path),
-    key("groups.lease_ms", Rule::Whole(100..=DAY_MS)),
-    key("groups.max_tokens", Rule::Whole(1..=1_000_000_000)),
     key("jobs.max_attempts", Rule::Whole(1..=1000)),
     key("jobs.lease_ms", Rule::Whole(1000..=DAY_MS)),
     key("jobs.poll_ms", Rule::Whole(10..=DAY_MS)),
@@ -137,9 +135,6 @@ pub(super) const KEYS: &[Key] = &[
     key("tag_worker.batch", Rule::Whole(1..=2048)),
     key("tag_worker.batch_tokens", Rule::Whole(1..=10_000_000)),
     key("tag_worker.concurrency", Rule::Whole(1..=256)),
-    key("learn_worker.batch", Rule::Whole(1..=2048)),
-    key("learn_worker.concurrency", Rule::Whole(1..=256)),
-    key("learn_worker.timeout_ms", Rule::Whole(1..=86_400_000)),
     key("log.format", Rule::OneOf(LogFormat::VARIANTS)),
     key("log.level", Rule::OneOf(Level::VARIANTS)),
     key("log.otlp_endpoint", Rule::OptionalHttpUrl),
@@ -310,8 +305,7 @@ impl Key {
 
     /// Whether the value decides what a command does, and not only how its process listens, logs or how large it is.
     pub(super) fn is_for_commands(&self) -> bool {
-        const OF_PROCESSES: [&str; 7] =
-            ["server", "oauth", "worker", "embed_worker", "tag_worker", "learn_worker", "log"];
+        const OF_PROCESSES: [&str; 6] = ["server", "oauth", "worker", "embed_worker", "tag_worker", "log"];
         !self.name.split_once('.').is_some_and(|(section, _)| OF_PROCESSES.contains(&section))
     }
 

@@ -30,14 +30,12 @@ pub struct Config {
     pub recall: Recall,
     pub rerank: Rerank,
     pub expansion: Expansion,
-    pub groups: Groups,
     pub jobs: Jobs,
     pub worker: WorkerProcess,
     pub server: Server,
     pub oauth: OAuth,
     pub embed_worker: Worker,
     pub tag_worker: Worker,
-    pub learn_worker: LearnWorker,
     pub log: Log,
 }
 
@@ -286,15 +284,6 @@ impl Expansion {
     }
 }
 
-/// `[groups]`.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct Groups {
-    pub lease_ms: u64,
-    pub max_tokens: u64,
-}
-
 /// `[jobs]`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -384,16 +373,6 @@ pub struct Worker {
     pub batch: usize,
     pub batch_tokens: u32,
     pub concurrency: usize,
-}
-
-/// `[learn_worker]`.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct LearnWorker {
-    pub batch: usize,
-    pub concurrency: usize,
-    pub timeout_ms: u64,
 }
 
 /// `[log]`.

@@ -1,7 +1,5 @@
 //! `htm groups join`: a member in the foreground.
 
-use std::time::Duration;
-
 use htm_core::groups;
 use htm_core::{
     ContextOptions, Error, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId, RecallQuery,
@@ -27,8 +25,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
         (_, true) => Some(GroupRole::Passive),
         _ => None,
     };
-    let lease = Duration::from_millis(config.groups.lease_ms);
-    let options = JoinOptions { role, lease, max_tokens: config.groups.max_tokens };
+    let options = JoinOptions { role, lease: args.lease, max_tokens: args.max_tokens };
     let member = group(&session.htm(), &args.group).join(robot, options).await?;
     let mut events = member.events();
     let nodes = member.entries().await.len();

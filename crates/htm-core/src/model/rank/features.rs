@@ -5,12 +5,9 @@
 //!
 //! A ranking is learnt for one version of this list. After a change of what a feature means, [`VERSION`] is another.
 
-use std::collections::HashMap;
-
 use super::bm25::{Bm25, Score};
 use super::neighbours::Neighbours;
 use super::{Asked, Member, Parts};
-use crate::model::id::NodeId;
 
 /// The version of the features.
 pub const VERSION: i16 = 1;
@@ -81,8 +78,8 @@ pub(super) struct Reference {
     best_similarity: f64,
     names_speaker: bool,
     names_time: bool,
-    /// The share of older candidates, by node.
-    ages: HashMap<NodeId, f64>,
+    /// The ages of the members, in their order.
+    ages: Vec<f64>,
 }
 
 /// A mean with its standard deviation.
@@ -115,13 +112,22 @@ fn extent(member: &Member) -> f64 {
     f64::from(member.terms.lexemes).ln_1p()
 }
 
+/// The age of each member among all: 0 is the newest, 1 the oldest, and 0.5 one without a time.
+fn ages(scored: &[(Member, Score)]) -> Vec<f64> {
+    let times = scored.iter().enumerate().filter_map(|(at, (it, _))| Some((it.created_at?, it.id, at)));
+    let mut by_time: Vec<_> = times.collect();
+    by_time.sort_unstable_by(|a, b| b.cmp(a));
+    let oldest = by_time.len().saturating_sub(1).max(1) as f64;
+    let mut ages = vec![0.5; scored.len()];
+    for (place, (.., at)) in by_time.into_iter().enumerate() {
+        ages[at] = place as f64 / oldest;
+    }
+    ages
+}
+
 impl Reference {
     pub(super) fn of(scored: &[(Member, Score)], bm25: &Bm25<'_>) -> Self {
         let candidates = || scored.iter().filter(|(member, _)| member.is_candidate());
-        let mut by_time: Vec<(_, NodeId)> =
-            scored.iter().filter_map(|(member, _)| Some((member.created_at?, member.id))).collect();
-        by_time.sort_unstable_by(|a, b| b.cmp(a));
-        let most = by_time.len().saturating_sub(1).max(1) as f64;
         let similarities = || candidates().filter_map(|(member, _)| member.similarity);
         Self {
             similarity: Spread::of(similarities()),
@@ -131,15 +137,15 @@ impl Reference {
             best_similarity: similarities().fold(0.0, f64::max),
             names_speaker: scored.iter().any(|(member, _)| member.is_of_speaker),
             names_time: scored.iter().any(|(member, _)| member.is_of_month),
-            ages: by_time.iter().enumerate().map(|(at, (_, id))| (*id, at as f64 / most)).collect(),
+            ages: ages(scored),
         }
     }
 
-    /// The features of a candidate.
+    /// The features of a candidate, by its place among the members.
     pub(super) fn features(
         &self,
-        member: &Member,
-        text: &Score,
+        at: usize,
+        (member, text): (&Member, &Score),
         parts: &Parts,
         beside: &Neighbours,
         bm25: &Bm25<'_>,
@@ -168,7 +174,7 @@ impl Reference {
             beside.text,
             member.similarity.map_or(0.0, |similarity| self.similarity.standing_out(similarity)),
             self.text.standing_out(text.total),
-            self.ages.get(&member.id).copied().unwrap_or(0.5),
+            self.ages[at],
             (asked.words.len() as f64).ln_1p() / 4.0,
             self.best_similarity,
             yes(self.names_speaker),

@@ -14,6 +14,8 @@ pub(crate) enum Holds {
     Nodes(&'static [&'static str]),
     /// The waiting, running, dead and done jobs of nodes.
     Jobs,
+    /// Recalls, with their candidates until somebody judges them. Those are removed with any of their candidates.
+    Recalls,
     /// Kept answers that may name a node. They are replaced.
     Answers,
     /// The words of a namespace's texts. They are counted anew.
@@ -34,6 +36,7 @@ impl Holds {
         match self {
             Self::Nodes(_) => "rows of memories",
             Self::Jobs => "jobs of memories, with their errors",
+            Self::Recalls => "recalls, with their candidates while nobody has judged them",
             Self::Answers => "answers that are kept for retries",
             Self::Words => "words of the texts of a namespace",
             Self::Tags => "tags of a namespace",
@@ -80,7 +83,7 @@ const TABLES: [(&str, Holds, Option<&str>); 47] = [
     ("htm.group_memory", Holds::Nodes(&["node_id"]), OF_GROUPS),
     ("htm.nodes", Holds::Nodes(&["id"]), OWN),
     ("htm.documents", Holds::Documents, OWN),
-    ("htm.recalls", Holds::Namespace, OWN),
+    ("htm.recalls", Holds::Recalls, OWN),
     ("htm.learning", Holds::Namespace, OWN),
     ("htm.rankings", Holds::Namespace, OWN),
     ("htm.ranking_choices", Holds::Namespace, OWN),

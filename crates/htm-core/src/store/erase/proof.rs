@@ -178,6 +178,9 @@ async fn of_nodes(connection: &mut PgConnection, erasure: i64, place: &Place) ->
                        where e.erasure_id = :erasure and e.erased_at is not null)";
     let condition = match place.holds {
         Holds::Nodes(columns) => places::of_nodes(columns, erased),
+        Holds::Recalls => "exists (select from htm.erased_nodes e
+             where e.erasure_id = :erasure and e.erased_at is not null and t.candidates && e.nodes)"
+            .into(),
         Holds::Jobs => {
             format!("case when job_type like 'htm.%' then (metadata -> 'node')::bigint end {erased}")
         }

@@ -2,20 +2,15 @@
 --
 -- :id text   :namespace text   :author text   :features smallint   :version int   :query text or null
 -- :trial int or null   :trial_kind text or null   :differs boolean or null
--- of each candidate   :nodes bigint[]   :shown int[], 0: it was no hit   :by_trial boolean[]   :vectors bytea[]
+-- of each candidate   :nodes bigint[]   :shown smallint[], 0: it was no hit   :by_trial boolean[]   :vectors bytea[]
 --
 -- Index: nodes_pk
-with kept as (
-    insert into htm.recalls (id, namespace, author, features, version, shown, query, trial, trial_kind, differs, keep_until)
-    select :id, :namespace, :author, :features, :version, count(*) filter (where shown > 0), :query,
-           :trial, :trial_kind, :differs, now() + interval '1 day'
-      from unnest(:shown::int[]) s(shown)
-    returning number
-)
-insert into htm.recall_candidates (namespace, recall, node_id, place, shown, by_trial, features)
-select :namespace, kept.number, c.node, c.place, nullif(c.shown, 0), c.by_trial, c.features
-  from kept, unnest(:nodes::bigint[], :shown::int[], :by_trial::boolean[], :vectors::bytea[])
-               with ordinality c(node, shown, by_trial, features, place)
-  join htm.nodes n on n.id = c.node and n.namespace = :namespace
- order by c.node
-   for key share of n
+insert into htm.recalls (id, namespace, author, features, version, shown, query, trial, trial_kind, differs, keep_until,
+                         candidates, candidates_shown, candidates_by_trial, candidates_features)
+select :id, :namespace, :author, :features, :version, count(*) filter (where c.shown > 0), :query,
+       :trial, :trial_kind, :differs, now() + interval '1 day',
+       coalesce(array_agg(c.node order by c.place), '{}'), coalesce(array_agg(c.shown order by c.place), '{}'),
+       coalesce(array_agg(c.by_trial order by c.place), '{}'), coalesce(string_agg(c.features, '' order by c.place), '')
+  from unnest(:nodes::bigint[], :shown::smallint[], :by_trial::boolean[], :vectors::bytea[])
+              with ordinality c(node, shown, by_trial, features, place)
+ where exists (select from htm.nodes n where n.id = c.node and n.namespace = :namespace)
