@@ -51,6 +51,7 @@ mod robots;
 pub(crate) mod rooms;
 mod scope;
 mod sign_ins;
+pub(crate) mod sizes;
 mod stats;
 mod status;
 mod timeframe;

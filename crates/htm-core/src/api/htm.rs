@@ -18,6 +18,7 @@ use crate::api::mind::OpenMinds;
 use crate::api::ping::Pinger;
 use crate::api::replicas::Reading;
 use crate::api::rooms::Rooms;
+use crate::api::sizes::Sizes;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::settings::Settings;
@@ -85,6 +86,7 @@ struct Inner {
     query_embeddings: Cache<(String, String), Arc<[f32]>>,
     /// The models as of at most a second ago, by whether a replica said so.
     models: Cache<bool, Arc<[RegisteredModel]>>,
+    sizes: Sizes,
 }
 
 impl Htm {
@@ -119,6 +121,7 @@ impl Htm {
             languages: SyncCache::builder().max_capacity(1_000).time_to_live(LANGUAGES_KEPT).build(),
             query_embeddings: Cache::new(settings.cache_entries),
             models: Cache::builder().max_capacity(2).time_to_live(MODELS_KEPT).build(),
+            sizes: Sizes::default(),
             pool,
             settings,
             embedders,
@@ -321,6 +324,10 @@ impl Htm {
 
     pub(crate) fn query_embeddings(&self) -> &Cache<(String, String), Arc<[f32]>> {
         &self.inner.query_embeddings
+    }
+
+    pub(crate) fn known_sizes(&self) -> &Sizes {
+        &self.inner.sizes
     }
 
     pub(crate) fn known_models(&self) -> &Cache<bool, Arc<[RegisteredModel]>> {

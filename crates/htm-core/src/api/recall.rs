@@ -166,6 +166,7 @@ impl Htm {
             language: &self.settings().language,
             then,
             ranking: &ranking,
+            sizes: self.known_sizes(),
         };
         let open = || Reader::open(self.pool(), &namespaces, self.settings().recall.ef_search, then);
         let mut found = search.run(open().await?).await?;

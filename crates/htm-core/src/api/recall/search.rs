@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use crate::api::sizes::Sizes;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
@@ -19,7 +20,7 @@ use crate::model::words::Words;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{self, Conditions};
 use crate::store::rankings::ActiveRanking;
-use crate::store::recall::{HitRow, Reader, Vectors};
+use crate::store::recall::{HitRow, Reader, Size, Vectors};
 use crate::store::then::Then;
 
 /// The first hits by which two rankings are compared.
@@ -49,6 +50,8 @@ pub(crate) struct Search<'a> {
     pub(crate) then: Then,
     /// The ranking of its hits, and whether its candidates are kept for feedback.
     pub(crate) ranking: &'a ActiveRanking,
+    /// The sizes that are known.
+    pub(crate) sizes: &'a Sizes,
 }
 
 /// Hits, and reports on the search.
@@ -73,11 +76,7 @@ impl Search<'_> {
     /// # Errors
     /// A database error.
     pub(crate) async fn run(&self, mut reader: Reader) -> Result<Found> {
-        // Signs are read by the languages of the namespaces.
-        let size = match self.by_text || !self.words.signs.is_empty() {
-            true => reader.size(self.namespaces, self.language).await?,
-            false => reader.size_for_vectors(self.namespaces).await?,
-        };
+        let size = self.size(&mut reader).await?;
         let (text, corrected) = self.text(&mut reader, &size).await?;
         let mut found = Found { corrected, ..Found::default() };
         let vectors = self.embedding.as_ref().map(|(model, vector)| Vectors::new(model, vector));
@@ -124,6 +123,21 @@ impl Search<'_> {
         drop(reader);
         found.hits = self.hits(ranked, rows)?;
         Ok(found)
+    }
+
+    async fn size(&self, reader: &mut Reader) -> Result<Size> {
+        // Signs are read by the languages of the namespaces.
+        let has_words = self.by_text || !self.words.signs.is_empty();
+        let key = Sizes::key(self.namespaces, has_words);
+        if let Some(size) = self.sizes.get(&key) {
+            return Ok(size);
+        }
+        let size = match has_words {
+            true => reader.size(self.namespaces, self.language).await?,
+            false => reader.size_for_vectors(self.namespaces).await?,
+        };
+        self.sizes.keep(key, &size);
+        Ok(size)
     }
 
     /// The candidates for feedback, after the ranking on trial was run on them: beside, or mixed into the list.
