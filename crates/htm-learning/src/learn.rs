@@ -27,7 +27,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { least_judged: 40, least_for_trees: 250, seed: 1 }
+        Self { least_judged: 20, least_for_trees: 250, seed: 1 }
     }
 }
 
@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn few_recalls_are_too_few() {
-        let outcome = learnt(&recalls(World::Hidden, 30, 1));
-        assert_eq!(outcome.reason, Reason::TooFew { judged: 30, needed: 40 });
+        let outcome = learnt(&recalls(World::Hidden, 15, 1));
+        assert_eq!(outcome.reason, Reason::TooFew { judged: 15, needed: 20 });
         assert_eq!(outcome.learnt, Learnt::default_ranking());
     }
 

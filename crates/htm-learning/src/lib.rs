@@ -27,7 +27,7 @@
 //!
 //! let outcome = learn(&[], &Learnt::default_ranking(), &Options::default());
 //! assert!(!outcome.adopted);
-//! assert_eq!(outcome.reason, Reason::TooFew { judged: 0, needed: 40 });
+//! assert_eq!(outcome.reason, Reason::TooFew { judged: 0, needed: 20 });
 //! ```
 
 mod authors;

@@ -81,7 +81,8 @@ create table htm.recalls (
     constraint recalls_id_key unique (id, namespace)
 );
 comment on table htm.recalls is 'Recalls that feedback may judge.';
-create index recalls_author_idx on htm.recalls (namespace, author, made_at);
+create index recalls_author_idx on htm.recalls (author, made_at);
+create index recalls_judged_idx on htm.recalls (namespace, made_at) where judged;
 create index recalls_keep_until_idx on htm.recalls (keep_until);
 create index recalls_unjudged_idx on htm.recalls (namespace) where candidates is not null;
 -- Numbers hardly compress.

@@ -114,7 +114,7 @@ async fn promise_12_connections_that_are_cut_together_cost_one_call_at_most() {
         held.push(db.pool.acquire().await.unwrap());
     }
     drop(held);
-    wait_until(|| async { db.pool.num_idle() == 8 }).await;
+    wait_until(|| async { db.pool.num_idle() >= 8 }).await;
     // They have been idle for so short a time that none is tested for it.
     sqlx::query(
         "select pg_terminate_backend(pid, 5000) from pg_stat_activity

@@ -3,9 +3,9 @@
 use htm_core::RankingFigures;
 use htm_core::ranking::Learnt;
 use htm_core::worker::learning::{Evidence, LearntRanking};
-use htm_learning::{JudgedCandidate, JudgedRecall, Options, Outcome, Verdict, learn};
+use htm_learning::{JudgedCandidate, JudgedRecall, Options, Outcome, Reason, Verdict, learn};
 
-/// Fits a ranking to evidence; none without any.
+/// Fits a ranking to evidence; none if there is too little.
 pub fn fit(evidence: &Evidence) -> Option<LearntRanking> {
     let recalls: Vec<JudgedRecall> = evidence
         .recalls
@@ -24,7 +24,8 @@ pub fn fit(evidence: &Evidence) -> Option<LearntRanking> {
     }
     // A ranking is always compared with the default one, so that it cannot drift away from it step by step.
     let outcome = learn(&recalls, &Learnt::default_ranking(), &Options::default());
-    Some(ranking(outcome))
+    // Erased and ended recalls were counted when it was asked for.
+    (!matches!(outcome.reason, Reason::TooFew { .. })).then(|| ranking(outcome))
 }
 
 fn candidate(candidate: &htm_core::worker::learning::JudgedCandidate) -> JudgedCandidate {

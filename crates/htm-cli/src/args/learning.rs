@@ -134,7 +134,7 @@ pub(crate) struct TryRankingArgs {
     #[arg(required_unless_present = "end")]
     pub(crate) version: Option<i32>,
     /// Only count how often it would change the hits
-    #[arg(long, conflicts_with_all = ["interleaved", "end"])]
+    #[arg(long, conflicts_with_all = ["interleaved", "end"], required_unless_present_any = ["interleaved", "end"])]
     pub(crate) shadow: bool,
     /// Mix the hits of both versions
     #[arg(long, conflicts_with = "end", required_unless_present_any = ["shadow", "end"])]

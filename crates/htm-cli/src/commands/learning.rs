@@ -41,7 +41,7 @@ fn describe_receipt(receipt: &FeedbackReceipt) -> String {
         text.push_str(&format!("\nthe recall did not consider: {}", nodes.join(", ")));
     }
     if receipt.learns {
-        text.push_str("\na learn-worker fits a ranking now: `htm ranking list`");
+        text.push_str("\na learn-worker fits a ranking now: see `htm ranking list`");
     }
     text
 }
@@ -107,7 +107,10 @@ fn describe_learning(state: &Learning) -> String {
     )];
     lines.push(match state.version {
         0 => "its hits are ordered by the default ranking".into(),
-        version => format!("its hits are ordered by version {version}: `htm ranking show`"),
+        version => format!(
+            "its hits are ordered by version {version}: `htm ranking show --namespace {}`",
+            plain(&state.namespace)
+        ),
     });
     if let Some(home) = &settings.learns_with {
         lines.push(format!("it shares the ranking of {}", plain(home)));
@@ -164,8 +167,9 @@ pub(crate) async fn ranking(
             let compared =
                 with_htm(config, async |htm| htm.compare_rankings(namespace, args.version).await).await?;
             output.value(&compared, || {
+                // Without an interleaved trial, it is the verdict.
                 let shadow = match compared.shadowed {
-                    0 => String::new(),
+                    shadowed if shadowed == 0 || compared.by_chance.is_none() => String::new(),
                     shadowed => format!(
                         "in the shadow it would have changed {} of {}\n",
                         compared.differing,
@@ -217,7 +221,8 @@ async fn show(config: &Config, args: ShowRankingArgs, output: &Output, zone: &Zo
     let found = with_htm(config, find).await?;
     output.value(&found, || match &found {
         Some(ranking) => describe_ranking(ranking, zone),
-        None => "the default ranking is used; nothing has been learnt yet: `htm learning show`".into(),
+        None if args.version.is_some() => "version 0 is the default ranking: nothing was learnt for it".into(),
+        None => "the default ranking is used; nothing has been learnt yet: see `htm learning show`".into(),
     });
     Ok(())
 }
@@ -228,7 +233,10 @@ fn describe_rankings(rankings: &Rankings, zone: &Zone) -> String {
         version => format!("version {version} orders the hits of {}", plain(&rankings.namespace)),
     };
     if let Some(Trial { version, kind }) = rankings.trial {
-        text.push_str(&format!("\nversion {version} is tried: {kind}; see `htm ranking compare {version}`"));
+        text.push_str(&format!(
+            "\nversion {version} is tried: {kind}; see `htm ranking compare {version} --namespace {}`",
+            plain(&rankings.namespace)
+        ));
     }
     if !rankings.rankings.is_empty() {
         let row = |it: &RankingInfo| {
@@ -293,7 +301,7 @@ fn describe_ranking(ranking: &RankingInfo, zone: &Zone) -> String {
     ];
     if figures.tested_on > 0 {
         lines.push(format!(
-            "on {} of sessions that it was not fitted to, compared with the default ranking:",
+            "on {} that it was not fitted to, compared with the default ranking:",
             count(i64::from(figures.tested_on), "recall")
         ));
         lines.push(format!(

@@ -7,7 +7,7 @@ use serde_json::json;
 
 pub use self::caches::ErasureFollower;
 use crate::api::htm::Htm;
-use crate::api::remember::met_another;
+use crate::store::error::met_another;
 use crate::model::caller::{Caller, Confirmation};
 use crate::model::erase::{Erase, ErasePlan, Erasure, Verification, nothing};
 use crate::model::error::{Error, Result, codes};

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use crate::api::htm::Htm;
+use crate::api::remember::ATTEMPTS;
+use crate::store::error::met_another;
 use crate::model::error::{Error, Result, chain, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::LEARN_QUEUE;
@@ -36,6 +38,16 @@ impl Htm {
     pub async fn feedback(&self, recall: &str, feedback: &Feedback) -> Result<FeedbackReceipt> {
         feedback.validate()?;
         self.kept_recalls().flush(self.shared_pool()).await;
+        let mut attempt = 1;
+        loop {
+            match self.try_feedback(recall, feedback).await {
+                Err(error) if attempt < ATTEMPTS && was_overtaken(&error) => attempt += 1,
+                result => return result,
+            }
+        }
+    }
+
+    async fn try_feedback(&self, recall: &str, feedback: &Feedback) -> Result<FeedbackReceipt> {
         let found = match recall {
             LAST_RECALL => store::last_of(self.pool(), self.actor()).await?,
             id => {
@@ -102,7 +114,13 @@ impl Htm {
         let found = store::last_with(self.shared_pool(), namespace, self.actor(), nodes).await?;
         let Some((recall, nodes)) = found else { return Ok(()) };
         let verdicts: Vec<(NodeId, bool)> = nodes.into_iter().map(|node| (node, signal.is_use())).collect();
-        self.record_verdicts(&recall, Some(signal), &verdicts).await.map(drop)
+        let mut attempt = 1;
+        loop {
+            match self.record_verdicts(&recall, Some(signal), &verdicts).await {
+                Err(error) if attempt < ATTEMPTS && was_overtaken(&error) => attempt += 1,
+                result => return result.map(drop),
+            }
+        }
     }
 
     /// Records verdicts, those on candidates, and asks for a ranking if it is time. What is told is bounded.
@@ -124,15 +142,21 @@ impl Htm {
         }
         let recorded = store::judge_in_tx(&mut tx, recall, actor, signal, verdicts).await?;
         let used = |verdicts: &[(NodeId, bool)]| verdicts.iter().filter(|(_, is_used)| *is_used).count();
-        let (any_used, missed) = (used(&recorded) > 0, used(verdicts) - used(&recorded));
+        let any = (!recorded.is_empty(), used(&recorded) > 0);
+        let missed = used(verdicts) - used(&recorded);
         let attempts = self.settings().max_attempts;
-        let settled = store::settle_in_tx(&mut tx, recall, any_used, missed, attempts).await?;
+        let settled = store::settle_in_tx(&mut tx, recall, any, missed, attempts).await?;
         tx.commit().await?;
         if settled.learns {
             jobs::ping_queue(pool, LEARN_QUEUE).await;
         }
         Ok((recorded, settled))
     }
+}
+
+/// Whether a memory or the recall was removed meanwhile, or something waited for each other.
+fn was_overtaken(error: &Error) -> bool {
+    met_another(error) || error.database().is_some_and(|it| it.sqlstate() == Some("23503"))
 }
 
 fn log_lost(recorded: Result<()>) {

@@ -21,7 +21,9 @@ impl Htm {
         let (version, learns_at) = match &setting {
             Some(setting) => {
                 let again = (6 * setting.asked_at + 4) / 5;
-                (setting.version, if setting.asked_at > 0 { again } else { setting.least.into() })
+                let due = if setting.asked_at > 0 { again } else { setting.least.into() };
+                // Recalls that have ended by now were counted too.
+                (setting.version, judged + (due - setting.judged).max(1))
             }
             None => (0, LearningSettings::default().least.into()),
         };
@@ -61,10 +63,11 @@ impl Htm {
         });
         let mut tx = self.pool().begin().await?;
         store::set_in_tx(&mut tx, namespace, &home, settings).await?;
-        if !settings.keeps_text {
-            store::drop_texts_in_tx(&mut tx, namespace).await?;
-        }
         self.record_in_tx(&mut tx, self.done("learning.set", Some(namespace), None, details)).await?;
+        tx.commit().await?;
+        // By itself: recalls are locked before settings elsewhere. Those that are being kept are waited for.
+        let mut tx = self.pool().begin().await?;
+        store::apply_in_tx(&mut tx, namespace).await?;
         tx.commit().await?;
         self.kept_recalls().forget_rankings();
         self.learning(Some(namespace)).await

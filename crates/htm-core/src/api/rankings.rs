@@ -114,7 +114,13 @@ impl Htm {
 
     async fn setting_of_ranking(&self, namespace: &str, version: i32) -> Result<Setting> {
         let setting = store::setting(self.shared_pool(), namespace).await?;
-        setting.ok_or_else(|| ranking_unknown(namespace, version))
+        setting.ok_or_else(|| match version {
+            DEFAULT_RANKING => {
+                let message = format!("namespace `{namespace}` has no rankings: it never learnt");
+                Error::new(codes::RANKING_UNKNOWN, message)
+            }
+            _ => ranking_unknown(namespace, version),
+        })
     }
 
     async fn known_ranking(&self, setting: &Setting, version: i32) -> Result<RankingInfo> {

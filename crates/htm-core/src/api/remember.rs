@@ -15,6 +15,7 @@ use crate::model::memory::{Memory, language_unknown};
 use crate::model::nodes::key_taken;
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
+use crate::store::error::met_another;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
 use crate::store::{expiry, jobs};
 use crate::store::{priorities, robots, tags};
@@ -435,11 +436,6 @@ fn is_bare(node: &NewNode<'_>) -> bool {
 
 fn written(node: NodeId) -> Receipt {
     Receipt { node, outcome: Outcome::Written }
-}
-
-/// Whether the database ended the transaction because of a deadlock.
-pub(crate) fn met_another(error: &Error) -> bool {
-    error.database().is_some_and(|it| it.sqlstate() == Some("40P01"))
 }
 
 /// Whether the robot's row was removed between its check and the write.

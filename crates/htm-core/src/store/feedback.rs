@@ -40,7 +40,7 @@ pub(crate) async fn find(pool: &dyn Connections, id: &str) -> Result<Option<Judg
 
 /// The last kept recall of an author, of the namespaces that the connection sees.
 pub(crate) async fn last_of(pool: &dyn Connections, author: &str) -> Result<Option<Judged>> {
-    sql!("select number, namespace, id from htm.recalls where author = :author order by number desc limit 1")
+    sql!("select number, namespace, id from htm.recalls where author = :author order by made_at desc, number desc limit 1")
         .bind("author", author)?
         .fetch_optional(pool)
         .await
@@ -89,13 +89,14 @@ pub(crate) async fn judge_in_tx(
 pub(crate) async fn settle_in_tx(
     connection: &mut PgConnection,
     recall: &Judged,
-    any_used: bool,
+    (any, any_used): (bool, bool),
     missed: usize,
     max_attempts: u32,
 ) -> Result<Settled> {
     sql!(include_str!("sql/settle_feedback.sql"))
         .bind("recall", recall.number)?
         .bind("namespace", &recall.namespace)?
+        .bind("any", any)?
         .bind("any_used", any_used)?
         .bind("missed", missed as i16)?
         .bind("max_attempts", max_attempts as i32)?

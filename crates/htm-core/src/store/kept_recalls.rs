@@ -12,6 +12,11 @@ use crate::model::rank::{FEATURE_COUNT, FEATURE_VERSION, FeatureVector};
 /// removed meanwhile is kept.
 pub(crate) const BEGIN: &str = "begin; select pg_advisory_xact_lock_shared(hashtext('htm.recalls'))";
 
+/// Waits until no recall is being kept. Those that are kept later see what this transaction has written, once it is over.
+pub(crate) async fn wait_for_keepers_in_tx(connection: &mut PgConnection) -> Result<()> {
+    sql!("select pg_advisory_xact_lock(hashtext('htm.recalls'))").execute(connection).await.map(drop)
+}
+
 /// Keeps a recall.
 pub(crate) async fn keep_in_tx(connection: &mut PgConnection, recall: &KeptRecall) -> Result<()> {
     let search = &recall.search;
@@ -36,14 +41,24 @@ pub(crate) async fn keep_in_tx(connection: &mut PgConnection, recall: &KeptRecal
         .map(drop)
 }
 
-/// Makes rows of a recall's candidates, so that verdicts can be given on them.
+/// Locks a recall, and makes rows of its candidates, so that verdicts can be given on them. What removes nodes takes locks
+/// in the same order: of the nodes, the recall, its candidates.
 pub(crate) async fn unfold_in_tx(connection: &mut PgConnection, recall: i64, namespace: &str) -> Result<()> {
     sql!(include_str!("sql/unfold_recall.sql"))
         .bind("recall", recall)?
         .bind("namespace", namespace)?
-        .execute(connection)
-        .await
-        .map(drop)
+        .execute(&mut *connection)
+        .await?;
+    sql!(
+        "update htm.recalls
+            set candidates = null, candidates_shown = null, candidates_by_trial = null, candidates_features = null
+          where number = :recall and namespace = :namespace"
+    )
+    .bind("recall", recall)?
+    .bind("namespace", namespace)?
+    .execute(connection)
+    .await
+    .map(drop)
 }
 
 /// Deletes the recalls of namespaces that nobody has judged and that had one of the nodes among their candidates. The
@@ -53,7 +68,7 @@ pub(crate) async fn delete_in_tx(
     namespaces: &[&str],
     nodes: &[NodeId],
 ) -> Result<u64> {
-    sql!("select pg_advisory_xact_lock(hashtext('htm.recalls'))").execute(&mut *connection).await?;
+    wait_for_keepers_in_tx(&mut *connection).await?;
     sql!(
         "delete from htm.recalls where number = any (array(
              select number from htm.recalls

@@ -144,6 +144,11 @@ pub async fn ack(
     learnt: Option<&LearntRanking>,
 ) -> Result<bool> {
     let mut tx = pool.begin().await?;
+    // In the order of feedback: the settings, then the job.
+    sql!("select from htm.learning where namespace = :namespace for update")
+        .bind("namespace", namespace)?
+        .execute(&mut *tx)
+        .await?;
     let ended = sql!(include_str!("sql/ack_learn.sql"))
         .bind("job", job)?
         .bind("worker", &lease.worker)?
@@ -158,7 +163,7 @@ pub async fn ack(
             "insert into htm.rankings (namespace, version, learnt, figures, adopted, reason)
              select l.namespace, coalesce((select max(version) from htm.rankings where namespace = l.namespace), 0) + 1,
                     :learnt, :figures, :adopted, :reason
-               from (select namespace from htm.learning where namespace = :namespace for update) l
+               from htm.learning l where l.namespace = :namespace
              returning version"
         )
         .bind("namespace", namespace)?

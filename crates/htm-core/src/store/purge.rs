@@ -8,12 +8,16 @@ use super::connections::Connections;
 use super::entity::node;
 use super::named::{Named, sql};
 use super::orm::on;
+use super::error::met_another;
 use super::{documents, embeddings, forget, kept_recalls};
 use crate::model::caller::Owner;
 use crate::model::error::Result;
 use crate::model::forget::Removed;
 use crate::model::id::NodeId;
 use crate::model::purge::Purged;
+
+/// The attempts at a step.
+const ATTEMPTS: u32 = 5;
 
 /// The number of nodes that one transaction removes.
 const NODES: i64 = 1_000;
@@ -53,7 +57,7 @@ pub(crate) async fn now(pool: &dyn Connections) -> Result<DateTime<Utc>> {
 pub(crate) async fn all(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
     let mut purged = Purged::default();
     loop {
-        let step = nodes_step(pool, doomed).await?;
+        let step = nodes_step_again(pool, doomed).await?;
         purged.add(step);
         if step.removed.nodes == 0 {
             break;
@@ -65,6 +69,17 @@ pub(crate) async fn all(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<P
         cursor = last;
     }
     Ok(purged)
+}
+
+/// A [step](nodes_step), tried again after a deadlock.
+async fn nodes_step_again(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
+    let mut attempt = 1;
+    loop {
+        match nodes_step(pool, doomed).await {
+            Err(error) if attempt < ATTEMPTS && met_another(&error) => attempt += 1,
+            result => return result,
+        }
+    }
 }
 
 /// Removes some nodes with all dependent rows, the first forgotten first.
@@ -92,7 +107,6 @@ async fn nodes_step(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purge
     for table in ["htm.working_memory", "htm.group_memory"] {
         purged.working_memory += delete(&mut tx, table, &ids).await?;
     }
-    kept_recalls::delete_in_tx(&mut tx, &namespaces, &ids).await?;
     purged.removed.jobs = forget::delete_jobs_in_tx(&mut tx, &namespaces, &ids).await?;
     let of_documents = documents::of_nodes_in_tx(&mut tx, &ids).await?;
     let deleted = node::Entity::delete_many()
@@ -101,6 +115,7 @@ async fn nodes_step(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purge
         .await?;
     purged.removed.nodes = deleted.rows_affected;
     documents::forget_erased_in_tx(&mut tx, &of_documents).await?;
+    kept_recalls::delete_in_tx(&mut tx, &namespaces, &ids).await?;
     tx.commit().await?;
     Ok(purged)
 }

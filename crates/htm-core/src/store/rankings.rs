@@ -7,6 +7,7 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::connections::Connections;
+use super::kept_recalls;
 use super::named::sql;
 use crate::model::error::Result;
 use crate::model::learning::{LearningSettings, Signal};
@@ -101,6 +102,8 @@ pub(crate) struct Setting {
     pub(crate) home: String,
     pub(crate) version: i32,
     pub(crate) trial: Option<Trial>,
+    /// The number of judged recalls so far, and when a ranking was last asked for.
+    pub(crate) judged: i64,
     pub(crate) asked_at: i64,
     pub(crate) least: i32,
 }
@@ -118,12 +121,13 @@ pub(crate) async fn setting(pool: &dyn Connections, namespace: &str) -> Result<O
         version: i32,
         trial: Option<i32>,
         trial_kind: Option<String>,
+        judged: i64,
         asked_at: i64,
         least: i32,
     }
     let found: Option<Row> = sql!(
         "select l.learns_with, l.is_on, l.keeps_text, l.keep_days, l.least as own_least, l.signals,
-                home.version, home.trial, home.trial_kind, home.asked_at, home.least
+                home.version, home.trial, home.trial_kind, home.judged, home.asked_at, home.least
            from htm.learning l join htm.learning home on home.namespace = l.learns_with
           where l.namespace = :namespace"
     )
@@ -142,6 +146,7 @@ pub(crate) async fn setting(pool: &dyn Connections, namespace: &str) -> Result<O
         home: row.learns_with,
         version: row.version,
         trial: trial(row.trial, row.trial_kind),
+        judged: row.judged,
         asked_at: row.asked_at,
         least: row.least,
     }))
@@ -178,18 +183,49 @@ pub(crate) async fn set_in_tx(
     .bind("keep_days", settings.keep_days)?
     .bind("least", settings.least)?
     .bind("signals", signals)?
+    .execute(&mut *connection)
+    .await?;
+    // What a namespace that joins brings along counts.
+    sql!(
+        "update htm.learning
+            set judged = greatest(judged, (select count(*) from htm.recalls r
+                                             join htm.learning l on l.namespace = r.namespace
+                                            where l.learns_with = :home and l.is_on and r.judged))
+          where namespace = :home"
+    )
+    .bind("home", home)?
     .execute(connection)
     .await
     .map(drop)
 }
 
-/// Forgets the texts of a namespace's queries.
-pub(crate) async fn drop_texts_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<()> {
-    sql!("update htm.recalls set query = null where namespace = :namespace and query is not null")
-        .bind("namespace", namespace)?
-        .execute(connection)
-        .await
-        .map(drop)
+/// Applies the settings of a namespace to the recalls that are kept: their time, and whether they have texts.
+pub(crate) async fn apply_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<()> {
+    kept_recalls::wait_for_keepers_in_tx(&mut *connection).await?;
+    sql!(
+        "update htm.recalls r
+            set query = case when l.keeps_text then r.query end,
+                keep_until = case when r.judged then r.made_at + l.keep_days * interval '1 day' else r.keep_until end
+           from htm.learning l
+          where l.namespace = :namespace and r.namespace = :namespace
+            and (r.judged or r.query is not null and not l.keeps_text)"
+    )
+    .bind("namespace", namespace)?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
+/// Lets the namespaces that learn with another one learn by themselves: it is about to be erased.
+pub(crate) async fn part_in_tx(connection: &mut PgConnection, home: &str) -> Result<()> {
+    sql!(
+        "update htm.learning set learns_with = namespace, version = 0, trial = null, trial_kind = null
+          where learns_with = :home and namespace <> :home"
+    )
+    .bind("home", home)?
+    .execute(connection)
+    .await
+    .map(drop)
 }
 
 /// The numbers of kept recalls: of the namespace, and those with a used memory of all that learn with `home`.
@@ -197,7 +233,7 @@ pub(crate) async fn kept(pool: &dyn Connections, namespace: &str, home: &str) ->
     sql!(
         "select (select count(*) from htm.recalls where namespace = :namespace),
                 (select count(*) from htm.recalls r join htm.learning l on l.namespace = r.namespace
-                  where l.learns_with = :home and r.judged)"
+                  where l.learns_with = :home and l.is_on and r.judged)"
     )
     .bind("namespace", namespace)?
     .bind("home", home)?

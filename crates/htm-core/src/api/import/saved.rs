@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 
 use super::LineResult;
 use crate::api::htm::Htm;
-use crate::api::remember::{ATTEMPTS, is_robot_gone, met_another};
+use crate::api::remember::{ATTEMPTS, is_robot_gone};
+use crate::store::error::met_another;
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{ImportedLine, LineKind, SavedMemory, SavedRevision};
 use crate::model::id::{GroupId, NodeId};

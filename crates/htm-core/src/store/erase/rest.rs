@@ -13,7 +13,7 @@ use super::{add_in_tx, lock_in_tx};
 use crate::model::erase::{Erasure, mentions, nodes_of};
 use crate::model::error::Result;
 use crate::store::named::{Named, sql};
-use crate::store::{lifecycle, operations, statistics, tag_changes};
+use crate::store::{lifecycle, operations, rankings, statistics, tag_changes};
 
 /// The number of rows that one statement reads or removes.
 const ROWS: i64 = 10_000;
@@ -183,6 +183,9 @@ pub(crate) async fn namespace(pool: &PgPool, erasure: i64, namespace: &str) -> R
         loop {
             let mut tx = super::begin(pool).await?;
             lock_in_tx(&mut tx, erasure).await?;
+            if table == "htm.learning" {
+                rankings::part_in_tx(&mut tx, namespace).await?;
+            }
             let deleted = Named::new(&delete).bind("namespace", namespace)?.bind("limit", limit)?;
             let rows = match deleted.execute(&mut *tx).await {
                 Ok(rows) => rows,

@@ -1,11 +1,13 @@
 -- How a tried version did on live recalls of the namespaces that learn together: how often it differed in the shadow, and
--- how many judged recalls used more of its hits than of the other ranking's, or fewer.
+-- how many judged recalls used more of its hits than of the other ranking's, or fewer. The other one is that which answered
+-- last beside it.
 --
 -- :home text   :version int
 --
 -- Index: learning_with_idx, recalls_author_idx, recall_candidates_pk, feedback_pk
 with tried as (
-    select r.number, r.namespace, r.trial_kind, r.differs, r.judged
+    select r.number, r.namespace, r.trial_kind, r.differs, r.judged,
+           r.version = first_value(r.version) over (order by r.made_at desc, r.number desc) as is_of_last
       from htm.recalls r
       join htm.learning l on l.namespace = r.namespace and l.learns_with = :home
      where r.trial = :version
@@ -15,10 +17,11 @@ with tried as (
       from tried t
       join htm.recall_candidates c on c.recall = t.number and c.namespace = t.namespace and c.by_trial is not null
       join htm.feedback f on f.recall = c.recall and f.node_id = c.node_id and f.namespace = c.namespace and f.is_used
-     where t.trial_kind = 'interleaved' and t.judged
+     where t.trial_kind = 'interleaved' and t.judged and t.is_of_last
      group by t.number
 )
 select count(*) filter (where trial_kind = 'shadow'), count(*) filter (where trial_kind = 'shadow' and differs),
        (select count(*) from balance), (select count(*) from balance where ahead > 0),
        (select count(*) from balance where ahead < 0)
   from tried
+ where is_of_last

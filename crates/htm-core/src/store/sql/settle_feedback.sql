@@ -1,7 +1,8 @@
 -- Keeps a judged recall for its namespace's time and counts it, once, if something of it was used. Asks for a ranking by a
--- job if there are enough, and a fifth more than when one was last asked for.
+-- job if there are enough, and a fifth more than when one was last asked for. While one is being learnt, the next verdict
+-- asks.
 --
--- :recall bigint   :namespace text   :any_used boolean   :missed smallint   :max_attempts int   :priority int
+-- :recall bigint   :namespace text   :any boolean a candidate was judged   :any_used boolean   :missed smallint   :max_attempts int   :priority int
 --
 -- Index: recalls_pk, learning_pk
 with setting as (
@@ -11,12 +12,16 @@ with setting as (
 ), recall as (
     update htm.recalls r
        set judged = r.judged or :any_used, missed = greatest(r.missed, :missed::smallint),
-           keep_until = r.made_at + (select keep_days from setting) * interval '1 day'
+           keep_until = case when :any then r.made_at + (select keep_days from setting) * interval '1 day'
+                           else r.keep_until end
      where r.number = :recall and r.namespace = :namespace and exists (select from setting)
 ), counted as (
     update htm.learning l
        set judged = l.judged + 1,
            asked_at = case when l.judged + 1 >= l.least and l.judged + 1 >= l.asked_at * 1.2
+                                 and not exists (select from apalis.jobs j
+                                                  where j.job_type = 'htm.learn' and j.idempotency_key = l.namespace
+                                                    and j.status = 'Running')
                            then l.judged + 1 else l.asked_at end
      where l.namespace = (select learns_with from setting)
        and :any_used and exists (select from former where not judged)
