@@ -1,5 +1,8 @@
 //! Learning: recalls that are kept, feedback, signals, rankings and their choice.
 
+#[path = "learning/meanwhile.rs"]
+mod meanwhile;
+
 use std::time::Duration;
 
 use htm_core::ranking::{FEATURE_COUNT, FEATURE_VERSION, Learnt};
@@ -498,100 +501,4 @@ async fn an_attacker_moves_nothing() {
     assert!(after.was_adopted);
     let problems = htm.learning_problems().await.unwrap();
     assert!(matches!(&problems[..], [LearningProblem::OnlyRefuses { author, .. }] if author == "key bad"));
-}
-
-#[tokio::test]
-async fn verdicts_beside_erasures_and_purges_fail_neither() {
-    let (db, htm) = with_learning(LearningSettings { keeps_text: true, ..on() }).await;
-    // With two nodes less each time: one is judged while the others are removed.
-    for round in 0..4 {
-        let recalled = recall(&htm).await;
-        let hits = nodes(&recalled);
-        htm.flush().await;
-        htm.forget(hits[2], &Caller::Handle, Confirmation::Confirmed).await.unwrap();
-        let erase = Erase::Memories(vec![hits[1]]);
-        let (purge, feedback) = (Purge::before(chrono::Utc::now()), Feedback { used: vec![hits[0]], useless: vec![] });
-        let (judged, erased, purged) = tokio::join!(
-            htm.feedback(recalled.recall_id.as_ref().unwrap(), &feedback),
-            htm.erase(&erase, None, Confirmation::Confirmed),
-            htm.purge(&purge, Confirmation::Confirmed),
-        );
-        // The recall may be gone with one of its candidates.
-        assert!(judged.as_ref().map_or_else(|error| error.code() == "recall_unknown", |it| it.used == 1), "{judged:?}");
-        assert_eq!((erased.unwrap().memories, purged.unwrap().removed.nodes), (1, 1), "round {round}");
-    }
-    let gone = "select count(*) from htm.recall_candidates c where not exists (select from htm.nodes n where n.id = c.node_id)";
-    assert_eq!(db.count(gone).await, 0);
-}
-
-#[tokio::test]
-async fn a_query_is_not_kept_beside_the_erasure_of_what_it_may_quote() {
-    let (db, htm) = with_learning(LearningSettings { keeps_text: true, ..on() }).await;
-    let hits = nodes(&recall(&htm).await);
-    htm.flush().await;
-    // As an erasure by another program that is about to commit.
-    let mut tx = db.pool.begin().await.unwrap();
-    sqlx::raw_sql("select pg_advisory_xact_lock(hashtext('htm.recalls')); delete from htm.recalls")
-        .execute(&mut *tx)
-        .await
-        .unwrap();
-    sqlx::query("delete from htm.nodes where id = $1").bind(hits[0].0).execute(&mut *tx).await.unwrap();
-    recall(&htm).await;
-    let (flushed, committed) = tokio::join!(htm.flush(), tx.commit());
-    committed.unwrap();
-    let () = flushed;
-    assert_eq!(db.count("select count(*) from htm.recalls").await, 1);
-    assert_eq!(db.count("select count(*) from htm.recalls where query is not null").await, 0);
-    assert_eq!(db.count("select sum(cardinality(candidates)) from htm.recalls").await, 11);
-}
-
-#[tokio::test]
-async fn a_verdict_while_a_ranking_is_learnt_leaves_the_request_to_the_next() {
-    let (db, htm) = with_learning(on()).await;
-    let judged = async || {
-        let recalled = recall(&htm).await;
-        judge(&htm, &recalled, &nodes(&recalled)[..1], &[]).await
-    };
-    for _ in 0..19 {
-        assert!(!judged().await.learns);
-    }
-    assert!(judged().await.learns);
-    sqlx::raw_sql("update apalis.jobs set status = 'Running' where job_type = 'htm.learn'").execute(&db.pool).await.unwrap();
-    for _ in 0..5 {
-        assert!(!judged().await.learns);
-    }
-    sqlx::raw_sql("update apalis.jobs set status = 'Done' where job_type = 'htm.learn'").execute(&db.pool).await.unwrap();
-    assert!(judged().await.learns);
-    assert_eq!(db.count("select count(*) from apalis.jobs where job_type = 'htm.learn' and status = 'Pending'").await, 1);
-}
-
-#[tokio::test]
-async fn a_namespace_that_joins_brings_its_judgements_and_outlives_the_other() {
-    let (db, htm) = with_learning(on()).await;
-    for _ in 0..12 {
-        let recalled = recall(&htm).await;
-        judge(&htm, &recalled, &nodes(&recalled)[..1], &[]).await;
-    }
-    let alone = htm.learning(None).await.unwrap();
-    assert_eq!((alone.judged, alone.learns_at), (12, 20));
-    htm.remember(Memory::new("A note.").namespace("home")).await.unwrap();
-    htm.set_learning(Some("home"), &on()).await.unwrap();
-    let with = LearningSettings { learns_with: Some("home".into()), ..on() };
-    htm.set_learning(None, &with).await.unwrap();
-    let together = htm.learning(Some("home")).await.unwrap();
-    assert_eq!((together.judged, together.learns_at), (12, 20));
-    // Nothing was used: the recall is not kept longer.
-    let recalled = recall(&htm).await;
-    let unknown = htm.remember(Memory::new("Something else.").namespace("home")).await.unwrap().node;
-    judge(&htm, &recalled, &[unknown], &[]).await;
-    let kept = "select count(*) from htm.recalls where keep_until > now() + interval '2 days'";
-    assert_eq!(db.count(kept).await, 12);
-    // A shorter time applies to what is there.
-    htm.set_learning(None, &LearningSettings { keep_days: 1, ..with }).await.unwrap();
-    assert_eq!(db.count(kept).await, 0);
-
-    htm.erase(&Erase::Namespace("home".into()), None, Confirmation::Confirmed).await.unwrap();
-    let parted = htm.learning(None).await.unwrap();
-    assert_eq!((parted.settings.is_on, parted.settings.learns_with, parted.judged), (true, None, 12));
-    assert!(recall(&htm).await.recall_id.is_some());
 }

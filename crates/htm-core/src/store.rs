@@ -16,7 +16,7 @@ pub(crate) mod edit;
 pub mod embeddings;
 pub(crate) mod entity;
 pub(crate) mod erase;
-mod error;
+pub(crate) mod error;
 pub(crate) mod events;
 pub mod expiry;
 pub(crate) mod export;

@@ -221,7 +221,9 @@ async fn show(config: &Config, args: ShowRankingArgs, output: &Output, zone: &Zo
     let found = with_htm(config, find).await?;
     output.value(&found, || match &found {
         Some(ranking) => describe_ranking(ranking, zone),
-        None if args.version.is_some() => "version 0 is the default ranking: nothing was learnt for it".into(),
+        None if args.version.is_some() => {
+            "version 0 is the default ranking: nothing was learnt for it".into()
+        }
         None => "the default ranking is used; nothing has been learnt yet: see `htm learning show`".into(),
     });
     Ok(())

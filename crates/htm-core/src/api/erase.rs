@@ -7,7 +7,6 @@ use serde_json::json;
 
 pub use self::caches::ErasureFollower;
 use crate::api::htm::Htm;
-use crate::store::error::met_another;
 use crate::model::caller::{Caller, Confirmation};
 use crate::model::erase::{Erase, ErasePlan, Erasure, Verification, nothing};
 use crate::model::error::{Error, Result, codes};
@@ -16,6 +15,7 @@ use crate::model::memory::refuse_nul;
 use crate::model::nodes::not_found;
 use crate::store::erase::proof::whole;
 use crate::store::erase::{self as store, Selected, proof, rest};
+use crate::store::error::met_another;
 
 /// The number of attempts of a transaction that meets another one.
 const ATTEMPTS: u32 = 5;

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use crate::api::htm::Htm;
 use crate::api::remember::ATTEMPTS;
-use crate::store::error::met_another;
 use crate::model::error::{Error, Result, chain, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::LEARN_QUEUE;
 use crate::model::learning::{
     Feedback, FeedbackReceipt, LAST_RECALL, MAX_RECALLS_A_DAY, Signal, recall_unknown, validate_recall_id,
 };
+use crate::store::error::met_another;
 use crate::store::feedback::{self as store, Judged, Settled};
 use crate::store::jobs;
 

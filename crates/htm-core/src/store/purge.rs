@@ -6,9 +6,9 @@ use sqlx::PgConnection;
 
 use super::connections::Connections;
 use super::entity::node;
+use super::error::met_another;
 use super::named::{Named, sql};
 use super::orm::on;
-use super::error::met_another;
 use super::{documents, embeddings, forget, kept_recalls};
 use crate::model::caller::Owner;
 use crate::model::error::Result;

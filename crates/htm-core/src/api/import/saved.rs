@@ -7,7 +7,6 @@ use chrono::{DateTime, Utc};
 use super::LineResult;
 use crate::api::htm::Htm;
 use crate::api::remember::{ATTEMPTS, is_robot_gone};
-use crate::store::error::met_another;
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{ImportedLine, LineKind, SavedMemory, SavedRevision};
 use crate::model::id::{GroupId, NodeId};
@@ -15,6 +14,7 @@ use crate::model::memory::{content_hash, language_unknown};
 use crate::model::nodes::key_taken;
 use crate::model::remember::Outcome;
 use crate::store::embeddings::RegisteredModel;
+use crate::store::error::met_another;
 use crate::store::import::{self as store, Identity, NewSaved, parts};
 use crate::store::{groups, jobs, nodes, priorities, robots, tags};
 
