@@ -44,6 +44,10 @@ if [ -z "${HTM_TEST_DATABASE_URL:-}" ]; then
     stop() { HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db down --force >/dev/null; rm -rf "$HTM_TEST_DATA_DIR"; }
     trap stop EXIT
     HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db up >/dev/null
+    # Workers that tests kill leave connections for a moment: the usual 200 can run out.
+    echo 'max_connections = 400' >>"$HTM_TEST_DATA_DIR/data/postgresql.auto.conf"
+    HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db down --force >/dev/null
+    HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db up >/dev/null
 fi
 HTM_TEST_LOGS="$HTM_TEST_DATA_DIR/logs"
 export HTM_TEST_LOGS
