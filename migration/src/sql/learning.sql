@@ -82,7 +82,7 @@ create table htm.recalls (
 );
 comment on table htm.recalls is 'Recalls that feedback may judge.';
 create index recalls_author_idx on htm.recalls (author, made_at);
-create index recalls_judged_idx on htm.recalls (namespace, made_at) where judged;
+create index recalls_namespace_idx on htm.recalls (namespace, made_at);
 create index recalls_keep_until_idx on htm.recalls (keep_until);
 create index recalls_unjudged_idx on htm.recalls (namespace) where candidates is not null;
 -- Numbers hardly compress.

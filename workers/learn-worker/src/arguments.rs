@@ -15,7 +15,7 @@ use htm_worker::service::ProcessArgs;
   learn-worker                          work until SIGTERM
   learn-worker --drain                  work until the queue is empty
   learn-worker --listen 127.0.0.1:9464  serve /livez, /readyz and /metrics
-  learn-worker --concurrency 4               learn for four namespaces at once, a CPU each"
+  learn-worker --concurrency 4          learn for four namespaces at once, a CPU each"
 )]
 pub struct Arguments {
     /// The queue; there is one

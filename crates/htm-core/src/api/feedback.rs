@@ -123,7 +123,7 @@ impl Htm {
         }
     }
 
-    /// Records verdicts, those on candidates, and asks for a ranking if it is time. What is told is bounded.
+    /// Records verdicts, those on candidates, and asks for a ranking if it is time. Told verdicts are bounded.
     async fn record_verdicts(
         &self,
         recall: &Judged,

@@ -1,6 +1,6 @@
 //! Two rankings in one list, by team draft (Radlinski, Kurup and Joachims 2008, "How Does Clickthrough Data Reflect
 //! Retrieval Quality?"): in each round both add their best node that is not in the list yet, and a coin says which is
-//! first. What is used of the list then says which ranking is better.
+//! first. Use of the list then shows which ranking is better.
 
 use std::collections::HashSet;
 

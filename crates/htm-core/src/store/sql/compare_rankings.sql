@@ -4,7 +4,7 @@
 --
 -- :home text   :version int
 --
--- Index: learning_with_idx, recalls_author_idx, recall_candidates_pk, feedback_pk
+-- Index: learning_with_idx, recalls_namespace_idx, recall_candidates_pk, feedback_pk
 with tried as (
     select r.number, r.namespace, r.trial_kind, r.differs, r.judged,
            r.version = first_value(r.version) over (order by r.made_at desc, r.number desc) as is_of_last

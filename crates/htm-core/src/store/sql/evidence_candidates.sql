@@ -2,7 +2,7 @@
 --
 -- :namespace text, whose ranking it is   :features smallint   :most bigint
 --
--- Index: learning_with_idx, recalls_judged_idx, recall_candidates_pk
+-- Index: learning_with_idx, recalls_namespace_idx, recall_candidates_pk
 with recall as (
     select r.number, r.namespace, r.made_at, r.missed
       from htm.learning l
