@@ -165,17 +165,17 @@ pub struct FeedbackAuthor {
 }
 
 impl FeedbackAuthor {
-    /// Whether it judges much and finds nothing of use. What it says is kept, and moves nothing.
+    /// Whether it judges much and finds nothing of use. Its verdicts are kept, and move nothing.
     pub fn only_refuses(&self) -> bool {
         self.used == 0 && self.recalls >= REFUSES_FROM
     }
 }
 
-/// What is wrong with the learning of a namespace.
+/// A problem of the learning of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LearningProblem {
-    /// An author judges much and finds nothing of use. What it says is kept, and moves nothing.
+    /// An author judges much and finds nothing of use. Its verdicts are kept, and move nothing.
     OnlyRefuses {
         /// The namespace.
         namespace: String,
