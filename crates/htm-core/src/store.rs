@@ -3,6 +3,7 @@
 //! purpose.
 
 pub(crate) mod accesses;
+pub(crate) mod again;
 pub(crate) mod api_keys;
 pub(crate) mod audit;
 pub(crate) mod audit_log;

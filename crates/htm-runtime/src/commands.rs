@@ -7,22 +7,28 @@ pub fn hint(error: &Error) -> String {
     of_code(error).unwrap_or_else(|| error.hint().to_owned())
 }
 
-/// The table from codes to commands. None if the error's own hint is as good, or if a value for the command is missing.
+/// The table from codes to commands. None if the error's own hint is as good.
 fn of_code(error: &Error) -> Option<String> {
     let value = |name| error.value(name);
+    let named = |name: &'static str| value(name).map_or_else(|| name.to_uppercase(), str::to_owned);
     Some(match error.code() {
-        "key_taken" => format!("use another key, or look at its node: `htm get {}`", value("node")?),
+        "key_taken" => format!("use another key, or look at its node: `htm get {}`", named("node")),
         "content_taken" => {
-            let node = value("node")?;
+            let node = named("node");
             format!("use the existing node: `htm get {node}`; or forget one of the two")
         }
         "contended" => {
             value("namespace")?;
             "try again in a moment; a change of many nodes is in `htm tags log` when it is done".into()
         }
+        "namespace_forbidden" => "name a namespace that the handle sees: `htm namespaces list`".into(),
+        "robot_forbidden" => "name no robot, or that of the key".into(),
+        "api_key_invalid" | "api_key_expired" => "create a new one: `htm keys create`".into(),
+        "api_key_revoked" => "ask whoever revoked it, or create a new one: `htm keys create`".into(),
+        "signed_out" => "sign in again".into(),
         "api_key_unknown" => "list the keys: `htm keys list`".into(),
         "quota_exceeded" => {
-            format!("forget memories, or raise the quota: `htm namespaces quota {}`", value("namespace")?)
+            format!("forget memories, or raise the quota: `htm namespaces quota {}`", named("namespace"))
         }
         "node_not_found" => "look for it: `htm recall QUERY`".into(),
         "not_owner" => {
@@ -31,25 +37,34 @@ fn of_code(error: &Error) -> Option<String> {
         "remembered_by_others" => {
             "allow any robot's (`--any-robot`): every robot that remembered it loses it".into()
         }
-        "revision_conflict" => format!("read it again (`htm get {}`), then edit that", value("node")?),
+        "revision_conflict" => format!("read it again (`htm get {}`), then edit that", named("node")),
         "not_confirmed" => match (value("node"), value("jobs")) {
             (Some(node), _) => format!("confirm: `htm forget {node} --yes`"),
             (_, Some(_)) => "look at them with `htm jobs list`, then confirm with `--yes`".into(),
             _ => "preview it with `--dry-run`, then confirm with `--yes`".into(),
         },
+        "recall_unknown" => {
+            "give the recall_id of a recall, or `last`; recalls are kept where learning is on (`htm learning on`), and \
+             for a day until they are judged"
+                .into()
+        }
+        "ranking_unknown" => "list the rankings: `htm ranking list`".into(),
+        "ranking_unusable" => "use another version (`htm ranking list`), or let a `learn-worker` fit a new one".into(),
+        "file_too_many_lines" => "read the text of its memory: `htm get NODE`".into(),
+        "document_not_found" => "list the documents: `htm documents list`".into(),
         "backfill_unknown" => "start one: `htm backfill`".into(),
         "erasure_unknown" => "list them: `htm erase list`".into(),
         "erase_plan_changed" => "check the memories again with `--dry-run`".into(),
         "relation_cycle" => "remove one relation of the chain first, such as `htm unrelate 42 supersedes 17`".into(),
-        "relation_unknown" => format!("list the relations: `htm related {}`", value("node")?),
-        "not_forgotten" => format!("nothing is left to do: `htm get {}`", value("node")?),
+        "relation_unknown" => format!("list the relations: `htm related {}`", named("node")),
+        "not_forgotten" => format!("nothing is left to do: `htm get {}`", named("node")),
         "wait_timeout" => "see whether a worker runs: `htm doctor`".into(),
-        "stage_dead" => format!("see the details: `htm status {}`", value("node")?),
+        "stage_dead" => format!("see the details: `htm status {}`", named("node")),
         "embedder_missing" => "set embedding.provider, or recall with strategy `fulltext`".into(),
         "embedder_other" => format!(
             "recall asks the active model: give the program the embedder of {}, or activate a model that it has: \
              `htm models list`",
-            value("label")?
+            named("label")
         ),
         "reranker_missing" => {
             "set rerank.provider to \"http\" with rerank.url, or to \"local\" with rerank.path; or recall without it"
@@ -60,24 +75,24 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "robot_unknown" => "list them: `htm robots list --all`; a robot belongs to one namespace".into(),
         "robot_taken" => {
-            let name = value("name")?;
+            let name = named("name");
             format!("use another name, or merge them: `htm robots merge OTHER {name} --yes`")
         }
         "group_unknown" => format!(
             "list them: `htm groups list --all`; the first to join makes one: `htm groups join {}`",
-            value("group")?
+            named("group")
         ),
-        "group_member_unknown" => format!("see its members: `htm groups show {}`", value("group")?),
+        "group_member_unknown" => format!("see its members: `htm groups show {}`", named("group")),
         "group_member_passive" => format!(
             "let an active member write, or make this one active: `htm groups promote {} {}`",
-            value("group")?,
-            value("robot")?
+            named("group"),
+            named("robot")
         ),
-        "group_closed" => format!("to open it again, join it: `htm groups join {}`", value("group")?),
+        "group_closed" => format!("to open it again, join it: `htm groups join {}`", named("group")),
         "group_member_lost" => format!(
             "start its process again: `htm groups join {} --robot {}`",
-            value("group")?,
-            value("robot")?
+            named("group"),
+            named("robot")
         ),
         "group_last_active" => {
             "let another robot join first, or shut the group down: `htm groups shutdown`".into()
@@ -91,17 +106,17 @@ fn of_code(error: &Error) -> Option<String> {
         "namespace_full" => format!(
             "use existing tags, remove some (`htm tags orphans --namespace {}`), or raise \
              `tag.namespace_limit`",
-            value("namespace")?
+            named("namespace")
         ),
         "tag_unknown" => return unknown_tag(error),
         "tag_taken" => {
-            format!("merge them: `htm tags merge {} {} --yes`", value("from")?, value("tag")?)
+            format!("merge them: `htm tags merge {} {} --yes`", named("from"), named("tag"))
         }
         "tag_into_own_child" => {
-            format!("to split it: `htm tags split {} …`", value("tag")?)
+            format!("to split it: `htm tags split {} …`", named("tag"))
         }
         "tag_in_use" => {
-            let tag = value("tag")?;
+            let tag = named("tag");
             format!(
                 "merge it into another (`htm tags merge {tag} INTO --yes`), or take it from them: `htm tags remove \
                  {tag} --assigned --yes`"
@@ -109,21 +124,21 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "tag_is_synonym" => format!(
             "use `{}`, or free the name: `htm tags synonyms remove {}`",
-            value("tag")?,
-            value("name")?
+            named("tag"),
+            named("name")
         ),
         "synonym_is_tag" => {
-            format!("merge them: `htm tags merge {} {} --yes`", value("name")?, value("tag")?)
+            format!("merge them: `htm tags merge {} {} --yes`", named("name"), named("tag"))
         }
         "synonym_unknown" => "list them: `htm tags synonyms list`".into(),
         "change_unknown" => "list them: `htm tags log`".into(),
-        "change_reverted" => format!("to do it again, undo that: `htm tags revert {} --yes`", value("by")?),
+        "change_reverted" => format!("to do it again, undo that: `htm tags revert {} --yes`", named("by")),
         "changed_since" => match value("by") {
             Some(by) => format!("undo that one first: `htm tags revert {by} --yes`"),
-            None => format!("look at what it is now: `htm tags show {}`", value("name")?),
+            None => format!("look at what it is now: `htm tags show {}`", named("name")),
         },
         "job_not_found" => "list them: `htm jobs list`, and `--state done` for the done".into(),
-        "job_state_unfit" => match (value("job")?, value("state")?) {
+        "job_state_unfit" => match (named("job"), value("state")?) {
             (job, "running") => format!("wait for its end, or `htm jobs cancel {job}` first"),
             (job, "dead") => format!("to do it again: `htm jobs retry {job}`"),
             (job, _) => format!("nothing is left to do; see `htm jobs show {job}`"),
@@ -142,10 +157,10 @@ fn of_code(error: &Error) -> Option<String> {
             None => "none is registered yet: start an `embed-worker`, or `htm models add PROVIDER/NAME`".into(),
         },
         "model_not_ready" => "start an embed-worker with this configuration: `embed-worker`".into(),
-        "model_retired" => format!("take it into use again: `htm models add {}`", value("label")?),
+        "model_retired" => format!("take it into use again: `htm models add {}`", named("label")),
         "model_active" => "activate another one first: `htm models activate LABEL`".into(),
         "model_incomplete" => {
-            let (label, open, dead) = (value("label")?, value("open")?, value("dead")?);
+            let (label, open, dead) = (named("label"), named("open"), named("dead"));
             format!(
                 "open jobs in its queue: {open}, dead letters: {dead}: `htm models backfill {label}`, `htm jobs retry` \
                  for the dead; or go without those nodes: `htm models activate {label} --force`"
@@ -195,4 +210,21 @@ fn unknown_tag(error: &Error) -> Option<String> {
         hint += &format!("; the nearest that there are: {nearest}");
     }
     Some(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use htm_core::error::codes;
+
+    use super::*;
+
+    #[test]
+    fn no_hint_names_a_function_of_the_library() {
+        let of_library: Vec<String> = (codes::ALL.iter())
+            .filter(|code| code.hint.contains("::"))
+            .map(|code| format!("{}: {}", code.name, hint(&Error::new(code, "it failed"))))
+            .filter(|hint| hint.contains("::"))
+            .collect();
+        assert_eq!(of_library, [""; 0]);
+    }
 }

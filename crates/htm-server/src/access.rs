@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method};
+use axum::http::{Extensions, HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::Response;
 use htm_core::{ApiKey, Htm, Role};
 use moka::future::Cache;
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::oauth::{OAuth, Token};
 use crate::problem::{Problem, Result};
@@ -45,6 +45,12 @@ pub(crate) enum Sender {
 }
 
 impl Caller {
+    /// The caller that [`checked`] has found. A path that nobody checks has none.
+    pub(crate) fn of(extensions: &Extensions) -> Result<&Self> {
+        let unchecked = || Problem::new(codes::API_KEY_MISSING, "the path has no check of its caller");
+        extensions.get().ok_or_else(unchecked)
+    }
+
     /// The caller, if its role is enough.
     fn with(self, needed: Role) -> Result<Self> {
         enough(self.role, needed, "this").map(|()| self)
@@ -131,7 +137,7 @@ impl Access {
         })
     }
 
-    /// Who sends a request for a path with these headers, if the key, the token or the sign-in is valid.
+    /// The sender of a request for a path with these headers, if the key, the token or the sign-in is valid.
     pub(crate) async fn sender(
         &self,
         htm: &Htm,
@@ -182,16 +188,20 @@ impl Access {
 }
 
 /// Finds the caller of a request, and refuses one whose role is not enough.
-pub(crate) async fn checked(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
+pub(crate) async fn checked(
+    State(shared): State<Shared>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response> {
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let needed = needed(request.method(), route);
     let (headers, path) = (request.headers(), request.uri().path());
-    let caller = app
+    let caller = shared
         .access
-        .caller(&app.htm, request.method(), headers, path)
+        .caller(&shared.htm, request.method(), headers, path)
         .await
         .and_then(|caller| caller.with(needed));
-    let caller = caller.map_err(|problem| match app.access.oauth() {
+    let caller = caller.map_err(|problem| match shared.access.oauth() {
         Some(oauth) => oauth.challenge(problem, path, headers.contains_key(AUTHORIZATION), needed),
         None => problem,
     })?;
@@ -228,15 +238,12 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
     }
 }
 
-/// The handlers' state is the caller's: its handle is the restricted one.
-impl FromRequestParts<App> for App {
+impl FromRequestParts<Shared> for App {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
-        // A path that nobody checks has no caller.
-        let unchecked = || Problem::new(codes::API_KEY_MISSING, "the path has no check of its caller");
-        let caller = parts.extensions.get::<Caller>().cloned().ok_or_else(unchecked)?;
-        Ok(Self { htm: caller.htm, role: caller.role, key: caller.key, ..app.clone() })
+    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self> {
+        let caller = Caller::of(&parts.extensions)?;
+        Ok(Self { htm: caller.htm.clone(), role: caller.role, shared: shared.clone() })
     }
 }
 

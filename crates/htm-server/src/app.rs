@@ -1,4 +1,4 @@
-//! The state that the handlers share.
+//! The state that all requests share, and the part of it that a caller may use.
 
 use std::sync::Arc;
 
@@ -14,30 +14,38 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::problem::{Problem, Result};
 
-/// The state that the handlers share. Cheap to clone.
-#[derive(Clone)]
-pub(crate) struct App {
-    /// The handle. In a handler it is restricted to what the caller may see.
+/// The state that all requests share. Routes and layers clone it many times a request.
+pub(crate) type Shared = Arc<Common>;
+
+/// See [`Shared`].
+pub(crate) struct Common {
+    /// The handle, not restricted.
     pub(crate) htm: Htm,
-    /// The role of the caller.
-    pub(crate) role: Role,
-    /// The id of the caller's key, or `oauth:` and the subject of its token; empty if the server is open.
-    pub(crate) key: String,
-    pub(crate) access: Arc<Access>,
+    pub(crate) access: Access,
     pub(crate) limits: Limits,
     /// A permit for each request in hand.
     pub(crate) permits: Arc<Semaphore>,
     /// The memory for the bodies of these.
     pub(crate) bodies: Bodies,
-    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) metrics: Metrics,
     /// The hosts that requests may name; none: any.
-    pub(crate) hosts: Option<Arc<[String]>>,
+    pub(crate) hosts: Option<Vec<String>>,
     /// Whether browsers reach this server by TLS.
     pub(crate) is_tls: bool,
     /// Signals that a backfill was started.
     pub(crate) backfills: Arc<Notify>,
     /// Cancelled when the server stops.
     pub(crate) stop: CancellationToken,
+}
+
+/// The application as the caller of a request may use it.
+#[derive(Clone)]
+pub(crate) struct App {
+    /// The handle, restricted to what the caller may see.
+    pub(crate) htm: Htm,
+    /// The role of the caller.
+    pub(crate) role: Role,
+    pub(crate) shared: Shared,
 }
 
 impl App {

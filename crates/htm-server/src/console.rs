@@ -16,7 +16,7 @@ use axum::routing::get;
 use include_dir::{Dir, include_dir};
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
+use crate::app::Shared;
 
 /// The policy of the page: its own files and this server's API alone.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -28,7 +28,7 @@ static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/console");
 /// The page itself. Views are addresses below `/console/`, and the script tells them apart.
 const PAGE: &str = "index.html";
 
-pub(crate) fn router() -> Router<App> {
+pub(crate) fn router() -> Router<Shared> {
     let page = async |headers: HeaderMap| answer(PAGE, &headers);
     let view = async |Path(path): Path<String>, headers: HeaderMap| answer(&path, &headers);
     Router::new()

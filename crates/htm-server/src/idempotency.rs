@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tracing::Instrument;
 
+use crate::access::Caller;
 use crate::app::App;
 use crate::codes;
 use crate::extract;
@@ -49,8 +50,8 @@ impl<S: Sync> FromRequestParts<S> for Once {
 }
 
 /// Reads the key, for a handler that keeps the answer.
-pub(crate) async fn by_handler(app: App, request: Request, next: Next) -> Result<Response> {
-    let (mut request, operation) = read(&app, request).await?;
+pub(crate) async fn by_handler(request: Request, next: Next) -> Result<Response> {
+    let (mut request, operation) = read(request).await?;
     if let Some(operation) = operation {
         request.extensions_mut().insert(operation);
     }
@@ -59,10 +60,10 @@ pub(crate) async fn by_handler(app: App, request: Request, next: Next) -> Result
 
 /// Reads the key, and keeps the answer.
 pub(crate) async fn around(app: App, request: Request, next: Next) -> Result<Response> {
-    let (mut request, operation) = read(&app, request).await?;
+    let (mut request, operation) = read(request).await?;
     let Some(operation) = operation else { return Ok(next.run(request).await) };
     request.extensions_mut().insert(operation.clone());
-    if let Some(answer) = app.htm.begin_operation(&operation, app.limits.request_time * 2).await? {
+    if let Some(answer) = app.htm.begin_operation(&operation, app.shared.limits.request_time * 2).await? {
         return Ok(replayed(&answer));
     }
     // In a task of its own: a client that goes away would otherwise leave the operation open.
@@ -122,7 +123,7 @@ pub(crate) fn mark(response: &mut Response) {
 }
 
 /// The operation of a write with a key, and the request with its body in memory.
-async fn read(app: &App, request: Request) -> Result<(Request, Option<Operation>)> {
+async fn read(request: Request) -> Result<(Request, Option<Operation>)> {
     let Some(key) = request.headers().get(IDEMPOTENCY_KEY) else { return Ok((request, None)) };
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok((request, None));
@@ -136,7 +137,8 @@ async fn read(app: &App, request: Request) -> Result<(Request, Option<Operation>
     );
     let (parts, body) = request.into_parts();
     let body = extract::bytes(&parts, body).await?;
-    let operation = Operation::new(&app.key, &key, &[head.as_bytes(), &body].concat())?;
+    let caller = &Caller::of(&parts.extensions)?.key;
+    let operation = Operation::new(caller, &key, &[head.as_bytes(), &body].concat())?;
     Ok((Request::from_parts(parts, Body::from(body)), Some(operation)))
 }
 

@@ -19,7 +19,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Named, bytes, json_only, unreadable, weigh};
 use crate::limits::MAX_BODY_BYTES;
@@ -35,7 +35,7 @@ struct Offered {
     tools: Option<String>,
 }
 
-pub(crate) fn router() -> Router<App> {
+pub(crate) fn router() -> Router<Shared> {
     Router::new().route("/mcp", any(everywhere)).route("/mcp/{*namespace}", any(within))
 }
 
@@ -72,7 +72,7 @@ async fn answer(app: &App, htm: Htm, offered: &Offered, request: Request) -> Res
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_BODY_BYTES)
-        .with_cancellation_token(app.stop.child_token());
+        .with_cancellation_token(app.shared.stop.child_token());
     let make = move || Ok(server.clone());
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     as_problem(service.handle(request).await.map(Body::new)).await

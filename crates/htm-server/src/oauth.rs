@@ -190,7 +190,7 @@ impl Resource {
         }
     }
 
-    /// Who a valid token is of, and what its holder may do. What is not said is not allowed.
+    /// The subject of a valid token, and the rights of its holder. A right that is not named is not given.
     fn read(&self, claims: &Claims) -> problem::Result<Token> {
         let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default();
         let is_usable =

@@ -10,7 +10,7 @@ use axum::routing::get;
 use htm_core::error::Code;
 use serde_json::Value;
 
-use crate::app::App;
+use crate::app::Shared;
 use crate::problem::{of_code, of_precondition};
 use crate::{codes, document};
 
@@ -35,7 +35,7 @@ th { font-weight: 600; } .muted { color: #5c6b7c; }
   details, h2, th, td { border-color: #2b3541; } .muted { color: #93a2b3; } }
 ";
 
-pub(crate) fn router() -> Router<App> {
+pub(crate) fn router() -> Router<Shared> {
     let (reference, errors) = (reference(&document::openapi()), errors());
     Router::new()
         .route("/docs", get(async move || (HEADERS, reference)))

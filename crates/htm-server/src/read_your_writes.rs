@@ -1,14 +1,14 @@
 //! `HTM-WAL-Position`: with read replicas, a write answers where it stands in the write-ahead log, and a read with that
 //! position sees it.
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use htm_core::error::chain;
 use htm_core::{Htm, WalPosition};
 
-use crate::app::App;
+use crate::app::Shared;
 use crate::codes;
 use crate::problem::{Problem, Result};
 
@@ -27,11 +27,11 @@ pub(crate) fn seeing(htm: Htm, headers: &HeaderMap) -> Result<Htm> {
 }
 
 /// Adds the position to the answer of a write.
-pub(crate) async fn wrote(app: App, request: Request, next: Next) -> Response {
-    let writes = !request.method().is_safe() && app.htm.replicas().is_some();
+pub(crate) async fn wrote(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let writes = !request.method().is_safe() && shared.htm.replicas().is_some();
     let mut response = next.run(request).await;
     if writes && response.status().is_success() {
-        match app.htm.wal_position().await {
+        match shared.htm.wal_position().await {
             Ok(position) => {
                 let value = HeaderValue::from_str(&position.to_string()).expect("a position is visible");
                 response.headers_mut().insert(WAL_POSITION, value);

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 use ulid::Ulid;
 
-use crate::app::App;
+use crate::app::Shared;
 use crate::codes;
 use crate::limits::{MAX_HEADERS, MAX_HEADERS_BYTES, MAX_URI_BYTES};
 use crate::problem::{Problem, Result};
@@ -28,7 +28,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MAX_ID_BYTES: usize = 128;
 
 /// Gives a request its id, logs and counts it, and answers a panic.
-pub(crate) async fn observed(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn observed(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = id(&request);
     let trace = Trace::of(request.headers());
@@ -37,7 +37,7 @@ pub(crate) async fn observed(State(app): State<App>, request: Request, next: Nex
     let trace_id = trace.as_ref().map(|trace| trace.id.as_str());
     let span = tracing::info_span!("request", id = %id.to_str().unwrap_or("?"), trace_id, method, route);
     let exported = follow(&span, trace.as_ref(), &method, &route);
-    let in_hand = InHand::new(&app.metrics.in_flight);
+    let in_hand = InHand::new(&shared.metrics.in_flight);
     let work = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone());
     let mut response = work.await.unwrap_or_else(|_| {
         let _entered = span.enter();
@@ -45,7 +45,7 @@ pub(crate) async fn observed(State(app): State<App>, request: Request, next: Nex
     });
     drop(in_hand);
     let (status, took) = (response.status().as_u16(), started.elapsed());
-    app.metrics.answered(&method, &route, status, took);
+    shared.metrics.answered(&method, &route, status, took);
     answered(&span, status);
     span.in_scope(|| tracing::debug!(status, ms = took.as_millis() as u64, "answered"));
     let headers = response.headers_mut();
@@ -84,7 +84,11 @@ fn id(request: &Request) -> HeaderValue {
 
 /// Refuses a request that names another host, or comes from a page of another: a page on the web could otherwise use
 /// the server of its reader, after a change of its name's address (DNS rebinding).
-pub(crate) async fn of_this_host(State(app): State<App>, request: Request, next: Next) -> Result<Response> {
+pub(crate) async fn of_this_host(
+    State(shared): State<Shared>,
+    request: Request,
+    next: Next,
+) -> Result<Response> {
     let forbidden = |what: &str, value: &HeaderValue| {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
         Problem::new(codes::HOST_FORBIDDEN, format!("the server does not serve the {what} `{value}`"))
@@ -92,7 +96,7 @@ pub(crate) async fn of_this_host(State(app): State<App>, request: Request, next:
     let named = request.headers().get(HOST);
     let served = |authority: &str| {
         let Ok(given) = authority.parse::<Authority>() else { return false };
-        match &app.hosts {
+        match &shared.hosts {
             Some(hosts) => hosts.iter().any(|host| host.eq_ignore_ascii_case(given.host())),
             // Any host is served, and a page of the same host may call it.
             None => {
@@ -134,17 +138,21 @@ pub(crate) async fn with_small_head(request: Request, next: Next) -> Result<Resp
 }
 
 /// Refuses a request when too many are in hand, or when the server stops; ends one that takes too long.
-pub(crate) async fn limited(State(app): State<App>, mut request: Request, next: Next) -> Result<Response> {
-    if app.stop.is_cancelled() {
+pub(crate) async fn limited(
+    State(shared): State<Shared>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response> {
+    if shared.stop.is_cancelled() {
         return Err(Problem::new(codes::STOPPING, "the server is stopping"));
     }
-    let Ok(_permit) = app.permits.clone().try_acquire_owned() else {
-        let problem = format!("{} requests are in hand", app.limits.requests);
+    let Ok(_permit) = shared.permits.clone().try_acquire_owned() else {
+        let problem = format!("{} requests are in hand", shared.limits.requests);
         return Err(Problem::new(codes::TOO_BUSY, problem));
     };
-    let reserved = app.bodies.reserve(&request)?;
+    let reserved = shared.bodies.reserve(&request)?;
     request.extensions_mut().insert(reserved.clone());
-    let limit = app.limits.request_time;
+    let limit = shared.limits.request_time;
     timeout(limit, next.run(request)).await.map_err(|_elapsed| match reserved.is_read() {
         true => {
             let problem = format!("the body did not come within {} s", limit.as_secs_f64());

@@ -35,7 +35,7 @@ use axum::routing::get;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::app::App;
+use crate::app::Shared;
 use crate::codes;
 use crate::parameters::Parameters;
 use crate::problem::Problem;
@@ -44,12 +44,12 @@ use crate::{
 };
 
 /// The paths whose handlers keep the answer of a write with a key.
-fn written_once() -> OpenApiRouter<App> {
+fn written_once() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().merge(remember::written_once()).merge(conversations::written_once())
 }
 
 /// The paths whose answer is kept around the handler.
-fn others() -> OpenApiRouter<App> {
+fn others() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .merge(memories::router())
         .merge(relations::router())
@@ -74,7 +74,7 @@ fn others() -> OpenApiRouter<App> {
 
 /// The paths that only read, or that may be asked again. A key means nothing there, and an answer with the texts of
 /// memories is not kept.
-fn reads() -> OpenApiRouter<App> {
+fn reads() -> OpenApiRouter<Shared> {
     recall::router()
         .merge(export::router())
         .merge(events::router())
@@ -89,7 +89,7 @@ pub(crate) fn takes_key(path: &str) -> bool {
 }
 
 /// The paths that take no key.
-fn streams() -> OpenApiRouter<App> {
+fn streams() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().merge(import::router()).merge(keys::creation())
 }
 
@@ -99,16 +99,16 @@ pub(crate) fn described() -> OpenApi {
 }
 
 /// All routes with what is done around them.
-pub(crate) fn all(app: App) -> Router {
+pub(crate) fn all(shared: Shared) -> Router {
     let (written_once, _) = written_once().split_for_parts();
     let (others, _) = others().split_for_parts();
     let (reads, _) = reads().split_for_parts();
     let (streams, _) = streams().split_for_parts();
     let document = document::openapi().to_string();
     let writes = written_once
-        .layer(from_fn_with_state(app.clone(), idempotency::by_handler))
-        .merge(others.layer(from_fn_with_state(app.clone(), idempotency::around)))
-        .layer(from_fn_with_state(app.clone(), read_your_writes::wrote));
+        .layer(from_fn(idempotency::by_handler))
+        .merge(others.layer(from_fn_with_state(shared.clone(), idempotency::around)))
+        .layer(from_fn_with_state(shared.clone(), read_your_writes::wrote));
     let api = writes
         // The answer to an import begins before its last writes.
         .merge(streams.layer(from_fn(idempotency::refused)))
@@ -116,8 +116,8 @@ pub(crate) fn all(app: App) -> Router {
         .merge(mcp::router())
         .merge(health::metrics_router())
         .layer(from_fn_with_state(Parameters::of(&described()), parameters::known))
-        .layer(from_fn_with_state(app.clone(), access::checked))
-        .layer(from_fn_with_state(app.clone(), request::limited))
+        .layer(from_fn_with_state(shared.clone(), access::checked))
+        .layer(from_fn_with_state(shared.clone(), request::limited))
         // Bodies are read with a limit of their own, whose error names it.
         .layer(DefaultBodyLimit::disable());
     let openapi = get(async move || ([(CONTENT_TYPE, "application/json")], document));
@@ -130,9 +130,9 @@ pub(crate) fn all(app: App) -> Router {
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn(request::with_small_head))
-        .layer(from_fn_with_state(app.clone(), request::of_this_host))
-        .layer(from_fn_with_state(app.clone(), request::observed))
-        .with_state(app)
+        .layer(from_fn_with_state(shared.clone(), request::of_this_host))
+        .layer(from_fn_with_state(shared.clone(), request::observed))
+        .with_state(shared)
 }
 
 async fn unknown_path(request: Request) -> Problem {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use htm_core::{Error, Htm, RecallQuery, Result, Role};
+use htm_core::{Error, Htm, RecallQuery, Result};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
-use crate::app::App;
+use crate::app::Common;
 use crate::backfills;
 use crate::bodies::Bodies;
 use crate::codes;
@@ -108,21 +108,19 @@ impl Server {
         let _following = self.htm.follow_erasures();
         let backfills = Arc::new(Notify::new());
         let going_on = tokio::spawn(backfills::run(self.htm.clone(), backfills.clone(), stop.clone()));
-        let app = App {
+        let shared = Common {
             htm: self.htm,
-            role: Role::Reader,
-            key: String::new(),
-            access: Arc::new(Access::new(self.listening.oauth.clone())),
+            access: Access::new(self.listening.oauth.clone()),
             limits: self.limits,
             permits: Arc::new(Semaphore::new(self.limits.requests)),
             bodies: Bodies::new(),
-            metrics: Arc::new(Metrics::new()),
-            hosts: hosts(&self.listening).map(Into::into),
+            metrics: Metrics::new(),
+            hosts: hosts(&self.listening),
             is_tls: self.listening.tls.is_some(),
             backfills,
             stop: stop.clone(),
         };
-        let routes = routes::all(app);
+        let routes = routes::all(Arc::new(shared));
         let connections = Arc::new(Semaphore::new(self.limits.connections));
         let graceful = GracefulShutdown::new();
         loop {

@@ -13,7 +13,7 @@ use htm_core::{Role, Secret, SignIn};
 use serde::{Deserialize, Serialize};
 
 use crate::access::Sender;
-use crate::app::App;
+use crate::app::{Common, Shared};
 use crate::codes;
 use crate::problem::{Problem, Result};
 
@@ -23,7 +23,7 @@ const COOKIE_NAME: &str = "htm_sign_in";
 /// machine, send none.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Who uses the console.
+/// The user of the console.
 #[derive(Serialize)]
 struct SignedIn {
     role: Role,
@@ -44,50 +44,52 @@ struct Presented {
     key: String,
 }
 
-pub(crate) fn router() -> Router<App> {
+pub(crate) fn router() -> Router<Shared> {
     Router::new().route("/console/sign-in", get(who).post(sign_in).delete(sign_out))
 }
 
-/// Who the browser is signed in as. Its token is replaced when it is due.
-async fn who(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
-    if let Sender::Anyone = app.access.sender(&app.htm, &Method::GET, &headers, "/console/sign-in").await? {
-        return Ok(Json(SignedIn::anyone(&app)).into_response());
+/// The sign-in of the browser. Its token is replaced when it is due.
+async fn who(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response> {
+    if let Sender::Anyone =
+        shared.access.sender(&shared.htm, &Method::GET, &headers, "/console/sign-in").await?
+    {
+        return Ok(Json(SignedIn::anyone(&shared)).into_response());
     }
     let missing = || Problem::new(codes::API_KEY_MISSING, "the browser is not signed in");
-    let found = app.htm.renew_sign_in(token(&headers).ok_or_else(missing)?).await?;
-    let renewed = found.token.as_ref().map(|token| [cookie(&app, token.expose(), found.ends_at)]);
-    Ok((renewed.into_iter().flatten().collect::<HeaderMap>(), Json(SignedIn::of(&app, found)))
+    let found = shared.htm.renew_sign_in(token(&headers).ok_or_else(missing)?).await?;
+    let renewed = found.token.as_ref().map(|token| [cookie(&shared, token.expose(), found.ends_at)]);
+    Ok((renewed.into_iter().flatten().collect::<HeaderMap>(), Json(SignedIn::of(&shared, found)))
         .into_response())
 }
 
-async fn sign_in(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Result<Response> {
+async fn sign_in(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Result<Response> {
     same_origin(&Method::POST, &headers)?;
     let Presented { key } = serde_json::from_slice(&body)
         .map_err(|error| Problem::new(codes::BODY_INVALID, format!("the body is no key: {error}")))?;
-    let key = app.htm.authenticate(&key).await?;
-    let sign_in = app.htm.sign_in(key).await?;
-    let cookie = cookie(&app, sign_in.token.as_ref().map_or("", Secret::expose), sign_in.ends_at);
-    Ok(([cookie], Json(SignedIn::of(&app, sign_in))).into_response())
+    let key = shared.htm.authenticate(&key).await?;
+    let sign_in = shared.htm.sign_in(key).await?;
+    let cookie = cookie(&shared, sign_in.token.as_ref().map_or("", Secret::expose), sign_in.ends_at);
+    Ok(([cookie], Json(SignedIn::of(&shared, sign_in))).into_response())
 }
 
-async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
+async fn sign_out(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response> {
     same_origin(&Method::DELETE, &headers)?;
     if let Some(token) = token(&headers) {
-        app.htm.sign_out(token).await?;
-        app.access.forget();
+        shared.htm.sign_out(token).await?;
+        shared.access.forget();
     }
-    Ok((StatusCode::NO_CONTENT, [cookie(&app, "", DateTime::UNIX_EPOCH)]).into_response())
+    Ok((StatusCode::NO_CONTENT, [cookie(&shared, "", DateTime::UNIX_EPOCH)]).into_response())
 }
 
 impl SignedIn {
-    fn anyone(app: &App) -> Self {
-        let namespace = app.htm.settings().namespace.clone();
+    fn anyone(shared: &Common) -> Self {
+        let namespace = shared.htm.settings().namespace.clone();
         let (namespaces, robot, key, name) = (None, None, None, None);
         Self { role: Role::Admin, namespaces, namespace, robot, key, name, ends_at: None }
     }
 
-    fn of(app: &App, SignIn { key, ends_at, .. }: SignIn) -> Self {
-        let own = &app.htm.settings().namespace;
+    fn of(shared: &Common, SignIn { key, ends_at, .. }: SignIn) -> Self {
+        let own = &shared.htm.settings().namespace;
         let namespace = match &key.namespaces {
             Some(namespaces) if !namespaces.contains(own) => namespaces.first().unwrap_or(own),
             _ => own,
@@ -129,8 +131,8 @@ pub(crate) fn same_origin(method: &Method, headers: &HeaderMap) -> Result<()> {
 }
 
 /// The header that gives a browser its token until a time.
-fn cookie(app: &App, token: &str, until: DateTime<Utc>) -> (HeaderName, HeaderValue) {
-    let secure = if app.is_tls { "; Secure" } else { "" };
+fn cookie(shared: &Common, token: &str, until: DateTime<Utc>) -> (HeaderName, HeaderValue) {
+    let secure = if shared.is_tls { "; Secure" } else { "" };
     let seconds = (until - Utc::now()).num_seconds().max(0);
     let text = format!("{COOKIE_NAME}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
     (SET_COOKIE, HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("")))

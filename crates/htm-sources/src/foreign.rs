@@ -26,7 +26,7 @@ pub struct Foreign {
     pub owner: Vec<String>,
     /// The agent that remembers it.
     pub robot: Option<String>,
-    /// Who said it.
+    /// The speaker.
     pub speaker: Option<String>,
     /// Its conversation or run.
     pub session: Option<String>,

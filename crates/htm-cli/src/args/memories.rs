@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use htm_core::{Caller, NodeId};
 
-/// Who asks.
+/// The asking robot.
 #[derive(Args, Clone)]
 pub(crate) struct CallerArgs {
     /// Act as this robot; it may change its own memories

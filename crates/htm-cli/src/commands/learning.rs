@@ -133,6 +133,8 @@ fn describe_learning(state: &Learning) -> String {
             state.judged,
             state.learns_at
         ));
+    } else if state.kept > 0 {
+        lines.push(format!("{} kept from before, until their time is over", count(state.kept, "recall")));
     }
     let mut text = lines.join("\n");
     if !state.authors.is_empty() {

@@ -13,12 +13,10 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::filter::validate_limit;
 use crate::model::memory::refuse_nul;
 use crate::model::nodes::not_found;
+use crate::store::again::{again, met_another};
 use crate::store::erase::proof::whole;
 use crate::store::erase::{self as store, Selected, proof, rest};
-use crate::store::error::met_another;
 
-/// The number of attempts of a transaction that meets another one.
-const ATTEMPTS: u32 = 5;
 /// The number of times that the memories are removed that others write to a namespace while it is erased.
 const ROUNDS: u32 = 100;
 
@@ -188,13 +186,7 @@ impl Htm {
     /// Removes the next nodes; false if there are none. Tries again if a background save of another process waits for
     /// what this one holds, and holds what this one waits for.
     async fn remove_next(&self, erasure: i64) -> Result<bool> {
-        let mut attempt = 1;
-        loop {
-            match store::step(self.shared_pool(), erasure).await {
-                Err(error) if attempt < ATTEMPTS && met_another(&error) => attempt += 1,
-                result => return result,
-            }
-        }
+        again(met_another, || store::step(self.shared_pool(), erasure)).await
     }
 
     /// Checks a selection, and finds the ids of its names.

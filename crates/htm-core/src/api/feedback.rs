@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 
 use crate::api::htm::Htm;
-use crate::api::remember::ATTEMPTS;
 use crate::model::error::{Error, Result, chain, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::LEARN_QUEUE;
 use crate::model::learning::{
     Feedback, FeedbackReceipt, LAST_RECALL, MAX_RECALLS_A_DAY, Signal, recall_unknown, validate_recall_id,
 };
-use crate::store::error::met_another;
+use crate::store::again::{again, met_another};
 use crate::store::feedback::{self as store, Judged, Settled};
 use crate::store::jobs;
 
@@ -38,13 +37,7 @@ impl Htm {
     pub async fn feedback(&self, recall: &str, feedback: &Feedback) -> Result<FeedbackReceipt> {
         feedback.validate()?;
         self.kept_recalls().flush(self.shared_pool()).await;
-        let mut attempt = 1;
-        loop {
-            match self.try_feedback(recall, feedback).await {
-                Err(error) if attempt < ATTEMPTS && was_overtaken(&error) => attempt += 1,
-                result => return result,
-            }
-        }
+        again(was_overtaken, || self.try_feedback(recall, feedback)).await
     }
 
     async fn try_feedback(&self, recall: &str, feedback: &Feedback) -> Result<FeedbackReceipt> {
@@ -114,13 +107,8 @@ impl Htm {
         let found = store::last_with(self.shared_pool(), namespace, self.actor(), nodes).await?;
         let Some((recall, nodes)) = found else { return Ok(()) };
         let verdicts: Vec<(NodeId, bool)> = nodes.into_iter().map(|node| (node, signal.is_use())).collect();
-        let mut attempt = 1;
-        loop {
-            match self.record_verdicts(&recall, Some(signal), &verdicts).await {
-                Err(error) if attempt < ATTEMPTS && was_overtaken(&error) => attempt += 1,
-                result => return result.map(drop),
-            }
-        }
+        let record = || self.record_verdicts(&recall, Some(signal), &verdicts);
+        again(was_overtaken, record).await.map(drop)
     }
 
     /// Records verdicts, those on candidates, and asks for a ranking if it is time. Told verdicts are bounded.

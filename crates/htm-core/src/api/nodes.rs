@@ -3,11 +3,11 @@
 use chrono::{DateTime, Utc};
 
 use crate::api::htm::Htm;
-use crate::api::remember::ATTEMPTS;
-use crate::model::error::{Result, codes};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::learning::Signal;
 use crate::model::nodes::{Node, Revision, TagAssignment, not_found};
+use crate::store::again::again;
 use crate::store::nodes;
 use crate::store::then::Then;
 
@@ -67,14 +67,13 @@ impl Htm {
     /// `namespace_invalid`, or a database error.
     pub async fn get_by_key(&self, namespace: Option<&str>, key: &str) -> Result<Option<Node>> {
         let namespace = self.namespace_or_own(namespace)?;
-        let mut attempt = 1;
-        while let Some(id) = nodes::id_by_key(self.pool(), namespace, key).await? {
-            match self.get(id).await {
-                // It was replaced in between.
-                Err(error) if error.is(codes::NODE_NOT_FOUND) && attempt < ATTEMPTS => attempt += 1,
-                result => return result.map(Some),
+        let get = || async {
+            match nodes::id_by_key(self.pool(), namespace, key).await? {
+                Some(id) => self.get(id).await.map(Some),
+                None => Ok(None),
             }
-        }
-        Ok(None)
+        };
+        let was_replaced = |error: &Error| error.is(codes::NODE_NOT_FOUND);
+        again(was_replaced, get).await
     }
 }

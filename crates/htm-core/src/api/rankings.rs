@@ -87,7 +87,7 @@ impl Htm {
                 let message =
                     format!("version {version} orders the hits already: there is nothing to compare");
                 return Err(Error::new(codes::LEARNING_INVALID, message)
-                    .with_hint("try a version that is not active: `Htm::rankings`"));
+                    .with_hint("try a version that is not active"));
             }
             self.usable_ranking(&setting, version).await?;
         }

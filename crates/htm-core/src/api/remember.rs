@@ -15,16 +15,13 @@ use crate::model::memory::{Memory, language_unknown};
 use crate::model::nodes::key_taken;
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
-use crate::store::error::met_another;
+use crate::store::again::{ATTEMPTS, met_another};
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
 use crate::store::{expiry, jobs};
 use crate::store::{priorities, robots, tags};
 
 /// The errors of some memories, at their places, and the others, ready to be written.
 pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>);
-
-/// The number of attempts of a write that conflicts with a removal or another write.
-pub(crate) const ATTEMPTS: u32 = 4;
 
 /// The receipt of a write that the caller has yet to commit.
 #[derive(Debug)]
@@ -87,7 +84,7 @@ impl Htm {
                     return Ok((written(id), robot));
                 }
                 Ok(None) => {}
-                Err(error) if is_robot_gone(&error) => {}
+                Err(error) if was_overtaken(&error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -296,7 +293,7 @@ impl Htm {
             match nodes::insert_one(&mut connection, node, None, &self.insertion()).await {
                 Ok(Some(id)) => return Ok(vec![Ok(written(id))]),
                 Ok(None) => {}
-                Err(error) if is_robot_gone(&error) => {}
+                Err(error) if was_overtaken(&error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -318,9 +315,7 @@ impl Htm {
         let mut attempt = 1;
         let mut results = loop {
             match self.attempt_in_tx(connection, nodes).await {
-                Err(error) if attempt < ATTEMPTS && (is_robot_gone(&error) || met_another(&error)) => {
-                    attempt += 1;
-                }
+                Err(error) if attempt < ATTEMPTS && was_overtaken(&error) => attempt += 1,
                 results => break results?,
             }
         };
@@ -438,10 +433,10 @@ fn written(node: NodeId) -> Receipt {
     Receipt { node, outcome: Outcome::Written }
 }
 
-/// Whether the robot's row was removed between its check and the write.
-pub(crate) fn is_robot_gone(error: &Error) -> bool {
+/// Whether the robot's row was removed between its check and the write, or a deadlock ended the write.
+pub(crate) fn was_overtaken(error: &Error) -> bool {
     let constraint = error.database().and_then(|it| it.constraint());
-    matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk"))
+    matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk")) || met_another(error)
 }
 
 /// The nodes that existed, with the expiry that the writer asked for.

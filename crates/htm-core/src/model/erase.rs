@@ -106,7 +106,7 @@ pub struct ErasePlan {
 pub struct Erasure {
     /// Its number.
     pub id: i64,
-    /// Who erased: a key of the API, or the robot of a program.
+    /// The eraser: a key of the API, or the robot of a program.
     pub asked_by: String,
     /// The subject.
     pub kind: ErasureKind,

@@ -211,7 +211,7 @@ pub struct Learning {
     pub judged: i64,
     /// The number of judged recalls at which a ranking is learnt next.
     pub learns_at: i64,
-    /// Who gave feedback, the most active first; at most 20.
+    /// The authors of feedback, the most active first; at most 20.
     pub authors: Vec<FeedbackAuthor>,
 }
 

@@ -20,7 +20,7 @@ pub struct RankingUsed {
     /// The version that was mixed in, if two rankings are compared on live recalls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interleaved_with: Option<i32>,
-    /// What it weighs, of a learnt ranking, if an explanation was requested.
+    /// The weights of a learnt ranking, if an explanation was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<RankingWeight>,
 }
@@ -87,7 +87,7 @@ pub struct RankingFigures {
 pub struct RankingWeight {
     /// The feature.
     pub feature: &'static str,
-    /// What the feature is.
+    /// The feature in words.
     pub about: &'static str,
     /// Its weight by default: what it adds to a score at most, about.
     pub by_default: f64,
@@ -132,7 +132,7 @@ pub struct RankingChoice {
     pub former: i32,
     /// When it was chosen.
     pub chosen_at: DateTime<Utc>,
-    /// Who chose it.
+    /// The person or program that chose it.
     pub chosen_by: String,
     /// The reason.
     pub reason: String,

@@ -10,7 +10,7 @@ use crate::model::memory::{MAX_KEY_BYTES, validate_text};
 pub struct Replacement {
     /// The conversations. One that does not exist has nothing to replace.
     pub conversations: Vec<Conversation>,
-    /// Who replaces.
+    /// The robot that replaces.
     pub caller: Caller,
 }
 

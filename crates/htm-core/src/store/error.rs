@@ -9,11 +9,6 @@ use crate::model::fault::Fault;
 use crate::model::memory::language_unknown;
 use crate::store::losses;
 
-/// Whether the database ended the transaction because of a deadlock.
-pub(crate) fn met_another(error: &Error) -> bool {
-    error.database().is_some_and(|it| it.sqlstate() == Some("40P01"))
-}
-
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as E;

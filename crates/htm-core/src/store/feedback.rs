@@ -165,7 +165,7 @@ pub(crate) async fn last_shown(
     .await
 }
 
-/// Who judged recalls of these namespaces, the most active first; at most 20.
+/// The authors of feedback in a namespace, the most active first; at most 20.
 pub(crate) async fn authors(pool: &dyn Connections, namespace: &str) -> Result<Vec<FeedbackAuthor>> {
     let rows: Vec<(String, i64, i64, i64)> = sql!(
         "select author, count(distinct recall), count(*) filter (where is_used), count(*) filter (where not is_used)

@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::PgConnection;
 
+use super::again::{again, met_another};
 use super::connections::Connections;
 use super::entity::node;
-use super::error::met_another;
 use super::named::{Named, sql};
 use super::orm::on;
 use super::{documents, embeddings, forget, kept_recalls};
@@ -15,9 +15,6 @@ use crate::model::error::Result;
 use crate::model::forget::Removed;
 use crate::model::id::NodeId;
 use crate::model::purge::Purged;
-
-/// The attempts at a step.
-const ATTEMPTS: u32 = 5;
 
 /// The number of nodes that one transaction removes.
 const NODES: i64 = 1_000;
@@ -73,13 +70,7 @@ pub(crate) async fn all(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<P
 
 /// A [step](nodes_step), tried again after a deadlock.
 async fn nodes_step_again(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
-    let mut attempt = 1;
-    loop {
-        match nodes_step(pool, doomed).await {
-            Err(error) if attempt < ATTEMPTS && met_another(&error) => attempt += 1,
-            result => return result,
-        }
-    }
+    again(met_another, || nodes_step(pool, doomed)).await
 }
 
 /// Removes some nodes with all dependent rows, the first forgotten first.

@@ -16,7 +16,7 @@ use crate::model::rankings::{
     RankingChoice, RankingComparison, RankingFigures, RankingInfo, RankingUsed, Trial, TrialKind,
 };
 
-/// What a recall needs to know of its namespace's learning.
+/// The settings of learning that a recall in the namespace needs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActiveRanking {
     /// Whether recalls are kept.

@@ -9,20 +9,19 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, Quer
 use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 
+use super::again::{again, met_another};
 use super::connections::Connections;
 use super::entity::robot;
 use super::groups;
 use super::named::{Named, sql};
 use super::orm::{Db, on};
-use crate::model::error::{DatabaseError, Error, Result, codes};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::{GroupId, RobotId};
 use crate::model::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
 
 const NOW_CALLED: &str = "select id, name from htm.robots
     where id = coalesce((select into_id from htm.merged_robots where robot_id = :robot), :robot)";
 
-/// The number of attempts of a merge that conflicts with another transaction.
-const MERGES: u32 = 5;
 /// The longest time for which a suspended merge keeps the groups of its robots waiting.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The number of attempts of a registration whose robots are removed as fast as it registers them.
@@ -227,22 +226,11 @@ pub(crate) async fn merge(
     from: &[&str],
     into: &str,
 ) -> Result<MergeReceipt> {
-    let mut attempt = 1;
-    loop {
-        match try_merge(pool, namespace, from, into).await {
-            // The next attempt sees what the other transaction wrote.
-            Err(error) if attempt < MERGES && met_another(&error) => attempt += 1,
-            // One of `from` joined a group meanwhile.
-            Err(error) if attempt < MERGES && error.is(codes::CONTENDED) => attempt += 1,
-            Ok((receipt, groups)) => {
-                for group in groups {
-                    groups::notify(pool, group).await;
-                }
-                return Ok(receipt);
-            }
-            Err(error) => return Err(error),
-        }
+    let (receipt, groups) = again(was_overtaken, || try_merge(pool, namespace, from, into)).await?;
+    for group in groups {
+        groups::notify(pool, group).await;
     }
+    Ok(receipt)
 }
 
 /// Returns the receipt of the merge, and the groups to notify.
@@ -316,15 +304,14 @@ async fn move_nodes(
     Ok(moved as i64)
 }
 
-/// Whether a merge met another transaction: in a deadlock with a forget or an edit; by the same content, which `into`
-/// has just written; or by a write of one of `from`. PostgreSQL (18.6) may grant `for update` beside a `for key share`
-/// of the same moment. The foreign key then refuses the removal of the robot.
-fn met_another(error: &Error) -> bool {
-    let met = |it: &DatabaseError| {
-        it.sqlstate() == Some("40P01")
-            || matches!(it.constraint(), Some("nodes_duplicate_key" | "nodes_robot_fk" | "repeats_robot_fk"))
-    };
-    error.database().is_some_and(met)
+/// Whether another transaction was in the way of a merge: in a deadlock with a forget or an edit; by the same content,
+/// which `into` has just written; as one of `from` joined a group; or by a write of one of `from`. PostgreSQL (18.6) may
+/// grant `for update` beside a `for key share` of the same moment. The foreign key then refuses the removal of the robot.
+fn was_overtaken(error: &Error) -> bool {
+    let constraint = error.database().and_then(|it| it.constraint());
+    matches!(constraint, Some("nodes_duplicate_key" | "nodes_robot_fk" | "repeats_robot_fk"))
+        || met_another(error)
+        || error.is(codes::CONTENDED)
 }
 
 impl From<robot::Model> for RobotInfo {

@@ -8,23 +8,23 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use super::scope;
-use crate::app::App;
+use crate::app::Shared;
 use crate::codes;
 use crate::problem::{Problem, Result};
 
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// The metadata of the whole server, and of the endpoints of MCP, which are resources of their own for their clients.
-pub(crate) fn router() -> Router<App> {
+pub(crate) fn router() -> Router<Shared> {
     Router::new()
         .route(WELL_KNOWN, get(metadata))
         .route(&format!("{WELL_KNOWN}/mcp"), get(metadata))
         .route(&format!("{WELL_KNOWN}/mcp/{{*namespace}}"), get(metadata))
 }
 
-async fn metadata(State(app): State<App>, request: Request) -> Result<Json<Value>> {
+async fn metadata(State(shared): State<Shared>, request: Request) -> Result<Json<Value>> {
     let path = request.uri().path();
-    let Some(oauth) = app.access.oauth() else {
+    let Some(oauth) = shared.access.oauth() else {
         return Err(Problem::new(codes::ROUTE_UNKNOWN, "the server accepts no tokens of OAuth"));
     };
     let part = path.strip_prefix(WELL_KNOWN).unwrap_or_default();

@@ -11,12 +11,12 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body, Named, limit, next};
 use crate::problem::{Problem, Result};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(list, start)).routes(routes!(get)).routes(routes!(cancel))
 }
 
@@ -76,7 +76,7 @@ async fn start(app: App, Body(body): Body<NewBackfill>) -> Result<Response> {
         return Ok(Json(WouldEnqueue { would_enqueue }).into_response());
     }
     let run = app.htm.submit_backfill(&request).await?;
-    app.backfills.notify_one();
+    app.shared.backfills.notify_one();
     let location = format!("/v1/backfills/{}", run.id);
     Ok((StatusCode::ACCEPTED, [(LOCATION, location)], Json(run)).into_response())
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::Body;
 use crate::idempotency::Once;
@@ -22,7 +22,7 @@ use crate::wait::{Wait, Waiting};
 const MAX_METADATA_TOTAL: usize = 1 << 20;
 
 /// The paths whose handlers keep the answer of a write with a key.
-pub(crate) fn written_once() -> OpenApiRouter<App> {
+pub(crate) fn written_once() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(create))
 }
 

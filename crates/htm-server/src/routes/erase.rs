@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body, Named, next};
 use crate::problem::{Problem, Result};
@@ -20,7 +20,7 @@ use crate::routes::forget::confirmation;
 /// A permit for the vacuum after an erasure: it reads whole tables.
 static VACUUM: Semaphore = Semaphore::const_new(1);
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(erase_many))
         .routes(routes!(erase_namespace))

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::Asked;
 use crate::problem::{Problem, Result};
@@ -40,7 +40,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 /// The path, as the audience of a token may name it.
 const PATH: &str = "/v1/events";
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(events))
 }
 
@@ -132,11 +132,12 @@ impl Sender {
                 self.send_depths(&mut depths).await?;
             }
             tokio::select! {
-                () = self.app.stop.cancelled() => return Err(Ended),
+                () = self.app.shared.stop.cancelled() => return Err(Ended),
                 () = self.to.closed() => return Err(Ended),
                 () = sleep(LOOK) => {}
             }
             self.app
+                .shared
                 .access
                 .sender(&self.app.htm, &Method::GET, &self.headers, PATH)
                 .await

@@ -15,7 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::import::NDJSON;
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::Asked;
 use crate::problem::{Problem, Result};
@@ -23,7 +23,7 @@ use crate::problem::{Problem, Result};
 /// A permit for each export of the process: each holds a connection and a snapshot.
 static EXPORTS: Semaphore = Semaphore::const_new(2);
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(export))
 }
 
@@ -45,7 +45,7 @@ async fn export(app: App, Asked(asked): Asked<Vec<(String, String)>>) -> Result<
         .map_err(|_| Problem::new(codes::TOO_BUSY, "two exports are running, as many as may at a time"))?;
     let export = app.htm.export(options).await?;
     let (blocks, answer) = channel(1);
-    tokio::spawn(run(export, permit, app.stop, blocks));
+    tokio::spawn(run(export, permit, app.shared.stop.clone(), blocks));
     let lines = stream::try_unfold(answer, async |mut answer| match answer.recv().await {
         Some(Some(block)) => Ok(Some((block, answer))),
         Some(None) => Ok(None),

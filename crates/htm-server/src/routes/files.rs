@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body};
 use crate::idempotency::{Once, answer_of};
@@ -16,11 +16,11 @@ use crate::problem::{Problem, Result};
 use crate::routes::memories::{InNamespace, caller};
 
 /// The path that only reads.
-pub(crate) fn reads() -> OpenApiRouter<App> {
+pub(crate) fn reads() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(view))
 }
 
-pub(crate) fn writes() -> OpenApiRouter<App> {
+pub(crate) fn writes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(create))
         .routes(routes!(str_replace))

@@ -7,14 +7,14 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body, IfMatch, Named, next};
 use crate::idempotency::{Once, answer_of};
 use crate::problem::{Problem, Result, of_request};
 use crate::routes::memories::caller;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(forget))
         .routes(routes!(restore))

@@ -10,14 +10,14 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body, Named};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::InNamespace;
 use crate::routes::namespaces::scope;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(list))
         .routes(routes!(get))

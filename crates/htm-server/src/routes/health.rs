@@ -8,9 +8,10 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
+use htm_core::Htm;
 use tokio::time::timeout;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::problem::{Problem, Result};
 
@@ -20,11 +21,11 @@ const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=
 /// The time for the database to answer a probe. Probes give up after 5 s.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-pub(crate) fn router() -> Router<App> {
+pub(crate) fn router() -> Router<Shared> {
     Router::new().route("/livez", get(livez)).route("/readyz", get(readyz))
 }
 
-pub(crate) fn metrics_router() -> Router<App> {
+pub(crate) fn metrics_router() -> Router<Shared> {
     Router::new().route("/metrics", get(metrics))
 }
 
@@ -32,21 +33,21 @@ async fn livez() -> &'static str {
     "ok\n"
 }
 
-async fn readyz(State(app): State<App>) -> impl IntoResponse {
+async fn readyz(State(shared): State<Shared>) -> impl IntoResponse {
     let unready = |reason: &str| (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n"));
-    if app.stop.is_cancelled() {
+    if shared.stop.is_cancelled() {
         return unready("the server is stopping");
     }
-    match timeout(PATIENCE, app.htm.unknown_namespaces(&[])).await {
-        Ok(Ok(_)) => (StatusCode::OK, format!("ok\n{}", replicas(&app))),
+    match timeout(PATIENCE, shared.htm.unknown_namespaces(&[])).await {
+        Ok(Ok(_)) => (StatusCode::OK, format!("ok\n{}", replicas(&shared.htm))),
         Ok(Err(error)) => unready(error.code()),
         Err(_elapsed) => unready("the database does not answer"),
     }
 }
 
 /// A line for each replica that does not answer reads. The server is ready without it: the primary answers.
-fn replicas(app: &App) -> String {
-    let states = app.htm.replicas().map(|replicas| replicas.states()).unwrap_or_default();
+fn replicas(htm: &Htm) -> String {
+    let states = htm.replicas().map(|replicas| replicas.states()).unwrap_or_default();
     let left_out = states.into_iter().filter(|state| !state.in_use);
     left_out.map(|state| format!("replica {} is not used: {}\n", state.host, state.reason)).collect()
 }
@@ -56,5 +57,5 @@ async fn metrics(app: App) -> Result<impl IntoResponse> {
         let problem = "the metrics are of all namespaces, and the key is not";
         return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
     }
-    Ok(([(CONTENT_TYPE, OPENMETRICS)], app.metrics.render(app.htm.replicas())))
+    Ok(([(CONTENT_TYPE, OPENMETRICS)], app.shared.metrics.render(app.htm.replicas())))
 }

@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::plain_only;
 use crate::problem::{Details, Problem, Result};
@@ -44,7 +44,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// A permit for each import of the process: each has a chunk in memory.
 static IMPORTS: Semaphore = Semaphore::const_new(4);
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(import))
 }
 
@@ -137,7 +137,7 @@ async fn run(app: App, body: Body, _permit: SemaphorePermit<'static>, results: R
     if app.role < Role::Admin {
         import = import.plain_only();
     }
-    let stall_time = app.limits.stall_time;
+    let stall_time = app.shared.limits.stall_time;
     let (mut number, mut weight) = (0, 0);
     let error = |code, what: String| htm_core::Error::new(code, what);
     let end = loop {
@@ -176,7 +176,7 @@ async fn run(app: App, body: Body, _permit: SemaphorePermit<'static>, results: R
         if number > MAX_LINES {
             break error(codes::BATCH_TOO_LARGE, format!("the request has more than {MAX_LINES} lines"));
         }
-        if app.stop.is_cancelled() {
+        if app.shared.stop.is_cancelled() {
             break error(codes::STOPPING, "the server is stopping".into());
         }
         let of_line = match weight::within_limit("line", &line) {

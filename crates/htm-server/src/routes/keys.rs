@@ -11,16 +11,16 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::extract::{Asked, Body, Named, next};
 use crate::problem::{Problem, Result};
 
 /// The answer to a creation has a secret, so it is not kept for a retry.
-pub(crate) fn creation() -> OpenApiRouter<App> {
+pub(crate) fn creation() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(create))
 }
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(revoke)).routes(routes!(audit))
 }
 
@@ -85,7 +85,7 @@ async fn list(app: App) -> Result<Json<Keys>> {
     responses((status = 200, body = ApiKey)))]
 async fn revoke(app: App, Named(id): Named<String>) -> Result<Json<ApiKey>> {
     let revoked = app.htm.revoke_api_key(&id).await?;
-    app.access.forget();
+    app.shared.access.forget();
     Ok(Json(revoked))
 }
 

@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::extract::{Asked, Body, Named};
 use crate::problem::Result;
 use crate::routes::memories::InNamespace;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(feedback))
         .routes(routes!(learning, set_learning))
@@ -60,7 +60,7 @@ async fn learning(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<Lea
     Ok(Json(app.htm.learning(place.namespace.as_deref()).await?))
 }
 
-/// What a namespace keeps of its recalls. A field that is not given has its default.
+/// The settings of learning in a namespace. A field that is not given has its default.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct LearningBody {

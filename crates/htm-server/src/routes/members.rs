@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use super::groups::{group, target};
 use super::recall::options;
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::extract::{Asked, Body, Named};
 use crate::filter::FilterBody;
 use crate::problem::Result;
@@ -21,7 +21,7 @@ use crate::problem::Result;
 /// The default lease: clients are farther away than processes.
 const LEASE: Duration = Duration::from_secs(30);
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(leave))
         .routes(routes!(add))
@@ -30,7 +30,7 @@ pub(crate) fn router() -> OpenApiRouter<App> {
 }
 
 /// The paths that answer with the texts of memories, and may be asked again.
-pub(crate) fn reads() -> OpenApiRouter<App> {
+pub(crate) fn reads() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(join)).routes(routes!(heartbeat)).routes(routes!(context))
 }
 

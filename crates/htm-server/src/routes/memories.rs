@@ -17,14 +17,14 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body, IfMatch, Named, etag, next};
 use crate::idempotency::{Once, answer};
 use crate::problem::{Problem, Result, of_request};
 use crate::wait::{Wait, Waiting};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(list))
         .routes(routes!(get, edit))

@@ -9,12 +9,12 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::extract::{Asked, Body};
 use crate::problem::Result;
 use crate::routes::memories::change;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(list))
         .routes(routes!(activate))

@@ -7,13 +7,13 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::InNamespace;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(quota, set_quota))
 }
 
@@ -61,7 +61,7 @@ async fn set_quota(app: App, Body(body): Body<NewQuota>) -> Result<Json<QuotaAnd
         requests_per_minute: body.requests_per_minute,
     };
     app.htm.set_quota(body.namespace.as_deref(), quota).await?;
-    app.access.forget();
+    app.shared.access.forget();
     answer(&app, body.namespace.as_deref()).await
 }
 

@@ -11,14 +11,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::enough;
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body};
 use crate::filter::{FilterBody, prefixes};
 use crate::limits::{MAX_CONTEXT_TOKENS, MAX_SEPARATOR};
 use crate::problem::{Problem, Result};
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(recall, recall_simply))
         .routes(routes!(context))

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::Body;
 use crate::idempotency::Once;
@@ -25,7 +25,7 @@ use crate::routes::memories::caller;
 use crate::wait::{Wait, Waiting};
 
 /// The paths whose handlers keep the answer of a write with a key.
-pub(crate) fn written_once() -> OpenApiRouter<App> {
+pub(crate) fn written_once() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(create)).routes(routes!(create_many))
 }
 

@@ -11,14 +11,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body, Named, limit, next};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::InNamespace;
 use crate::routes::namespaces::scope;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(list, register))
         .routes(routes!(merge))

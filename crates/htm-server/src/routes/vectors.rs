@@ -9,13 +9,13 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Body, Named};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::caller;
 
-pub(crate) fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(set_vector)).routes(routes!(add))
 }
 

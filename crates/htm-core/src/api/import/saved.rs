@@ -6,15 +6,15 @@ use chrono::{DateTime, Utc};
 
 use super::LineResult;
 use crate::api::htm::Htm;
-use crate::api::remember::{ATTEMPTS, is_robot_gone};
+use crate::api::remember::was_overtaken;
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{ImportedLine, LineKind, SavedMemory, SavedRevision};
 use crate::model::id::{GroupId, NodeId};
 use crate::model::memory::{content_hash, language_unknown};
 use crate::model::nodes::key_taken;
 use crate::model::remember::Outcome;
+use crate::store::again::again;
 use crate::store::embeddings::RegisteredModel;
-use crate::store::error::met_another;
 use crate::store::import::{self as store, Identity, NewSaved, parts};
 use crate::store::{groups, jobs, nodes, priorities, robots, tags};
 
@@ -273,23 +273,18 @@ impl Htm {
         known: (&Models, &Changes),
         written: &mut Written,
     ) -> Result<Vec<Found>> {
-        let mut attempt = 1;
-        loop {
-            let mut claims = written.clone();
-            match self.try_import(items, known, &mut claims).await {
-                Ok((found, groups)) => {
-                    *written = claims;
-                    for group in groups {
-                        groups::notify(self.pool(), group).await;
-                    }
-                    return Ok(found);
-                }
-                Err(error) if attempt < ATTEMPTS && (is_robot_gone(&error) || met_another(&error)) => {
-                    attempt += 1
-                }
-                Err(error) => return Err(error),
-            }
+        let former = &*written;
+        let import = || async move {
+            let mut claims = former.clone();
+            let imported = self.try_import(items, known, &mut claims).await?;
+            Ok((imported, claims))
+        };
+        let ((found, groups), claims) = again(was_overtaken, import).await?;
+        *written = claims;
+        for group in groups {
+            groups::notify(self.pool(), group).await;
         }
+        Ok(found)
     }
 
     /// Returns the results, and the groups to notify.
