@@ -187,7 +187,7 @@ impl Access {
     }
 }
 
-/// Finds the caller of a request, and refuses one whose role is not enough.
+/// Finds the caller of a request. Refuses one whose role is not enough, and parameters that the path does not have.
 pub(crate) async fn checked(
     State(shared): State<Shared>,
     mut request: Request,
@@ -207,6 +207,7 @@ pub(crate) async fn checked(
     })?;
     let htm = read_your_writes::seeing(caller.htm, headers)?;
     request.extensions_mut().insert(Caller { htm, ..caller });
+    shared.parameters.check(&request)?;
     Ok(next.run(request).await)
 }
 

@@ -12,6 +12,7 @@ use crate::access::Access;
 use crate::bodies::Bodies;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::parameters::Parameters;
 use crate::problem::{Problem, Result};
 
 /// The state that all requests share. Routes and layers clone it many times a request.
@@ -22,6 +23,8 @@ pub(crate) struct Common {
     /// The handle, not restricted.
     pub(crate) htm: Htm,
     pub(crate) access: Access,
+    /// The parameters of each path.
+    pub(crate) parameters: Parameters,
     pub(crate) limits: Limits,
     /// A permit for each request in hand.
     pub(crate) permits: Arc<Semaphore>,

@@ -2,11 +2,8 @@
 //! would otherwise be ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use axum::extract::{MatchedPath, Query, Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::extract::{MatchedPath, Query, Request};
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 use utoipa::openapi::{OpenApi, RefOr};
 
@@ -14,8 +11,7 @@ use crate::codes;
 use crate::problem::{Problem, Result};
 
 /// The names of the parameters of each method and path.
-#[derive(Clone)]
-pub(crate) struct Parameters(Arc<BTreeMap<String, ByMethod>>);
+pub(crate) struct Parameters(BTreeMap<String, ByMethod>);
 
 type ByMethod = BTreeMap<&'static str, BTreeSet<String>>;
 
@@ -23,10 +19,11 @@ impl Parameters {
     /// Those of a description.
     pub(crate) fn of(described: &OpenApi) -> Self {
         let of = |item| operations(item).map(|(method, operation)| (method, names(operation))).collect();
-        Self(Arc::new(described.paths.paths.iter().map(|(path, item)| (path.clone(), of(item))).collect()))
+        Self(described.paths.paths.iter().map(|(path, item)| (path.clone(), of(item))).collect())
     }
 
-    fn check(&self, request: &Request) -> Result<()> {
+    /// Refuses a request with a parameter that its path does not have.
+    pub(crate) fn check(&self, request: &Request) -> Result<()> {
         let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
         let Some(known) = self.0.get(path).and_then(|it| it.get(request.method().as_str())) else {
             return Ok(());
@@ -40,16 +37,6 @@ impl Parameters {
         let problem = format!("the path has no parameter `{unknown}`; {known}");
         Err(Problem::new(codes::QUERY_INVALID, problem))
     }
-}
-
-/// Refuses a request with a parameter that its path does not have.
-pub(crate) async fn known(
-    State(parameters): State<Parameters>,
-    request: Request,
-    next: Next,
-) -> Result<Response> {
-    parameters.check(&request)?;
-    Ok(next.run(request).await)
 }
 
 fn operations(item: &PathItem) -> impl Iterator<Item = (&'static str, &Operation)> {

@@ -26,9 +26,9 @@ pub(crate) fn seeing(htm: Htm, headers: &HeaderMap) -> Result<Htm> {
     position.map(|position| htm.reading_after(position)).ok_or_else(invalid)
 }
 
-/// Adds the position to the answer of a write.
+/// Adds the position to the answer of a write, where there are read replicas.
 pub(crate) async fn wrote(State(shared): State<Shared>, request: Request, next: Next) -> Response {
-    let writes = !request.method().is_safe() && shared.htm.replicas().is_some();
+    let writes = !request.method().is_safe();
     let mut response = next.run(request).await;
     if writes && response.status().is_success() {
         match shared.htm.wal_position().await {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 use ulid::Ulid;
 
-use crate::app::Shared;
+use crate::app::{Common, Shared};
 use crate::codes;
 use crate::limits::{MAX_HEADERS, MAX_HEADERS_BYTES, MAX_URI_BYTES};
 use crate::problem::{Problem, Result};
@@ -27,7 +27,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The most bytes of a client's id of a request.
 const MAX_ID_BYTES: usize = 128;
 
-/// Gives a request its id, logs and counts it, and answers a panic.
+/// Gives a request its id, logs and counts it, and answers a panic. Refuses one whose head is not acceptable.
 pub(crate) async fn observed(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = id(&request);
@@ -38,7 +38,13 @@ pub(crate) async fn observed(State(shared): State<Shared>, request: Request, nex
     let span = tracing::info_span!("request", id = %id.to_str().unwrap_or("?"), trace_id, method, route);
     let exported = follow(&span, trace.as_ref(), &method, &route);
     let in_hand = InHand::new(&shared.metrics.in_flight);
-    let work = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone());
+    let work = async {
+        match small_head(&request).and_then(|()| of_this_host(&shared, &request)) {
+            Ok(()) => next.run(request).await,
+            Err(problem) => problem.into_response(),
+        }
+    };
+    let work = AssertUnwindSafe(work).catch_unwind().instrument(span.clone());
     let mut response = work.await.unwrap_or_else(|_| {
         let _entered = span.enter();
         Problem::new(codes::INTERNAL_ERROR, "the server failed").into_response()
@@ -84,11 +90,7 @@ fn id(request: &Request) -> HeaderValue {
 
 /// Refuses a request that names another host, or comes from a page of another: a page on the web could otherwise use
 /// the server of its reader, after a change of its name's address (DNS rebinding).
-pub(crate) async fn of_this_host(
-    State(shared): State<Shared>,
-    request: Request,
-    next: Next,
-) -> Result<Response> {
+fn of_this_host(shared: &Common, request: &Request) -> Result<()> {
     let forbidden = |what: &str, value: &HeaderValue| {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
         Problem::new(codes::HOST_FORBIDDEN, format!("the server does not serve the {what} `{value}`"))
@@ -115,11 +117,11 @@ pub(crate) async fn of_this_host(
             return Err(forbidden("origin", origin));
         }
     }
-    Ok(next.run(request).await)
+    Ok(())
 }
 
 /// Refuses a request whose head is too large.
-pub(crate) async fn with_small_head(request: Request, next: Next) -> Result<Response> {
+fn small_head(request: &Request) -> Result<()> {
     let uri = request.uri().path_and_query().map_or(0, |it| it.as_str().len());
     if uri > MAX_URI_BYTES {
         let problem = format!("the URI has {uri} bytes, of {MAX_URI_BYTES} at most");
@@ -134,7 +136,7 @@ pub(crate) async fn with_small_head(request: Request, next: Next) -> Result<Resp
         );
         return Err(Problem::new(codes::HEADERS_TOO_LARGE, problem));
     }
-    Ok(next.run(request).await)
+    Ok(())
 }
 
 /// Refuses a request when too many are in hand, or when the server stops; ends one that takes too long.

@@ -28,7 +28,7 @@ mod tags;
 mod vectors;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
@@ -37,11 +37,8 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::Shared;
 use crate::codes;
-use crate::parameters::Parameters;
 use crate::problem::Problem;
-use crate::{
-    access, console, document, idempotency, mcp, oauth, page, parameters, read_your_writes, request, sign_in,
-};
+use crate::{access, console, document, idempotency, mcp, oauth, page, read_your_writes, request, sign_in};
 
 /// The paths whose handlers keep the answer of a write with a key.
 fn written_once() -> OpenApiRouter<Shared> {
@@ -105,21 +102,20 @@ pub(crate) fn all(shared: Shared) -> Router {
     let (reads, _) = reads().split_for_parts();
     let (streams, _) = streams().split_for_parts();
     let document = document::openapi().to_string();
-    let writes = written_once
+    let mut writes = written_once
         .layer(from_fn(idempotency::by_handler))
-        .merge(others.layer(from_fn_with_state(shared.clone(), idempotency::around)))
-        .layer(from_fn_with_state(shared.clone(), read_your_writes::wrote));
+        .merge(others.layer(from_fn_with_state(shared.clone(), idempotency::around)));
+    if shared.htm.replicas().is_some() {
+        writes = writes.layer(from_fn_with_state(shared.clone(), read_your_writes::wrote));
+    }
     let api = writes
         // The answer to an import begins before its last writes.
         .merge(streams.layer(from_fn(idempotency::refused)))
         .merge(reads)
         .merge(mcp::router())
         .merge(health::metrics_router())
-        .layer(from_fn_with_state(Parameters::of(&described()), parameters::known))
         .layer(from_fn_with_state(shared.clone(), access::checked))
-        .layer(from_fn_with_state(shared.clone(), request::limited))
-        // Bodies are read with a limit of their own, whose error names it.
-        .layer(DefaultBodyLimit::disable());
+        .layer(from_fn_with_state(shared.clone(), request::limited));
     let openapi = get(async move || ([(CONTENT_TYPE, "application/json")], document));
     api.route("/openapi.json", openapi)
         .merge(health::router())
@@ -129,8 +125,6 @@ pub(crate) fn all(shared: Shared) -> Router {
         .merge(console::router())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
-        .layer(from_fn(request::with_small_head))
-        .layer(from_fn_with_state(shared.clone(), request::of_this_host))
         .layer(from_fn_with_state(shared.clone(), request::observed))
         .with_state(shared)
 }

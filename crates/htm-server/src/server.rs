@@ -24,6 +24,7 @@ use crate::impatient::Impatient;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::oauth::OAuth;
+use crate::parameters::Parameters;
 use crate::routes;
 use crate::tls::Tls;
 
@@ -111,6 +112,7 @@ impl Server {
         let shared = Common {
             htm: self.htm,
             access: Access::new(self.listening.oauth.clone()),
+            parameters: Parameters::of(&routes::described()),
             limits: self.limits,
             permits: Arc::new(Semaphore::new(self.limits.requests)),
             bodies: Bodies::new(),
