@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use htm_core::{
-    Caller, Confirmation, Edit, Filter, Htm, Memory, NodeId, RecallQuery, Settings, Stage, Strategy,
-    TagFilter, TimelineQuery,
+    Caller, Confirmation, Edit, Filter, Htm, Memory, NodeId, RecallQuery, RecallSettings, Settings, Stage,
+    Strategy, TagFilter, TimelineQuery,
 };
 use htm_migration::{LayoutStep, MigrationError};
+use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{Sandbox, TestDatabase, drain, every_row, wait_until};
 use sqlx::PgPool;
 
@@ -255,6 +256,15 @@ async fn other_partitions_are_not_read() {
     // One connection, so that its counts are flushed with the next statement of it.
     let pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();
     let htm = db.htm_on(pool.clone());
+    let embedder = fake::embedder(FakeSettings::default()).unwrap();
+    let by_index = Htm::with_pool(
+        pool.clone(),
+        Settings {
+            recall: RecallSettings { exact_scope: 0, ..RecallSettings::default() },
+            ..htm.settings().clone()
+        },
+        Some(embedder),
+    );
     let mut turns = Vec::new();
     for place in 0..6 {
         let mut memory = Memory::new(format!("the zeppelin of turn {place}"))
@@ -301,6 +311,7 @@ async fn other_partitions_are_not_read() {
         watch!("fulltext", htm.recall(&ask(Strategy::Fulltext)).await.unwrap());
         watch!("vector", htm.recall(&ask(Strategy::Vector)).await.unwrap());
         watch!("hybrid", htm.recall(&ask(Strategy::Hybrid)).await.unwrap());
+        watch!("by the index of vectors", by_index.recall(&ask(Strategy::Vector)).await.unwrap());
     }
     watch!("timeline", htm.conversation_timeline(&TimelineQuery::everything().filter(of())).await.unwrap());
     let tagged = of().tag(TagFilter::Prefix("a".parse().unwrap()));

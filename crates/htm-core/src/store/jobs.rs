@@ -384,8 +384,9 @@ pub(crate) async fn enqueue_lacking_in_tx(
 /// Notifies the workers of all queues of new jobs. Call it after the commit, never inside the write. A lost
 /// notification is no failure: workers poll as well.
 pub(crate) async fn ping(pool: &dyn Connections) {
+    // The commit is not flushed: writers would wait for that flush before theirs.
     let all = sql!(
-        "select pg_notify(queue, '')
+        "select pg_notify(queue, ''), set_config('synchronous_commit', 'off', true)
            from (select 'htm.embed' union select 'htm.tag' union select 'htm.learn'
                  union select queue from htm.embedding_models) q(queue)
           where queue is not null"

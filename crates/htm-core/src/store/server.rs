@@ -62,7 +62,8 @@ pub(crate) async fn has_row_security(pool: &dyn Connections) -> Result<bool> {
 
 /// Notifies the listeners of a channel.
 pub(crate) async fn notify(pool: &dyn Connections, channel: &str, payload: &str) -> Result<()> {
-    let notify = sql!("select pg_notify(:channel, :payload)");
+    // A crash loses the listeners with the notification, so the commit is not flushed.
+    let notify = sql!("select pg_notify(:channel, :payload), set_config('synchronous_commit', 'off', true)");
     notify.bind("channel", channel)?.bind("payload", payload)?.execute(pool).await.map(drop)
 }
 

@@ -53,7 +53,12 @@ impl Reader {
             .bind("exact", choosing.iter().map(|word| word.is_exact).collect::<Vec<_>>())?
             .bind("any", any)?
             .bind("pool", pool as i64)?;
-        self.plan_for(conditions).await?;
+        match search {
+            // For any namespace, the index by namespace would be read for each word beside that of words: at 100,000
+            // nodes, 12 ms for 4 by planning for this one, which takes 0.2 ms.
+            TextSearch::Index => self.plan(Plans::Anew).await?,
+            TextSearch::Scope => self.plan_for(conditions).await?,
+        }
         let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
@@ -126,7 +131,7 @@ impl Reader {
         pool: usize,
     ) -> Result<Vec<(NodeId, f64)>> {
         let (order, scope, scope_after) = match vectors.order().filter(|_| !is_exact) {
-            Some(order) => (order, "true".to_owned(), conditions.scope("near")),
+            Some(order) => (order, self.index_scope().to_owned(), conditions.scope("near")),
             // "+ 0" keeps the planner from using the index.
             None => ("(e.embedding <=> :vector) + 0".to_owned(), conditions.scope("e"), "true".to_owned()),
         };
@@ -135,6 +140,7 @@ impl Reader {
             .replace("{{order}}", &order)
             .replace("{{scope_after}}", &scope_after)
             .replace("{{scope}}", &scope)
+            .replace("{{of_m}}", self.of_namespace("m"))
             .replace("{{conditions}}", &with_vector(conditions, vectors, conditions.nodes_in_scope()));
         let fetched = if is_exact { pool } else { pool * vectors.candidates_each() };
         let sql = conditions.then().statement(&sql);
@@ -148,6 +154,12 @@ impl Reader {
         near.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         near.truncate(pool);
         Ok(near)
+    }
+
+    /// The condition on a vector `e` that an index of vectors gives. It tells the partition, whose index alone is searched
+    /// then.
+    fn index_scope(&self) -> &'static str {
+        if self.namespace.is_some() { "e.namespace = :only_namespace" } else { "true" }
     }
 
     /// The nodes with any of these tags, the nearest first.

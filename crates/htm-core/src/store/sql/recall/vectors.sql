@@ -11,5 +11,5 @@ select near.id, 1 - near.distance as similarity
          order by {{order}}
         offset 0) near
  where {{scope_after}}
-   and exists (select from htm.nodes m where m.id = near.id and m.namespace = near.namespace and {{conditions}} offset 0)
+   and exists (select from htm.nodes m where m.id = near.id and m.namespace = near.namespace{{of_m}} and {{conditions}} offset 0)
  limit :pool
