@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use htm_core::{
     Caller, Confirmation, Edit, Filter, Htm, Memory, NodeId, RecallQuery, RecallSettings, Settings, Stage,
-    Strategy, TagFilter, TimelineQuery,
+    Strategy, TagFilter, TimelineQuery, VectorSearch,
 };
 use htm_migration::{LayoutStep, MigrationError};
 use htm_providers::fake::{self, FakeSettings};
@@ -250,11 +250,17 @@ async fn other_partitions_are_not_read() {
             .await
             .unwrap();
     }
+    filler.remember(Memory::new("a zeppelin at anchor").namespace("atlas")).await.unwrap();
     drain(&db, Stage::Embed).await;
     drain(&db, Stage::Tag).await;
     sqlx::raw_sql("analyze").execute(&db.pool).await.unwrap();
-    // One connection, so that its counts are flushed with the next statement of it.
+    // One connection, so that its counts are flushed with the next statement of it. The others flush theirs as they end.
     let pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();
+    drop(filler);
+    db.pool.close().await;
+    let others = "select count(*) from pg_stat_activity
+                   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()";
+    wait_until(async || sqlx::query_scalar::<_, i64>(others).fetch_one(&pool).await.unwrap() == 0).await;
     let htm = db.htm_on(pool.clone());
     let embedder = fake::embedder(FakeSettings::default()).unwrap();
     let by_index = Htm::with_pool(
@@ -311,15 +317,20 @@ async fn other_partitions_are_not_read() {
         watch!("fulltext", htm.recall(&ask(Strategy::Fulltext)).await.unwrap());
         watch!("vector", htm.recall(&ask(Strategy::Vector)).await.unwrap());
         watch!("hybrid", htm.recall(&ask(Strategy::Hybrid)).await.unwrap());
-        watch!("by the index of vectors", by_index.recall(&ask(Strategy::Vector)).await.unwrap());
+        watch!("by the index of vectors", {
+            let recalled = by_index.recall(&ask(Strategy::Vector)).await.unwrap();
+            assert_eq!(recalled.vector_search, Some(VectorSearch::Approximate));
+        });
     }
     watch!("timeline", htm.conversation_timeline(&TimelineQuery::everything().filter(of())).await.unwrap());
     let tagged = of().tag(TagFilter::Prefix("a".parse().unwrap()));
     let by_tag = ask(Strategy::Hybrid).filter(tagged);
     watch!("by tag", htm.recall(&by_tag).await.unwrap());
-    // A tag's number is of one namespace, and its index has no namespace: each partition's is asked.
+    // A tag's number is of one namespace, and its index has no namespace: each partition's is asked. The planner looks up
+    // the lowest and the highest id of each.
     let tags = read_elsewhere.remove("by tag").unwrap_or_default();
-    assert!(tags.iter().all(|table| table.starts_with("node_tags_")), "{tags:?}");
+    let is_asked = |table: &String| table.starts_with("node_tags_") || table.starts_with("nodes_");
+    assert!(tags.iter().all(is_asked), "{tags:?}");
     assert_eq!(read_elsewhere, BTreeMap::new());
 }
 

@@ -508,3 +508,38 @@ async fn of_a_frequent_word_the_newest_nodes_are_candidates() {
         }
     }
 }
+
+/// Ten thousand nodes, nearly all of them in one namespace; a thousandth has the word.
+const LARGE: &str = "
+    insert into htm.robots (namespace, name) values ('default', 'htm'), ('small', 'htm'), ('other', 'htm');
+    insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
+    select r.namespace, r.id, case when i % 1000 = 7 then 'zeppelin ' else 'balloon ' end || i, sha256(i::text::bytea), 2,
+           'none'
+      from generate_series(1, 10000) i
+      join htm.robots r on r.namespace = case i % 2000 when 0 then 'small' when 1 then 'other' else 'default' end;
+    select htm.refresh_statistics(namespace) from htm.robots;
+    analyze htm.nodes";
+
+/// For any namespace, PostgreSQL would read all entries of this one in another index beside those of the word.
+#[tokio::test]
+async fn a_word_of_a_large_namespace_is_looked_up_in_the_index_of_words_alone() {
+    let db = TestDatabase::new().await;
+    sqlx::raw_sql(LARGE).execute(&db.pool).await.unwrap();
+    // One connection, so that its counts are flushed with the next statement of it.
+    let pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();
+    let htm = db.htm_on(pool.clone());
+    let entries_read = async || -> i64 {
+        sqlx::query("select pg_stat_force_next_flush()").execute(&pool).await.unwrap();
+        let sql =
+            "select sum(idx_tup_read)::bigint from pg_stat_user_indexes where relname ~ '^nodes(_p[0-9]+)?$'";
+        sqlx::query_scalar(sql).fetch_one(&pool).await.unwrap()
+    };
+    let query = RecallQuery { count_accesses: false, ..RecallQuery::new("zeppelin") };
+    let query = query.strategy(Strategy::Fulltext).limit(20);
+    for _ in 0..2 {
+        let before = entries_read().await;
+        assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 10);
+        let read = entries_read().await - before;
+        assert!(read < 1_000, "{read} entries");
+    }
+}
