@@ -1850,7 +1850,7 @@ class RankingChoice(BaseModel):
     """
     chosen_by: str
     """
-    Who chose it.
+    The person or program that chose it.
     """
     former: int
     """
@@ -1972,7 +1972,7 @@ class RankingWeight(BaseModel):
     )
     about: str
     """
-    What the feature is.
+    The feature in words.
     """
     by_default: float
     """
@@ -4490,7 +4490,7 @@ class Erasure(BaseModel):
     )
     asked_by: str
     """
-    Who erased: a key of the API, or the robot of a program.
+    The eraser: a key of the API, or the robot of a program.
     """
     began_at: AwareDatetime
     """
@@ -5143,7 +5143,7 @@ class Keys(BaseModel):
 
 class LearningBody(BaseModel):
     """
-    What a namespace keeps of its recalls. A field that is not given has its default.
+    The settings of learning in a namespace. A field that is not given has its default.
     """
 
     model_config = ConfigDict(
@@ -5866,7 +5866,7 @@ class RankingUsed(BaseModel):
     """
     weights: list[RankingWeight] | None = None
     """
-    What it weighs, of a learnt ranking, if an explanation was requested.
+    The weights of a learnt ranking, if an explanation was requested.
     """
 
 
@@ -6702,7 +6702,7 @@ class Learning(BaseModel):
     )
     authors: list[FeedbackAuthor]
     """
-    Who gave feedback, the most active first; at most 20.
+    The authors of feedback, the most active first; at most 20.
     """
     judged: int
     """

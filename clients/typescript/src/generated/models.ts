@@ -685,7 +685,7 @@ export interface Erased {
  * hash can test a guess.
  */
 export interface Erasure {
-  /** Who erased: a key of the API, or the robot of a program. */
+  /** The eraser: a key of the API, or the robot of a program. */
   asked_by: string;
   /** When it began. */
   began_at: string;
@@ -1315,7 +1315,7 @@ export interface Keys {
 
 /** The state of a namespace's learning. */
 export interface Learning {
-  /** Who gave feedback, the most active first; at most 20. */
+  /** The authors of feedback, the most active first; at most 20. */
   authors: FeedbackAuthor[];
   /** Of these, those with a used memory, of all namespaces that learn together. */
   judged: number;
@@ -1331,7 +1331,7 @@ export interface Learning {
   version: number;
 }
 
-/** What a namespace keeps of its recalls. A field that is not given has its default. */
+/** The settings of learning in a namespace. A field that is not given has its default. */
 export interface LearningBody {
   /** Whether recalls are kept, so that they can be judged. */
   is_on: boolean;
@@ -2235,7 +2235,7 @@ export interface QuotaUse {
 export interface RankingChoice {
   /** When it was chosen. */
   chosen_at: string;
-  /** Who chose it. */
+  /** The person or program that chose it. */
   chosen_by: string;
   /** The version before. */
   former: number;
@@ -2328,13 +2328,13 @@ export interface RankingUsed {
   interleaved_with?: number | null;
   /** Its version; 0 is the default ranking. */
   version: number;
-  /** What it weighs, of a learnt ranking, if an explanation was requested. */
+  /** The weights of a learnt ranking, if an explanation was requested. */
   weights?: RankingWeight[];
 }
 
 /** A feature's weight. */
 export interface RankingWeight {
-  /** What the feature is. */
+  /** The feature in words. */
   about: string;
   /** Its weight by default: what it adds to a score at most, about. */
   by_default: number;
