@@ -138,7 +138,7 @@ fn of_code(error: &Error) -> Option<String> {
             None => format!("look at what it is now: `htm tags show {}`", named("name")),
         },
         "job_not_found" => "list them: `htm jobs list`, and `--state done` for the done".into(),
-        "job_state_unfit" => match (named("job"), value("state")?) {
+        "job_state_unfit" => match (named("job"), value("state").unwrap_or_default()) {
             (job, "running") => format!("wait for its end, or `htm jobs cancel {job}` first"),
             (job, "dead") => format!("to do it again: `htm jobs retry {job}`"),
             (job, _) => format!("nothing is left to do; see `htm jobs show {job}`"),
