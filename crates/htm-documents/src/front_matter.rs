@@ -18,7 +18,7 @@ pub(crate) struct FrontMatter {
     pub(crate) date: Option<DateTime<Utc>>,
 }
 
-/// Splits the front matter off a text. Returns it with the place where the text begins. What cannot be parsed is text.
+/// Splits the front matter off a text. Returns it with the place where the text begins. Unparsable front matter is text.
 pub(crate) fn split(text: &str) -> (FrontMatter, usize) {
     let parsed = block(text, "---").and_then(|(inner, end)| Some((yaml(inner)?, end)));
     let parsed = parsed.or_else(|| block(text, "+++").and_then(|(inner, end)| Some((toml(inner)?, end))));

@@ -112,7 +112,7 @@ impl Paths {
     }
 }
 
-/// The bytes of the files below a directory. What cannot be read is passed over.
+/// The bytes of the files below a directory. Unreadable entries are passed over.
 pub fn size_of(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries

@@ -1,4 +1,4 @@
-//! Who may do what: the key or the token of a request, its role, its namespaces, its robot and its rate.
+//! Authorisation: the key or the token of a request, its role, its namespaces, its robot and its rate.
 //!
 //! Without any key in the database and without OAuth the server is open, and then it listens on this machine only. The
 //! first key closes it.
@@ -218,7 +218,7 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
     match (path, subject.unwrap_or_default()) {
         ("/v1/robots/merge" | "/v1/memories/erase" | "/v1/namespaces/{namespace}/erase", _) => Role::Admin,
         ("/metrics" | "/v1/files/view", _) => Role::Reader,
-        // A member acts for a robot. Who changes the members of others is an admin.
+        // A member acts for a robot. Only an admin changes the members of others.
         (path, "groups") if path.starts_with("/v1/groups/{name}/members") => Role::Writer,
         // Each tool needs its own.
         (_, "mcp") => Role::Reader,

@@ -54,7 +54,7 @@ pub(crate) async fn now(pool: &dyn Connections) -> Result<DateTime<Utc>> {
 pub(crate) async fn all(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
     let mut purged = Purged::default();
     loop {
-        let step = nodes_step_again(pool, doomed).await?;
+        let step = again(met_another, || nodes_step(pool, doomed)).await?;
         purged.add(step);
         if step.removed.nodes == 0 {
             break;
@@ -66,11 +66,6 @@ pub(crate) async fn all(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<P
         cursor = last;
     }
     Ok(purged)
-}
-
-/// A [step](nodes_step), tried again after a deadlock.
-async fn nodes_step_again(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
-    again(met_another, || nodes_step(pool, doomed)).await
 }
 
 /// Removes some nodes with all dependent rows, the first forgotten first.

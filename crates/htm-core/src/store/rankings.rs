@@ -1,4 +1,4 @@
-//! What namespaces keep for learning, and the rankings that were learnt.
+//! The settings of learning, and the learnt rankings.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! The queries of recall: small statements, all in one snapshot.
 //!
 //! Each statement leaves the planner only one plan. `offset 0` is an optimisation fence; without sorting, only the vector
-//! index is in order of distance. Statements are planned once a connection, those with a narrow filter each time.
+//! index is in order of distance. Statements are planned once a connection. Those with a narrow filter, and the search of
+//! the index of words, are planned each time.
 
 mod features;
 mod legs;

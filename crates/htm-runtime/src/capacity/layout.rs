@@ -53,7 +53,7 @@ pub(super) fn hnsw_entry(dimensions: u32) -> f64 {
     }
 }
 
-/// The share of a page that an entry takes. What no further entry fits into stays free.
+/// The share of a page that an entry takes. Room too small for a further entry stays free.
 fn share(entry: f64, usable: f64) -> f64 {
     match entry <= usable {
         true => PAGE / (usable / entry).floor(),
