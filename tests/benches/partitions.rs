@@ -3,7 +3,8 @@
 //!
 //! `./justw bench-partitions`; `-- --nodes 1000000 --partitions 0,16,64`. A tenth of the nodes is in one namespace, the
 //! others in 10,000. Vectors have `--dimensions` 384. The layouts are measured one after the other on the same rows, as
-//! `htm db repartition` makes them. Latency of recall is the database's, without the query's embedding.
+//! `htm db repartition` makes them; a single one is made before the rows, which needs half the disk. `--memory 2GB` is what a
+//! build of an index may use. Latency of recall is the database's, without the query's embedding.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -87,7 +88,14 @@ async fn main() {
     let layouts: String = argument("--partitions", "0,16,64".into());
     println!("{}, {nodes} nodes of {dimensions} dimensions, {rounds} questions each", load());
     let server = OwnServer::start().await;
-    run(&server.pool, "alter database htm set maintenance_work_mem = '2GB'").await;
+    let memory: String = argument("--memory", "2GB".into());
+    run(&server.pool, &format!("alter database htm set maintenance_work_mem = '{memory}'")).await;
+    let options: PgConnectOptions = server.url().parse().expect("a URL");
+    let layouts = layouts.split(',').map(|layout| layout.trim().parse());
+    let layouts: Vec<u32> = layouts.collect::<Result<_, _>>().expect("--partitions takes numbers, as 0,16");
+    if let [layout] = layouts[..] {
+        htm_migration::repartition(&options, layout, &mut |_| {}).await.expect("changed");
+    }
     let started = Instant::now();
     let fill = FILL
         .replace("{{dimensions}}", &dimensions.to_string())
@@ -95,7 +103,6 @@ async fn main() {
         .replace("{{nodes}}", &nodes.to_string());
     run(&server.pool, &fill).await;
     println!("filled in {:.0} s", started.elapsed().as_secs_f64());
-    let options: PgConnectOptions = server.url().parse().expect("a URL");
     let table = Table::new(&[
         ("partitions", 10),
         ("change s", 8),
@@ -112,8 +119,7 @@ async fn main() {
         ("large hybrid", 12),
         ("p95", 7),
     ]);
-    for layout in layouts.split(',') {
-        let partitions: u32 = layout.trim().parse().expect("--partitions takes numbers, as 0,16");
+    for partitions in layouts {
         let row = measure(&server, &options, partitions, nodes, rounds).await;
         table.row(row);
     }

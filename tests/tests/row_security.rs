@@ -261,6 +261,7 @@ async fn its_statements_use_the_indexes() {
                 (":namespaces", "'{atlas}'"),
                 (":text::text", "'zeppelin'::text"),
                 (":parts", "'{}'"),
+                (":is_small_part", "false"),
             ],
             "nodes_tsv_idx",
         ),

@@ -90,7 +90,7 @@ create unique index nodes_duplicate_key on htm.nodes (namespace, duplicate_scope
 create index nodes_namespace_created_at_idx on htm.nodes (namespace, created_at);
 create index nodes_tsv_idx on htm.nodes using gin (tsv);
 -- The memories of one robot of many.
-create index nodes_robot_idx on htm.nodes (robot_id) where deleted_at is null;
+create index nodes_robot_idx on htm.nodes (robot_id, namespace, id) where deleted_at is null;
 -- The languages of a namespace: recall parses its query in each of them. They are few, and each costs one step in the
 -- index.
 create index nodes_language_idx on htm.nodes (namespace, language);

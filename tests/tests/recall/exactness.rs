@@ -140,3 +140,26 @@ async fn filters_of_any_width_find_what_a_search_of_everything_finds() {
         assert!(found >= 97, "{what}: {found} of 100");
     }
 }
+
+#[tokio::test]
+async fn the_nodes_of_a_robot_are_read_from_its_index_alone() {
+    let db = TestDatabase::new().await;
+    let (htm, stored) = filled(&db).await;
+    sqlx::query("vacuum htm.nodes").execute(&db.pool).await.unwrap();
+    // One connection, so that its counts are flushed with the next statement of it.
+    let pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();
+    let htm = Htm::with_pool(pool.clone(), htm.settings().clone(), Some(stored));
+    let nodes_read = async || -> i64 {
+        sqlx::query("select pg_stat_force_next_flush()").execute(&pool).await.unwrap();
+        let sql =
+            "select sum(idx_tup_fetch)::bigint from pg_stat_user_tables where relname ~ '^nodes(_p[0-9]+)?$'";
+        sqlx::query_scalar(sql).fetch_one(&pool).await.unwrap()
+    };
+    let query = RecallQuery { count_accesses: false, ..RecallQuery::new("0") };
+    let query = query.strategy(Strategy::Vector).filter(Filter::default().robot("tenth")).limit(10);
+    let before = nodes_read().await;
+    assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 10);
+    // The nearest of them and the hits, not all 2,000.
+    let read = nodes_read().await - before;
+    assert!(read < 500, "{read} nodes");
+}

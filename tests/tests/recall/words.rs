@@ -3,6 +3,7 @@
 use htm_core::worker::statistics;
 use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Settings, Stage, Strategy};
 use htm_tests::{TestDatabase, drain};
+use sqlx::PgPool;
 
 const BOTH: [Strategy; 2] = [Strategy::Fulltext, Strategy::Hybrid];
 
@@ -509,12 +510,13 @@ async fn of_a_frequent_word_the_newest_nodes_are_candidates() {
     }
 }
 
-/// Ten thousand nodes, nearly all of them in one namespace; a thousandth has the word.
+/// Ten thousand nodes, nearly all of them in one namespace. A thousandth has the first word, and `other` alone the second.
 const LARGE: &str = "
     insert into htm.robots (namespace, name) values ('default', 'htm'), ('small', 'htm'), ('other', 'htm');
     insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
-    select r.namespace, r.id, case when i % 1000 = 7 then 'zeppelin ' else 'balloon ' end || i, sha256(i::text::bytea), 2,
-           'none'
+    select r.namespace, r.id,
+           case when i % 1000 = 7 then 'zeppelin ' when r.namespace = 'other' then 'kite ' else 'balloon ' end || i,
+           sha256(i::text::bytea), 2, 'none'
       from generate_series(1, 10000) i
       join htm.robots r on r.namespace = case i % 2000 when 0 then 'small' when 1 then 'other' else 'default' end;
     select htm.refresh_statistics(namespace) from htm.robots;
@@ -525,21 +527,48 @@ const LARGE: &str = "
 async fn a_word_of_a_large_namespace_is_looked_up_in_the_index_of_words_alone() {
     let db = TestDatabase::new().await;
     sqlx::raw_sql(LARGE).execute(&db.pool).await.unwrap();
-    // One connection, so that its counts are flushed with the next statement of it.
-    let pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();
-    let htm = db.htm_on(pool.clone());
-    let entries_read = async || -> i64 {
-        sqlx::query("select pg_stat_force_next_flush()").execute(&pool).await.unwrap();
-        let sql =
-            "select sum(idx_tup_read)::bigint from pg_stat_user_indexes where relname ~ '^nodes(_p[0-9]+)?$'";
-        sqlx::query_scalar(sql).fetch_one(&pool).await.unwrap()
-    };
+    let (htm, pool) = alone(&db).await;
     let query = RecallQuery { count_accesses: false, ..RecallQuery::new("zeppelin") };
     let query = query.strategy(Strategy::Fulltext).limit(20);
     for _ in 0..2 {
-        let before = entries_read().await;
+        let before = entries_read(&pool).await;
         assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 10);
-        let read = entries_read().await - before;
+        let read = entries_read(&pool).await - before;
         assert!(read < 1_000, "{read} entries");
     }
+}
+
+/// The word is nowhere in the namespace, and in nearly all nodes beside it.
+#[tokio::test]
+async fn a_word_that_a_small_namespace_lacks_is_not_sought_in_all_others() {
+    let db = TestDatabase::new().await;
+    sqlx::raw_sql(LARGE).execute(&db.pool).await.unwrap();
+    let (htm, pool) = alone(&db).await;
+    let asked = |word: &str| {
+        let query = RecallQuery { count_accesses: false, ..RecallQuery::new(word) };
+        query.strategy(Strategy::Fulltext).namespace("other").limit(20)
+    };
+    for (word, hits) in [("balloon", 0), ("kite", 5)] {
+        let before = entries_read(&pool).await;
+        assert_eq!(htm.recall(&asked(word)).await.unwrap().hits.len(), hits, "{word}");
+        let read = entries_read(&pool).await - before;
+        assert!(read < 1_000, "{word}: {read} entries");
+    }
+    // A word of a memory that is new is found all the same.
+    htm.remember(Memory::new("a balloon at last").namespace("other")).await.unwrap();
+    assert_eq!(htm.recall(&asked("balloon")).await.unwrap().hits.len(), 1);
+}
+
+/// A handle of one connection, so that its counts are flushed with the next statement of it.
+async fn alone(db: &TestDatabase) -> (Htm, PgPool) {
+    let pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();
+    (db.htm_on(pool.clone()), pool)
+}
+
+/// The entries that were read from the indexes of nodes.
+async fn entries_read(pool: &PgPool) -> i64 {
+    sqlx::query("select pg_stat_force_next_flush()").execute(pool).await.unwrap();
+    let sql =
+        "select sum(idx_tup_read)::bigint from pg_stat_user_indexes where relname ~ '^nodes(_p[0-9]+)?$'";
+    sqlx::query_scalar(sql).fetch_one(pool).await.unwrap()
 }

@@ -40,15 +40,13 @@ macro_rules! nodes {
 }
 
 /// The names in the statements that stand for what is stored now, each with what it is as of a time.
-const THEN: [(&str, &str); 8] = [
+const THEN: [(&str, &str); 7] = [
     ("htm.visible_nodes m", nodes!("m")),
     ("htm.nodes m", node!("m")),
     ("htm.nodes n", node!("n")),
     ("htm.nodes s", node!("s")),
     ("htm.node_tags nt", "(select a.* from htm.node_tags a where a.created_at <= :as_of) nt"),
     ("htm.relations x", "(select a.* from htm.relations a where a.made_at <= :as_of) x"),
-    // A vector is that of the text then, or it is none.
-    ("e on e.node_id = m.id", "e on e.node_id = m.id and e.revision = m.revision"),
     ("from now()", "from :as_of::timestamptz"),
 ];
 

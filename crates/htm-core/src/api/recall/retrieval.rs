@@ -63,8 +63,8 @@ impl Search<'_> {
         retrieved.links = match &small {
             _ if !self.has_neighbours() => Vec::new(),
             // A turn that the filter leaves out counts as a step between turns.
-            Some(scope) if !is_filtered => scope.links(&candidates.of_a_leg()),
-            _ => reader.links(conditions, &candidates.of_a_leg(), is_filtered).await?,
+            Some(scope) if !is_filtered => scope.links(&candidates.first_of_legs()),
+            _ => reader.links(conditions, &candidates.first_of_legs(), is_filtered).await?,
         };
         // A search by vectors alone needs no further features.
         if self.by_text || !boosted.is_empty() {
@@ -73,7 +73,8 @@ impl Search<'_> {
                 Some(scope) => scope.features(&nodes),
                 None => {
                     let counter = TermCounter::new(&text.asked);
-                    reader.features(&nodes, &counter, vectors).await?
+                    let compared = vectors.map(|vectors| (vectors, candidates.uncompared(&nodes)));
+                    reader.features(&nodes, &counter, compared).await?
                 }
             };
             let sought = text.sought(reader, &nodes).await?;

@@ -169,7 +169,7 @@ impl Search<'_> {
         let mut corrected = Vec::new();
         let searched = self.words.searched();
         let parts: Vec<&str> = signs.iter().filter_map(Sign::parts).collect();
-        let mut lexemes = reader.lexemes(namespaces, languages, &searched, &parts).await?;
+        let mut lexemes = reader.lexemes(namespaces, size, &searched, &parts).await?;
         let mut corpus = size.corpus();
         if self.then.is_past() {
             // The counts are of current texts. A word of a former text may be in none of them.
@@ -184,7 +184,7 @@ impl Search<'_> {
             let parts: Vec<String> = unknown.collect();
             if !parts.is_empty() {
                 let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-                lexemes.extend(reader.lexemes(namespaces, languages, "", &parts).await?);
+                lexemes.extend(reader.lexemes(namespaces, size, "", &parts).await?);
             }
             if self.query.correct && self.settings.correct {
                 corrected = self.correct(reader, size, &searched, &mut lexemes).await?;

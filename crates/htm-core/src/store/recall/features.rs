@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::reader::{Plans, Reader, Vectors, ids, store};
+use super::reader::{Plans, Reader, Vectors, ids};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{Link, TermCounter, Terms, TextVector, Turn};
@@ -32,7 +32,7 @@ impl Features {
         Ok(Self {
             node: row.try_get("id")?,
             terms: TextVector::new(text).map(|text| counter.count(text)).unwrap_or_default(),
-            speaker: row.try_get("speaker")?,
+            speaker: row.try_get::<Option<&str>, _>("speaker")?.map(str::to_lowercase),
             created_at: row.try_get("created_at")?,
             similarity: None,
         })
@@ -66,28 +66,35 @@ impl Reader {
         Ok(rows.into_iter().map(|(turn, other, steps)| Link { turn, other, steps }).collect())
     }
 
-    /// The occurrences of a query's words in the texts of nodes, and the similarity of the nodes to the query. Each
-    /// text is read as it arrives: together they may be large.
+    /// The occurrences of a query's words in the texts of nodes, and the similarity to the query of the nodes that are
+    /// to be compared. Each text is read as it arrives: together they may be large.
     pub(crate) async fn features(
         &mut self,
         nodes: &[NodeId],
         counter: &TermCounter<'_>,
-        vectors: Option<&Vectors>,
+        compared: Option<(&Vectors, Vec<NodeId>)>,
     ) -> Result<Vec<Features>> {
-        let sql = include_str!("../sql/recall/texts.sql")
-            .replace("{{store}}", store(vectors))
-            .replace("{{of_m}}", self.of_namespace("m"));
+        let sql = include_str!("../sql/recall/texts.sql").replace("{{of_m}}", self.of_namespace("m"));
         let statement = Named::new(&self.then.statement(&sql))
             .bind("nodes", ids(nodes))?
-            .bind("only_namespace", &self.namespace)?
-            .bind("vector", vectors.map(|vectors| &vectors.vector))?;
+            .bind("only_namespace", &self.namespace)?;
         let statement = self.then.bind(statement)?;
         self.plan(Plans::Once).await?;
-        let read = |row: &PgRow| {
-            let similarity = row.try_get("similarity")?;
-            Ok(Features { similarity, ..Features::read(row, counter)? })
-        };
-        statement.fetch_each(&mut self.tx, read).await
+        let mut features = statement.fetch_each(&mut self.tx, |row| Features::read(row, counter)).await?;
+        if let Some((vectors, nodes)) = compared.filter(|(_, nodes)| !nodes.is_empty()) {
+            let mut scope = format!("e.node_id = any (:nodes){}", self.of_namespace("e"));
+            if self.then.is_past() {
+                scope += " and exists (select from htm.nodes m where m.id = e.node_id and m.revision = e.revision)";
+            }
+            let statement = comparison(vectors, &self.then.statement(&scope))?
+                .bind("nodes", ids(&nodes))?
+                .bind("only_namespace", &self.namespace)?;
+            let similarities = self.similarities(self.then.bind(statement)?).await?;
+            for node in &mut features {
+                node.similarity = similarities.get(&node.node).copied();
+            }
+        }
+        Ok(features)
     }
 
     /// All nodes in scope, each with its turn if it is of a conversation. None if there are more than `most` nodes.
@@ -121,7 +128,8 @@ impl Reader {
             return Ok(None);
         }
         if let Some(vectors) = vectors {
-            let similarities = self.similarities(conditions, vectors).await?;
+            let statement = comparison(vectors, &conditions.of_namespaces("e"))?;
+            let similarities = self.similarities(conditions.bind(statement)?).await?;
             for (node, _) in &mut nodes {
                 node.similarity = similarities.get(&node.node).copied();
             }
@@ -129,17 +137,9 @@ impl Reader {
         Ok(Some(nodes))
     }
 
-    async fn similarities(
-        &mut self,
-        conditions: &Conditions,
-        vectors: &Vectors,
-    ) -> Result<HashMap<NodeId, f64>> {
-        let sql = include_str!("../sql/recall/similarities.sql")
-            .replace("{{store}}", &vectors.store)
-            .replace("{{scope}}", &conditions.of_namespaces("e"));
-        let statement = Named::new(&sql).bind("vector", &vectors.vector)?;
-        let rows: Vec<(NodeId, f64)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
-        Ok(rows.into_iter().collect())
+    async fn similarities(&mut self, comparison: Named) -> Result<HashMap<NodeId, f64>> {
+        let (nodes, similarities): (Vec<NodeId>, Vec<f64>) = comparison.fetch_one(&mut self.tx).await?;
+        Ok(nodes.into_iter().zip(similarities).collect())
     }
 
     /// The occurrences of exact terms and prefixes in some nodes: the node, the index of the term, and the count (1 for
@@ -161,4 +161,12 @@ impl Reader {
         let rows: Vec<(NodeId, i64, f64)> = self.then.bind(statement)?.fetch_all(&mut self.tx).await?;
         Ok(rows.into_iter().map(|(node, place, count)| (node, place as usize, count)).collect())
     }
+}
+
+/// The statement that compares the vectors `e` in a scope with the query's.
+fn comparison(vectors: &Vectors, scope: &str) -> Result<Named> {
+    let sql = include_str!("../sql/recall/similarities.sql")
+        .replace("{{store}}", &vectors.store)
+        .replace("{{scope}}", scope);
+    Named::new(&sql).bind("vector", &vectors.vector)
 }

@@ -93,6 +93,12 @@ pub(crate) struct Size {
 }
 
 impl Size {
+    /// Whether reading its nodes is faster than reading the nodes of all namespaces that have a word, of which nothing is
+    /// known. With 900 of 10,000,000 nodes, two unknown words in 7,000 nodes each took 50 ms.
+    pub(super) fn is_small_part(&self) -> bool {
+        self.by_now <= 2_000.0 && self.by_now * 200.0 <= self.all_nodes
+    }
+
     pub(crate) fn corpus(&self) -> Corpus {
         Corpus { nodes: self.nodes, average_lexemes: self.average_lexemes }
     }

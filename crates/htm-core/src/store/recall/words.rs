@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sqlx::types::Json;
 
-use super::reader::Reader;
+use super::reader::{Reader, Size};
 use crate::model::error::Result;
 use crate::model::rank::Lexeme;
 use crate::model::spelling::{Known, Typed};
@@ -28,15 +28,16 @@ impl Reader {
     pub(crate) async fn lexemes(
         &mut self,
         namespaces: &[&str],
-        languages: &[String],
+        size: &Size,
         text: &str,
         parts: &[&str],
     ) -> Result<Vec<Lexeme>> {
         let rows: Vec<LexemeRow> = sql!(include_str!("../sql/recall/words.sql"))
             .bind("namespaces", namespaces)?
-            .bind("languages", languages)?
+            .bind("languages", &size.languages)?
             .bind("text", text)?
             .bind("parts", parts)?
+            .bind("is_small_part", size.is_small_part())?
             .fetch_all(&mut self.tx)
             .await?;
         Ok(rows.into_iter().map(LexemeRow::lexeme).collect())

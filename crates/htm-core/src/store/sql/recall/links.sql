@@ -7,9 +7,8 @@
 -- Index: nodes_pk; nodes_session_seq_idx or nodes_session_idx
 with turn as materialized (
     select n.id, n.namespace, n.session, n.seq, n.created_at
-      from unnest(:nodes::bigint[]) c(id)
-     cross join lateral (select * from htm.nodes n where n.id = c.id{{of_n}} offset 0) n
-     where n.session is not null and length(n.tsv) <= 64 and n.type is distinct from 'passage'
+      from htm.nodes n
+     where n.id = any (:nodes){{of_n}} and n.session is not null and length(n.tsv) <= 64 and n.type is distinct from 'passage'
 ),
 link as (
     -- Places may be any integer.

@@ -1,8 +1,9 @@
--- How similar each vector of some namespaces is to the query.
+-- How similar each vector in a scope is to the query, in one row: a row a vector would take longer to send than to compare.
 --
 -- :vector halfvec   scope on the vector e
 --
--- Index: embeddings_<id>_scope_idx
-select e.node_id, 1 - (e.embedding <=> :vector) as similarity
+-- Index: embeddings_<id>_scope_idx, or embeddings_<id>_pk (some nodes)
+select coalesce(array_agg(e.node_id), '{}') as nodes,
+       coalesce(array_agg(1 - (e.embedding <=> :vector)), '{}') as similarities
   from {{store}} e
  where {{scope}}

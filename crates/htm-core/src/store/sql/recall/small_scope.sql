@@ -5,7 +5,7 @@
 -- :namespaces text[]   :most int   conditions on the node m
 --
 -- Index: nodes_namespace_created_at_idx
-select m.id, m.namespace, case when m.type is distinct from 'passage' then m.session end as session, m.seq, lower(m.speaker) as speaker, m.created_at, tsvectorsend(m.tsv) as text
+select m.id, m.namespace, case when m.type is distinct from 'passage' then m.session end as session, m.seq, m.speaker, m.created_at, tsvectorsend(m.tsv) as text
   from unnest(:namespaces::text[]) s(namespace)
  cross join lateral (
        select m.*

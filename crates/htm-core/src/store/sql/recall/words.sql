@@ -1,15 +1,17 @@
 -- The lexemes of a text in each language, where they stand in it, and how many nodes of the namespaces have each. One that
--- the statistics have not seen is counted live: it is new, therefore rare. Of a namespace without statistics, the nodes
--- are counted if they are fewer than 2,000.
+-- the statistics have not seen is counted live: it is new, therefore rare. In a namespace without statistics, and in one that
+-- is a small part of the whole, the nodes are read for that if they are fewer than 2,000.
 --
 -- :namespaces text[]   :languages text[]   :text text   :parts text[] words of exact terms that full text would not see
+-- :is_small_part boolean
 --
 -- Index: lexeme_statistics_pk; nodes_tsv_idx (a lexeme that nothing has counted); nodes_namespace_created_at_idx (a
--- namespace without statistics)
+-- namespace without statistics, or a small part)
 with uncounted as materialized (
     select s.namespace
       from unnest(:namespaces::text[]) s(namespace)
-     where not exists (select from htm.namespace_statistics c
+     where :is_small_part
+        or not exists (select from htm.namespace_statistics c
                         where c.namespace = s.namespace and c.refreshed_at is not null)
 ),
 sample as materialized (
