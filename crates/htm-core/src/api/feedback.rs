@@ -129,6 +129,7 @@ impl Htm {
             return Err(Error::new(codes::FEEDBACK_EXCEEDED, message));
         }
         let recorded = store::judge_in_tx(&mut tx, recall, actor, signal, verdicts).await?;
+        let recorded = recorded.ok_or_else(|| recall_unknown(&recall.id))?;
         let used = |verdicts: &[(NodeId, bool)]| verdicts.iter().filter(|(_, is_used)| *is_used).count();
         let any = (!recorded.is_empty(), used(&recorded) > 0);
         let missed = used(verdicts) - used(&recorded);

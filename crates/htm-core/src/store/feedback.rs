@@ -64,15 +64,17 @@ pub(crate) async fn judged_in_a_day(
     .await
 }
 
-/// Records verdicts. Those on candidates are returned.
+/// Records verdicts. Those on candidates are returned; none if the recall is gone.
 pub(crate) async fn judge_in_tx(
     connection: &mut PgConnection,
     recall: &Judged,
     author: &str,
     signal: Option<Signal>,
     verdicts: &[(NodeId, bool)],
-) -> Result<Vec<(NodeId, bool)>> {
-    kept_recalls::unfold_in_tx(&mut *connection, recall.number, &recall.namespace).await?;
+) -> Result<Option<Vec<(NodeId, bool)>>> {
+    if !kept_recalls::unfold_in_tx(&mut *connection, recall.number, &recall.namespace).await? {
+        return Ok(None);
+    }
     let (nodes, used): (Vec<NodeId>, Vec<bool>) = verdicts.iter().copied().unzip();
     sql!(include_str!("sql/judge.sql"))
         .bind("recall", recall.number)?
@@ -83,6 +85,7 @@ pub(crate) async fn judge_in_tx(
         .bind("used", used)?
         .fetch_all(connection)
         .await
+        .map(Some)
 }
 
 /// Keeps the recall, counts it, and asks for a ranking if it is time.

@@ -42,8 +42,12 @@ pub(crate) async fn keep_in_tx(connection: &mut PgConnection, recall: &KeptRecal
 }
 
 /// Locks a recall, and makes rows of its candidates, so that verdicts can be given on them. What removes nodes takes locks
-/// in the same order: of the nodes, the recall, its candidates.
-pub(crate) async fn unfold_in_tx(connection: &mut PgConnection, recall: i64, namespace: &str) -> Result<()> {
+/// in the same order: of the nodes, the recall, its candidates. False: the recall is gone.
+pub(crate) async fn unfold_in_tx(
+    connection: &mut PgConnection,
+    recall: i64,
+    namespace: &str,
+) -> Result<bool> {
     sql!(include_str!("sql/unfold_recall.sql"))
         .bind("recall", recall)?
         .bind("namespace", namespace)?
@@ -58,7 +62,7 @@ pub(crate) async fn unfold_in_tx(connection: &mut PgConnection, recall: i64, nam
     .bind("namespace", namespace)?
     .execute(connection)
     .await
-    .map(drop)
+    .map(|recalls| recalls > 0)
 }
 
 /// Deletes the recalls of namespaces that nobody has judged and that had one of the nodes among their candidates. The
