@@ -35,7 +35,7 @@ pub(super) const SIZED: &[Sized] = &[
     index("htm.nodes", "nodes_pk", Per::Memory, 40.5),
     index("htm.nodes", "nodes_namespace_created_at_idx", Per::Memory, 70.0),
     index("htm.nodes", "nodes_duplicate_key", Per::Fact, 114.0),
-    index("htm.nodes", "nodes_robot_idx", Per::Memory, 8.2),
+    index("htm.nodes", "nodes_robot_idx", Per::Memory, 84.0),
     index("htm.nodes", "nodes_language_idx", Per::Memory, 8.3),
     index("htm.nodes", "nodes_session_idx", Per::Turn, 111.0),
     index("htm.nodes", "nodes_session_seq_idx", Per::Turn, 129.0),
