@@ -7,10 +7,10 @@ use crate::model::id::NodeId;
 use crate::model::rank::Member;
 use crate::store::recall::Features;
 
-/// The first candidates of each leg whose neighbouring turns are read. With those of all 100, a search of 100,000 nodes takes
-/// a third longer. Recall at ten on the evaluation sets, by 10, 20, 30, 50, 70 and 100: conversations .779 .781 .789 .788
-/// .789 .790, users' messages .674 .683 .683 .683 .680 .680, long answers .526 .527 .520 .520 .522 .525 (.005 is one question
-/// of 179), abstracts .891 each.
+/// The first candidates of each leg whose neighbouring turns are read. Each of them may have four, so with those of all 100
+/// the neighbours would be most of what is read. Recall at ten on the evaluation sets, by 10, 20, 30, 50, 70 and 100:
+/// conversations .779 .781 .789 .788 .789 .790, users' messages .674 .683 .683 .683 .680 .680, long answers .526 .527 .520
+/// .520 .522 .525 (.0056 is one question of 179), abstracts .891 each.
 const LINKED: i64 = 30;
 
 /// The candidates that the legs returned.
