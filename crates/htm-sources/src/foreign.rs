@@ -13,7 +13,7 @@ pub enum Item {
     Left(Left),
 }
 
-/// A memory as another system has it. What it lacks is none or empty.
+/// A memory as another system has it. Missing fields are none or empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Foreign {
     /// Its id there, the same in every run, without the name of the system.

@@ -48,7 +48,7 @@ pub trait Source: Send {
     /// The next item; none at the end.
     ///
     /// # Errors
-    /// `source_unreadable`, `source_damaged`, `source_unrecognised`, or an error of a database. What was read before stands.
+    /// `source_unreadable`, `source_damaged`, `source_unrecognised`, or an error of a database. Memories read before stand.
     async fn next(&mut self) -> Result<Option<Item>>;
 
     /// The items that were read so far.

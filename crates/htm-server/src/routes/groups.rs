@@ -1,6 +1,6 @@
 //! `/v1/groups`: robots that share a working memory.
 //!
-//! Here they are seen and administered. What a member does is in `members.rs`.
+//! Here they are seen and administered. The calls of members are in `members.rs`.
 
 use axum::Json;
 use htm_core::groups::{AfterShutdown, Group, TransferReceipt, TransferTarget, Transferred};

@@ -94,7 +94,7 @@ pub(crate) struct Size {
 
 impl Size {
     /// Whether reading its nodes is faster than reading the nodes of all namespaces that have a word, of which nothing is
-    /// known. With 900 of 10,000,000 nodes, two unknown words in 7,000 nodes each took 50 ms.
+    /// known. A hybrid search of 900 among 10,000,000 nodes took 62 ms with that, one of vectors 8.
     pub(super) fn is_small_part(&self) -> bool {
         self.by_now <= 2_000.0 && self.by_now * 200.0 <= self.all_nodes
     }
