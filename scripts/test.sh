@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every test of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
 # `--soak` first: the fault tests alone, and those that are ignored because they take long. `--frameworks` first: those
-# alone that need the packages of agents' frameworks and of the systems that memories come from, which are large.
+# alone that need the packages of agents' frameworks and of the systems that memories come from, which are large. `--upgrade`
+# first: those of the upgrade alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PATH:$PWD/.tools/bin"
@@ -22,6 +23,13 @@ if [ "${1:-}" = --frameworks ]; then
     kind=frameworks
     with_nextest=(--workspace --test clients --test import_from --run-ignored only --no-fail-fast)
     without=(--workspace --test clients --test import_from --no-fail-fast)
+fi
+
+if [ "${1:-}" = --upgrade ]; then
+    shift
+    kind=upgrade
+    with_nextest=(--workspace --test upgrade)
+    without=(--workspace --test upgrade)
 fi
 
 cargo build --workspace --bins --examples # some tests start the programs themselves

@@ -21,7 +21,13 @@ pub struct TestDatabase {
 impl TestDatabase {
     /// Creates a database from the template.
     pub async fn new() -> Self {
-        Self::create(Some(template_name())).await
+        Self::create(Some(Template::new(partitions()))).await
+    }
+
+    /// As [`new`](Self::new), in one table whatever `HTM_TEST_PARTITIONS` says: for a test that names tables and indexes of the
+    /// catalog.
+    pub async fn in_one_table() -> Self {
+        Self::create(Some(Template::new(0))).await
     }
 
     /// Creates an empty database without HTM's schema.
@@ -29,7 +35,7 @@ impl TestDatabase {
         Self::create(None).await
     }
 
-    async fn create(template: Option<String>) -> Self {
+    async fn create(template: Option<Template>) -> Self {
         crate::logs::keep_own_log();
         let server = Server::get().await;
         let admin: PgConnectOptions = server.url().parse().expect("the server's URL");
@@ -38,7 +44,7 @@ impl TestDatabase {
             ensure_template(&mut connection, &server, &admin, template).await;
         }
         let name = format!("t_{}", ulid::Ulid::new().to_string().to_lowercase());
-        let from = template.unwrap_or_else(|| "template0".into());
+        let from = template.map_or_else(|| "template0".into(), |template| template.name);
         // Files are copied in a third of the time that the write-ahead log takes.
         sqlx::raw_sql(AssertSqlSafe(format!("create database {name} template {from} strategy file_copy")))
             .execute(&mut connection)
@@ -132,13 +138,21 @@ pub async fn every_row(pool: &PgPool) -> Vec<(String, String)> {
     all
 }
 
-/// The template's name. Each schema has its own template, so that checkouts with different schemas can share a server.
-fn template_name() -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in htm_migration::statements().bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+/// A migrated database that those of tests are cloned from.
+struct Template {
+    name: String,
+    partitions: u32,
+}
+
+impl Template {
+    /// Each schema has its own template, so that checkouts with different schemas can share a server.
+    fn new(partitions: u32) -> Self {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for byte in htm_migration::statements().bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        Self { name: format!("htm_template_{hash:016x}_{partitions}"), partitions }
     }
-    format!("htm_template_{hash:016x}_{}", partitions())
 }
 
 /// The number of partitions of the tests' databases: `HTM_TEST_PARTITIONS`, or none.
@@ -151,8 +165,9 @@ async fn ensure_template(
     connection: &mut PgConnection,
     server: &Server,
     admin: &PgConnectOptions,
-    name: &str,
+    template: &Template,
 ) {
+    let Template { name, partitions } = template;
     sqlx::query("select pg_advisory_lock(20261121)").execute(&mut *connection).await.expect("the lock");
     let ready: bool =
         sqlx::query_scalar("select exists (select from pg_database where datname = $1 and datistemplate)")
@@ -178,9 +193,9 @@ async fn ensure_template(
             .execute(&mut *connection)
             .await
             .expect("made");
-        let template = admin.clone().database(name);
-        htm_migration::up(&template).await.expect("migrated");
-        htm_migration::repartition(&template, partitions(), &mut |_| {}).await.expect("partitioned");
+        let options = admin.clone().database(name);
+        htm_migration::up(&options).await.expect("migrated");
+        htm_migration::repartition(&options, *partitions, &mut |_| {}).await.expect("partitioned");
         // Marked last, so that a half-migrated database is never cloned.
         run(format!("alter database {name} is_template true"))
             .execute(&mut *connection)

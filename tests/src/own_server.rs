@@ -31,10 +31,10 @@ impl OwnServer {
         Self::start_of(crate::server::paths().home()).await
     }
 
-    /// As [`start`](Self::start), of a PostgreSQL that also has pgvectorscale. None, with a message, if it cannot be
-    /// fetched.
+    /// As [`start`](Self::start), of a PostgreSQL that also has pgvectorscale and pg_textsearch. None, with a message, if it
+    /// cannot be fetched.
     pub async fn start_extended() -> Option<Self> {
-        let installed = crate::fetched("extensions", "PostgreSQL with pgvectorscale")?;
+        let installed = crate::fetched("extensions", "PostgreSQL with pgvectorscale and pg_textsearch")?;
         let home = installed.ancestors().nth(2).expect("HOME/postgres/VERSION");
         Some(Self::start_of(home).await)
     }
@@ -69,6 +69,12 @@ impl OwnServer {
     /// Restarts the server with room for this many connections.
     pub async fn allow_connections(&self, number: u32) {
         let settings = [("listen_addresses", "''"), ("max_connections", &*number.to_string())];
+        self.restart_by_hand("local all all trust\n", &settings).await;
+    }
+
+    /// Restarts the server with a library that has to be there from its start.
+    pub async fn preload(&self, library: &str) {
+        let settings = [("listen_addresses", "''"), ("shared_preload_libraries", library)];
         self.restart_by_hand("local all all trust\n", &settings).await;
     }
 

@@ -23,6 +23,7 @@ const OTHERS_LOG: &str = ".others.log";
 /// A home, a current directory and an environment for programs, isolated from the user's.
 pub struct Sandbox {
     dir: TempDir,
+    programs: PathBuf,
     variables: BTreeMap<String, String>,
 }
 
@@ -34,12 +35,17 @@ impl Sandbox {
 
     /// As [`new`](Self::new), for a URL.
     pub fn on(url: &str) -> Self {
+        Self::of_programs(programs(), url)
+    }
+
+    /// As [`on`](Self::on), with the programs of this directory.
+    pub fn of_programs(programs: PathBuf, url: &str) -> Self {
         let dir = TempDir::new().expect("a temporary directory");
         let home = dir.path().join("home").display().to_string();
         std::fs::create_dir_all(dir.path().join("home")).expect("a home");
         std::fs::create_dir_all(dir.path().join("work")).expect("a current directory");
         let variables = [
-            ("PATH", format!("{}:{}", programs().display(), std::env::var("PATH").unwrap_or_default())),
+            ("PATH", format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default())),
             ("HOME", home.clone()),
             ("XDG_CONFIG_HOME", format!("{home}/.config")),
             ("HTM_HOME", format!("{home}/htm")),
@@ -53,7 +59,7 @@ impl Sandbox {
             // Many run at the same time.
             ("HTM_SERVER__LISTEN", "127.0.0.1:0".into()),
         ];
-        Self { dir, variables: variables.map(|(name, value)| (name.into(), value)).into() }
+        Self { dir, programs, variables: variables.map(|(name, value)| (name.into(), value)).into() }
     }
 
     /// Sets an environment variable for programs started later.
@@ -101,13 +107,13 @@ impl Sandbox {
     /// As [`htm`](Self::htm), for a command that takes as long as many others.
     pub async fn htm_patiently(&self, arguments: &[&str]) -> Answer {
         let line = format!("htm {}", arguments.join(" "));
-        self.end_of(self.command(&binary("htm"), arguments), line, b"", 8 * PATIENCE).await
+        self.end_of(self.command(&self.binary("htm"), arguments), line, b"", 8 * PATIENCE).await
     }
 
     /// Runs a program to its end.
     pub async fn run(&self, program: &str, arguments: &[&str], input: &[u8]) -> Answer {
         let line = format!("{program} {}", arguments.join(" "));
-        self.end_of(self.command(&binary(program), arguments), line, input, PATIENCE).await
+        self.end_of(self.command(&self.binary(program), arguments), line, input, PATIENCE).await
     }
 
     async fn end_of(&self, mut command: Command, line: String, input: &[u8], limit: Duration) -> Answer {
@@ -131,12 +137,12 @@ impl Sandbox {
 
     /// Starts a program and does not wait for its end. It is killed at the end of the test. Its output goes to a file.
     pub fn start(&self, program: &str, arguments: &[&str]) -> Running {
-        self.start_command(program, self.command(&binary(program), arguments))
+        self.start_command(program, self.command(&self.binary(program), arguments))
     }
 
     /// As [`start`](Self::start), inside a network namespace of `ip netns`. Needs root.
     pub fn start_in_netns(&self, netns: &str, program: &str, arguments: &[&str]) -> Running {
-        let path = binary(program).display().to_string();
+        let path = self.binary(program).display().to_string();
         // `ip` replaces itself by the program, so the process id is the program's.
         let arguments = [&["netns", "exec", netns, &path], arguments].concat();
         self.start_command(program, self.command(Path::new("ip"), &arguments))
@@ -150,7 +156,7 @@ impl Sandbox {
 
     /// A program to be started by somebody else, in this sandbox.
     pub fn command_of(&self, program: &str, arguments: &[&str]) -> Command {
-        self.command(&binary(program), arguments)
+        self.command(&self.binary(program), arguments)
     }
 
     fn start_command(&self, program: &str, mut command: Command) -> Running {
@@ -164,6 +170,10 @@ impl Sandbox {
         let child = command.stdout(log.0).stderr(copy).spawn().expect("it starts");
         let pid = child.id().expect("it has not ended") as i32;
         Running { child, pid: Pid::from_raw(pid), program: program.into(), log: log.1 }
+    }
+
+    fn binary(&self, program: &str) -> PathBuf {
+        executable(&self.programs, program)
     }
 
     fn command(&self, program: &Path, arguments: &[&str]) -> Command {
@@ -309,7 +319,11 @@ impl Drop for Sandbox {
 
 /// Where a program of the workspace is.
 pub fn binary(program: &str) -> PathBuf {
-    let path = programs().join(program);
+    executable(&programs(), program)
+}
+
+fn executable(programs: &Path, program: &str) -> PathBuf {
+    let path = programs.join(program);
     assert!(path.is_file(), "{} is missing: run `cargo build --bins`", path.display());
     path
 }

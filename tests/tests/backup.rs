@@ -2,6 +2,8 @@
 //! WAL goes back to a moment.
 
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use htm_core::{Memory, RecallQuery};
 use htm_runtime::paths::Paths;
@@ -87,6 +89,37 @@ async fn everything_comes_back() {
     let full = at_other.htm(&["db", "restore", &place]).await;
     full.exits(2);
     assert!(full.stderr.contains("database_not_empty"), "{}", full.stderr);
+}
+
+#[tokio::test]
+async fn writes_go_on_meanwhile_and_one_moment_comes_back() {
+    let db = TestDatabase::new().await;
+    let sandbox = sandbox(&db);
+    let place = Path::new(&sandbox.write("name", "")).with_file_name("backup").display().to_string();
+    let htm = db.htm();
+    let written = AtomicU64::new(0);
+    let writes = async {
+        loop {
+            let number = written.load(Relaxed);
+            htm.remember(Memory::new(format!("memory {number}"))).await.unwrap();
+            written.store(number + 1, Relaxed);
+        }
+    };
+    let backup = async {
+        wait_until(|| async { written.load(Relaxed) > 0 }).await;
+        let before = written.load(Relaxed);
+        let saved = sandbox.htm(&["--json", "db", "backup", &place]).await.json();
+        (before, saved["manifest"]["tables"]["htm.nodes"].as_u64().unwrap(), written.load(Relaxed))
+    };
+    let (before, saved, after) = tokio::select! {
+        saved = backup => saved,
+        () = writes => unreachable!(),
+    };
+    assert!(before <= saved && saved <= after + 1 && before < after, "{before} {saved} {after}");
+    let other = TestDatabase::empty().await;
+    let restored = self::sandbox(&other).htm(&["--json", "db", "restore", &place]).await.json();
+    assert_eq!(restored["stranded"], 0);
+    assert_eq!(other.count("select count(*) from htm.nodes").await as u64, saved);
 }
 
 #[tokio::test]

@@ -55,12 +55,24 @@ const HOT: &[&str] = &[
     "timeline.sql",
     "page.sql",
     "restore_working_memory.sql",
+    "keep_working_memory.sql",
+    "live_nodes.sql",
+    "add_accesses.sql",
+    "successors.sql",
+    "neighbours.sql",
+    "related.sql",
 ];
 
 /// Tables that statements look up without the namespace, and why.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("recall/tagged.sql", "nt", "a tag's number is of one namespace, and its index has no namespace"),
     ("timeline.sql", "nt", "as above"),
+    ("keep_working_memory.sql", "n", "a working memory has its nodes by their numbers"),
+    ("keep_working_memory.sql", "", "as above"),
+    ("live_nodes.sql", "n", "as above"),
+    ("neighbours.sql", "", "a node is asked for by its number; those beside it are read by its namespace"),
+    ("related.sql", "r", "as above"),
+    ("recall/then_former.sql", "f", "a part of statements as of an earlier time, which are not hot"),
     ("recall/then_former.sql", "n", "a part of statements as of an earlier time, which are not hot"),
     ("recall/then_same.sql", "n", "a part of statements as of an earlier time, which are not hot"),
 ];
@@ -74,7 +86,7 @@ fn hot_statements_have_the_key() {
     assert!(files.len() > 25);
     let read = Regex::new(concat!(
         r"(?:from|join|using)\s+(?:htm\.(?:nodes|visible_nodes|node_tags|completions|repeats|node_accesses|working_memory",
-        r"|namespace_statistics|lexeme_statistics)|\{\{store\}\})\b\s*(?:as\s+)?(\w*)"
+        r"|namespace_statistics|lexeme_statistics|relations|node_revisions|documents|group_memory)|\{\{store\}\})\b\s*(?:as\s+)?(\w*)"
     ))
     .unwrap();
     let written = Regex::new(

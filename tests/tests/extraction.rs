@@ -12,7 +12,7 @@ use htm_providers::openai::{self, OpenAiSettings};
 use htm_tests::{Sandbox, TestDatabase, worker_options};
 use htm_worker::{Options, Report};
 use serde_json::{Value, json};
-use tag_worker::{Relevance, TagHandler};
+use tag_worker::{TagHandler, TagSelection};
 use tokio_util::sync::CancellationToken;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
@@ -105,7 +105,7 @@ impl Model {
             ..OpenAiSettings::default()
         });
         let embedder = fake::embedder(FakeSettings { dimensions: 256, ..FakeSettings::default() }).unwrap();
-        let relevance = Relevance::new(Some(embedder), ONTOLOGY_TOKENS, TokenEncoding::Estimate);
+        let relevance = TagSelection::new(Some(embedder), ONTOLOGY_TOKENS, TokenEncoding::Estimate);
         let handler = TagHandler::new(db.pool.clone(), tagger.unwrap()).showing(relevance);
         let options = Options { batch, concurrency: 1, ..worker_options(true) };
         htm_worker::run(db.pool.clone(), handler, options, CancellationToken::new()).await.unwrap()

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use htm_core::{
-    Caller, Confirmation, Edit, Filter, Htm, Memory, NodeId, RecallQuery, RecallSettings, Settings, Stage,
-    Strategy, TagFilter, TimelineQuery, VectorSearch,
+    Caller, Confirmation, Edit, Filter, Htm, Memory, NodeId, RecallQuery, RecallSettings, RelationKind,
+    Settings, Stage, Strategy, TagFilter, TimelineQuery, VectorSearch,
 };
 use htm_migration::{LayoutStep, MigrationError};
 use htm_providers::fake::{self, FakeSettings};
@@ -190,6 +190,70 @@ async fn writes_go_on_meanwhile_and_none_is_lost() {
     assert_eq!(db.count(vectors).await, live);
 }
 
+/// Changes the layout until a step; there the caller goes away. Returns the steps that it heard of.
+async fn repartition_until(
+    db: &TestDatabase,
+    partitions: u32,
+    is_last: fn(&[LayoutStep]) -> bool,
+) -> Vec<LayoutStep> {
+    let (left, mut leaves) = tokio::sync::mpsc::unbounded_channel();
+    let mut steps = Vec::new();
+    let mut tell = |step| {
+        steps.push(step);
+        if is_last(&steps) {
+            left.send(()).ok();
+        }
+    };
+    let options = db.options();
+    tokio::select! {
+        biased;
+        _ = leaves.recv() => {}
+        done = htm_migration::repartition(&options, partitions, &mut tell) => panic!("it came to the end: {done:?}"),
+    }
+    steps
+}
+
+/// The nodes that each transaction copied.
+fn copied(steps: &[LayoutStep]) -> Vec<u64> {
+    let of_nodes = steps.iter().filter_map(|step| match step {
+        LayoutStep::Copy { table, rows, .. } if table == "nodes" => Some(*rows),
+        _ => None,
+    });
+    of_nodes.collect()
+}
+
+#[tokio::test]
+async fn a_change_goes_on_after_an_interruption_at_each_step() {
+    let db = TestDatabase::new().await;
+    repartition(&db, 0).await;
+    db.htm().remember(Memory::new("a zeppelin")).await.unwrap();
+    drain(&db, Stage::Embed).await;
+    let filling =
+        "insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
+                   select 'tenant-' || i % 50, 1, 'memory ' || i, sha256(i::text::bytea), 1, 'estimate'
+                     from generate_series(1, 12000) i";
+    sqlx::raw_sql(filling).execute(&db.pool).await.unwrap();
+    let (before, of_rows) = (shape(&db.pool).await, rows(&db.pool).await);
+
+    let first = repartition_until(&db, 4, |steps| copied(steps).len() == 1).await;
+    let second =
+        repartition_until(&db, 4, |steps| matches!(steps.last(), Some(LayoutStep::Index { .. }))).await;
+    // Some thousand rows a transaction, and none again.
+    assert_eq!(copied(&first), [5_000]);
+    let rest = copied(&second);
+    assert!(
+        rest.iter().all(|rows| *rows <= 5_000) && (2_001..=7_001).contains(&rest.iter().sum::<u64>()),
+        "{rest:?}"
+    );
+    repartition_until(&db, 4, |steps| matches!(steps.last(), Some(LayoutStep::Swap))).await;
+    repartition_until(&db, 4, |steps| matches!(steps.last(), Some(LayoutStep::CleanUp))).await;
+    assert_eq!(partitions(&db.pool).await, 4);
+    assert!(repartition(&db, 4).await);
+    assert!(!repartition(&db, 4).await, "nothing is left to do");
+    assert_eq!(rows(&db.pool).await, of_rows);
+    assert_same(&shape(&db.pool).await, &before);
+}
+
 #[tokio::test]
 async fn an_interrupted_change_goes_on_or_is_abandoned() {
     let db = TestDatabase::new().await;
@@ -238,7 +302,14 @@ async fn scans(pool: &PgPool) -> BTreeMap<String, i64> {
     sqlx::query_as(sql).fetch_all(pool).await.unwrap().into_iter().collect()
 }
 
-/// Everything that an application and its workers do with one namespace reads the partitions of that namespace.
+/// Waits until no other connection is open: each flushes its counts as it ends.
+async fn is_alone(pool: &PgPool) {
+    let others = "select count(*) from pg_stat_activity
+                   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()";
+    wait_until(async || sqlx::query_scalar::<_, i64>(others).fetch_one(pool).await.unwrap() == 0).await;
+}
+
+/// An application reads the partitions of the namespace that it names.
 #[tokio::test]
 async fn other_partitions_are_not_read() {
     let db = TestDatabase::new().await;
@@ -254,13 +325,11 @@ async fn other_partitions_are_not_read() {
     drain(&db, Stage::Embed).await;
     drain(&db, Stage::Tag).await;
     sqlx::raw_sql("analyze").execute(&db.pool).await.unwrap();
-    // One connection, so that its counts are flushed with the next statement of it. The others flush theirs as they end.
+    // One connection, so that its counts are flushed with the next statement of it.
     let pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();
     drop(filler);
     db.pool.close().await;
-    let others = "select count(*) from pg_stat_activity
-                   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()";
-    wait_until(async || sqlx::query_scalar::<_, i64>(others).fetch_one(&pool).await.unwrap() == 0).await;
+    is_alone(&pool).await;
     let htm = db.htm_on(pool.clone());
     let embedder = fake::embedder(FakeSettings::default()).unwrap();
     let by_index = Htm::with_pool(
@@ -306,8 +375,11 @@ async fn other_partitions_are_not_read() {
         };
     }
     let of = || Filter::default().namespace("atlas");
-    watch!("remember", htm.remember_many(&turns).await.unwrap());
-    // Counts of recalls are saved in the background, by the nodes' ids alone.
+    let mut ids = Vec::new();
+    watch!(
+        "remember",
+        ids.extend(htm.remember_many(&turns).await.unwrap().iter().flatten().map(|it| it.node))
+    );
     // Statistics have counted the words: those that they do not know are looked for in each partition.
     let ask = |strategy| RecallQuery {
         count_accesses: false,
@@ -332,6 +404,28 @@ async fn other_partitions_are_not_read() {
     let tags = read_elsewhere.remove("by tag").unwrap_or_default();
     let is_asked = |table: &String| table.starts_with("node_tags_") || table.starts_with("nodes_");
     assert!(tags.iter().all(is_asked), "{tags:?}");
+    // A memory is found by its id alone in each partition; what is then read and written of it is in its own.
+    let me = &Caller::AnyRobot;
+    for _ in 0..7 {
+        let beside = RecallQuery { neighbours: 1, ..ask(Strategy::Fulltext) };
+        watch!("recall with neighbours", htm.recall(&beside).await.unwrap());
+        watch!("get", htm.get(ids[0]).await.unwrap());
+        let edit = Edit::new().content("the zeppelin turns").importance(7.0).caller(me.clone());
+        watch!("edit", htm.edit(ids[1], &edit).await.unwrap());
+        watch!("forget", htm.forget(ids[2], me, Confirmation::Confirmed).await.unwrap());
+        watch!("restore", htm.restore(ids[2], me).await.unwrap());
+        watch!("relate", htm.relate(ids[3], RelationKind::Supersedes, ids[4], None, me).await.unwrap());
+        watch!("superseded", htm.recall(&ask(Strategy::Vector)).await.unwrap());
+        watch!("counts of recalls", {
+            htm.recall(&RecallQuery { count_accesses: true, ..ask(Strategy::Vector) }).await.unwrap();
+            htm.flush().await;
+        });
+    }
+    let by_id = ["recall with neighbours", "get", "edit", "forget", "restore", "relate", "counts of recalls"];
+    for name in by_id {
+        let tables = read_elsewhere.remove(name).unwrap_or_default();
+        assert!(tables.iter().all(is_asked), "{name}: {tables:?}");
+    }
     assert_eq!(read_elsewhere, BTreeMap::new());
 }
 

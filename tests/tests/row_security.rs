@@ -215,7 +215,7 @@ async fn a_pattern_stands_for_what_is_below() {
 /// `@@`, `@>` and `->` are not leakproof: behind a policy they would read every row of the namespace.
 #[tokio::test]
 async fn its_statements_use_the_indexes() {
-    let db = TestDatabase::new().await;
+    let db = TestDatabase::in_one_table().await;
     db.htm().remember(Memory::new("a zeppelin").namespace("atlas")).await.unwrap();
     let filling = "insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding, metadata)
          select case when i % 2 = 0 then 'atlas' else 'secret' end, (select min(id) from htm.robots),

@@ -128,7 +128,7 @@ async fn groups_that_are_open_are_counted() {
 
 #[tokio::test]
 async fn sizes_are_of_every_table_and_index() {
-    let db = TestDatabase::new().await;
+    let db = TestDatabase::in_one_table().await;
     let htm = db.htm();
     let memories: Vec<Memory> = (0..200).map(|n| Memory::new(format!("memory {n}"))).collect();
     htm.remember_many(&memories).await.unwrap();

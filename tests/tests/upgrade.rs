@@ -1,5 +1,7 @@
 //! A rolling upgrade: the database first, then the fleet, program by program. `upgrade/next.sql` is a next version of
-//! the schema; the programs are those of this version.
+//! the schema for the programs of this version. The programs of the last release are those that `./justw test-upgrade` builds.
+
+use std::path::PathBuf;
 
 use htm_core::Stage;
 use htm_core::worker::queues;
@@ -61,4 +63,84 @@ async fn a_program_that_is_ahead_of_the_database_asks_for_the_migration() {
     }
     sandbox.htm(&["db", "migrate"]).await.succeeds();
     sandbox.remember(&["served now"]).await;
+}
+
+/// Waits until no job of these stages is open.
+async fn are_drained(db: &TestDatabase, stages: &[Stage]) {
+    wait_until(|| async {
+        let mut open = 0;
+        for stage in stages {
+            open += queues::depth(&db.pool, stage.queue()).await.unwrap().open();
+        }
+        open == 0
+    })
+    .await;
+}
+
+async fn content(sandbox: &Sandbox, node: &str) -> serde_json::Value {
+    sandbox.htm(&["--json", "get", node]).await.json()["content"].take()
+}
+
+#[tokio::test]
+async fn programs_of_the_last_release_go_on_in_the_schema_of_this_version() {
+    let Some(programs) = std::env::var_os("HTM_LAST_RELEASE") else {
+        eprintln!("skipped: no programs of the last release; `./justw test-upgrade` builds them");
+        return;
+    };
+    let db = TestDatabase::empty().await;
+    let old = Sandbox::of_programs(PathBuf::from(programs), &db.url()).set("HTM_JOBS__POLL_MS", "50");
+    let new = Sandbox::new(&db).set("HTM_JOBS__POLL_MS", "50");
+
+    old.htm(&["db", "migrate"]).await.succeeds();
+    let edited = old.remember(&["a zeppelin at anchor"]).await;
+    old.htm(&["edit", &edited, "a zeppelin aloft"]).await.succeeds();
+    let forgotten = old.remember(&["a secret"]).await;
+    old.htm(&["forget", &forgotten, "--yes"]).await.succeeds();
+    let embedder = old.start("embed-worker", &["--batch", "4"]);
+    let tagger = old.start("tag-worker", &["--batch", "4"]);
+    let writes = async {
+        for n in 0..20 {
+            old.remember(&[&format!("during the migration {n}")]).await;
+        }
+    };
+    let ((), migrated) = tokio::join!(writes, new.htm(&["db", "migrate"]));
+    migrated.succeeds();
+
+    // The old programs read, write and work in the new schema, beside the new ones.
+    for n in 0..10 {
+        old.remember(&[&format!("by the old program {n}")]).await;
+        new.remember(&[&format!("by the new program {n}")]).await;
+    }
+    are_drained(&db, &Stage::ALL).await;
+    assert_eq!(content(&new, &edited).await, "a zeppelin aloft");
+    new.htm(&["edit", &edited, "a zeppelin lands"]).await.succeeds();
+    assert_eq!(content(&old, &edited).await, "a zeppelin lands");
+    old.htm(&["restore", &forgotten]).await.succeeds();
+    assert_eq!(content(&new, &forgotten).await, "a secret");
+    for sandbox in [&old, &new] {
+        for strategy in ["vector", "fulltext", "hybrid"] {
+            let recall = ["--json", "recall", "during the migration 7", "--strategy", strategy];
+            let answer = sandbox.htm(&recall).await.json();
+            assert_eq!(answer["hits"][0]["content"], "during the migration 7", "{answer}");
+        }
+    }
+
+    // The fleet follows, program by program: each new worker finds jobs of the old programs.
+    drop(tagger);
+    for n in 0..10 {
+        old.remember(&[&format!("for new workers {n}")]).await;
+    }
+    are_drained(&db, &[Stage::Embed]).await;
+    drop(embedder);
+    for n in 10..20 {
+        old.remember(&[&format!("for new workers {n}")]).await;
+    }
+    for worker in ["embed-worker", "tag-worker"] {
+        new.run(worker, &["--drain"], b"").await.succeeds();
+    }
+    are_drained(&db, &Stage::ALL).await;
+    assert_eq!(new.htm(&["jobs", "audit"]).await.succeeds(), "0 stranded\n");
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 62);
+    assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 62);
+    assert_eq!(db.count("select count(*) from apalis.jobs where status = 'Killed'").await, 0);
 }

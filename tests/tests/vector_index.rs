@@ -105,7 +105,7 @@ async fn finds_what_there_is(pool: &PgPool, htm: &Htm, kind: VectorIndex) {
 
 #[tokio::test]
 async fn the_kinds_of_pgvector_find_what_there_is() {
-    let db = TestDatabase::new().await;
+    let db = TestDatabase::in_one_table().await;
     let htm = filled(&db.pool).await;
     let sandbox = Sandbox::new(&db);
     finds_what_there_is(&db.pool, &htm, VectorIndex::Hnsw).await;
@@ -162,7 +162,7 @@ async fn diskann_finds_what_there_is_and_what_is_written_later() {
 
 #[tokio::test]
 async fn a_further_model_has_the_kind_of_the_active_one() {
-    let db = TestDatabase::new().await;
+    let db = TestDatabase::in_one_table().await;
     let htm = filled(&db.pool).await;
     let sandbox = Sandbox::new(&db);
     sandbox.htm(&["models", "index", MODEL, "--kind", "hnsw_binary"]).await.succeeds();

@@ -14,6 +14,19 @@ async fn remember(htm: &Htm, namespace: &str) -> NodeId {
     htm.remember(memory).await.unwrap().node
 }
 
+/// A pooler may drop the settings of connections, and with them the role that the policies restrict.
+#[tokio::test]
+async fn connections_without_the_role_of_tenants_are_refused() {
+    let db = TestDatabase::new().await;
+    let node = remember(&db.htm(), "atlas").await;
+    let other_role = htm_core::pool_options().connect_lazy_with(db.options());
+    let htm = db.htm().with_tenants(other_role).within(["atlas"]).unwrap();
+    let words = RecallQuery::new("zeppelin").strategy(Strategy::Fulltext);
+    assert_eq!(htm.recall(&words).await.unwrap_err().code(), "database_pooled");
+    assert_eq!(htm.get(node).await.unwrap_err().code(), "database_pooled");
+    assert_eq!(htm.remember(Memory::new("another")).await.unwrap_err().code(), "database_pooled");
+}
+
 #[tokio::test]
 async fn it_sees_and_writes_its_namespaces_and_no_others() {
     let db = TestDatabase::new().await;

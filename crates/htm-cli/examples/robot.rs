@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
 
-    // What is found comes to mind; what is least important leaves, if need be.
+    // Hits enter the working memory. If they do not fit, the least important memories are evicted.
     let found = robot.recall(&RecallQuery::new("what is the next step for the ledger?")).await?;
     println!("Recalled: {} memories.", found.recalled.hits.len());
 

@@ -109,17 +109,17 @@ pub(crate) enum Command {
     Timeline(TimelineArgs),
     /// Show the memories before and after a memory
     Neighbours(NeighboursArgs),
-    /// Show a node
+    /// Show a memory
     Get(GetArgs),
-    /// Change a node
+    /// Change a memory
     Edit(EditArgs),
-    /// Say that a node supersedes or contradicts another one
+    /// Record that a memory supersedes or contradicts another one
     Relate(RelateArgs),
-    /// Remove a relation between two nodes
+    /// Remove a relation between two memories
     Unrelate(UnrelateArgs),
-    /// Show what a node is related to
+    /// Show the relations of a memory
     Related(RelatedArgs),
-    /// Say which nodes of a recall were used, and which were useless
+    /// Judge the hits of a recall: used or useless
     Feedback(FeedbackArgs),
     /// Keep recalls for feedback, so that a ranking is learnt
     #[command(subcommand)]
@@ -127,22 +127,22 @@ pub(crate) enum Command {
     /// Show and choose the learnt rankings
     #[command(subcommand)]
     Ranking(RankingCommand),
-    /// Forget a node, or all nodes that match a text
+    /// Forget a memory, or all memories that match a text
     Forget(ForgetArgs),
-    /// List forgotten nodes
+    /// List forgotten memories
     Forgotten(ForgottenArgs),
-    /// Restore a forgotten node
+    /// Restore a forgotten memory
     Restore(RestoreArgs),
-    /// Delete nodes forgotten before a time
+    /// Delete memories forgotten before a time
     Purge(PurgeArgs),
-    /// Erase nodes, or a namespace, with every trace
+    /// Erase memories, or a namespace, with every trace
     Erase(EraseArgs),
     /// Forget expired memories and carry out the retention policies now, as workers do
     Sweep,
     /// List namespaces, and set their retention policies and quotas
     #[command(subcommand)]
     Namespaces(NamespacesCommand),
-    /// Show a node's progress: written, embedded, tagged
+    /// Show a memory's progress: written, embedded, tagged
     Status(StatusArgs),
     /// List, add, rename and merge robots
     #[command(subcommand)]
@@ -155,7 +155,7 @@ pub(crate) enum Command {
     Tags(TagsCommand),
     /// Show counts by robot, type and tag, progress, ages and sizes
     Stats(StatsArgs),
-    /// Export everything that is stored as JSON Lines
+    /// Export all primary data as JSON Lines
     Export(ExportAllArgs),
     /// Import memories from a JSON Lines file, an export, or another system
     Import(ImportArgs),
@@ -296,7 +296,7 @@ pub(crate) struct RecallArgs {
     /// vector, fulltext, hybrid, or auto (chosen by the query). Default: recall.strategy
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
-    /// Prefer nodes with this tag or one below it, and order by relevance (may be repeated)
+    /// Prefer memories with this tag or one below it, and order by relevance (may be repeated)
     #[arg(long = "boost-tag", value_name = "PREFIX")]
     pub(crate) boost_tags: Vec<String>,
     /// Order by relevance: `relevance` for the default weights, or weights such as similarity=0.7,recency=0.3. Signals:
@@ -340,11 +340,11 @@ pub(crate) struct RecallArgs {
     #[arg(long, value_name = "QUERIES.jsonl", conflicts_with_all = ["query", "namespaces"])]
     pub(crate) batch: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) way: WayArgs,
+    #[command(flatten)]
     pub(crate) refine: RefineArgs,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    #[command(flatten)]
-    pub(crate) way: WayArgs,
 }
 
 #[derive(Args)]
@@ -352,7 +352,7 @@ pub(crate) struct GetArgs {
     /// The node's id, or its key with --key
     #[arg(required_unless_present = "key", value_parser = node_or_hint)]
     pub(crate) node: Option<NodeId>,
-    /// The node's key
+    /// The memory's key
     #[arg(long, value_name = "K", conflicts_with = "node")]
     pub(crate) key: Option<String>,
     /// The key's namespace
@@ -437,7 +437,7 @@ Examples:
     },
     /// Write a backup of everything into a new directory
     #[command(
-        after_help = "Writes to the database go on meanwhile. `htm export` writes what is stored as JSON Lines.
+        after_help = "Writes to the database go on meanwhile. `htm export` writes all primary data as JSON Lines.
 The directory has pg_dump's directory format, and a manifest with the rows of each table.
 
 Examples:
@@ -476,7 +476,7 @@ Examples:
   htm db upgrade --old-home /usr/lib/postgresql/16"
     )]
     Upgrade {
-        /// Only say what would be done
+        /// Only report the plan
         #[arg(long)]
         dry_run: bool,
         /// The PostgreSQL of the old version, if HTM does not find it: the directory above its `bin`
@@ -510,7 +510,7 @@ pub(crate) enum ConfigCommand {
     Default,
     /// Trust the current content of htm.toml and htm.local.toml, here or in the nearest directory above
     #[command(
-        after_help = "These files may come from somebody else. Untrusted files cannot set URLs, keys, paths, ports or \
+        after_help = "These files may come from others. Untrusted files cannot set URLs, keys, paths, ports or \
 non-local providers, which decide where memories and keys go and which files are read. Trust covers the file's exact \
 content; a changed file must be trusted again."
     )]

@@ -5,8 +5,8 @@
 //! command and its output, as JSON.
 
 mod client;
-mod place;
 mod server;
+mod socket;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +14,8 @@ use crate::args::{ContextArgs, HookCommand, RecallArgs, RememberArgs};
 use crate::output::{Form, Said};
 
 pub(crate) use self::client::{Answered, ask};
-pub(crate) use self::place::Place;
 pub(crate) use self::server::serve;
+pub(crate) use self::socket::Socket;
 
 /// The byte that the server writes as soon as it has read a command. Without it the command was not begun.
 const ACCEPTED: u8 = b'\n';

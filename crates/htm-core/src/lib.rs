@@ -40,7 +40,7 @@ pub use api::ontology::Ontology;
 pub use api::remember::PendingReceipt;
 pub use api::replicas::{ReplicaPools, Replicas};
 pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRecalled, Unverified};
-pub use model::api_keys::{ApiKey, CreatedApiKey, NewApiKey, Role, Secret};
+pub use model::api_keys::{ApiKey, CreatedApiKey, KeyText, NewApiKey, Role};
 pub use model::audit_log::AuditEntry;
 pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
@@ -108,7 +108,7 @@ pub use model::timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
 };
 pub use model::timeline::{
-    CountBy, Grouping, MAX_NEIGHBOURS, Neighbours, Place, TimeCount, TimeStep, Timeline, TimelineEntry,
+    CountBy, Grouping, MAX_NEIGHBOURS, Neighbours, TimeCount, TimeCursor, TimeStep, Timeline, TimelineEntry,
     TimelineGroup, TimelineQuery,
 };
 pub use model::tokens::TokenEncoding;

@@ -181,7 +181,7 @@ fn read_tree<'a>(text: &'a str, above: &[String], found: &mut Vec<Vec<String>>) 
             Some(mut rest) => {
                 while !rest.trim_start().starts_with('}') {
                     rest = read_tree(rest.trim_start(), &path, found);
-                    // What stands between, as ` as store`.
+                    // The text between two items, such as ` as store`.
                     rest = rest.trim_start_matches(|it| it != ',' && it != '}');
                     rest = rest.strip_prefix(',').unwrap_or(rest);
                 }

@@ -33,7 +33,7 @@ impl Read {
         tags.sort();
         tags.dedup();
         let name = match self.kind {
-            // Where code stands says what it is about.
+            // The path of code describes its subject.
             htm_core::DocumentKind::Code => path,
             _ => self.title.as_deref().unwrap_or_else(|| path.rsplit('/').next().unwrap_or(path)),
         };

@@ -80,7 +80,7 @@ pub fn read(path: &str, bytes: &[u8], cutting: &Cutting) -> Result<Read, Unreada
     }
     let kind = match kind_of(path) {
         _ if bytes.starts_with(b"%PDF-") => DocumentKind::Pdf,
-        // What claims to be one and is none.
+        // A PDF by its name alone.
         Some(DocumentKind::Pdf) => return Err(Unreadable::Damaged),
         kind => kind.unwrap_or(DocumentKind::Text),
     };

@@ -58,7 +58,7 @@ struct Split {
 
 /// A leaf that may be split.
 #[derive(Debug)]
-struct Open {
+struct OpenLeaf {
     node: usize,
     rows: Vec<u32>,
     split: Option<Split>,
@@ -82,12 +82,12 @@ impl Ground<'_> {
     /// Grows a tree on rows.
     pub(crate) fn grow(&self, rows: Vec<u32>) -> Tree {
         let mut nodes = vec![self.leaf(&rows)];
-        let mut open = vec![Open { node: 0, split: self.best_split(&rows), rows }];
+        let mut open = vec![OpenLeaf { node: 0, split: self.best_split(&rows), rows }];
         for _ in 1..MOST_LEAVES {
-            let gain = |leaf: &Open| leaf.split.map(|split| split.gain);
+            let gain = |leaf: &OpenLeaf| leaf.split.map(|split| split.gain);
             let best = (0..open.len()).filter_map(|at| Some((gain(&open[at])?, at)));
             let Some((_, at)) = best.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else { break };
-            let Open { node, rows, split } = open.remove(at);
+            let OpenLeaf { node, rows, split } = open.remove(at);
             let Some(Split { feature, bin, .. }) = split else { break };
             let is_left = |row: &u32| usize::from(self.bins.rows[*row as usize][feature]) <= bin;
             let (left, right): (Vec<u32>, Vec<u32>) = rows.into_iter().partition(is_left);
@@ -100,7 +100,7 @@ impl Ground<'_> {
             };
             for (at, rows) in [left, right].into_iter().enumerate() {
                 nodes.push(self.leaf(&rows));
-                open.push(Open { node: child + at, split: self.best_split(&rows), rows });
+                open.push(OpenLeaf { node: child + at, split: self.best_split(&rows), rows });
             }
         }
         Tree(nodes)

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use htm_core::ranking::FeatureVector;
 
-/// A recall that somebody judged.
+/// A judged recall.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedRecall {
     /// Its number. It decides the order of recalls of the same time.

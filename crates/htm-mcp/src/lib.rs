@@ -29,4 +29,4 @@ mod tools;
 
 pub use options::{McpOptions, ToolSet};
 pub use server::McpServer;
-pub use text::quoted_memories;
+pub use text::{is_deceptive, plain, quoted_memories};

@@ -8,7 +8,8 @@ use htm_core::{Hit, MatchedBy, Node, TokenEncoding, Zone};
 use serde_json::Value;
 
 pub(crate) use self::budget::{Shown, ShownMemory, memories, rows};
-pub(crate) use self::harmless::{plain, plain_json, quoted};
+pub use self::harmless::{is_deceptive, plain};
+pub(crate) use self::harmless::{plain_json, quoted};
 
 /// The most tags of a memory that are shown.
 const MAX_TAGS: usize = 6;

@@ -174,7 +174,7 @@ async fn empty(options: &PgConnectOptions) -> Result<()> {
         |why: String| Err(Error::new(codes::DATABASE_NOT_EMPTY, format!("the database is in use: {why}")));
     let mut connection = PgConnection::connect_with(options).await?;
     if htm_migration::version(&mut connection).await? == 0 {
-        // The schemas of somebody else, or the remains of a restoration.
+        // The schemas of another program, or the remains of a restoration.
         let found: Option<String> =
             sqlx::query_scalar("select nspname::text from pg_namespace where nspname = any ($1)")
                 .bind(SCHEMAS)

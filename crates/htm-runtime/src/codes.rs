@@ -11,7 +11,7 @@ htm_core::error_codes! {
         => "change it where it is set; `htm config explain KEY` says what it does";
     CONFIG_UNREADABLE "config_unreadable" User "A file or a variable cannot be read as configuration."
         => "correct it: it must be valid TOML";
-    CONFIG_UNTRUSTED "config_untrusted" User "A project's file sets what only a trusted one may."
+    CONFIG_UNTRUSTED "config_untrusted" User "An untrusted project file sets a guarded key."
         => "read the file, then run `htm config trust`; or remove these keys from it";
     CONFIG_KEY_ELSEWHERE "config_key_elsewhere" User "A key would be sent to a URL from a less trusted place."
         => "set the URL where the key is set, or unset one of the two";

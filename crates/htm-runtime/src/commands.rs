@@ -24,7 +24,7 @@ fn of_code(error: &Error) -> Option<String> {
         "namespace_forbidden" => "name a namespace that the handle sees: `htm namespaces list`".into(),
         "robot_forbidden" => "name no robot, or that of the key".into(),
         "api_key_invalid" | "api_key_expired" => "create a new one: `htm keys create`".into(),
-        "api_key_revoked" => "ask whoever revoked it, or create a new one: `htm keys create`".into(),
+        "api_key_revoked" => "ask an administrator, or create a new one: `htm keys create`".into(),
         "signed_out" => "sign in again".into(),
         "api_key_unknown" => "list the keys: `htm keys list`".into(),
         "quota_exceeded" => {

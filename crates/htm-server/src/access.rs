@@ -28,7 +28,7 @@ const KEPT: Duration = Duration::from_secs(1);
 
 /// The caller of a request.
 #[derive(Clone)]
-pub(crate) struct Caller {
+pub(crate) struct Principal {
     /// The handle, restricted to what the caller may see.
     pub(crate) htm: Htm,
     pub(crate) role: Role,
@@ -44,7 +44,7 @@ pub(crate) enum Sender {
     Token(Token),
 }
 
-impl Caller {
+impl Principal {
     /// The caller that [`checked`] has found. A path that nobody checks has none.
     pub(crate) fn of(extensions: &Extensions) -> Result<&Self> {
         let unchecked = || Problem::new(codes::API_KEY_MISSING, "the path has no check of its caller");
@@ -122,17 +122,17 @@ impl Access {
     }
 
     /// The caller of a request for a path with these headers.
-    async fn caller(&self, htm: &Htm, method: &Method, headers: &HeaderMap, path: &str) -> Result<Caller> {
+    async fn caller(&self, htm: &Htm, method: &Method, headers: &HeaderMap, path: &str) -> Result<Principal> {
         Ok(match self.sender(htm, method, headers, path).await? {
-            Sender::Anyone => Caller { htm: htm.clone(), role: Role::Admin, key: String::new() },
+            Sender::Anyone => Principal { htm: htm.clone(), role: Role::Admin, key: String::new() },
             Sender::Key(key) => {
                 self.rates.take_for_key(htm, &key).await?;
                 self.rates.take_for_namespaces(htm, key.namespaces.as_deref()).await?;
-                Caller { htm: htm.for_api_key(&key)?, role: key.role, key: key.id }
+                Principal { htm: htm.for_api_key(&key)?, role: key.role, key: key.id }
             }
             Sender::Token(token) => {
                 self.rates.take_for_namespaces(htm, token.namespaces()).await?;
-                Caller { htm: token.restricted(htm)?, role: token.role, key: token.who }
+                Principal { htm: token.restricted(htm)?, role: token.role, key: token.who }
             }
         })
     }
@@ -206,7 +206,7 @@ pub(crate) async fn checked(
         None => problem,
     })?;
     let htm = read_your_writes::seeing(caller.htm, headers)?;
-    request.extensions_mut().insert(Caller { htm, ..caller });
+    request.extensions_mut().insert(Principal { htm, ..caller });
     shared.parameters.check(&request)?;
     Ok(next.run(request).await)
 }
@@ -243,7 +243,7 @@ impl FromRequestParts<Shared> for App {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self> {
-        let caller = Caller::of(&parts.extensions)?;
+        let caller = Principal::of(&parts.extensions)?;
         Ok(Self { htm: caller.htm.clone(), role: caller.role, shared: shared.clone() })
     }
 }

@@ -30,9 +30,9 @@ htm_core::error_codes! {
         => "send the request again";
     MEDIA_TYPE_UNFIT "media_type_unfit" User "The body has a content type or an encoding that the path does not read."
         => "send the content type of the path, `application/json` for most (see /openapi.json), without `Content-Encoding`";
-    QUERY_INVALID "query_invalid" User "A parameter of the query is unknown, missing or not what it has to be."
+    QUERY_INVALID "query_invalid" User "A parameter of the query is unknown, missing or invalid."
         => "see the parameters at /openapi.json";
-    PATH_INVALID "path_invalid" User "A part of the path is not what it has to be."
+    PATH_INVALID "path_invalid" User "A part of the path is invalid."
         => "see the path at /openapi.json; an id is a whole number";
     HEADER_INVALID "header_invalid" User "A header has a value that the server cannot read."
         => "see the headers at /openapi.json";
@@ -48,7 +48,7 @@ htm_core::error_codes! {
         => "send them in several requests, or as a stream to /v1/import";
     IDEMPOTENCY_UNFIT "idempotency_unfit" User "The path takes no Idempotency-Key."
         => "leave the header out; a key of a memory makes its import idempotent";
-    TOO_BUSY "too_busy" Transient "The server has as many requests in hand as it takes."
+    TOO_BUSY "too_busy" Transient "The server is at its limit of concurrent requests."
         => "send the request again in a moment";
     REQUEST_TIMEOUT "request_timeout" Transient "The request took longer than the server allows."
         => "ask for less at once, or send it again; with an Idempotency-Key a write is not done twice";

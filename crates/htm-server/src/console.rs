@@ -1,6 +1,6 @@
 //! `/`: the console. Its files are made from `console/` of the repository and embedded, so it needs no network.
 //!
-//! The files hold no memories: the page asks the API for them, with the rights of whoever uses it.
+//! The files hold no memories: the page asks the API for them, with the rights of its user.
 
 use std::ffi::OsStr;
 

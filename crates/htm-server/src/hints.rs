@@ -100,7 +100,7 @@ fn of_code(error: &Error) -> Option<String> {
         "robot_forbidden" => "name no robot, or that of your key".into(),
         "quota_exceeded" => "forget memories, or ask the operator for a larger quota: PUT /v1/quotas".into(),
         "namespace_forbidden" => "name a namespace that you may see".into(),
-        // Who calls the server can do nothing about these.
+        // Callers of the server cannot mend these.
         "database_unreachable" | "database_exhausted" => "send the request again in a moment".into(),
         "database_denied" | "database_locks" | "database_error" | "corrupt" => {
             "tell the operator of the server; its log has the cause".into()

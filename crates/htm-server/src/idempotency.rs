@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tracing::Instrument;
 
-use crate::access::Caller;
+use crate::access::Principal;
 use crate::app::App;
 use crate::codes;
 use crate::extract;
@@ -137,7 +137,7 @@ async fn read(request: Request) -> Result<(Request, Option<Operation>)> {
     );
     let (parts, body) = request.into_parts();
     let body = extract::bytes(&parts, body).await?;
-    let caller = &Caller::of(&parts.extensions)?.key;
+    let caller = &Principal::of(&parts.extensions)?.key;
     let operation = Operation::new(caller, &key, &[head.as_bytes(), &body].concat())?;
     Ok((Request::from_parts(parts, Body::from(body)), Some(operation)))
 }

@@ -272,7 +272,7 @@ fn secure(setting: &str, text: &str) -> Result<Url> {
     Ok(url)
 }
 
-/// Whether what is read there cannot be changed on the way.
+/// Whether the URL is safe from tampering: https, or this machine.
 fn is_secure(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_of_this_machine(url))
 }

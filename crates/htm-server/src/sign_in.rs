@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use chrono::{DateTime, Utc};
-use htm_core::{Role, Secret, SignIn};
+use htm_core::{KeyText, Role, SignIn};
 use serde::{Deserialize, Serialize};
 
 use crate::access::Sender;
@@ -68,7 +68,7 @@ async fn sign_in(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) 
         .map_err(|error| Problem::new(codes::BODY_INVALID, format!("the body is no key: {error}")))?;
     let key = shared.htm.authenticate(&key).await?;
     let sign_in = shared.htm.sign_in(key).await?;
-    let cookie = cookie(&shared, sign_in.token.as_ref().map_or("", Secret::expose), sign_in.ends_at);
+    let cookie = cookie(&shared, sign_in.token.as_ref().map_or("", KeyText::expose), sign_in.ends_at);
     Ok(([cookie], Json(SignedIn::of(&shared, sign_in))).into_response())
 }
 

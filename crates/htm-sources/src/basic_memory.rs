@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use self::note::Note;
 use crate::foreign::{Foreign, Item, Left, Why};
-use crate::{Counts, Source, codes, json, place};
+use crate::{Counts, Source, codes, files, json};
 
 /// The most relations of a note that come: the metadata is limited.
 const RELATIONS: usize = 500;
@@ -33,8 +33,8 @@ pub(crate) struct BasicMemory {
 }
 
 pub(crate) fn open(location: &str) -> Result<BasicMemory> {
-    let folder = place::file(location)?.to_owned();
-    let metadata = folder.metadata().map_err(place::unreadable(&folder))?;
+    let folder = files::file(location)?.to_owned();
+    let metadata = folder.metadata().map_err(files::unreadable(&folder))?;
     let mut paths = Vec::new();
     match metadata.is_dir() {
         true => walk(&folder, &mut paths)?,
@@ -50,9 +50,9 @@ pub(crate) fn open(location: &str) -> Result<BasicMemory> {
 
 /// Collects the files below a folder. Hidden ones are those of programs. No link is followed: it may lead in a circle.
 fn walk(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in folder.read_dir().map_err(place::unreadable(folder))? {
-        let entry = entry.map_err(place::unreadable(folder))?;
-        let kind = entry.file_type().map_err(place::unreadable(folder))?;
+    for entry in folder.read_dir().map_err(files::unreadable(folder))? {
+        let entry = entry.map_err(files::unreadable(folder))?;
+        let kind = entry.file_type().map_err(files::unreadable(folder))?;
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }

@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 
 use crate::export::{Export, Kind};
 use crate::foreign::{Foreign, Item, Left, Why};
-use crate::{Counts, json, place};
+use crate::{Counts, files, json};
 
 const KIND: Kind = Kind { subject: "conversation", lists: &["conversations"], read };
 
 pub(crate) fn open(location: &str) -> Result<Export> {
     let wanted = |name: &str| name.starts_with("conversations") && name.ends_with(".json");
-    Ok(Export::new(KIND, place::parts(location, "file conversations.json", wanted)?))
+    Ok(Export::new(KIND, files::parts(location, "file conversations.json", wanted)?))
 }
 
 /// Reads a conversation.

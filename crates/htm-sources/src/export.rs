@@ -7,8 +7,8 @@ use htm_core::{Error, Result};
 use serde_json::Value;
 
 use crate::elements::Elements;
+use crate::files::Part;
 use crate::foreign::{Item, Left, Why};
-use crate::place::Part;
 use crate::{Counts, Source, codes};
 
 /// How the elements of an export are read.
@@ -18,7 +18,7 @@ pub(crate) struct Kind {
     pub(crate) subject: &'static str,
     /// The fields that may have the list, in a file that is an object.
     pub(crate) lists: &'static [&'static str],
-    /// The items of an element, which it counts; or what the element is in place of what it should be.
+    /// Reads the items of an element, and counts its contents by kind. The error describes an unexpected element.
     pub(crate) read: fn(&Value, &mut Counts) -> std::result::Result<Vec<Item>, String>,
 }
 

@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 
 use crate::export::{Export, Kind};
 use crate::foreign::{Foreign, Former, Item, Left, Why};
-use crate::{Counts, json, mem0, place};
+use crate::{Counts, files, json, mem0};
 
 const KIND: Kind = Kind { subject: "memory", lists: &["results", "memories"], read };
 
 pub(crate) fn open(location: &str) -> Result<Export> {
     let wanted = |name: &str| name.ends_with(".json");
-    Ok(Export::new(KIND, place::parts(location, "file of JSON", wanted)?))
+    Ok(Export::new(KIND, files::parts(location, "file of JSON", wanted)?))
 }
 
 /// Reads a memory.

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Map, Value};
 
 use crate::foreign::{Foreign, Item, Left, Why};
-use crate::{Counts, Source, codes, json, place};
+use crate::{Counts, Source, codes, files, json};
 
 /// The rows of a page.
 const PAGE: i64 = 500;
@@ -46,11 +46,11 @@ pub(crate) struct OpenMemory {
 }
 
 pub(crate) fn open(location: &str) -> Result<OpenMemory> {
-    let mut path = place::file(location)?.to_owned();
+    let mut path = files::file(location)?.to_owned();
     if path.is_dir() {
         path.push("openmemory.db");
     }
-    path.metadata().map_err(place::unreadable(&path))?;
+    path.metadata().map_err(files::unreadable(&path))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(&path, flags).map_err(|error| unreadable(&path, error))?;
     check(&database, &path)?;

@@ -223,7 +223,7 @@ impl<H: Handler> Processor<H> {
                 Ok(acked) => done += acked,
                 Err(error) if was_answered(&error) => {
                     let attempt = batch.job(&item.job).map_or(1, |job| job.attempt);
-                    // What no provider was paid for is made anew.
+                    // Results without a provider call are computed again.
                     if self.dispatcher.handler.model().is_some() {
                         self.refused.keep(&item.job, result);
                     }

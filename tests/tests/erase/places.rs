@@ -12,7 +12,7 @@ use super::erase;
 /// or something that was made of one? Then it has to be erased too.
 #[tokio::test]
 async fn each_table_is_known_and_each_column_was_looked_at() {
-    let db = TestDatabase::new().await;
+    let db = TestDatabase::in_one_table().await;
     let htm = db.htm();
     let node = htm.remember(Memory::new("zeppelin")).await.unwrap().node;
     let erased = erase(&htm, node).await;

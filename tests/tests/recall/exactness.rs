@@ -58,7 +58,7 @@ const FILL: &str = "
            array(select x + (random() - 0.5) * 0.6 from unnest(e.v) x where n.id is not null)::real[]::halfvec
       from htm.nodes n join centre e on e.c = n.id * 7919 % 500;
     set maintenance_work_mem = '512MB';
-    do $$ begin execute (select htm.embedding_index(1, '')); end $$;
+    do $$ declare index text; begin for index in select htm.embedding_index(1, '') loop execute index; end loop; end $$;
     analyze htm.nodes; analyze htm.node_tags; analyze htm.embeddings_1";
 
 /// A handle whose queries are numbers: each asks for what is near a node of the small part that it was drawn from.

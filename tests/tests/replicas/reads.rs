@@ -81,6 +81,7 @@ async fn a_replica_that_dies_costs_no_error() {
     let htm = reading(&primary, &replica, PATIENT).await;
     htm.remember(Memory::new("The lighthouse keeper wakes at four.")).await.unwrap();
     replica.catch_up(&primary.pool).await;
+    assert!(htm.replicas().unwrap().states()[0].in_use);
     let readers: Vec<_> = (0..4)
         .map(|_| {
             let htm = htm.clone();
@@ -181,4 +182,31 @@ async fn a_server_says_where_writes_stand_and_which_replicas_it_reads() {
     wait_until(|| async { text("/readyz").await.contains("is not used: it failed: database_unreachable") })
         .await;
     assert_eq!(hits(recalled(None).await), Some(1));
+}
+
+#[tokio::test]
+async fn a_server_says_that_a_replica_lags() {
+    let (primary, replica) = pair().await;
+    let sandbox = Sandbox::on(&primary.url())
+        .set("HTM_DATABASE__REPLICA_URLS", &replica.url())
+        .set("HTM_DATABASE__MAX_STALENESS_MS", "1500");
+    let server = sandbox.start("htm", &["serve"]);
+    let base = base(&server).await;
+    let http = reqwest::Client::new();
+    let text =
+        async |path: &str| http.get(format!("{base}{path}")).send().await.unwrap().text().await.unwrap();
+    let metric = async |name: &str| -> f64 {
+        let metrics = text("/metrics").await;
+        let line = metrics.lines().find(|line| line.starts_with(name)).unwrap();
+        line.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    wait_until(|| async { text("/readyz").await == "ok\n" }).await;
+    replica.pause(true).await;
+    sandbox.remember(&["The lighthouse has a lamp."]).await;
+    wait_until(|| async { text("/readyz").await.contains("of 1.5 s at most") }).await;
+    assert_eq!(metric("htm_replica_in_use{host=").await, 0.0);
+    assert!(metric("htm_replica_staleness_seconds{host=").await > 1.5);
+    replica.pause(false).await;
+    wait_until(|| async { text("/readyz").await == "ok\n" }).await;
+    assert_eq!(metric("htm_replica_in_use{host=").await, 1.0);
 }

@@ -230,7 +230,7 @@ async fn all_servers_share_the_requests_of_a_namespace() {
         };
         secrets.push(htm.create_api_key(&key).await.unwrap().secret);
     }
-    let ask = async |at: usize, secret: &htm_core::Secret| {
+    let ask = async |at: usize, secret: &htm_core::KeyText| {
         let request = served.http.get(format!("{}/v1/namespaces", bases[at / 2 % 2]));
         served.send(request.bearer_auth(secret.expose())).await
     };

@@ -23,9 +23,9 @@ use sqlx::PgPool;
 pub use arguments::Arguments;
 pub use governed::Governed;
 use in_use::{InUse, MOST, Readings};
-pub use relevant::Relevance;
+pub use relevant::TagSelection;
 
-/// The most tags of a namespace that are passed to an extractor without a [`Relevance`].
+/// The most tags of a namespace that are passed to an extractor without a [`TagSelection`].
 const ONTOLOGY_SHOWN: u32 = 200;
 
 /// The token budget of the tags that a language model sees: some hundred tags, a fraction of the smallest window.
@@ -47,7 +47,7 @@ enum Shown {
     /// The most used ones, with the changes of former names. The extractor chooses by itself.
     MostUsed(Readings<Vec<KnownTag>>),
     /// The relevant ones.
-    Relevant(Readings<InUse>, Relevance),
+    Relevant(Readings<InUse>, TagSelection),
 }
 
 impl TagHandler {
@@ -58,7 +58,7 @@ impl TagHandler {
 
     /// Shows the extractor only the relevant part of the ontology.
     #[must_use]
-    pub fn showing(mut self, relevance: Relevance) -> Self {
+    pub fn showing(mut self, relevance: TagSelection) -> Self {
         self.shown = Shown::Relevant(Readings::new(), relevance);
         self
     }
@@ -117,7 +117,7 @@ pub async fn handler(session: &Session) -> Result<TagHandler> {
         breaker: Breaker::default(),
         deadline: Duration::from_millis(config.embedding.timeout_ms),
     };
-    let relevance = Relevance::new(embedder.ok(), ONTOLOGY_TOKENS, config.tokens.encoding);
+    let relevance = TagSelection::new(embedder.ok(), ONTOLOGY_TOKENS, config.tokens.encoding);
     Ok(handler.showing(relevance.governed(governed)))
 }
 

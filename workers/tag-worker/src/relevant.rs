@@ -34,7 +34,7 @@ const ABOUT_SHARE: usize = 4;
 const ABOUT_CHARS: usize = 200;
 
 /// Chooses tags in use by their relevance for texts.
-pub struct Relevance {
+pub struct TagSelection {
     embedder: Option<Arc<dyn Embedder>>,
     governed: Option<Governed>,
     /// By the embedded text, since a tag's description differs between namespaces.
@@ -43,7 +43,7 @@ pub struct Relevance {
     encoding: TokenEncoding,
 }
 
-impl Relevance {
+impl TagSelection {
     /// Chooses tags up to `budget_tokens` in all. Without an embedder, chooses the top of the tree, then the most used.
     pub fn new(embedder: Option<Arc<dyn Embedder>>, budget_tokens: usize, encoding: TokenEncoding) -> Self {
         let weight = |words: &String, vector: &Arc<[f32]>| (words.len() + 4 * vector.len()) as u32;
@@ -129,7 +129,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(relevance: &Relevance) -> Self {
+    fn new(relevance: &TagSelection) -> Self {
         let (encoding, left) = (relevance.encoding, relevance.budget_tokens);
         Self { tags: Vec::new(), known: HashSet::new(), encoding, left, spent: 0 }
     }
@@ -237,8 +237,8 @@ mod tests {
         vec!["On cooking kimchi by fermentation.".to_owned(), "Nothing of note".to_owned()]
     }
 
-    fn relevance(budget_tokens: usize, embedder: Option<Arc<dyn Embedder>>) -> Relevance {
-        Relevance::new(embedder, budget_tokens, TokenEncoding::Estimate)
+    fn relevance(budget_tokens: usize, embedder: Option<Arc<dyn Embedder>>) -> TagSelection {
+        TagSelection::new(embedder, budget_tokens, TokenEncoding::Estimate)
     }
 
     #[tokio::test]

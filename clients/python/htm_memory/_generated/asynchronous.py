@@ -1587,7 +1587,7 @@ class AsyncLearning:
             least: The number of judged recalls from which a ranking is learnt, 20 to 100,000.
                 Default: 100.
             namespace: The namespace. Default: the server's.
-            signals: The signals that count beside what is told. Default: none.
+            signals: The signals that count beside feedback. Default: none.
         """
         return await self._sender.send(
             Call(
@@ -3664,7 +3664,7 @@ class AsyncTags:
         *,
         namespace: str | None = None,
     ) -> List[m.DistinctTags]:
-        """List pairs of tags that somebody told apart, by their names.
+        """List pairs of tags declared distinct, by their names.
 
         Args:
             namespace: The namespace. Default: the server's.

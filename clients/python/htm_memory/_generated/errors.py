@@ -58,11 +58,11 @@ class MediaTypeUnfit(HtmError):
 
 
 class QueryInvalid(HtmError):
-    """A parameter of the query is unknown, missing or not what it has to be."""
+    """A parameter of the query is unknown, missing or invalid."""
 
 
 class PathInvalid(HtmError):
-    """A part of the path is not what it has to be."""
+    """A part of the path is invalid."""
 
 
 class HeaderInvalid(HtmError):
@@ -94,7 +94,7 @@ class IdempotencyUnfit(HtmError):
 
 
 class TooBusy(HtmError):
-    """The server has as many requests in hand as it takes."""
+    """The server is at its limit of concurrent requests."""
 
 
 class RequestTimeout(HtmError):

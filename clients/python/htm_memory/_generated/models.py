@@ -3157,7 +3157,7 @@ class TagUse(BaseModel):
     """
     distinct_from: list[str]
     """
-    Tags that somebody told apart from it. A pair is on one of its tags.
+    Tags declared distinct from it. A pair is on one of its tags.
     """
     last_used: AwareDatetime | None = None
     """
@@ -4198,7 +4198,7 @@ class Degraded(BaseModel):
 
 class DistinctTags(BaseModel):
     """
-    Two tags that somebody told apart.
+    Two tags declared distinct.
     """
 
     model_config = ConfigDict(
@@ -4303,7 +4303,7 @@ class DocumentTag(BaseModel):
     """
     distinct_from: list[str] | None = None
     """
-    Tags that somebody told apart from it, sorted. A pair is on one of its tags.
+    Tags declared distinct from it, sorted. A pair is on one of its tags.
     """
     leftover: Literal['keep', 'first'] | None = None
     """
@@ -5105,7 +5105,7 @@ class Joined(GroupNews):
     """
     session: UUID
     """
-    The session: whoever has it acts for the robot.
+    The session. Its holder acts for the robot.
     """
 
 
@@ -5175,7 +5175,7 @@ class LearningBody(BaseModel):
     """
     signals: list[Literal['read', 'edited', 'forgotten', 'cited']] | None = None
     """
-    The signals that count beside what is told. Default: none.
+    The signals that count beside feedback. Default: none.
     """
 
 
@@ -5210,7 +5210,7 @@ class LearningSettings(BaseModel):
     """
     signals: list[Literal['read', 'edited', 'forgotten', 'cited']] | None = []
     """
-    The signals that count beside what is told.
+    The signals that count beside feedback.
     """
 
 
@@ -6905,7 +6905,7 @@ class Recalled(BaseModel):
     """
     The active model, if one on standby answered because this program has no embedder of the active one.
     """
-    legs: list[Literal['exact', 'narrow', 'index', 'text']]
+    legs: list[Literal['exact', 'narrow', 'index', 'text', 'bm25']]
     """
     The searches that ran.
     """

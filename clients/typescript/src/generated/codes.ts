@@ -28,9 +28,9 @@ export type ServerCode =
   | "body_incomplete"
   /** 415: The body has a content type or an encoding that the path does not read. */
   | "media_type_unfit"
-  /** 400: A parameter of the query is unknown, missing or not what it has to be. */
+  /** 400: A parameter of the query is unknown, missing or invalid. */
   | "query_invalid"
-  /** 400: A part of the path is not what it has to be. */
+  /** 400: A part of the path is invalid. */
   | "path_invalid"
   /** 400: A header has a value that the server cannot read. */
   | "header_invalid"
@@ -48,7 +48,7 @@ export type ServerCode =
   | "batch_too_large"
   /** 400: The path takes no Idempotency-Key. */
   | "idempotency_unfit"
-  /** 429: The server has as many requests in hand as it takes. */
+  /** 429: The server is at its limit of concurrent requests. */
   | "too_busy"
   /** 408: The request took longer than the server allows. */
   | "request_timeout"

@@ -461,7 +461,7 @@ export interface CountsBody {
 /** A new key. Its text cannot be read again. */
 export interface CreatedApiKey extends ApiKey {
   /** The whole key, for the header `Authorization: Bearer …`. */
-  secret: Secret;
+  secret: KeyText;
 }
 
 /** A step that did not run. */
@@ -479,7 +479,7 @@ export interface Degraded {
 /** The outcome for a memory. */
 export type Deleted = Forgotten | Erasure;
 
-/** Two tags that somebody told apart. */
+/** Two tags declared distinct. */
 export interface DistinctTags {
   /** The other one. */
   other: TagPath;
@@ -554,7 +554,7 @@ export interface DocumentPage {
 export interface DocumentTag {
   /** Its description. */
   description?: string | null;
-  /** Tags that somebody told apart from it, sorted. A pair is on one of its tags. */
+  /** Tags declared distinct from it, sorted. A pair is on one of its tags. */
   distinct_from?: TagPath[];
   /** The tag of a text that fits none of them. */
   leftover?: Leftover;
@@ -1277,7 +1277,7 @@ export interface Join {
 export interface Joined extends GroupNews {
   /** The time after a heartbeat for which the member is alive. Send one each third of it. */
   lease_ms: number;
-  /** The session: whoever has it acts for the robot. */
+  /** The session. Its holder acts for the robot. */
   session: SessionId;
 }
 
@@ -1306,6 +1306,9 @@ export interface KeptBy {
   /** Its name. */
   robot: string;
 }
+
+/** The text of a whole key, or of the token of a sign-in. It shows itself only on request. */
+export type KeyText = string;
 
 /** Keys. */
 export interface Keys {
@@ -1345,7 +1348,7 @@ export interface LearningBody {
   least?: number | null;
   /** The namespace. Default: the server's. */
   namespace?: string | null;
-  /** The signals that count beside what is told. Default: none. */
+  /** The signals that count beside feedback. Default: none. */
   signals?: Signal[] | null;
 }
 
@@ -1372,7 +1375,7 @@ export interface LearningSettings {
    * learnt again when a fifth more are there.
    */
   least?: number;
-  /** The signals that count beside what is told. */
+  /** The signals that count beside feedback. */
   signals?: Signal[];
 }
 
@@ -1399,7 +1402,7 @@ export type LeftOutReason = "oversized" | "no_room" | "forgotten" | "evicted";
 export type Leftover = "keep" | "first";
 
 /** A search for candidates. */
-export type Leg = "exact" | "narrow" | "index" | "text";
+export type Leg = "exact" | "narrow" | "index" | "text" | "bm25";
 
 /** Limits of a provider's model. Null removes one; one that is not given stays. */
 export interface Limits {
@@ -2888,9 +2891,6 @@ export interface Scores {
   vector_rank?: number | null;
 }
 
-/** The text of a whole key, or of the token of a sign-in. It shows itself only on request. */
-export type Secret = string;
-
 /** Jobs, by their ids or by conditions. */
 export interface SelectionBody {
   /** More than one job is cancelled only with it. */
@@ -2909,7 +2909,7 @@ export interface SelectionBody {
   state?: JobState | null;
 }
 
-/** A session of a robot in a group: whoever has it acts for the robot. */
+/** A session of a robot in a group. Its holder acts for the robot. */
 export type SessionId = string;
 
 /** A run and its progress. */
@@ -2933,8 +2933,8 @@ export interface Shutdown {
 }
 
 /**
- * A sign that a memory of a recall was used, or was not. Beside what is told, signals are of the
- * same author, within half an hour after the recall.
+ * A sign that a memory of a recall was used, or was not. Beside feedback, signals are of the same
+ * author, within half an hour after the recall.
  */
 export type Signal = "read" | "edited" | "forgotten" | "cited";
 
@@ -3197,7 +3197,7 @@ export interface TagUse {
   created_at: string;
   /** Its description. */
   description?: string | null;
-  /** Tags that somebody told apart from it. A pair is on one of its tags. */
+  /** Tags declared distinct from it. A pair is on one of its tags. */
   distinct_from: string[];
   /** When it was assigned last. */
   last_used?: string | null;

@@ -1967,7 +1967,7 @@ export class Tags {
     );
   }
 
-  /** List pairs of tags that somebody told apart, by their names. */
+  /** List pairs of tags declared distinct, by their names. */
   async distinct(
     fields: {
       /** The namespace. Default: the server's. */

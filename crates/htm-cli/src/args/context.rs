@@ -37,22 +37,22 @@ pub(crate) struct ContextArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
     #[command(flatten)]
-    pub(crate) filter: FilterArgs,
-    #[command(flatten)]
     pub(crate) way: WayArgs,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum MemoryCommand {
     /// List a robot's working memory, the next to be evicted first
     Show(WhoseArgs),
-    /// Add nodes to a robot's working memory
+    /// Add memories to a robot's working memory
     Add(NodesArgs),
-    /// Mark nodes in a robot's working memory as used
+    /// Mark memories in a robot's working memory as used
     Touch(NodesArgs),
-    /// Remove nodes from a robot's working memory; they stay in long-term memory
+    /// Remove memories from a robot's working memory; they stay in long-term memory
     Remove(NodesArgs),
-    /// Empty a robot's working memory; its nodes stay in long-term memory
+    /// Empty a robot's working memory; its memories stay in long-term memory
     Clear(WhoseArgs),
 }
 

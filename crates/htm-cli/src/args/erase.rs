@@ -26,10 +26,10 @@ pub(crate) struct EraseArgs {
     /// The nodes' ids
     #[arg(value_name = "NODE", conflicts_with_all = ["matching", "robot", "namespace"])]
     pub(crate) nodes: Vec<NodeId>,
-    /// All nodes whose text, or a former text, contains this, ignoring case
+    /// All memories whose text, or a former text, contains this, ignoring case
     #[arg(long, value_name = "TEXT", conflicts_with = "robot")]
     pub(crate) matching: Option<String>,
-    /// All nodes that this robot remembered
+    /// All memories of this robot
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
     /// The namespace of --matching or --robot. Alone: all of this namespace
@@ -38,7 +38,7 @@ pub(crate) struct EraseArgs {
     /// Show what would be removed, and the plan's number; erase nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
-    /// The number of the --dry-run's plan; refused if the nodes have changed
+    /// The number of the --dry-run's plan; refused if the memories have changed
     #[arg(long, value_name = "PLAN")]
     pub(crate) plan: Option<String>,
     /// Confirm; --matching needs --plan too

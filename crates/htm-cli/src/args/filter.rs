@@ -22,10 +22,10 @@ pub(crate) struct WhichArgs {
     /// it), words (yesterday, last week, past 2 hours, since Monday), a list (A, B or C), or auto (the time in the query)
     #[arg(long, value_name = "T")]
     pub(crate) timeframe: Option<String>,
-    /// Only nodes with this tag or one below it (may be repeated: all are required)
+    /// Only memories with this tag or one below it (may be repeated: all are required)
     #[arg(long = "tag", value_name = "PREFIX")]
     pub(crate) tags: Vec<String>,
-    /// Only nodes with exactly this tag (may be repeated)
+    /// Only memories with exactly this tag (may be repeated)
     #[arg(long = "exact-tag", value_name = "TAG")]
     pub(crate) exact_tags: Vec<String>,
     /// Require any of the tags, not all
@@ -46,7 +46,7 @@ pub(crate) struct WhichArgs {
     /// Only memories of at least this importance, 1 to 10
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) min_importance: Option<f32>,
-    /// Only nodes whose metadata contains this, for example {"ticket": 7}
+    /// Only memories whose metadata contains this, for example {"ticket": 7}
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
 }

@@ -22,7 +22,7 @@ pub(crate) enum GroupsCommand {
     Promote(MemberArgs),
     /// Make a member passive, without write access
     Demote(MemberArgs),
-    /// Move nodes from a group's working memory to another group or to a robot
+    /// Move memories from a group's working memory to another group or to a robot
     Transfer(TransferArgs),
     /// Close a group and end all memberships
     Shutdown(ShutdownArgs),
@@ -98,10 +98,10 @@ pub(crate) struct LeaveArgs {
 pub(crate) struct TransferArgs {
     #[command(flatten)]
     pub(crate) group: GroupArgs,
-    /// A node (may be repeated)
+    /// A node's id (may be repeated)
     #[arg(long = "node", value_name = "NODE", required_unless_present = "all")]
     pub(crate) nodes: Vec<NodeId>,
-    /// All nodes of the group's working memory
+    /// All memories of the group's working memory
     #[arg(long, conflicts_with = "nodes")]
     pub(crate) all: bool,
     /// Move them to this group
@@ -116,7 +116,7 @@ pub(crate) struct TransferArgs {
 pub(crate) struct ShutdownArgs {
     #[command(flatten)]
     pub(crate) group: GroupArgs,
-    /// Also empty the working memory; the nodes stay in long-term memory
+    /// Also empty the working memory; the memories stay in long-term memory
     #[arg(long)]
     pub(crate) clear: bool,
     /// Confirm the shutdown

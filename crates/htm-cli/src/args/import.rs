@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 #[derive(Args)]
 #[command(
     after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
-\"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the node's key, ns its namespace. Existing \
+\"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the memory's key, ns its namespace. Existing \
 lines are skipped, so an interrupted import can be run again. A rejected line is reported with its number; the other \
 lines are imported. The file may also be one that `htm export` wrote: everything in it is restored.
 
@@ -28,7 +28,7 @@ Systems and their locations:
 Examples:
   htm import memories.jsonl
   htm import backup.jsonl
-  htm import --from chatgpt --dry-run chatgpt-export.zip     says what would come, and writes nothing
+  htm import --from chatgpt --dry-run chatgpt-export.zip     reports what it would write
   htm import --from chatgpt --namespace old/chatgpt chatgpt-export.zip
   htm import --from basic-memory ~/basic-memory
   htm import --from mem0 --model openai/text-embedding-3-small postgres://mem0@localhost/mem0"
@@ -46,7 +46,7 @@ pub(crate) struct ImportArgs {
     /// The namespace of its memories; users become namespaces below it. Default: the system's name
     #[arg(long, value_name = "N", requires = "from")]
     pub(crate) namespace: Option<String>,
-    /// Say what would come and what would not, and write nothing
+    /// Report what the import would write, without writing
     #[arg(long, requires = "from")]
     pub(crate) dry_run: bool,
     /// The table of the memories, for mem0's PostgreSQL. Default: mem0

@@ -50,7 +50,7 @@ pub(crate) enum JobsCommand {
     },
     /// Delete done jobs and old workers; results stay
     Prune(PruneArgs),
-    /// Check that every node has its result, a job or a dead letter; exit code 1 if not
+    /// Check that every memory has its result, a job or a dead letter; exit code 1 if not
     Audit {
         /// Enqueue the missing jobs
         #[arg(long)]
@@ -70,7 +70,7 @@ pub(crate) struct JobFilterArgs {
     /// Only jobs of this namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Only jobs of this node
+    /// Only jobs of this memory, by the node's id
     #[arg(long, value_name = "ID")]
     pub(crate) node: Option<NodeId>,
     /// Only jobs with this text in the last error, ignoring case
@@ -132,7 +132,7 @@ pub(crate) struct CancelArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Dead letters are deleted only if they are obsolete: the node was forgotten or edited, or has its \
+    after_help = "Dead letters are deleted only if they are obsolete: the memory was forgotten or edited, or has its \
 result from another job. Workers delete them after jobs.keep_done_ms; --dead deletes them now. A dead letter that explains a \
 missing result stays.
 

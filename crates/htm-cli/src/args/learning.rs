@@ -14,17 +14,17 @@ Examples:
 pub(crate) struct FeedbackArgs {
     /// The id of the recall, or `last`: the last one of this robot
     pub(crate) recall: String,
-    /// The ids of the nodes that were used
+    /// The ids of the used memories
     #[arg(long, value_name = "NODE,…", value_delimiter = ',', required_unless_present = "useless")]
     pub(crate) used: Vec<NodeId>,
-    /// The ids of the nodes that were useless
+    /// The ids of the useless memories
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub(crate) useless: Vec<NodeId>,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum LearningCommand {
-    /// Show what a namespace keeps of its recalls, and who judges them
+    /// Show a namespace's settings for learning, its kept recalls and their judges
     Show(OfNamespace),
     /// Keep recalls for feedback, and learn a ranking from it
     On(LearningOnArgs),
@@ -44,8 +44,8 @@ pub(crate) struct OfNamespace {
 
 #[derive(Args)]
 #[command(
-    after_help = "Of a recall are kept: who asked, when, up to 200 candidates with the numbers that rank them, and the \
-feedback. A recall that nobody judges is kept for a day. A learn-worker (`htm up` has one) fits a ranking when enough \
+    after_help = "A kept recall has its author, its time, up to 200 candidates with the numbers that rank them, and its \
+feedback. An unjudged recall is kept for a day. A learn-worker (`htm up` has one) fits a ranking when enough \
 recalls are judged. It is used only if it is better on recalls that it was not fitted to.
 
 Settings that are not given stay as they are.
@@ -70,7 +70,7 @@ pub(crate) struct LearningOnArgs {
     /// The number of judged recalls from which a ranking is learnt, 20 to 100000
     #[arg(long, value_name = "N")]
     pub(crate) least: Option<i32>,
-    /// A signal that counts beside what is told: read, edited, forgotten, cited, or none (may be repeated)
+    /// An action that counts as feedback: read, edited, forgotten, cited, or none (may be repeated)
     #[arg(long = "signal", value_name = "SIGNAL", value_parser = parse_signal)]
     pub(crate) signals: Vec<Option<Signal>>,
 }

@@ -52,7 +52,7 @@ pub(crate) struct EditArgs {
     /// The node's id (unless --key is given), then the new text; `-` reads standard input
     #[arg(value_name = "ID|TEXT", num_args = 0..=2, required_unless_present = "key")]
     pub(crate) words: Vec<String>,
-    /// The node's key
+    /// The memory's key
     #[arg(long, value_name = "K")]
     pub(crate) key: Option<String>,
     /// Its importance, 1 to 10: 1–3 for transient facts, 7–10 for decisions and preferences
@@ -79,7 +79,7 @@ pub(crate) struct EditArgs {
     /// Its expiry: a time to live (30m, 12h, 90d), a date or a time; empty for never
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
-    /// Edit only if the node is still at this revision
+    /// Edit only if the memory is still at this revision
     #[arg(long, value_name = "REVISION")]
     pub(crate) expect: Option<i32>,
     #[command(flatten)]
@@ -101,10 +101,10 @@ pub(crate) struct ForgetArgs {
     /// The node's id
     #[arg(required_unless_present = "matching", conflicts_with = "matching")]
     pub(crate) node: Option<NodeId>,
-    /// All nodes whose text contains this, ignoring case
+    /// All memories whose text contains this, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) matching: Option<String>,
-    /// Show the nodes and the plan's number; forget nothing
+    /// Show the memories and the plan's number; forget nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
     /// The number of the --dry-run's plan; refused if the matches have changed
@@ -122,7 +122,7 @@ pub(crate) struct ForgottenArgs {
     /// Only in this namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// The number of nodes, last forgotten first; 1 to 10000
+    /// The number of memories, last forgotten first; 1 to 10000
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }
@@ -147,14 +147,14 @@ Examples:
   htm purge --before 2026-03-01 --all-namespaces --any-robot --dry-run"
 )]
 pub(crate) struct PurgeArgs {
-    /// Purge nodes forgotten before this: a date, an RFC 3339 time, or words (3 months ago, last year), each taken at its
-    /// start in time.zone
+    /// Purge memories forgotten before this: a date, an RFC 3339 time, or words (3 months ago, last year), each taken at
+    /// its start in time.zone
     #[arg(long, value_name = "TIME")]
     pub(crate) before: String,
     /// Purge every namespace
     #[arg(long, requires = "any_robot", conflicts_with = "namespace")]
     pub(crate) all_namespaces: bool,
-    /// Only count the nodes
+    /// Only count the memories
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
     /// Confirm the deletion
@@ -166,9 +166,9 @@ pub(crate) struct PurgeArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "The export has everything that cannot be derived: memories with their former texts, tags, counts and places in \
+    after_help = "The export has all primary data: memories with their former texts, tags, counts and places in \
 working memories; the ontology; robots, groups and retention policies. It is one snapshot. `htm import` restores it, into \
-an empty database or beside other memories. Its first line says what it has, and its last one that it is whole.
+an empty database or beside other memories. Its first line lists its contents, its last line shows that it is complete.
 
 Examples:
   htm export --output backup.jsonl

@@ -28,7 +28,7 @@ pub(crate) enum ModelsCommand {
 
 #[derive(Args)]
 pub(crate) struct ListModelsArgs {
-    /// The models of the hub that are known to run, with their sizes and what they want before a text
+    /// The models of the hub that are known to run, with their sizes and their prefixes
     #[arg(long)]
     pub(crate) known: bool,
 }
@@ -105,7 +105,7 @@ pub(crate) struct CompareArgs {
 pub(crate) struct ActivateArgs {
     /// The model, see `htm models list`
     pub(crate) label: String,
-    /// Activate it even if vector search then misses nodes that it finds now
+    /// Activate it even if vector search then misses memories that it finds now
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -8,7 +8,7 @@ use super::tags::{Consent, InNamespace};
 
 #[derive(Args)]
 #[command(
-    after_help = "NODES counts nodes with the tag, TOTAL nodes with the tag or one below it. Mermaid and SVG show \
+    after_help = "NODES counts memories with the tag, TOTAL those with the tag or one below it. Mermaid and SVG show \
 TOTAL. Mermaid draws at most 500 edges by default; --depth and --min-count reduce them.
 
 Examples:
@@ -52,7 +52,7 @@ pub(crate) enum TreeFormat {
 
 #[derive(Args)]
 #[command(
-    after_help = "The file has every tag with its description and synonyms, but no nodes or assignments. To move memories \
+    after_help = "The file has every tag with its description and synonyms, but no memories or assignments. To move memories \
 with their tags, use `htm import`. Equal ontologies give equal files, byte for byte.
 
 Examples:

@@ -33,14 +33,14 @@ pub(crate) struct UnrelateArgs {
     pub(crate) caller: CallerArgs,
 }
 
-/// A relation between two nodes.
+/// A relation between two memories.
 #[derive(Args)]
 pub(crate) struct RelationArgs {
-    /// The id of the node that supersedes or contradicts
+    /// The id of the memory that supersedes or contradicts
     pub(crate) from: NodeId,
     /// supersedes or contradicts
     pub(crate) kind: RelationKind,
-    /// The id of the other node
+    /// The id of the other memory
     pub(crate) to: NodeId,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct RelatedArgs {
     /// Only in this way: supersedes, superseded_by, contradicts, near_duplicate or shared_tags
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<RelatedBy>,
-    /// The most nodes of each kind, 1 to 10000
+    /// The most memories of each kind, 1 to 10000
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
 }

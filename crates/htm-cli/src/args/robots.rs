@@ -82,7 +82,7 @@ pub(crate) struct DescribeArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Nodes that no longer fit are evicted when the robot is opened next. They stay in long-term memory.
+    after_help = "Memories that no longer fit are evicted when the robot is opened next. They stay in long-term memory.
 
 Examples:
   htm robots set architect --max-tokens 32000
@@ -113,7 +113,7 @@ pub(crate) struct RenameArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Moves nodes and working memory of FROM to INTO, deletes FROM and ends their group memberships. It is \
+    after_help = "Moves memories and working memory of FROM to INTO, deletes FROM and ends their group memberships. It is \
 one transaction and cannot be undone.
 
 Examples:

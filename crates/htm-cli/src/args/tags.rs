@@ -21,23 +21,23 @@ pub(crate) enum TagsCommand {
     Rename(RenameTagArgs),
     /// Merge tags into one
     Merge(MergeTagsArgs),
-    /// Replace a tag by several, and retag its nodes
+    /// Replace a tag by several, and retag its memories
     Split(SplitTagArgs),
     /// List, add and remove synonyms
     #[command(subcommand)]
     Synonyms(SynonymsCommand),
-    /// List pairs of tags that are told apart, add and remove them
+    /// List, add and remove pairs of distinct tags
     #[command(subcommand)]
     Distinct(DistinctCommand),
-    /// List tags with few nodes, and suggested merges
+    /// List tags with few memories, and suggested merges
     Orphans(OrphansArgs),
     /// Suggest merges of synonymous tags, with the evidence
     Suggest(SuggestArgs),
     /// Find tags by an approximate name
     Similar(SimilarArgs),
-    /// List tags that occur on the same nodes
+    /// List tags that occur on the same memories
     Cooccur(CooccurArgs),
-    /// List the tags with the most nodes
+    /// List the tags with the most memories
     Popular(PopularArgs),
     /// Write the tags to a file, or to standard output
     Export(ExportArgs),
@@ -61,7 +61,7 @@ pub(crate) struct InNamespace {
     pub(crate) namespace: Option<String>,
 }
 
-/// Confirmation of a change of many nodes.
+/// Confirmation of a change of many memories.
 #[derive(Args)]
 pub(crate) struct Consent {
     /// Confirm the change
@@ -81,7 +81,7 @@ pub(crate) struct Rehearsal {
 }
 
 #[derive(Args)]
-#[command(after_help = "NODES counts nodes with the tag, TOTAL nodes with the tag or one below it.
+#[command(after_help = "NODES counts memories with the tag, TOTAL those with the tag or one below it.
 
 Examples:
   htm tags list
@@ -126,7 +126,7 @@ pub(crate) struct AddTagArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Tags below it and their synonyms are removed too. Tags with nodes are kept unless --assigned is \
+    after_help = "Tags below it and their synonyms are removed too. Tags with memories are kept unless --assigned is \
 given.
 
 Examples:
@@ -136,7 +136,7 @@ Examples:
 pub(crate) struct RemoveTagArgs {
     /// The tag
     pub(crate) tag: String,
-    /// Also remove it from its nodes
+    /// Also remove it from its memories
     #[arg(long)]
     pub(crate) assigned: bool,
     #[command(flatten)]
@@ -163,7 +163,7 @@ pub(crate) struct RenameTagArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Nodes of FROM get INTO, tags below FROM move below INTO, and FROM becomes a synonym of INTO. One \
+    after_help = "Memories of FROM get INTO, tags below FROM move below INTO, and FROM becomes a synonym of INTO. One \
 transaction; `htm tags revert` undoes it.
 
 Examples:
@@ -184,9 +184,9 @@ pub(crate) struct MergeTagsArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "The tagger then sees the new tags instead of the old one. The tag-worker retags the nodes after all live \
-jobs; until then they keep the old tag. Manually tagged nodes keep it for good. If a tag-worker runs, the command waits \
-for it and prints how many nodes fit each tag and how many fit none.
+    after_help = "The tagger then sees the new tags instead of the old one. The tag-worker retags the memories after all live \
+jobs; until then they keep the old tag. Manually tagged memories keep it for good. If a tag-worker runs, the command \
+waits for it and prints how many memories fit each tag and how many fit none.
 
 Examples:
   htm tags split database database:postgresql database:sqlite --yes
@@ -198,7 +198,7 @@ pub(crate) struct SplitTagArgs {
     /// The replacements, new or existing; TAG=TEXT adds a description
     #[arg(required = true, num_args = 2..)]
     pub(crate) into: Vec<String>,
-    /// The tag of nodes that fit none: `keep` (the old tag) or `first` (the first new tag)
+    /// The tag of memories that fit none: `keep` (the old tag) or `first` (the first new tag)
     #[arg(long, value_name = "WHICH", value_parser = ["keep", "first"], default_value = "keep")]
     pub(crate) rest: String,
     /// Do not wait for the tag-worker
@@ -240,12 +240,12 @@ pub(crate) enum SynonymsCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum DistinctCommand {
-    /// List pairs of tags that are told apart
+    /// List pairs of distinct tags
     List(InNamespace),
-    /// Tell two tags apart: no merge of them is suggested
+    /// Declare two tags distinct: no merge of them is suggested
     #[command(after_help = "Example:\n  htm tags distinct add work:report work:reports")]
     Add(TagPairArgs),
-    /// Tell two tags apart no longer
+    /// Declare two tags distinct no longer
     #[command(after_help = "Example:\n  htm tags distinct remove work:report work:reports")]
     Remove(TagPairArgs),
 }
@@ -264,7 +264,7 @@ pub(crate) struct TagPairArgs {
 
 #[derive(Args)]
 pub(crate) struct OrphansArgs {
-    /// The most nodes of a listed tag, including those of tags below it
+    /// The most memories of a listed tag, including those of tags below it
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) max: u32,
     #[command(flatten)]
@@ -274,7 +274,7 @@ pub(crate) struct OrphansArgs {
 #[derive(Args)]
 #[command(
     after_help = "Evidence: NAME is the similarity of the last levels (trigrams, from 0.5), NODES the share of common \
-nodes (from 0.5), MEANING the similarity of embeddings (from 0.85, with --embed). `htm tags distinct add` refuses a suggestion.
+memories (from 0.5), MEANING the similarity of embeddings (from 0.85, with --embed). `htm tags distinct add` refuses a suggestion.
 
 Examples:
   htm tags suggest
@@ -297,7 +297,7 @@ pub(crate) struct SimilarArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Only nodes that pass the filters are counted.
+#[command(after_help = "Only memories that pass the filters are counted.
 
 Examples:
   htm tags cooccur database
@@ -305,7 +305,7 @@ Examples:
 pub(crate) struct CooccurArgs {
     /// Only tags that occur with this one
     pub(crate) tag: Option<String>,
-    /// The minimum number of common nodes
+    /// The minimum number of common memories
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..))]
     pub(crate) min: u32,
     #[command(flatten)]
@@ -315,7 +315,7 @@ pub(crate) struct CooccurArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Only nodes that pass the filters are counted.
+#[command(after_help = "Only memories that pass the filters are counted.
 
 Examples:
   htm tags popular --limit 5
@@ -344,7 +344,7 @@ pub(crate) struct LogArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Names are restored, and nodes get their removed tags back with origin, model and confidence. Tags \
+    after_help = "Names are restored, and memories get their removed tags back with origin, model and confidence. Tags \
 assigned since then stay. If a later change touched the same names, revert that one first.
 
 Examples:

@@ -10,7 +10,7 @@ use super::{context, hook, recall, remember};
 use crate::args::{ContextArgs, HookArgs, RecallArgs, RememberArgs, WayArgs};
 use crate::error::CliError;
 use crate::output::Output;
-use crate::shell::{self, Answered, Asked, Place};
+use crate::shell::{self, Answered, Asked, Socket};
 
 pub(crate) async fn remember(
     loaded: &Loaded,
@@ -48,7 +48,7 @@ pub(crate) async fn hook(loaded: &Loaded, args: HookArgs) -> ! {
 }
 
 async fn run(loaded: &Loaded, way: WayArgs, asked: Asked, output: &Output) -> Result<ExitCode, CliError> {
-    let place = if way.direct { None } else { Place::of(loaded) };
+    let place = if way.direct { None } else { Socket::of(loaded) };
     let answered = match &place {
         Some(place) => shell::ask(place, &asked, output.form()).await,
         None => Answered::ByNobody,

@@ -124,7 +124,7 @@ fn describe_learning(state: &Learning) -> String {
         ));
         let signals: Vec<&str> = settings.signals.iter().map(|signal| <&str>::from(*signal)).collect();
         lines.push(match signals.is_empty() {
-            true => "only what is told counts as feedback".into(),
+            true => "only explicit feedback counts".into(),
             false => format!("signals that count: {}", signals.join(", ")),
         });
         lines.push(format!(

@@ -214,9 +214,9 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     }
     if recalled.unembedded > 0 {
         text.push_str(&match recalled.unembedded {
-            1 => "; 1 node has no embedding yet: only its text was searched".into(),
-            10_001.. => "; more than 10,000 nodes have no embedding yet: only their text was searched".into(),
-            count => format!("; {count} nodes have no embedding yet: only their text was searched"),
+            1 => "; 1 memory has no embedding yet: only its text was searched".into(),
+            1_001.. => "; over 1,000 memories have no embedding yet: only their text was searched".into(),
+            count => format!("; {count} memories have no embedding yet: only their text was searched"),
         });
     }
     text.push_str(&refine::describe(recalled));
@@ -302,7 +302,7 @@ impl Iterator for Queries {
     }
 }
 
-/// Writes one answer per line, for scoring: the keys of the hits (ids for nodes without one). Each is written as soon
+/// Writes one answer per line, for scoring: the keys of the hits (ids for memories without one). Each is written as soon
 /// as it is known, so that a program can ask one query after the other through a pipe.
 async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Output) -> Result<(), CliError> {
     let mut queries = read_queries(file)?;

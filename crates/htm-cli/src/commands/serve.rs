@@ -15,7 +15,7 @@ use crate::args::{ListeningArgs, ServeArgs};
 use crate::codes;
 use crate::error::CliError;
 use crate::output::Output;
-use crate::shell::{self, Place};
+use crate::shell::{self, Socket};
 
 pub(crate) async fn run(loaded: &Loaded, args: ServeArgs, output: &Output) -> Result<ExitCode, CliError> {
     let config = &loaded.config;
@@ -64,7 +64,7 @@ pub(crate) fn stop(args: &ListeningArgs) -> Result<CancellationToken, CliError> 
 
 /// Carries out commands of the shell until `stop` is cancelled.
 pub(crate) async fn serve_shell(loaded: &Loaded, session: &Session, stop: &CancellationToken) {
-    if let Some(place) = Place::of(loaded) {
+    if let Some(place) = Socket::of(loaded) {
         shell::serve(&place, stop, async |asked, output: &Output| {
             asked::in_server(session, asked, output).await
         })

@@ -3,27 +3,8 @@
 
 use std::fmt::Write as _;
 
-/// `text` without control characters (line breaks and tabs stay). Each character that reorders or hides text becomes a
-/// visible escape, such as `\u{202e}`.
-pub(crate) fn plain(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut before = None;
-    let mut rest = text.chars().peekable();
-    while let Some(character) = rest.next() {
-        match character {
-            '\n' | '\t' => shown.push(character),
-            _ if character.is_control() => {}
-            _ if is_joiner(character) && joins(before, rest.peek().copied()) => shown.push(character),
-            _ if is_deceptive(character) => {
-                // Writing to a String cannot fail.
-                let _ = write!(shown, "{}", character.escape_unicode());
-            }
-            _ => shown.push(character),
-        }
-        before = Some(character);
-    }
-    shown
-}
+use htm_mcp::is_deceptive;
+pub(crate) use htm_mcp::plain;
 
 /// `json` with JSON escapes for these characters, so that a program reads the same text.
 pub(crate) fn plain_json(json: &str) -> String {
@@ -41,28 +22,6 @@ pub(crate) fn plain_json(json: &str) -> String {
         }
     }
     shown
-}
-
-/// Whether a character joins letters of Persian and Indic scripts, or the parts of an emoji.
-fn is_joiner(character: char) -> bool {
-    matches!(character, '\u{200c}' | '\u{200d}')
-}
-
-/// Whether a joiner is within a word or an emoji that is not ASCII.
-fn joins(before: Option<char>, after: Option<char>) -> bool {
-    let is_part =
-        |it: Option<char>| it.is_some_and(|it| !it.is_ascii() && !is_deceptive(it) && !it.is_whitespace());
-    is_part(before) && is_part(after)
-}
-
-/// Whether a character has no shape of its own and changes the look of others (Unicode's format characters, line
-/// separators, fillers), see <https://www.unicode.org/reports/tr36/>.
-fn is_deceptive(character: char) -> bool {
-    matches!(character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::{ACCEPTED, Asked, MAX_BYTES, Place, Reply, server};
+use super::{ACCEPTED, Asked, MAX_BYTES, Reply, Socket, server};
 use crate::output::{Form, Said};
 
 /// The longest wait for a server to take a command. One that is stopped never does.
@@ -34,7 +34,7 @@ impl fmt::Display for Answered {
 }
 
 /// Hands a command to the server of a place, for an output of this form.
-pub(crate) async fn ask(place: &Place, asked: &Asked, form: Form) -> Answered {
+pub(crate) async fn ask(place: &Socket, asked: &Asked, form: Form) -> Answered {
     let Ok(stream) = UnixStream::connect(place.socket()).await else { return Answered::ByNobody };
     match exchange(stream, asked, form).await {
         Ok(Reply { said, exit_code }) => Answered::ByServer(said, exit_code),

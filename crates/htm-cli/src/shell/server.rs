@@ -16,7 +16,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{ACCEPTED, Asked, MAX_BYTES, Place, Reply, Request};
+use super::{ACCEPTED, Asked, MAX_BYTES, Reply, Request, Socket};
 use crate::output::Output;
 
 /// The time between two attempts to listen at a place that another process has.
@@ -38,7 +38,7 @@ const MOST: usize = 32;
 /// processes with one place the first serves, and after its end another. An error is only logged: without a server each
 /// command does its own work.
 pub(crate) async fn serve(
-    place: &Place,
+    place: &Socket,
     stop: &CancellationToken,
     answer: impl AsyncFn(Asked, &Output) -> u8,
 ) {

@@ -10,6 +10,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::model::error::chain;
 use crate::model::id::NodeId;
+use crate::model::nodes::Node;
 use crate::store::accesses::{self as store, Accessed};
 
 /// The time that the first hit waits for others to be written with it.
@@ -28,7 +29,14 @@ struct Unwritten {
     writing: tokio::sync::Mutex<()>,
 }
 
-type Counts = HashMap<NodeId, (i64, Instant)>;
+type Counts = HashMap<NodeId, Count>;
+
+#[derive(Clone, Debug)]
+struct Count {
+    namespace: String,
+    times: i64,
+    last: Instant,
+}
 
 /// Counts in memory and writes in the background: a statement every few seconds, however much is recalled. A crash
 /// loses the counts of those seconds.
@@ -60,9 +68,10 @@ impl Accesses {
     }
 
     /// Counts a recall of each node, as of now.
-    pub(crate) fn count(&self, nodes: impl IntoIterator<Item = NodeId>) {
-        let now = Instant::now();
-        add(&self.unwritten.counts, nodes.into_iter().map(|node| (node, (1, now))));
+    pub(crate) fn count<'a>(&self, nodes: impl IntoIterator<Item = &'a Node>) {
+        let last = Instant::now();
+        let once = |node: &Node| (node.id, Count { namespace: node.namespace.clone(), times: 1, last });
+        add(&self.unwritten.counts, nodes.into_iter().map(once));
         self.stirred.notify_one();
     }
 
@@ -72,14 +81,15 @@ impl Accesses {
     }
 }
 
-fn add(counts: &Mutex<Counts>, more: impl IntoIterator<Item = (NodeId, (i64, Instant))>) {
+fn add(counts: &Mutex<Counts>, more: impl IntoIterator<Item = (NodeId, Count)>) {
     let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-    for (node, (times, at)) in more {
-        if counts.len() >= MAX_WAITING && !counts.contains_key(&node) {
-            continue;
+    for (node, more) in more {
+        if let Some(count) = counts.get_mut(&node) {
+            count.times += more.times;
+            count.last = count.last.max(more.last);
+        } else if counts.len() < MAX_WAITING {
+            counts.insert(node, more);
         }
-        let count = counts.entry(node).or_insert((0, at));
-        *count = (count.0 + times, count.1.max(at));
     }
 }
 
@@ -90,13 +100,18 @@ async fn write(unwritten: &Unwritten, pool: &PgPool) -> bool {
     let taken = std::mem::take(&mut *counts.lock().unwrap_or_else(PoisonError::into_inner));
     let accessed: Vec<Accessed> = taken
         .iter()
-        .map(|(node, (times, at))| Accessed { node: *node, times: *times, ago: at.elapsed() })
+        .map(|(node, count)| Accessed {
+            node: *node,
+            namespace: count.namespace.clone(),
+            times: count.times,
+            ago: count.last.elapsed(),
+        })
         .collect();
     for (number, batch) in accessed.chunks(BATCH).enumerate() {
         if let Err(error) = store::add(pool, batch).await {
             tracing::debug!(error = %chain(&error), "how often nodes were recalled is not written yet");
             let rest = accessed.iter().skip(number * BATCH);
-            add(counts, rest.filter_map(|it| Some((it.node, *taken.get(&it.node)?))));
+            add(counts, rest.filter_map(|it| Some((it.node, taken.get(&it.node)?.clone()))));
             return false;
         }
     }

@@ -7,7 +7,7 @@ use crate::api::htm::Htm;
 use crate::model::audit_log::AuditEntry;
 use crate::model::error::Result;
 use crate::model::filter::validate_limit;
-use crate::model::timeline::Place;
+use crate::model::timeline::TimeCursor;
 use crate::store::audit_log::{self as store, Done};
 
 impl Htm {
@@ -16,7 +16,7 @@ impl Htm {
     ///
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), or a database error.
-    pub async fn audit_log(&self, before: Option<Place>, limit: usize) -> Result<Vec<AuditEntry>> {
+    pub async fn audit_log(&self, before: Option<TimeCursor>, limit: usize) -> Result<Vec<AuditEntry>> {
         validate_limit(limit)?;
         store::last(self.pool(), self.namespaces(), before, limit as i64).await
     }

@@ -42,7 +42,7 @@ pub struct Edit {
     pub metadata: Map<String, Value>,
     /// Tags to add, as manual tags.
     pub add_tags: Vec<TagPath>,
-    /// Tags to remove, whoever assigned them. A tag-worker may assign one again when the text changes.
+    /// Tags to remove, of any origin. A tag-worker may assign one again when the text changes.
     pub remove_tags: Vec<TagPath>,
     /// When it expires.
     pub expires: FieldChange<Expiry>,
@@ -219,7 +219,7 @@ impl Htm {
             let is_same = expiry.is_none_or(|expiry| expiry.at().is_some())
                 && (before.expires_at, before.ttl_seconds) == (expiry.and_then(Expiry::at), None);
             if !is_same {
-                expiry::set_in_tx(&mut tx, node, expiry).await?;
+                expiry::set_in_tx(&mut tx, &after.namespace, node, expiry).await?;
                 changed.push("expires");
             }
         }
@@ -236,7 +236,7 @@ impl Htm {
         let (mut superseded, mut enqueued) = (0, 0);
         if text.is_some() {
             superseded = store::supersede_in_tx(&mut tx, &after.namespace, node).await?;
-            enqueued = self.enqueue_lacking_in_tx(&mut tx, node).await?;
+            enqueued = self.enqueue_lacking_in_tx(&mut tx, &after.namespace, node).await?;
             statistics::note_changed_in_tx(&mut tx, &after.namespace, 1).await?;
         }
         let edited = Edited { node, revision: after.revision, changed, jobs: enqueued, superseded };
@@ -299,11 +299,19 @@ impl Htm {
     pub(crate) async fn enqueue_lacking_in_tx(
         &self,
         connection: &mut PgConnection,
+        namespace: &str,
         node: NodeId,
     ) -> Result<u64> {
         let settings = self.settings();
         let models = (settings.embedding_model.to_string(), settings.tag_model.to_string());
-        jobs::enqueue_lacking_in_tx(connection, node, (&models.0, &models.1), settings.max_attempts).await
+        jobs::enqueue_lacking_in_tx(
+            connection,
+            namespace,
+            node,
+            (&models.0, &models.1),
+            settings.max_attempts,
+        )
+        .await
     }
 }
 

@@ -44,7 +44,7 @@ impl Htm {
         let more = found.len() as i64 == PAGE;
         let next = match found.last().filter(|_| more) {
             Some(last) => last.place.clone(),
-            // What holds for all rows after a place holds for those after a later one.
+            // A bound for a position also holds for later positions.
             None => EventPlace { since: horizon.since.max(after.since), ..horizon },
         };
         Ok(EventPage { events: found, next, more })

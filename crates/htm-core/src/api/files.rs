@@ -9,7 +9,7 @@ use crate::model::caller::{Caller, refuse_others};
 use crate::model::error::{Error, Result, codes};
 use crate::model::files::listing::listing;
 use crate::model::files::path::FilePath;
-use crate::model::files::text::{self, Change};
+use crate::model::files::text::{self, FileChange};
 use crate::model::files::{
     BLANK_TEXT, FileReply, KIND, destination_exists, exists, is_directory, is_root, not_found,
     nothing_to_read, stored,
@@ -243,12 +243,12 @@ impl<'a> Files<'a> {
     async fn change(
         &self,
         path: &str,
-        change: impl Fn(&FilePath, &str) -> Result<Change>,
+        change: impl Fn(&FilePath, &str) -> Result<FileChange>,
     ) -> Result<FileReply> {
         let path = FilePath::parse(path)?;
         for _ in 0..ATTEMPTS {
             let file = self.read(&path).await?;
-            let Change { text, reply } = change(&path, &file.text)?;
+            let FileChange { text, reply } = change(&path, &file.text)?;
             let (content, blank) = stored(&text);
             let edit = Edit::new()
                 .content(content)

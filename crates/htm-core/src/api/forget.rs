@@ -11,7 +11,7 @@ use crate::model::learning::Signal;
 use crate::model::memory::{content_empty, refuse_nul};
 use crate::model::nodes::{Node, not_found, revision_conflict};
 use crate::model::operation::Kept;
-use crate::model::timeline::Place;
+use crate::model::timeline::TimeCursor;
 use crate::store::forget as store;
 use crate::store::{nodes, operations};
 
@@ -149,7 +149,7 @@ impl Htm {
     pub async fn forgotten(
         &self,
         namespace: Option<&str>,
-        before: Option<Place>,
+        before: Option<TimeCursor>,
         limit: usize,
     ) -> Result<Vec<ForgottenNode>> {
         validate_limit(limit)?;
@@ -193,11 +193,11 @@ impl Htm {
         if let Some(expected) = expected.filter(|expected| *expected != found.revision) {
             return Err(revision_conflict(node, found.revision, expected));
         }
-        if let Err(error) = store::restore_in_tx(&mut tx, node).await {
+        if let Err(error) = store::restore_in_tx(&mut tx, &found.unique_keys.namespace, node).await {
             tx.rollback().await?;
             return Err(nodes::taken(self.pool(), node, &found.unique_keys, error).await);
         }
-        let jobs = self.enqueue_lacking_in_tx(&mut tx, node).await?;
+        let jobs = self.enqueue_lacking_in_tx(&mut tx, &found.unique_keys.namespace, node).await?;
         crate::store::statistics::note_changed_in_tx(&mut tx, &found.unique_keys.namespace, 1).await?;
         let restored = Restored { node, jobs };
         operations::keep_in_tx(&mut tx, kept, &restored).await?;

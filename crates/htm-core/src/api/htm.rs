@@ -20,7 +20,7 @@ use crate::api::replicas::Reading;
 use crate::api::rooms::Rooms;
 use crate::api::sizes::Sizes;
 use crate::model::error::Result;
-use crate::model::id::NodeId;
+use crate::model::nodes::Node;
 use crate::model::settings::Settings;
 use crate::model::tags::TagRules;
 use crate::model::wall::Wall;
@@ -209,13 +209,13 @@ impl Htm {
         Self { wall: Some(Arc::new(wall)), walled, ..self.clone() }
     }
 
-    /// This handle with the name of whoever acts through it, such as `key 0f3a…`, for the logs of what was done.
+    /// This handle with the name of its actor, such as `key 0f3a…`, for the audit and ontology logs.
     #[must_use]
     pub fn on_behalf_of(self, actor: &str) -> Self {
         Self { actor: Some(actor.into()), ..self }
     }
 
-    /// The name of whoever acts through this handle, for the logs of what was done: by default its robot.
+    /// The name of the actor of this handle, for the audit and ontology logs: by default its robot.
     pub fn actor(&self) -> &str {
         self.actor.as_deref().unwrap_or(&self.settings().robot)
     }
@@ -268,7 +268,7 @@ impl Htm {
     }
 
     /// Counts a recall of nodes, as of now; runs no statement.
-    pub(crate) fn count_accesses(&self, nodes: impl IntoIterator<Item = NodeId>) {
+    pub(crate) fn count_accesses<'a>(&self, nodes: impl IntoIterator<Item = &'a Node>) {
         self.inner.accesses.count(nodes);
     }
 

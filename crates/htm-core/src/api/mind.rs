@@ -256,11 +256,11 @@ impl Mind {
         while let Err(error) = self.flush().await {
             let robot = self.name();
             if self.is_closing() {
-                tracing::warn!(code = error.code(), error = %chain(&error), robot, "what it had in mind last is not written");
+                tracing::warn!(code = error.code(), error = %chain(&error), robot, "the last changes of its working memory were not saved");
                 return;
             }
             if wait == RETRY_FIRST {
-                tracing::warn!(code = error.code(), error = %chain(&error), robot, "what it has in mind is not written yet; tried again");
+                tracing::warn!(code = error.code(), error = %chain(&error), robot, "changes of its working memory are not saved yet; retrying");
             }
             let _woken = tokio::time::timeout(wait, self.closed.notified()).await;
             wait = (wait * 2).min(RETRY_LAST);
@@ -305,7 +305,7 @@ impl OpenMinds {
         for mind in minds.iter().filter_map(Weak::upgrade) {
             if let Err(error) = mind.flush().await {
                 let robot = mind.name();
-                tracing::warn!(code = error.code(), error = %chain(&error), robot, "what it had in mind last is not written");
+                tracing::warn!(code = error.code(), error = %chain(&error), robot, "the last changes of its working memory were not saved");
             }
         }
     }

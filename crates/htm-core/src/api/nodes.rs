@@ -46,8 +46,8 @@ impl Htm {
         Ok(found)
     }
 
-    /// A node as it stood at a time: with the text that it had then. What is not kept, such as a former importance, is as it
-    /// is now.
+    /// A node as it stood at a time, with its text of that time. Fields without history, such as importance, have their
+    /// current values.
     ///
     /// # Errors
     /// `node_not_found`, also for a node that was not remembered by then, or was forgotten; `time_in_future`, or a database

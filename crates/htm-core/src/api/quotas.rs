@@ -1,7 +1,7 @@
 //! Quotas of namespaces: how many memories, how many bytes of text, and how many requests a minute.
 //!
 //! A namespace without a quota costs nothing. One with a quota is counted again every few seconds, and each handle adds
-//! what it writes in between. So a namespace can exceed its quota by what other processes write in that time.
+//! its own writes in between. So a namespace can exceed its quota by the writes of other processes in that time.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;

@@ -67,7 +67,7 @@ impl Htm {
         if query.as_of.is_some() {
             recalled.hits.iter_mut().for_each(|hit| self.count_tokens_of(&mut hit.node));
         }
-        // What stands around a hit is as it is now.
+        // Neighbours have their current texts, so an answer as of an earlier time has none.
         if query.neighbours > 0 && query.as_of.is_none() {
             self.add_neighbours(&mut recalled.hits, query.neighbours).await?;
         }
@@ -178,7 +178,7 @@ impl Htm {
         let hits = found.hits;
         let embedded = embedding.is_some();
         if query.count_accesses {
-            self.count_accesses(hits.iter().map(|hit| hit.node.id));
+            self.count_accesses(hits.iter().map(|hit| &hit.node));
         }
         Ok(Recalled {
             facets: facets(&hits),
@@ -228,7 +228,7 @@ impl Htm {
         });
         let hits: Vec<Hit> = hits.collect();
         if query.count_accesses {
-            self.count_accesses(hits.iter().map(|hit| hit.node.id));
+            self.count_accesses(hits.iter().map(|hit| &hit.node));
         }
         Ok(Recalled {
             facets: facets(&hits),

@@ -70,7 +70,7 @@ impl Htm {
         recalled.hits.truncate(query.limit);
         recalled.facets = facets(&recalled.hits);
         if query.count_accesses {
-            self.count_accesses(recalled.hits.iter().map(|hit| hit.node.id));
+            self.count_accesses(recalled.hits.iter().map(|hit| &hit.node));
         }
         Ok(recalled)
     }

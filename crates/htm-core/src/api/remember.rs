@@ -75,7 +75,7 @@ impl Htm {
         if is_bare(&node) {
             let mut connection = self.pool().acquire().await?;
             let inserted = nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await;
-            // Who waits for a second connection while it holds one may wait for others that do the same.
+            // Callers that hold one connection and wait for a second can deadlock.
             drop(connection);
             match inserted {
                 Ok(Some(id)) => {

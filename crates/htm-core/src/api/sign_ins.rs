@@ -1,7 +1,7 @@
 //! Sign-ins: a browser presents a key once, and holds a token afterwards.
 
 use crate::api::htm::Htm;
-use crate::model::api_keys::{ApiKey, Secret};
+use crate::model::api_keys::{ApiKey, KeyText};
 use crate::model::error::{Error, Result, codes};
 use crate::model::sign_ins::{LENGTH, OVERLAP, RENEWED_AFTER, SignIn, digest, token};
 use crate::store::sign_ins as store;
@@ -50,7 +50,7 @@ impl Htm {
     }
 }
 
-fn new_token() -> Result<Secret> {
+fn new_token() -> Result<KeyText> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(|error| {
         Error::new(codes::NO_RANDOMNESS, "the system has no random bytes").with_source(error)

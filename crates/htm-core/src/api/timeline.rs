@@ -13,7 +13,8 @@ use crate::model::nodes::Node;
 use crate::model::recall::{AsOf, Hit, MAX_QUERY_BYTES, RecallQuery};
 use crate::model::timeframe::{Applied, Timeframe};
 use crate::model::timeline::{
-    CountBy, MAX_NEIGHBOURS, Neighbours, Place, TimeCount, TimeStep, Timeline, TimelineEntry, TimelineQuery,
+    CountBy, MAX_NEIGHBOURS, Neighbours, TimeCount, TimeCursor, TimeStep, Timeline, TimelineEntry,
+    TimelineQuery,
 };
 use crate::store::then::Then;
 use crate::store::timeline;
@@ -159,7 +160,7 @@ impl Htm {
     pub async fn page(
         &self,
         namespace: Option<&str>,
-        after: Option<Place>,
+        after: Option<TimeCursor>,
         limit: usize,
     ) -> Result<Vec<Node>> {
         validate_limit(limit)?;

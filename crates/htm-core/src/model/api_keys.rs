@@ -112,7 +112,7 @@ impl NewApiKey {
     }
 }
 
-/// A namespace, or those below one. A `*` elsewhere is refused: whoever wrote it means more than it would.
+/// A namespace, or those below one. A `*` elsewhere is refused: it would match less than its author expects.
 fn validate_pattern(pattern: &str) -> Result<()> {
     validate_namespace(pattern)?;
     if pattern.strip_suffix("/*").unwrap_or(pattern).contains('*') {
@@ -165,16 +165,16 @@ pub struct CreatedApiKey {
     #[serde(flatten)]
     pub key: ApiKey,
     /// The whole key, for the header `Authorization: Bearer …`.
-    pub secret: Secret,
+    pub secret: KeyText,
 }
 
 /// The text of a whole key, or of the token of a sign-in. It shows itself only on request.
 #[derive(Clone, serde::Serialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Secret(String);
+pub struct KeyText(String);
 
-impl Secret {
+impl KeyText {
     pub(crate) fn new(text: String) -> Self {
         Self(text)
     }
@@ -185,9 +185,9 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for KeyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
+        f.write_str("KeyText(…)")
     }
 }
 
@@ -200,11 +200,11 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Makes a key of 38 random bytes.
-    pub(crate) fn generate(random: [u8; 38]) -> (Self, Secret) {
+    pub(crate) fn generate(random: [u8; 38]) -> (Self, KeyText) {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let (id, secret) = (hex(&random[..6]), hex(&random[6..]));
         let text = format!("{PREFIX}{id}_{secret}");
-        (Self { id, digest: Sha256::digest(secret).into() }, Secret(text))
+        (Self { id, digest: Sha256::digest(secret).into() }, KeyText(text))
     }
 
     /// Reads a key's text.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::model::timeline::Place;
+use crate::model::timeline::TimeCursor;
 
 /// An entry of the audit log.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -11,7 +11,7 @@ use crate::model::timeline::Place;
 pub struct AuditEntry {
     /// Its place in the list.
     #[serde(skip)]
-    pub place: Place,
+    pub place: TimeCursor,
     /// The time of the action.
     pub at: DateTime<Utc>,
     /// The actor: a key of the API, or the robot of a program.

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::model::id::NodeId;
-use crate::model::timeline::Place;
+use crate::model::timeline::TimeCursor;
 
 /// The most nodes that a [`ForgetPlan`] holds.
 pub const MAX_MATCHES: usize = 1_000;
@@ -134,7 +134,7 @@ pub struct ForgottenNode {
 
 impl ForgottenNode {
     /// Its place in the list.
-    pub fn place(&self) -> Place {
-        Place { time: self.deleted_at, number: self.node.0 }
+    pub fn place(&self) -> TimeCursor {
+        TimeCursor { time: self.deleted_at, number: self.node.0 }
     }
 }

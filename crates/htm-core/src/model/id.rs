@@ -47,7 +47,7 @@ id!(
     GroupId
 );
 
-/// A session of a robot in a group: whoever has it acts for the robot.
+/// A session of a robot in a group. Its holder acts for the robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -9,14 +9,14 @@ use crate::model::id::NodeId;
 pub(crate) const MAX_JUDGED: usize = 100;
 /// The most recalls that an author judges in a day.
 pub(crate) const MAX_RECALLS_A_DAY: i64 = 2_000;
-/// The name of the last recall of whoever gives feedback.
+/// The name of the last recall of the author of feedback.
 pub(crate) const LAST_RECALL: &str = "last";
 /// The judged recalls from which an author that finds nothing of use is named.
 pub(crate) const REFUSES_FROM: i64 = 20;
 /// The characters of a recall's id: a ULID.
 const ID_LENGTH: usize = 26;
 
-/// A sign that a memory of a recall was used, or was not. Beside what is told, signals are of the same author, within
+/// A sign that a memory of a recall was used, or was not. Beside feedback, signals are of the same author, within
 /// half an hour after the recall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[derive(strum::AsRefStr, strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
@@ -64,7 +64,7 @@ pub struct LearningSettings {
     /// The number of recalls with a used memory from which a ranking is learnt, 20 to 100,000. It is learnt again when a
     /// fifth more are there.
     pub least: i32,
-    /// The signals that count beside what is told.
+    /// The signals that count beside feedback.
     pub signals: Vec<Signal>,
 }
 

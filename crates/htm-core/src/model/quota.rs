@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(counting(&["atlas"]), ["atlas"]);
         assert_eq!(counting(&["tenant-7/*"]), ["tenant-7/*"]);
         assert_eq!(counting(&["tenant-7/a/b", "tenant-7/*"]), ["tenant-7/*", "tenant-7/a/*", "tenant-7/a/b"]);
-        // What counts a caller is what covers all that it sees.
+        // A quota counts a caller if it covers every namespace that the caller sees.
         for namespace in counting(&["tenant-7/a/b"]) {
             assert!(crate::model::wall::is_within("tenant-7/a/b", &[namespace]));
         }

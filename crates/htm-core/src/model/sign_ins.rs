@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
-use super::api_keys::{ApiKey, Secret};
+use super::api_keys::{ApiKey, KeyText};
 
 /// The time from signing in to the end.
 pub(crate) const LENGTH: Duration = Duration::from_secs(12 * 3_600);
@@ -24,12 +24,12 @@ pub struct SignIn {
     /// When it ends, unless the key ends before.
     pub ends_at: DateTime<Utc>,
     /// The new token of a new sign-in, or of one whose token was due to be replaced.
-    pub token: Option<Secret>,
+    pub token: Option<KeyText>,
 }
 
 /// A new token of 32 random bytes.
-pub(crate) fn token(random: [u8; 32]) -> Secret {
-    Secret::new(random.iter().map(|byte| format!("{byte:02x}")).collect())
+pub(crate) fn token(random: [u8; 32]) -> KeyText {
+    KeyText::new(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The part of a token that the database has.

@@ -16,27 +16,27 @@ pub const MAX_NEIGHBOURS: usize = 1_000;
 
 /// The place of an entry in a list by time. Its text is the cursor of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TimeCursor {
     /// When it happened.
     pub time: DateTime<Utc>,
     /// The number of the memory, or of another entry, among those of the same time.
     pub number: i64,
 }
 
-impl Place {
+impl TimeCursor {
     /// The place of a memory.
     pub fn of(node: &Node) -> Self {
         Self { time: node.created_at, number: node.id.0 }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TimeCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.time.timestamp_micros(), self.number)
     }
 }
 
-impl FromStr for Place {
+impl FromStr for TimeCursor {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {

@@ -8,7 +8,7 @@ use super::connections::Connections;
 use super::named::sql;
 use crate::model::audit_log::AuditEntry;
 use crate::model::error::Result;
-use crate::model::timeline::Place;
+use crate::model::timeline::TimeCursor;
 
 /// An act, with who did it and to what.
 pub(crate) struct Done<'a> {
@@ -49,7 +49,7 @@ pub(crate) async fn complete(pool: &dyn Connections, entry: i64, outcome: Value)
 pub(crate) async fn last(
     pool: &dyn Connections,
     seen: Option<&[String]>,
-    before: Option<Place>,
+    before: Option<TimeCursor>,
     limit: i64,
 ) -> Result<Vec<AuditEntry>> {
     type Row = (
@@ -69,7 +69,7 @@ pub(crate) async fn last(
         .fetch_all(pool)
         .await?;
     let entry = |(number, at, actor, action, namespace, subject, Json(details)): Row| AuditEntry {
-        place: Place { time: at, number },
+        place: TimeCursor { time: at, number },
         at,
         actor,
         action,

@@ -10,6 +10,11 @@ use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Result, Transaction};
 /// `htm.namespaces`.
 pub(crate) const TENANT_ROLE: &str = "htm_tenant";
 
+/// A connection that should be of the tenants' role is of another, which may see every row.
+#[derive(Debug, thiserror::Error)]
+#[error("a connection does not have the role {TENANT_ROLE}")]
+pub(crate) struct NotATenant;
+
 /// A source of connections.
 #[async_trait]
 pub trait Connections: Send + Sync {
@@ -49,13 +54,15 @@ impl Walled {
     }
 
     /// Says which namespaces the connection sees. A connection that was told nothing sees none.
+    ///
+    /// # Errors
+    /// A database error, or [`NotATenant`].
     async fn tell(&self, connection: &mut PgConnection, is_local: bool) -> Result<()> {
-        sqlx::query("select set_config('htm.namespaces', $1::text[]::text, $2)")
-            .bind(&self.namespaces[..])
-            .bind(is_local)
-            .execute(connection)
-            .await
-            .map(drop)
+        let sql = "select current_user::text = $3, set_config('htm.namespaces', $1::text[]::text, $2)";
+        let told = sqlx::query_as(sql).bind(&self.namespaces[..]).bind(is_local).bind(TENANT_ROLE);
+        let (is_tenant, _): (bool, String) = told.fetch_one(connection).await?;
+        // A pooler may drop the settings of connections, the role among them: also one before a replica.
+        if is_tenant { Ok(()) } else { Err(sqlx::Error::Configuration(Box::new(NotATenant))) }
     }
 }
 

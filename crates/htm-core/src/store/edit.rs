@@ -88,7 +88,12 @@ pub(crate) async fn write_details_in_tx(
         metadata: Set(Value::Object(after.metadata.clone())),
         ..Default::default()
     };
-    node::Entity::update_many().set(details).filter(node::Column::Id.eq(node)).exec(&on(connection)).await?;
+    node::Entity::update_many()
+        .set(details)
+        .filter(node::Column::Namespace.eq(&*after.namespace))
+        .filter(node::Column::Id.eq(node))
+        .exec(&on(connection))
+        .await?;
     Ok(())
 }
 
@@ -108,13 +113,14 @@ pub(crate) async fn write_text_in_tx(
         "with former as (
             insert into htm.node_revisions (namespace, node_id, revision, content, author, written_at)
             select n.namespace, n.id, n.revision, n.content, coalesce(n.author, :robot), n.updated_at
-              from htm.nodes n where n.id = :node
+              from htm.nodes n where n.namespace = :namespace and n.id = :node
          )
          update htm.nodes
             set content = :text, content_hash = :content_hash, revision = :revision, token_count = :tokens,
                 token_encoding = :encoding, author = :author, updated_at = clock_timestamp()
-          where id = :node"
+          where namespace = :namespace and id = :node"
     )
+    .bind("namespace", &after.namespace)?
     .bind("node", node)?
     .bind("text", text)?
     .bind("content_hash", &after.content_hash)?

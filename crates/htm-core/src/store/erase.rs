@@ -173,7 +173,7 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     .fetch_optional(&mut *tx)
     .await?;
     let Some((chunk, nodes)) = next else { return Ok(false) };
-    // Whoever writes about a node locks it, and finds it gone: an ack, a member of a group, a background save.
+    // Writers about a node lock it and then find no row: acks, members of groups, background saves.
     let found: Vec<(NodeId, String)> =
         sql!("select id, namespace from htm.nodes where id = any (:nodes) order by id for update")
             .bind("nodes", &nodes)?

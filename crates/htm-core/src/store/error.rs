@@ -7,6 +7,7 @@ use sqlx::postgres::PgDatabaseError;
 use crate::model::error::{DatabaseError, Error, ErrorKind, chain, codes};
 use crate::model::fault::Fault;
 use crate::model::memory::language_unknown;
+use crate::store::connections::NotATenant;
 use crate::store::losses;
 
 impl From<sqlx::Error> for Error {
@@ -45,6 +46,10 @@ impl From<sqlx::Error> for Error {
                 }
                 _ => refused().caused_by(error),
             },
+            E::Configuration(source) if source.is::<NotATenant>() => {
+                let message = "the role of tenants does not reach PostgreSQL: a pooler is between";
+                Error::new(codes::DATABASE_POOLED, message).caused_by(error)
+            }
             E::Configuration(_) => {
                 Error::new(codes::DATABASE_URL_INVALID, "the database's URL cannot be read").caused_by(error)
             }

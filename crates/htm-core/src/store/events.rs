@@ -27,7 +27,7 @@ pub(crate) struct Horizon {
 /// The time comes first: a transaction without an id at the second statement was open at the first one, or began later.
 pub(crate) async fn horizon(pool: &dyn Connections) -> Result<Horizon> {
     let mut connection = pool.acquire().await?;
-    // What another role's session does is hidden without a privilege. Its transaction has begun within the hour.
+    // Sessions of other roles are hidden without a privilege. Their transactions are taken to be at most an hour old.
     let since: DateTime<Utc> = sql!(
         "select least(now(), min(case when a.query = '<insufficient privilege>' then now() - interval '1 hour'
                                       else a.xact_start end))

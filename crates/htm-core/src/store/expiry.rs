@@ -39,14 +39,16 @@ pub(crate) async fn prolong(connection: &mut PgConnection, nodes: &[(NodeId, Opt
 /// Sets or clears a node's expiry.
 pub(crate) async fn set_in_tx(
     connection: &mut PgConnection,
+    namespace: &str,
     node: NodeId,
     expiry: Option<Expiry>,
 ) -> Result<()> {
     sql!(
         "update htm.nodes
             set expires_at = coalesce(:at::timestamptz, now() + :ttl::bigint * interval '1 second'), ttl_seconds = :ttl
-          where id = :node"
+          where namespace = :namespace and id = :node"
     )
+    .bind("namespace", namespace)?
     .bind("node", node)?
     .bind("at", expiry.and_then(Expiry::at))?
     .bind("ttl", expiry.and_then(Expiry::ttl_seconds))?

@@ -1,6 +1,6 @@
 //! Forgotten nodes: marks, and removes the marks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
@@ -16,7 +16,7 @@ use crate::model::caller::Owner;
 use crate::model::error::Result;
 use crate::model::forget::{ForgetPlan, ForgetReason, ForgottenNode, MAX_MATCHES, Match, Removed};
 use crate::model::id::NodeId;
-use crate::model::timeline::Place;
+use crate::model::timeline::TimeCursor;
 
 /// A live node, locked until the transaction's end.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -63,24 +63,33 @@ pub(crate) async fn forget_in_tx(
     }
     let (ids, namespaces): (Vec<NodeId>, Vec<&str>) =
         nodes.iter().map(|node| (node.id, node.namespace.as_str())).unzip();
+    let named: Vec<&str> = BTreeSet::from_iter(namespaces.iter().copied()).into_iter().collect();
     node::Entity::update_many()
         .col_expr(node::Column::DeletedAt, Expr::current_timestamp())
         .col_expr(
             node::Column::ForgetReason,
             Expr::value((reason != ForgetReason::Asked).then_some(reason.as_ref())),
         )
+        .filter(node::Column::Namespace.is_in(named.iter().copied()))
         .filter(node::Column::Id.eq_any(ids.iter().copied()))
         .exec(&on(&mut *connection))
         .await?;
     let jobs = delete_jobs_in_tx(connection, &namespaces, &ids).await?;
     let tags = node_tag::Entity::find()
+        .filter(node_tag::Column::Namespace.is_in(named.iter().copied()))
         .filter(node_tag::Column::NodeId.eq_any(ids.iter().copied()))
         .count(&on(&mut *connection))
         .await?;
     let mut embeddings = 0;
     for store in embeddings::stores(&mut *connection).await? {
-        let sql = format!("select count(*) from {store} where node_id = any (:nodes)");
-        let count: i64 = Named::new(&sql).bind("nodes", &ids)?.fetch_scalar(&mut *connection).await?;
+        let sql = format!(
+            "select count(*) from {store} where namespace = any (:namespaces) and node_id = any (:nodes)"
+        );
+        let count: i64 = Named::new(&sql)
+            .bind("namespaces", &named)?
+            .bind("nodes", &ids)?
+            .fetch_scalar(&mut *connection)
+            .await?;
         embeddings += count as u64;
     }
     // In a fixed order, so that concurrent transactions do not deadlock.
@@ -150,7 +159,7 @@ pub(crate) async fn matching(
 pub(crate) async fn forgotten(
     pool: &dyn Connections,
     namespace: Option<&str>,
-    before: Option<Place>,
+    before: Option<TimeCursor>,
     limit: i64,
 ) -> Result<Vec<ForgottenNode>> {
     sql!(
@@ -204,20 +213,26 @@ pub(crate) async fn lock_forgotten_in_tx(
     }))
 }
 
-pub(crate) async fn restore_in_tx(connection: &mut PgConnection, node: NodeId) -> Result<()> {
+pub(crate) async fn restore_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    node: NodeId,
+) -> Result<()> {
     // An expiry that has passed is removed. Otherwise the next sweep would forget the node again.
     sql!(
         "with absence as (
             insert into htm.node_absences (namespace, node_id, forgotten_at, restored_at)
-            select n.namespace, n.id, n.deleted_at, clock_timestamp() from htm.nodes n where n.id = :node
+            select n.namespace, n.id, n.deleted_at, clock_timestamp() from htm.nodes n
+             where n.namespace = :namespace and n.id = :node
             on conflict on constraint node_absences_pk do nothing
          )
          update htm.nodes
             set deleted_at = null, forget_reason = null,
                 expires_at = case when expires_at > now() then expires_at end,
                 ttl_seconds = case when expires_at > now() then ttl_seconds end
-          where id = :node"
+          where namespace = :namespace and id = :node"
     )
+    .bind("namespace", namespace)?
     .bind("node", node)?
     .execute(connection)
     .await

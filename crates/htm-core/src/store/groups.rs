@@ -208,7 +208,7 @@ pub(crate) async fn hand_over_in_tx(
     Ok(!changed.is_empty())
 }
 
-/// The one who acts for a robot in a group.
+/// The membership by which a process or a session acts for a robot in a group.
 pub(crate) struct Membership {
     pub(crate) group: GroupId,
     pub(crate) robot: RobotId,

@@ -226,7 +226,7 @@ impl Verdict {
 const LONGEST_PATIENCE: Duration = Duration::from_secs(3_650 * 24 * 3_600);
 
 /// Ends the failed attempts of jobs that are still held; returns their number. A job that has been deferred for longer
-/// than `patience` is parked: it waits, visibly, until somebody retries it.
+/// than `patience` is parked: it waits, visibly, for a retry by an operator.
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
@@ -367,11 +367,13 @@ pub(crate) async fn count_open(
 /// the embedding model, for as long as none is registered, and the tag model.
 pub(crate) async fn enqueue_lacking_in_tx(
     connection: &mut PgConnection,
+    namespace: &str,
     node: NodeId,
     models: (&str, &str),
     max_attempts: u32,
 ) -> Result<u64> {
     let enqueued = sql!(include_str!("sql/enqueue_lacking.sql"))
+        .bind("namespace", namespace)?
         .bind("node", node)?
         .bind("embedding_model", models.0)?
         .bind("tag_model", models.1)?

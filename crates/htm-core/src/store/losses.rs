@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 /// Of any pool of this process.
 static LAST: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Wakes those who wait for the next loss.
+/// Wakes the tasks that wait for the next loss.
 static LOST: Notify = Notify::const_new();
 
 /// Notes a loss.

@@ -185,7 +185,7 @@ pub(crate) async fn set_in_tx(
     .bind("signals", signals)?
     .execute(&mut *connection)
     .await?;
-    // What a namespace that joins brings along counts.
+    // Judged recalls of a joining namespace count.
     sql!(
         "update htm.learning
             set judged = greatest(judged, (select count(*) from htm.recalls r

@@ -216,7 +216,7 @@ pub(crate) async fn superseded(pool: &dyn Connections, nodes: &[NodeId]) -> Resu
     let sql = format!(
         "select h.id, m.superseded_by
            from unnest(:nodes::bigint[]) with ordinality h(id, ord)
-          cross join lateral (select {} as superseded_by from (select h.id) m) m
+          cross join lateral (select {} as superseded_by from htm.nodes m where m.id = h.id) m
           where m.superseded_by is not null
           order by h.ord",
         successors()

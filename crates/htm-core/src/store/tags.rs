@@ -170,7 +170,7 @@ pub(crate) async fn assign_manual_in_tx(
     Ok(assigned)
 }
 
-/// Removes tags from a node, whoever assigned them, by any of their names; returns the number removed.
+/// Removes tags of any origin from a node, by any of their names; returns the number removed.
 pub(crate) async fn unassign_in_tx(
     connection: &mut PgConnection,
     node: NodeId,

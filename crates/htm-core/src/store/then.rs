@@ -39,7 +39,7 @@ macro_rules! nodes {
     };
 }
 
-/// The names in the statements that stand for what is stored now, each with what it is as of a time.
+/// The current tables in the statements, each with its replacement as of a time.
 const THEN: [(&str, &str); 7] = [
     ("htm.visible_nodes m", nodes!("m")),
     ("htm.nodes m", node!("m")),

@@ -14,7 +14,7 @@ use crate::model::filter::Filter;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::model::timeframe::Timeframe;
-use crate::model::timeline::{CountBy, Place, TimeCount, TimeStep};
+use crate::model::timeline::{CountBy, TimeCount, TimeCursor, TimeStep};
 
 /// The latest nodes of a namespace that pass a filter within a timeframe, the latest first.
 pub(crate) async fn latest(
@@ -81,7 +81,7 @@ pub(crate) async fn counts(
 pub(crate) async fn page(
     pool: &dyn Connections,
     namespace: &str,
-    after: Option<Place>,
+    after: Option<TimeCursor>,
     limit: usize,
 ) -> Result<Vec<Node>> {
     let rows: Vec<NodeRow> = Named::new(&include_str!("sql/page.sql").replace("{{node}}", &node_columns()))

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// `text` without control characters (line breaks and tabs stay). Each character that reorders or hides text becomes a
 /// visible escape, such as `\u{202e}`.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = None;
     let mut rest = text.chars().peekable();
@@ -58,7 +58,7 @@ fn joins(before: Option<char>, after: Option<char>) -> bool {
 
 /// Whether a character has no shape of its own and changes the look of others (Unicode's format characters, line
 /// separators, fillers), see <https://www.unicode.org/reports/tr36/>.
-fn is_deceptive(character: char) -> bool {
+pub fn is_deceptive(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'

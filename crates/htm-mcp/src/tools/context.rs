@@ -8,6 +8,7 @@ use htm_core::{
 };
 use serde_json::json;
 
+use super::memories::notes;
 use super::recall::{filter, strategy};
 use super::{Answer, Effect, ToolSpec, Who};
 use crate::McpServer;
@@ -43,7 +44,7 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
         let superseded = htm.superseded(&nodes).await?;
         let (what, strategy) = ("The working memory", ContextStrategy::Balanced);
-        return Ok(answer(htm, what, entries, &superseded, strategy, max_tokens));
+        return Ok(answer(htm, what, entries, &superseded, &[], strategy, max_tokens));
     };
     let query = RecallQuery {
         filter: filter(&server, &arguments, &who.namespace)?,
@@ -67,7 +68,7 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         .map(|hit| Superseded { node: hit.node.id, superseded_by: hit.node.superseded_by.clone() })
         .collect();
     let (what, strategy) = ("Relevant memories", ContextStrategy::Recent);
-    Ok(answer(htm, what, entries.collect(), &superseded, strategy, max_tokens))
+    Ok(answer(htm, what, entries.collect(), &superseded, &notes(&recalled, htm), strategy, max_tokens))
 }
 
 /// The answer with as many whole memories as fit.
@@ -76,6 +77,7 @@ pub(super) fn answer(
     what: &str,
     entries: Vec<Entry>,
     superseded: &[Superseded],
+    notes: &[String],
     strategy: ContextStrategy,
     max_tokens: usize,
 ) -> Answer {
@@ -92,7 +94,8 @@ pub(super) fn answer(
     let mut budget = max_tokens.saturating_sub(RESERVE);
     loop {
         let options = ContextOptions::new(budget).strategy(strategy).header(ContextHeader::AgeAndSource);
-        let answer = framed(what, &assemble(&entries, &options, encoding, Utc::now()), superseded);
+        let mut answer = framed(what, &assemble(&entries, &options, encoding, Utc::now()), superseded);
+        answer.text.extend(notes.iter().map(|note| format!("\nnote: {note}")));
         // The lines around many memories are longer than the reserve.
         let over = encoding.count(&answer.text).saturating_sub(max_tokens);
         if over == 0 || budget <= over {

@@ -134,7 +134,7 @@ fn facts_of<T>(all: &[T], shown: &Shown, value: impl Fn(&T) -> Value) -> Vec<Val
 }
 
 /// The parts of the search that failed, or that were done otherwise than asked.
-fn notes(recalled: &Recalled, htm: &Htm) -> Vec<String> {
+pub(super) fn notes(recalled: &Recalled, htm: &Htm) -> Vec<String> {
     let mut notes = of_search(
         htm,
         &recalled.timeframe,

@@ -64,7 +64,7 @@ pub async fn pull(
     let source = Source { repository: repository.to_string(), commit: listing.commit.clone(), prompts };
     refuse_another(&place, name, &source)?;
 
-    // What is there is checked, and completed if it is damaged.
+    // Existing files are checked, and damaged ones are fetched again.
     let folder = match place.exists() {
         true => place.clone(),
         false => begin(models, name, &source)?,

@@ -340,7 +340,7 @@ impl Upgrade {
         };
         self.new.initdb(&self.new.data, checksums)?;
         let file = |name: &str| self.new.conf_dir.join(name).display().to_string();
-        // Who may connect, as at each start.
+        // The rules of access, as at each start.
         let options =
             format!("-c hba_file='{}' -c ident_file='{}'", file("pg_hba.conf"), file("pg_ident.conf"));
         let port = PORT.to_string();

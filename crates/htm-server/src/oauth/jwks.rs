@@ -165,7 +165,7 @@ impl Keys {
             bytes.extend_from_slice(&chunk);
         }
         serde_json::from_slice(&bytes)
-            .map_err(|error| unreachable(format!("{url} is not what it should be")).with_source(error))
+            .map_err(|error| unreachable(format!("{url} has an unexpected answer")).with_source(error))
     }
 }
 

@@ -76,7 +76,7 @@ struct LearningBody {
     keep_days: Option<i32>,
     /// The number of judged recalls from which a ranking is learnt, 20 to 100,000. Default: 100.
     least: Option<i32>,
-    /// The signals that count beside what is told. Default: none.
+    /// The signals that count beside feedback. Default: none.
     signals: Option<Vec<Signal>>,
 }
 

@@ -54,7 +54,7 @@ struct Join {
 /// A membership.
 #[derive(Debug, Serialize, ToSchema)]
 struct Joined {
-    /// The session: whoever has it acts for the robot.
+    /// The session. Its holder acts for the robot.
     session: SessionId,
     /// The time after a heartbeat for which the member is alive. Send one each third of it.
     lease_ms: u64,

@@ -8,8 +8,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use htm_core::{
-    Caller, Edit, Edited, Expiry, FieldChange, Keepers, Neighbours, Node, NodeId, NodeStatus, Place,
-    Revision, TagAssignment,
+    Caller, Edit, Edited, Expiry, FieldChange, Keepers, Neighbours, Node, NodeId, NodeStatus, Revision,
+    TagAssignment, TimeCursor,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -65,7 +65,7 @@ async fn list(app: App, Asked(asked): Asked<PageQuery>) -> Result<Json<Page>> {
     let after = asked.cursor.as_deref().map(str::parse).transpose()?;
     let limit = asked.limit.unwrap_or(100);
     let memories = app.htm.page(asked.namespace.as_deref(), after, limit).await?;
-    let next = next(&memories, limit, |node| Place::of(node).to_string());
+    let next = next(&memories, limit, |node| TimeCursor::of(node).to_string());
     Ok(Json(Page { memories, next }))
 }
 

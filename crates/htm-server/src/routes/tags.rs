@@ -202,7 +202,7 @@ async fn suggestions(app: App, Asked(asked): Asked<Top>) -> Result<Json<Vec<Sugg
     Ok(Json(ontology.suggest(None, limit(asked.limit, 20, 1_000)?).await?))
 }
 
-/// List pairs of tags that somebody told apart, by their names.
+/// List pairs of tags declared distinct, by their names.
 #[utoipa::path(get, path = "/v1/tags/distinct", tag = "tags", params(InNamespace),
     responses((status = 200, body = Vec<DistinctTags>)))]
 async fn distinct(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<Vec<DistinctTags>>> {

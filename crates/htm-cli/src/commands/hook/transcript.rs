@@ -1,7 +1,7 @@
 //! The last turn of a transcript: the prompt and its answer.
 //!
-//! A transcript is a file of JSON lines that Claude Code writes meanwhile. Its form is not documented, so whatever is not
-//! understood is passed over.
+//! A transcript is a file of JSON lines that Claude Code writes meanwhile. Its form is not documented, so unknown
+//! lines are skipped.
 
 use std::io::{BufRead, BufReader};
 

@@ -117,7 +117,7 @@ impl<'a> Job<'a> {
         let mut importer = htm.map(|htm| htm.importer(self.chunk, CHUNK_BYTES));
         let mut ended = self.read(source, &mut importer, &bar).await;
         if let Some(importer) = importer {
-            // What was read before an error is written all the same.
+            // Items read before an error are written.
             match importer.finish().await {
                 Ok(results) => self.add(results),
                 Err(error) => ended = ended.and(Err(error.into())),

@@ -17,7 +17,7 @@ pub(super) enum Form {
 
 /// The place of a server in a client's configuration.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ClientFile {
     pub(super) file: PathBuf,
     pub(super) form: Form,
     /// The section with the servers.
@@ -30,7 +30,7 @@ pub(super) struct Place {
     pub(super) then: &'static str,
 }
 
-impl Place {
+impl ClientFile {
     pub(super) fn of(client: Client, scope: ClientScope) -> Result<Self, CliError> {
         let (home, here) = (Home::from_env()?, scope == ClientScope::Project);
         let file = match (client, here) {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::clients::{Form, Place};
+use super::clients::{ClientFile, Form};
 use super::file::ConfigFile;
 use super::{json_text, toml_text};
 use crate::args::{ClientPlaceArgs, ClientScope, InstallArgs, UninstallArgs};
@@ -22,7 +22,7 @@ pub(super) struct Entry<'a> {
 }
 
 pub(super) fn install(args: &InstallArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let place = Place::of(args.place.client, args.place.scope)?;
+    let place = ClientFile::of(args.place.client, args.place.scope)?;
     let command = command(place.needs_full_path)?;
     let mut fields = vec![("command", json!(command)), ("args", json!(args.server.to_arguments()))];
     if place.has_type {
@@ -37,7 +37,7 @@ pub(super) fn install(args: &InstallArgs, output: &Output) -> Result<ExitCode, C
 }
 
 pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let place = Place::of(args.place.client, args.place.scope)?;
+    let place = ClientFile::of(args.place.client, args.place.scope)?;
     let entry = Entry { section: place.section, name: &args.place.name, fields: Vec::new() };
     let change = |text: &str| match place.form {
         Form::Json => json_text::without(text, &entry),
@@ -55,7 +55,7 @@ pub(super) struct Unusable {
 }
 
 fn carry_out(
-    place: &Place,
+    place: &ClientFile,
     args: &ClientPlaceArgs,
     verb: &str,
     change: impl FnOnce(&str) -> Result<String, Unusable>,

@@ -1,5 +1,5 @@
-//! A membership without a process. Whoever has its session continues it, one call at a time, in any process: all of its
-//! state is in the database. Its holder renews the lease.
+//! A membership without a process. The holder of its session continues it, one call at a time, in any process, and renews
+//! the lease: all of its state is in the database.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ impl Group {
 }
 
 impl GroupSession {
-    /// The session: whoever has it acts for the robot.
+    /// The session. Its holder acts for the robot.
     pub fn id(&self) -> SessionId {
         SessionId(self.inner.session)
     }

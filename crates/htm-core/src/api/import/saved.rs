@@ -224,8 +224,7 @@ impl SavedChunk {
     }
 }
 
-/// The memories that have room, and the places and errors of the others. What is here already needs none, nor does what is
-/// forgotten.
+/// The memories that have room, and the places and errors of the others. Existing and forgotten memories need no room.
 async fn with_room<'a>(
     htm: &Htm,
     items: Vec<NewSaved<'a>>,

@@ -30,7 +30,7 @@ type Pair = (String, String);
 
 impl Ontology<'_> {
     /// Suggested merges of tags that mean the same, the strongest evidence first. With an embedder, the meanings of
-    /// tags and descriptions are compared too. Tags that somebody told apart are left out.
+    /// tags and descriptions are compared too. Pairs declared distinct are left out.
     ///
     /// # Errors
     /// The embedder's error, or a database error.
@@ -82,7 +82,7 @@ impl Ontology<'_> {
         Ok(suggestions)
     }
 
-    /// The pairs of tags that somebody told apart, in the order of their names.
+    /// The pairs of tags declared distinct, in the order of their names.
     ///
     /// # Errors
     /// A database error.

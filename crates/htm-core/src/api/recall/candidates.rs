@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::text::Named;
+use super::text::Mentions;
 use crate::model::id::NodeId;
 use crate::model::rank::Member;
 use crate::store::recall::Features;
@@ -74,14 +74,19 @@ impl Candidates {
     }
 
     /// Records the features of texts and the occurrences of the sought terms.
-    pub(super) fn have(&mut self, features: Vec<Features>, sought: Vec<(NodeId, usize, f64)>, named: &Named) {
+    pub(super) fn have(
+        &mut self,
+        features: Vec<Features>,
+        sought: Vec<(NodeId, usize, f64)>,
+        mentions: &Mentions,
+    ) {
         for Features { node, terms, speaker, created_at, similarity } in features {
             let member = self.beside(node);
             member.terms = terms;
             member.similarity = member.similarity.or(similarity);
-            member.is_of_speaker = speaker.is_some_and(|speaker| named.has_speaker(&speaker));
+            member.is_of_speaker = speaker.is_some_and(|speaker| mentions.has_speaker(&speaker));
             member.created_at = Some(created_at);
-            member.is_of_month = named.months.iter().any(|month| month.is_spoken_of(created_at));
+            member.is_of_month = mentions.months.iter().any(|month| month.is_spoken_of(created_at));
         }
         for (node, place, count) in sought {
             self.beside(node).sought.push((place, count));

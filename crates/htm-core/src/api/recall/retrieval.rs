@@ -31,7 +31,7 @@ impl Search<'_> {
         vectors: Option<&Vectors>,
         boosted: &[i64],
     ) -> Result<Retrieved> {
-        let pool = self.pool();
+        let pool = self.leg_limit();
         let small = self.small_scope(reader, size, text, conditions, vectors).await?;
         let mut candidates = Candidates::default();
         let mut retrieved = Retrieved::default();
@@ -49,11 +49,12 @@ impl Search<'_> {
             candidates.by_vector(leg, self.query.min_similarity.or(self.settings.min_similarity));
         }
         if self.by_text && (!text.choosing.is_empty() || text.required.has_phrase()) {
-            candidates.by_text(match &small {
-                Some(scope) => scope.by_text(&text.asked, pool),
+            let (leg, found) = match &small {
+                Some(scope) => (Leg::Text, scope.by_text(&text.asked, pool)),
                 None => text_leg(reader, text, conditions, size, pool).await?,
-            });
-            retrieved.legs.push(Leg::Text);
+            };
+            candidates.by_text(found);
+            retrieved.legs.push(leg);
         }
         if !boosted.is_empty() {
             candidates.by_tag(reader.tagged(vectors, conditions, boosted, pool).await?);
@@ -78,14 +79,14 @@ impl Search<'_> {
                 }
             };
             let sought = text.sought(reader, &nodes).await?;
-            candidates.have(features, sought, &text.named);
+            candidates.have(features, sought, &text.mentions);
         }
         retrieved.members = candidates.into_members();
         Ok(retrieved)
     }
 
     /// The number of candidates of each leg.
-    pub(super) fn pool(&self) -> usize {
+    pub(super) fn leg_limit(&self) -> usize {
         self.settings.pool.max(self.query.limit)
     }
 
@@ -130,13 +131,17 @@ async fn text_leg(
     conditions: &Conditions,
     size: &Size,
     pool: usize,
-) -> Result<Vec<NodeId>> {
+) -> Result<(Leg, Vec<NodeId>)> {
+    if let Some((index, spoken)) = text.by_bm25(size, conditions) {
+        return Ok((Leg::Bm25, reader.text_leg_by_bm25(conditions, index, spoken, pool).await?));
+    }
     if let Some((word, most)) = text.frequent(size, conditions, pool)
         && let Some(leg) = reader.newest_with(conditions, word, most, pool).await?
     {
-        return Ok(leg);
+        return Ok((Leg::Text, leg));
     }
-    reader.text_leg(conditions, &text.choosing, text.search(size, conditions), pool).await
+    let found = reader.text_leg(conditions, &text.choosing, text.search(size, conditions), pool).await?;
+    Ok((Leg::Text, found))
 }
 
 /// The factor by which recent statistics may differ from the actual numbers.

@@ -111,7 +111,7 @@ impl Search<'_> {
             found.kept = Some(self.tried(&mut ranked, &mut found.ranking));
         }
         // A new order is made of the candidates of all legs.
-        ranked.truncate(if self.relevance.is_some() { 3 * self.pool() } else { self.query.limit });
+        ranked.truncate(if self.relevance.is_some() { 3 * self.leg_limit() } else { self.query.limit });
 
         let shown = self.query.snippets.then(|| text.shown());
         let order: Vec<NodeId> = ranked.iter().map(|ranked| ranked.id).collect();
@@ -271,11 +271,13 @@ struct Best {
 
 impl Best {
     fn of(ranked: &[Ranked], weight_vector: f64) -> Self {
-        let first = ranked.first();
+        // Of equal ones the first. It need not be the first hit of all: two rankings may be mixed.
+        let value = |it: &&Ranked| it.score.unwrap_or(0.0);
+        let best = ranked.iter().rev().max_by(|a, b| value(a).total_cmp(&value(b)));
         Self {
-            answered: first
-                .map_or(0.0, |first| score::answered(first.similarity, first.text_share, weight_vector)),
-            value: first.and_then(|first| first.score).unwrap_or(0.0),
+            answered: best
+                .map_or(0.0, |best| score::answered(best.similarity, best.text_share, weight_vector)),
+            value: best.as_ref().map_or(0.0, value),
             text: ranked.iter().filter_map(|ranked| ranked.text).fold(0.0, f64::max),
         }
     }

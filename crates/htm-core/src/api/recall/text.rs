@@ -19,6 +19,9 @@ const MOST_CORRECTED: usize = 64;
 /// The most unknown words that are corrected.
 const MOST_UNKNOWN: usize = 8;
 
+/// The first letter of Thai. Scripts without spaces between words, which full text divides by itself, come from there on.
+const FIRST_WITHOUT_SPACES: char = '\u{e00}';
+
 /// The terms and conditions of a query's text.
 pub(super) struct Text<'a> {
     pub(super) words: &'a Words,
@@ -29,7 +32,9 @@ pub(super) struct Text<'a> {
     ranking: Vec<usize>,
     pub(super) required: Required,
     pub(super) choosing: Vec<Choosing>,
-    pub(super) named: Named,
+    pub(super) mentions: Mentions,
+    /// The words for an index of pg_textsearch.
+    spoken: String,
 }
 
 impl<'a> Text<'a> {
@@ -62,7 +67,8 @@ impl<'a> Text<'a> {
             ranking,
             required,
             choosing: Vec::new(),
-            named: Named::default(),
+            mentions: Mentions::default(),
+            spoken: String::new(),
         }
     }
 
@@ -108,6 +114,19 @@ impl<'a> Text<'a> {
         let is_faster = needed < asked.nodes / 2.0;
         let is_wide = !conditions.is_narrow() && !conditions.is_of_a_time() && !conditions.then().is_past();
         (is_wide && is_faster).then_some((word, (4.0 * needed) as usize))
+    }
+
+    /// The index of pg_textsearch to search, and the text to search it for; none: the query needs what that index does not
+    /// have. It sees no words in scripts without spaces, no signs, and no former texts.
+    pub(super) fn by_bm25<'s>(
+        &'s self,
+        size: &'s Size,
+        conditions: &Conditions,
+    ) -> Option<(&'s str, &'s str)> {
+        let is_wide = !conditions.is_narrow() && !conditions.is_of_a_time() && !conditions.then().is_past();
+        let has_spaces = self.spoken.chars().all(|letter| letter < FIRST_WITHOUT_SPACES);
+        let index = size.usable_bm25().filter(|_| is_wide && has_spaces && self.words.signs.is_empty())?;
+        Some((index, &self.spoken))
     }
 
     /// By the index, which does not know namespaces and returns the nodes of all; or by reading each node in scope, if
@@ -190,7 +209,8 @@ impl Search<'_> {
                 corrected = self.correct(reader, size, &searched, &mut lexemes).await?;
             }
         }
-        text.named = Named::of(&searched);
+        text.mentions = Mentions::of(&searched);
+        text.spoken = spoken(&searched, &corrected);
         text.weigh(Asked::new(corpus, lexemes));
         Ok((text, corrected))
     }
@@ -233,19 +253,27 @@ impl Search<'_> {
     }
 }
 
+/// The searched words, each once because a word counts as often as it is there, and those that were meant by unknown ones.
+fn spoken(searched: &str, corrected: &[Correction]) -> String {
+    let used = corrected.iter().map(|correction| correction.used.as_str());
+    let mut seen = HashSet::new();
+    let words = searched.split_whitespace().chain(used).filter(|word| seen.insert(word.to_lowercase()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn is_unknown(lexemes: &[Lexeme], word: &str) -> bool {
     lexemes.iter().any(|lexeme| lexeme.lexeme == word && lexeme.nodes == 0.0)
 }
 
 /// Speakers and months that a query names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Named {
+pub(super) struct Mentions {
     /// The words of the query, in lower case: each may be a name.
     names: HashSet<String>,
     pub(super) months: Vec<NamedMonth>,
 }
 
-impl Named {
+impl Mentions {
     fn of(text: &str) -> Self {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().nth(1).is_some());
         Self { names: words.map(str::to_lowercase).collect(), months: named_months(text) }

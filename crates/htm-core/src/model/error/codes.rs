@@ -64,7 +64,7 @@ error_codes! {
     API_KEY_EXPIRED "api_key_expired" User "A key of the API has expired."
         => "create a new one: `Htm::create_api_key`";
     API_KEY_REVOKED "api_key_revoked" User "A key of the API was revoked."
-        => "ask whoever revoked it, or create a new one: `Htm::create_api_key`";
+        => "ask an administrator, or create a new one: `Htm::create_api_key`";
     API_KEY_UNKNOWN "api_key_unknown" User "There is no key of the API with this id."
         => "list the keys: `Htm::api_keys`";
     SIGNED_OUT "signed_out" User "A sign-in has ended, or its key was revoked or has expired."

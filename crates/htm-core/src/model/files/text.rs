@@ -14,7 +14,7 @@ const MAX_PLACES: usize = 1_000;
 
 /// A new text, and the reply that says what has changed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct FileChange {
     pub(crate) text: String,
     pub(crate) reply: String,
 }
@@ -52,7 +52,7 @@ fn numbered(lines: &[&str], first: usize) -> String {
 }
 
 /// Replaces a text that occurs exactly once.
-pub(crate) fn replace(path: &FilePath, text: &str, old: &str, new: &str) -> Result<Change> {
+pub(crate) fn replace(path: &FilePath, text: &str, old: &str, new: &str) -> Result<FileChange> {
     let unfit = |message: String| Err(Error::new(codes::FILE_EDIT_UNFIT, message));
     let Some(at) = text.find(old) else {
         return unfit(format!(
@@ -74,7 +74,7 @@ pub(crate) fn replace(path: &FilePath, text: &str, old: &str, new: &str) -> Resu
     let reply = format!(
         "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
     );
-    Ok(Change { text, reply })
+    Ok(FileChange { text, reply })
 }
 
 /// The lines where a text begins. Occurrences may overlap.
@@ -90,7 +90,7 @@ fn places(text: &str, searched: &str) -> Vec<String> {
 }
 
 /// Inserts lines after the line of this number; 0 is the beginning.
-pub(crate) fn insert(path: &FilePath, text: &str, after: i64, inserted: &str) -> Result<Change> {
+pub(crate) fn insert(path: &FilePath, text: &str, after: i64, inserted: &str) -> Result<FileChange> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     lines.pop_if(|last| last.is_empty());
     let Some(place) = usize::try_from(after).ok().filter(|place| *place <= lines.len()) else {
@@ -106,7 +106,7 @@ pub(crate) fn insert(path: &FilePath, text: &str, after: i64, inserted: &str) ->
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    Ok(Change { text, reply: format!("The file {path} has been edited.") })
+    Ok(FileChange { text, reply: format!("The file {path} has been edited.") })
 }
 
 #[cfg(test)]

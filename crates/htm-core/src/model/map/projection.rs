@@ -92,7 +92,7 @@ fn make_orthonormal(axes: &mut [Vec<f64>; 2]) {
     let length = dot(second, second).sqrt();
     let shared = dot(first, second);
     second.iter_mut().zip(first.iter()).for_each(|(x, other)| *x -= shared * other);
-    // What is left of a vector on the first axis is rounding.
+    // The rest of a vector on the first axis is a rounding error.
     make_unit(second, length * 1e-9);
 }
 

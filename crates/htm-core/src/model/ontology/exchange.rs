@@ -46,7 +46,7 @@ pub struct DocumentTag {
     /// The tag of a text that fits none of them.
     #[serde(default, skip_serializing_if = "Leftover::is_keep")]
     pub leftover: Leftover,
-    /// Tags that somebody told apart from it, sorted. A pair is on one of its tags.
+    /// Tags declared distinct from it, sorted. A pair is on one of its tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distinct_from: Vec<TagPath>,
 }

@@ -18,7 +18,7 @@ pub struct TagUse {
     pub description: Option<String>,
     /// The tags that replace it after a split.
     pub split_into: Vec<String>,
-    /// Tags that somebody told apart from it. A pair is on one of its tags.
+    /// Tags declared distinct from it. A pair is on one of its tags.
     pub distinct_from: Vec<String>,
     /// When it was registered.
     pub created_at: DateTime<Utc>,

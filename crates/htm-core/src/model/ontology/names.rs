@@ -18,7 +18,7 @@ pub(crate) struct Tag {
     pub(crate) split_into: Vec<String>,
     #[serde(default, skip_serializing_if = "Leftover::is_keep")]
     pub(crate) leftover: Leftover,
-    /// Tags that somebody told apart from it. A pair is on one of its tags.
+    /// Tags declared distinct from it. A pair is on one of its tags.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) distinct_from: BTreeSet<String>,
 }
@@ -102,7 +102,7 @@ impl Names {
         false
     }
 
-    /// Whether somebody told the two tags apart.
+    /// Whether the two tags are declared distinct.
     pub(crate) fn are_distinct(&self, tag: &str, other: &str) -> bool {
         let names =
             |tag: &str, other: &str| self.tags.get(tag).is_some_and(|it| it.distinct_from.contains(other));

@@ -35,7 +35,7 @@ impl Suggestion {
     }
 }
 
-/// Two tags that somebody told apart.
+/// Two tags declared distinct.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DistinctTags {

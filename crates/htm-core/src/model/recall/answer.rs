@@ -143,6 +143,8 @@ pub enum Leg {
     Index,
     /// The words.
     Text,
+    /// The words, by an index of pg_textsearch.
+    Bm25,
 }
 
 /// A tag of hits.

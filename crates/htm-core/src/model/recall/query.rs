@@ -33,7 +33,7 @@ const MAX_NEIGHBOURS_OF_HIT: usize = 10;
 pub enum Strategy {
     /// By the query's embedding alone: the score is the cosine similarity.
     Vector,
-    /// By the query's words alone: the score is BM25.
+    /// By the query's words alone: the score is BM25 as a share of the highest that the query can have.
     Fulltext,
     /// By both, fused.
     #[default]

@@ -14,7 +14,7 @@ pub(crate) enum Holds {
     Nodes(&'static [&'static str]),
     /// The waiting, running, dead and done jobs of nodes.
     Jobs,
-    /// Recalls, with their candidates until somebody judges them. Those are removed with any of their candidates.
+    /// Recalls, with their candidates until they are judged. Unjudged ones are removed with any of their candidates.
     Recalls,
     /// Kept answers that may name a node. They are replaced.
     Answers,
@@ -49,7 +49,7 @@ impl Holds {
 
 /// A table.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct TableOfTraces {
     pub(crate) table: Cow<'static, str>,
     pub(crate) holds: Holds,
     /// The condition on its rows of the namespace `:namespace`, if it has some.
@@ -133,15 +133,16 @@ pub(crate) fn of_nodes(columns: &[&str], nodes: &str) -> String {
 }
 
 /// Every table, in the order of removal.
-pub(crate) async fn all(connection: &mut PgConnection) -> Result<Vec<Place>> {
+pub(crate) async fn all(connection: &mut PgConnection) -> Result<Vec<TableOfTraces>> {
     let stores = embeddings::stores(&mut *connection).await?;
-    let of_vectors = stores.into_iter().map(|store| Place {
+    let of_vectors = stores.into_iter().map(|store| TableOfTraces {
         table: store.into(),
         holds: Holds::Nodes(&["node_id"]),
         of_namespace: OWN,
     });
-    let known = TABLES.map(|(table, holds, of_namespace)| Place { table: table.into(), holds, of_namespace });
-    let others = OTHERS.map(|(table, why)| Place {
+    let known =
+        TABLES.map(|(table, holds, of_namespace)| TableOfTraces { table: table.into(), holds, of_namespace });
+    let others = OTHERS.map(|(table, why)| TableOfTraces {
         table: table.into(),
         holds: Holds::Nothing(why),
         of_namespace: None,

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool};
 
-use super::places::{self, Holds, Place};
+use super::places::{self, Holds, TableOfTraces};
 use super::rest;
 use crate::model::erase::{Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
 use crate::model::error::Result;
@@ -47,8 +47,9 @@ async fn vacuum_on(connection: &mut PgConnection, erasure: &Erasure) -> Result<V
     let mut vacuumed =
         Vacuumed { at: Utc::now(), tables: Vec::new(), not_permitted: Vec::new(), older_transactions: older };
     // Words are removed by counting them anew.
-    let is_touched =
-        |place: &Place| erasure.removed.contains_key(&*place.table) || matches!(place.holds, Holds::Words);
+    let is_touched = |place: &TableOfTraces| {
+        erasure.removed.contains_key(&*place.table) || matches!(place.holds, Holds::Words)
+    };
     let places = places::all(&mut *connection).await?;
     let touched = places.into_iter().filter(is_touched).map(|place| place.table);
     // Last, as each table before has new samples.
@@ -107,7 +108,7 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
     // A vacuum may be running: its times are read anew by each statement.
     let begin = "begin; set local statement_timeout = 0; set local stats_fetch_consistency = none";
     let mut tx = pool.begin_with(begin).await?;
-    let known: Vec<Place> = places::all(&mut tx).await?;
+    let known: Vec<TableOfTraces> = places::all(&mut tx).await?;
     let vacuumed = vacuumed_at(&mut tx, erasure.id).await?;
     let forms = text.map(forms).unwrap_or_default();
     let mut found = Vec::new();
@@ -123,7 +124,7 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
             _ => {}
         }
         if let (Some(namespace), Some(condition)) = (whole(&erasure), place.of_namespace) {
-            // What was written since is another namespace of the same name. Its rows are younger than the last removal.
+            // Later rows belong to a new namespace of the same name. They are younger than the last removal.
             let rows = format!(
                 "select count(*) from {table}
                   where {condition} and age(xmin) >= (select age(changed_by::xid) from htm.erasures where id = :erasure)"
@@ -147,7 +148,7 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
     let names: BTreeSet<&str> = known.iter().map(|place| &*place.table).collect();
     let mut is_clean = found.iter().all(|place| place.traces == 0 && place.mentions.unwrap_or(0) == 0);
     for table in places::existing(&mut tx).await?.into_iter().filter(|it| !names.contains(it.as_str())) {
-        // Of a later version, or of somebody else: nobody here knows what it holds.
+        // A table of a later version or of another program: its contents are unknown.
         is_clean = false;
         let holds = "unknown to this program".to_owned();
         found.push(PlaceFound { table, holds, traces: 0, mentions: None, vacuumed_at: None });
@@ -173,7 +174,7 @@ pub(crate) fn whole(erasure: &Erasure) -> Option<&str> {
 }
 
 /// The number of rows about the nodes of an erasure.
-async fn of_nodes(connection: &mut PgConnection, erasure: i64, place: &Place) -> Result<u64> {
+async fn of_nodes(connection: &mut PgConnection, erasure: i64, place: &TableOfTraces) -> Result<u64> {
     let erased = "in (select unnest(e.nodes) from htm.erased_nodes e
                        where e.erasure_id = :erasure and e.erased_at is not null)";
     let condition = match place.holds {

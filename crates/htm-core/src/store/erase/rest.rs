@@ -22,7 +22,7 @@ const ANSWERS: i64 = 1_000;
 /// The longest wait for transactions that may enqueue a job of an erased node.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Deletes the jobs that are left, after those who may have read a node before it was removed.
+/// Deletes the remaining jobs, once all transactions that may have read a node before its removal have ended.
 pub(crate) async fn jobs(pool: &PgPool, erasure: i64) -> Result<()> {
     if !lifecycle::writers_end(pool, "apalis.jobs", PATIENCE).await? {
         tracing::warn!(
@@ -163,8 +163,8 @@ pub(crate) async fn words(pool: &PgPool, erasure: &Erasure) -> Result<()> {
     Ok(())
 }
 
-/// Removes what a namespace has besides nodes. False if somebody has written to it since its nodes were removed: what such
-/// a memory needs is in the way.
+/// Removes the rows of a namespace besides its nodes. False after a write to it since its nodes were removed: the new
+/// memory needs such rows.
 pub(crate) async fn namespace(pool: &PgPool, erasure: i64, namespace: &str) -> Result<bool> {
     let places = places::all(&mut *pool.acquire().await?).await?;
     for place in places {

@@ -17,7 +17,7 @@ pub(crate) async fn changes(
     (namespace, change): (&str, i64),
 ) -> Result<Vec<SavedChange>> {
     #[derive(FromRow)]
-    struct Change {
+    struct ChangeRow {
         id: i64,
         namespace: String,
         kind: String,
@@ -27,14 +27,14 @@ pub(crate) async fn changes(
         nodes: i64,
         reverts: Option<i64>,
     }
-    let rows: Vec<Change> = sql!(include_str!("../sql/export_changes.sql"))
+    let rows: Vec<ChangeRow> = sql!(include_str!("../sql/export_changes.sql"))
         .bind("namespaces", of)?
         .bind("namespace", namespace)?
         .bind("change", change)?
         .bind("limit", ROWS)?
         .fetch_all(db)
         .await?;
-    let change = |row: Change| {
+    let change = |row: ChangeRow| {
         let unknown = |_| Error::corrupt(format!("change {} is of the kind `{}`", row.id, row.kind));
         Ok(SavedChange {
             action: row.kind.parse().map_err(unknown)?,

@@ -63,6 +63,23 @@ impl Reader {
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
 
+    /// The candidates of the text leg by an index of pg_textsearch, the best first.
+    pub(crate) async fn text_leg_by_bm25(
+        &mut self,
+        conditions: &Conditions,
+        index: &str,
+        text: &str,
+        pool: usize,
+    ) -> Result<Vec<NodeId>> {
+        let sql =
+            include_str!("../sql/recall/text_by_bm25.sql").replace("{{conditions}}", &conditions.nodes());
+        let statement =
+            Named::new(&sql).bind("text", text)?.bind("index", index)?.bind("pool", pool as i64)?;
+        self.plan(Plans::Once).await?;
+        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+        Ok(rows.into_iter().map(|(node,)| node).collect())
+    }
+
     /// The newest nodes with a word; none if fewer than `pool` of the `most` newest nodes have it.
     pub(crate) async fn newest_with(
         &mut self,

@@ -90,6 +90,10 @@ pub(crate) struct Size {
     pub(crate) languages: Vec<String>,
     /// The approximate number of nodes in the whole database.
     pub(crate) all_nodes: f64,
+    /// The qualified name of an index of pg_textsearch on the texts; none: there is none.
+    pub(crate) bm25_index: Option<String>,
+    /// Its text search configuration.
+    pub(crate) bm25_language: Option<String>,
 }
 
 impl Size {
@@ -97,6 +101,15 @@ impl Size {
     /// known. A hybrid search of 900 among 10,000,000 nodes took 62 ms with that, one of vectors 8.
     pub(super) fn is_small_part(&self) -> bool {
         self.by_now <= 2_000.0 && self.by_now * 200.0 <= self.all_nodes
+    }
+
+    /// The index of pg_textsearch, if it has the language of all nodes in scope, and these are so large a part of all that
+    /// few of its results are of others: it knows no namespaces.
+    pub(crate) fn usable_bm25(&self) -> Option<&str> {
+        let is_of_language =
+            self.languages.iter().all(|language| self.bm25_language.as_ref() == Some(language));
+        let is_large_part = self.by_now * 4.0 >= self.all_nodes;
+        self.bm25_index.as_deref().filter(|_| is_of_language && is_large_part)
     }
 
     pub(crate) fn corpus(&self) -> Corpus {
@@ -197,6 +210,8 @@ impl Reader {
             is_counted: nodes.is_some(),
             languages: Vec::new(),
             all_nodes: 0.0,
+            bm25_index: None,
+            bm25_language: None,
         })
     }
 

@@ -1,6 +1,5 @@
--- Ends jobs whose text was not there any more when the worker read it: the node was edited or forgotten. A node that
--- lives at the job's revision after all was being restored at that moment: its job waits again, and the attempt is not
--- charged.
+-- Ends jobs whose node was edited or forgotten before the worker read it. If the node is live at the job's revision after
+-- all, a restore was about to commit: the job waits again, without a charged attempt.
 --
 -- The node is locked first, whatever state it seems to be in: a restore that has not committed yet is waited for.
 --

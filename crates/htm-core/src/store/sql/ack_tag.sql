@@ -1,8 +1,8 @@
 -- Writes tag assignments, completions and the jobs' end in one statement, for the jobs that the worker still holds.
 --
 -- A node that was edited or forgotten meanwhile gets nothing; as in ack_embed.sql, the locked row says whether it was.
--- What a model said before, this one or another, is replaced; a manual tag never is, nor a tag that was split while none
--- of those in its place fits. The tags' rows are registered before.
+-- Earlier tags of any model are replaced. A manual tag stays, and so does a split tag if none of its parts fits. The
+-- tags' rows are registered before.
 --
 -- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids   :nodes bigint[]   :revisions int[]
 -- :model text   :version text of the prompt   :origin text   :tag_jobs text[] tag: its job   :tags text[] tag: path

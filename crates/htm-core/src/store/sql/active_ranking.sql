@@ -1,5 +1,5 @@
--- What a namespace keeps for learning, and the ranking that orders its hits: its own, or that of the namespace that it
--- learns with. No row: the default ranking, and nothing is kept.
+-- The learning settings and the active ranking of a namespace: its own ranking, or that of the namespace that it learns
+-- with. No row: the default ranking, without learning.
 --
 -- :namespace text
 --

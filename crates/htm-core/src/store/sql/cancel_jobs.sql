@@ -1,4 +1,4 @@
--- Makes dead letters of jobs that wait or run. One that runs loses its lease: what its worker writes finds no row.
+-- Makes dead letters of waiting and running jobs. A running job loses its lease: its worker's ack matches no row.
 -- The condition is chosen_jobs.sql.
 --
 -- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null

@@ -1,4 +1,4 @@
--- The vectors of these nodes, as far as the model's store ({{store}}) has them; that of a former text counts as well.
+-- The vectors of these nodes in the model's store ({{store}}), also those of former texts.
 --
 -- :nodes bigint[]
 --

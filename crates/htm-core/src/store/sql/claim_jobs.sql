@@ -7,11 +7,10 @@
 -- transaction that stays open keeps them from being cleaned up, those that were claimed before `since` are walked over.
 --
 -- A suspect is a job that a worker held when it was lost. Suspects are never claimed together with other jobs. After
--- the first loss an eighth of a batch is claimed, then one alone: the text that ends its worker is found, and no other
--- pays for it.
+-- the first loss an eighth of a batch is claimed, then one job at a time: this isolates the text that crashes workers.
 --
--- The commit does not wait for the disk: of a claim that a crash of the server loses, the jobs are due again, and the
--- ack of whoever thinks that it holds them finds no row.
+-- The commit does not wait for the disk. If a crash loses a claim, its jobs are due again, and a stale ack matches no
+-- row.
 --
 -- :queue text   :worker text, registered in apalis.workers   :limit int   :model text or null: no provider is called
 -- :priorities int[], the highest first   :since timestamptz[] or null: since when to look at each

@@ -1,6 +1,6 @@
--- How a tried version did on live recalls of the namespaces that learn together: how often it differed in the shadow, and
--- how many judged recalls used more of its hits than of the other ranking's, or fewer. The other one is that which answered
--- last beside it.
+-- The results of a tried ranking on live recalls of the namespaces that learn together: its differences in the shadow,
+-- and its wins and losses, judged recalls that used more or fewer of its hits than of the other ranking's. The other
+-- ranking is the last one that answered beside it.
 --
 -- :home text   :version int
 --

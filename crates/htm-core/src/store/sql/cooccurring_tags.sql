@@ -1,7 +1,7 @@
--- Pairs of tags that stand on the same live nodes, those with the most first. A tag and one below it are no pair.
+-- Pairs of tags with common live nodes, the most frequent first. A tag and a tag below it are no pair.
 --
 -- :namespace text   :tag text only pairs with this tag, or null   :min_nodes bigint   :limit bigint
--- :min_jaccard real the least share of the nodes of both that have both, or null
+-- :min_jaccard real the least share of nodes with both among nodes with either, or null
 -- nodes: the nodes that are counted; with not: the nodes that are not
 --
 -- Index: tags_namespace_path_key, node_tags_tag_idx, node_tags_pk; nodes_deleted_at_idx, or those of the conditions

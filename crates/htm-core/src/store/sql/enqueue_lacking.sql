@@ -1,10 +1,10 @@
 -- Enqueues the jobs that a live node lacks, for every model in use and for tags, as remember.sql does.
 --
--- A job that is not done counts. One that runs may have read the node while that was forgotten, but its ack locks the
--- node and finds it alive. A dead letter says why there is no result. Where a done job of that key is still there, the
--- generation in the key is raised. A job that somebody else enqueues at the same moment is as good.
+-- A node with an open job or a dead letter gets no other one. A running job may have read the node while it was
+-- forgotten, but its ack locks the node and finds it live. If a done job has the key, the generation in the key is
+-- raised. A job that another transaction enqueues at the same moment serves as well.
 --
--- :node bigint   :embedding_model text embedding model, as long as none is registered   :tag_model text
+-- :namespace text   :node bigint   :embedding_model text embedding model, as long as none is registered   :tag_model text
 -- :max_attempts int
 --
 -- Index: nodes_pk, completions_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
@@ -31,9 +31,9 @@ select apalis.generate_ulid(), t.queue,
                                          where j.job_type = t.queue
                                            and j.idempotency_key = concat_ws('/', n.id, n.revision, g, t.model))
                       limit 1) generation
- where n.id = :node and n.deleted_at is null
+ where n.namespace = :namespace and n.id = :node and n.deleted_at is null
    and not exists (select from htm.completions c
-                    where c.node_id = n.id and c.revision = n.revision and c.stage = t.stage
+                    where c.namespace = n.namespace and c.node_id = n.id and c.revision = n.revision and c.stage = t.stage
                       and (t.done_by is null or c.model = t.done_by))
    and not exists (select from htm.visible_jobs j
                     where j.job_type like 'htm.%' and j.job_type = t.queue and j.status <> 'Done'

@@ -1,5 +1,5 @@
--- Deletes the jobs whose node is gone, in any state, among the next rows after a cursor: walked through once, they are all
--- seen. In the order of an ack, which locks several too.
+-- Deletes jobs of removed nodes, in any state, among the next rows after a cursor. One pass sees all of them. Rows are
+-- locked in the order of acks.
 --
 -- :after text after this job   :limit bigint how many rows
 --

@@ -1,8 +1,8 @@
--- Deletes the jobs of locked nodes that are not done, running ones and dead letters included: the holder of a running one
--- then holds nothing, and writes nothing.
+-- Deletes the open jobs of locked nodes, running ones and dead letters included. The ack of a running job then matches no
+-- row.
 --
--- A job that is locked belongs to an ack, which waits for the node. It is passed over, because waiting for it would be
--- waiting for each other; the ack finds the node gone, and erase_jobs.sql deletes the job.
+-- A locked job belongs to an ack, which waits for the node. It is skipped to avoid a deadlock: the ack finds no node, and
+-- erase_jobs.sql deletes the job.
 --
 -- :namespaces text[], of each node   :nodes bigint[]
 --

@@ -1,5 +1,5 @@
--- The tags that only nodes of an erasure had, and on which nothing of people hangs: no description, split, distinction,
--- other name or logged change, and no tag below. Deletes them, or only counts them.
+-- Tags that only erased nodes had, without description, synonym, split, distinction, logged change or child tag. Deletes
+-- them, or only counts them.
 --
 -- :erasure bigint   :namespace text   :deleting boolean
 --

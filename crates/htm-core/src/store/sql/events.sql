@@ -1,5 +1,5 @@
--- What happened after a place, as far as the transactions before :horizon: all of these have ended, so no earlier event
--- can appear any more. The id of a row's last transaction is in its xmin, of 32 bits; the epoch is that of the horizon.
+-- The events after a position, of transactions before :horizon. All of these have ended, so no earlier event can
+-- appear. The id of a row's last transaction is in its xmin, of 32 bits; the epoch is that of the horizon.
 --
 -- :transaction bigint, :row text: the place   :since timestamptz no later row is older   :horizon bigint
 -- :namespaces text[] or null: all   :limit bigint

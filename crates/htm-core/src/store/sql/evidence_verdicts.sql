@@ -1,4 +1,4 @@
--- The verdicts on recalls, by author and memory: what was told, or else any signal of use.
+-- The verdicts on recalls, by author and memory: the feedback, or else any signal of use.
 --
 -- :recalls bigint[]
 --

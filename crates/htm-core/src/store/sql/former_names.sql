@@ -1,5 +1,5 @@
--- Names of a namespace that a tagger does not just give: other names with the tag that each means, tags that were split
--- with those in their place, and tags that were removed and that nobody has used since.
+-- Names that a tagger must not assign as they are: synonyms, split tags, removed tags. A synonym comes with its tag, a
+-- split tag with its parts. A removed tag counts until its name is used again.
 --
 -- :namespace text
 --

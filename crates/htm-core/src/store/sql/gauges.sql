@@ -1,8 +1,8 @@
--- What stands in a queue: jobs by state, and since when the longest due has been due.
+-- The jobs of a queue by state, and the time since which the oldest due job has been due.
 --
 -- Each count stops at a bound (due and waiting: a bound for each priority), so that a backlog of millions costs no more
 -- than one of the bound. A parked job does not wait; it is due when its time has come, as the day after its budget
--- was spent. Waiting jobs come back before parked ones do: those beyond the bound are looked at no more.
+-- was spent. Waiting jobs come before parked ones; those beyond the bound are not read.
 --
 -- :queue text   :bound bigint where a count stops   :priorities int[]
 --

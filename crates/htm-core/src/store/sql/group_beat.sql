@@ -1,6 +1,6 @@
--- A member's heartbeat. No row: the group is no more. No role: the robot is no member, or another process speaks for it.
--- Orphaned, for a passive member: no active one is alive. Where none has been, as when it is the first to join, an
--- active one has a lease's time to come.
+-- A member's heartbeat. No row: the group was deleted. No role: the robot is no member, or another process holds its
+-- membership. Orphaned, for a passive member: no active one is alive. If there never was one, an active one may still
+-- join within a lease.
 --
 -- :group bigint   :robot bigint   :session uuid   :seen_version bigint the version that it has
 --

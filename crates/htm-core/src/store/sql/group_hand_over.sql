@@ -1,8 +1,7 @@
--- Sees to it that a group, whose row the caller has locked, has an active member that is alive: when none is, the passive
--- one that has been a member for longest becomes active, and what was active and is lost becomes passive. Gives the
--- roles that changed.
+-- Promotes the longest-standing passive member of a locked group if no active one is alive, and demotes lost ones.
+-- Returns the changed roles.
 --
--- :group bigint   :except bigint robot that is not to become active, or null
+-- :group bigint, whose row the caller has locked   :except bigint robot that is not promoted, or null
 --
 -- Index: group_members_pk
 with member as (

@@ -1,6 +1,5 @@
--- Makes a robot a member of a group, whose row the caller has locked; one that is a member already speaks with a new
--- session from here on. Opens a closed group. Gives the role: the one asked for, else active when no other active
--- member is alive.
+-- Makes a robot a member of a group, whose row the caller has locked, or gives a member a new session. Opens a closed
+-- group. Returns the role: the requested one, else active if no other active member is alive.
 --
 -- :group bigint   :robot bigint   :session uuid   :lease_ms bigint   :role text or null
 --

@@ -1,7 +1,6 @@
--- Deletes what a group, whose row the caller has locked, remembers of removals that all living members have seen. Who
--- comes back with less reads all of the memory.
+-- Deletes removals that all living members have seen. An older member reads everything again.
 --
--- :group bigint
+-- :group bigint, whose row the caller has locked
 --
 -- Index: robot_groups_pk, group_members_pk, group_memory_version_idx
 with gone as (

@@ -1,5 +1,5 @@
--- What a member does not have yet of its group's working memory, and how it stands with the group: one row for each
--- node, or one without a node. Who has seen less than what is kept of removals gets all that there is.
+-- The changes of a group's working memory that a member lacks, with its role and session: a row for each node, or one row
+-- without a node. A member older than the oldest kept removal gets the whole working memory.
 --
 -- :group bigint   :robot bigint   :seen bigint the version that it has, -1 for none
 --

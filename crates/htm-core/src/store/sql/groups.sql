@@ -1,4 +1,4 @@
--- Groups with what they have in mind, by namespace and name.
+-- Groups with the use of their working memory, by namespace and name.
 --
 -- :namespace text, or null for all   :name text, or null for all
 --

@@ -1,7 +1,7 @@
 -- Inserts the nodes of an export as they were, without jobs.
 --
--- A node whose key is taken, or whose content stands already where it may stand once, is left out: the caller sees which
--- `ord` did not come back and asks why.
+-- A node with a taken key or a duplicate content is left out: its `ord` is missing in the result, and the caller looks
+-- for the cause.
 --
 -- Of each node: :namespaces text[]   :robots text[] names, registered   :keys text[] or null   :contents text[]
 -- :hashes bytea[] SHA-256 of the content   :revisions int[]   :authors text[] or null   :speakers text[] or null

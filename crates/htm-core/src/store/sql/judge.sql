@@ -1,4 +1,4 @@
--- Records verdicts of an author on candidates of a recall. A later verdict replaces an earlier one of the same signal.
+-- Records an author's verdicts on candidates of a recall. A later verdict replaces an earlier one of the same signal.
 --
 -- :recall bigint   :namespace text   :author text   :signal text   :nodes bigint[]   :used boolean[]
 --

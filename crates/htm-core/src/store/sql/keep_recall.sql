@@ -1,5 +1,5 @@
--- Keeps a recall with its candidates, for a day. Candidates that are gone by now are left out, and then the text of the
--- query too: it may quote them.
+-- Keeps a recall with its candidates, for a day. If candidates were removed meanwhile, they and the text of the query are
+-- left out: the query may quote them.
 --
 -- :id text   :namespace text   :author text   :features smallint   :version int   :query text or null
 -- :trial int or null   :trial_kind text or null   :differs boolean or null

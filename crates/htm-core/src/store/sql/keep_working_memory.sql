@@ -1,11 +1,11 @@
--- Writes what a robot has in mind, behind its calls: what came or was used, and what left.
+-- Saves changes of a robot's working memory in the background: added, used and removed nodes.
 --
--- A node that was forgotten or purged meanwhile is passed over. Rows in order of their nodes: two programs that speak
--- for one robot never wait for each other in a circle.
+-- A node that was forgotten or purged meanwhile is skipped. Rows are locked in the order of their nodes: two programs of
+-- one robot cannot deadlock.
 --
--- :robot bigint   :nodes bigint[] nodes that are in mind   :added_at timestamptz[] when each was added
+-- :robot bigint   :nodes bigint[] added and used nodes   :added_at timestamptz[] when each was added
 -- :accessed_at timestamptz[] when each was accessed   :accesses bigint[] how often
--- :gone bigint[] nodes that left; null: all but those of :nodes
+-- :gone bigint[] removed nodes; null: all but those of :nodes
 --
 -- Index: working_memory_pk, nodes_pk
 with gone as (

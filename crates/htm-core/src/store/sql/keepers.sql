@@ -1,4 +1,4 @@
--- The robots that made a node, said it again, or have it in mind; by name. None: there is no such live node.
+-- The robots that remembered or repeated a node, or hold it in working memory, by name. No row: no such live node.
 --
 -- :node bigint   :seen text[] the namespaces whose robots are named, with `a/*` for those below `a`, or null for all
 --

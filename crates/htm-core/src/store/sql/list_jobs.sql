@@ -1,5 +1,5 @@
--- Jobs with everything that is known of them: dead letters first, then the parked, then those that have failed, then
--- the rest; the newest of each first. The condition is chosen_jobs.sql.
+-- Jobs with all their data: dead letters first, then parked jobs, then failed ones, then the rest; the newest of each
+-- first. The condition is chosen_jobs.sql.
 --
 -- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
 -- :error text a part of the error or null   :limit bigint

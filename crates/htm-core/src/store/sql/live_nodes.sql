@@ -1,4 +1,4 @@
--- Which of these nodes are live, and what they are now; the text only of those that are not at the revision given.
+-- The live ones of these nodes, with their current data; the text only of those at another revision than the given one.
 --
 -- :nodes bigint[]   :revisions int[] the revision that the caller knows of each; 0 for none
 --

@@ -1,5 +1,5 @@
--- Keeps the nodes of tags, or of a change, from being purged, edited or tagged, until the transaction's end: in the order
--- of their ids, as all who lock several, and before any assignment is touched.
+-- Locks the nodes of tags, or of a change, against purges, edits and tagging. They are locked in the order of their
+-- ids, as everywhere, and before any assignment is changed.
 --
 -- :namespace text   :tags text[]   :change bigint or null
 --

@@ -1,5 +1,4 @@
--- Gives the nodes of robots to another robot of their namespace. What may stand once a robot keeps that, with the other
--- robot; of contents that both have, only one can: the others may stand beside it.
+-- Gives nodes to another robot. Of two equal contents, one stays unique and the other no longer counts as a duplicate.
 --
 -- :from bigint[] robots that give   :into bigint robot that takes   :namespace text, theirs
 --

@@ -1,7 +1,7 @@
--- Gives what robots have beside their nodes to another robot, and removes them. Their nodes must be its own already, and
--- the robots and the groups that they are members of locked. Their memberships end: a membership is a process's, which
--- speaks for a robot that is no more. Gives how many records of repeats and nodes in working memory it got, and how many
--- memberships ended.
+-- Gives the repeats, working memories and group memories of robots to another robot, and deletes the robots. Their
+-- nodes must be moved before, and the robots and their groups must be locked. Their memberships end, because a
+-- membership belongs to a process of a deleted robot. Returns the numbers of moved repeats, moved nodes in working
+-- memory, and ended memberships.
 --
 -- :from bigint[] robots that give and go   :into bigint robot that takes
 --

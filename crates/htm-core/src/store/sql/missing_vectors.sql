@@ -1,5 +1,5 @@
--- Live nodes whose embedding is said to be done, while the model's store has none of their revision, and no job is
--- about to make it, and no dead letter says why. {{store}} is the table htm.embeddings_<id>.
+-- Live nodes with a completion of their embedding, but without a vector of their revision, an open job or a dead
+-- letter. {{store}} is the table htm.embeddings_<id>.
 --
 -- :label text of the model   :queue text
 --

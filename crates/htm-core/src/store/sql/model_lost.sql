@@ -1,5 +1,5 @@
--- How many nodes recall finds by vector with the active model and would not find with another one. A node whose live
--- job is under way there is none of them: it was written a moment ago and is found in another.
+-- The number of nodes with a vector of the active model and none of another one. A node with a live job of the last
+-- minute for the other model does not count: it was just written.
 --
 -- {{active}} and {{target}} are the stores of both, htm.embeddings_<id>.
 --

@@ -1,6 +1,6 @@
--- How far an embedding model is: its rows for the nodes as they are now, its jobs, its index, its size.
+-- The progress of an embedding model: its vectors of current texts, its jobs, its index, its size.
 --
--- {{store}} is its table, htm.embeddings_<id>, or an empty relation when that was dropped.
+-- {{store}} is its table, htm.embeddings_<id>, or an empty relation if that was dropped.
 --
 -- :queue text   :store text its table's name   :index text its index's name
 --

@@ -1,7 +1,7 @@
--- Gives the nodes of tags other tags instead, and writes down what was taken away, overwritten and added. A node that
--- has both keeps the assignment by hand, else the one of the tag that stays; of several that come, the surest.
+-- Moves the assignments of tags to other tags, and logs removed, overwritten and added ones. If a node has both tags, the
+-- manual assignment stays, else that of the remaining tag. Of several moved assignments the surest stays.
 --
--- The nodes are locked before (lock_tagged_nodes.sql), in a statement of its own: this one sees what they have now.
+-- The nodes are locked before by a statement of its own (lock_tagged_nodes.sql), so this one sees current assignments.
 --
 -- :change bigint   :namespace text   :from text[] tags that go   :to text[] where the nodes of each go
 --

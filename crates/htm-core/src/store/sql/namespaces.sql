@@ -2,8 +2,8 @@
 --
 -- :from text inclusive   :after text exclusive   :until text or null, exclusive   :limit bigint
 --
--- The steps count the living, so that they end with the page: a limit outside would take whichever rows a plan puts
--- first. A sub-select with a limit is asked for each namespace; `exists` may be answered by reading all nodes.
+-- Only namespaces with live nodes count as steps, so the steps end with the page; a limit outside would depend on the
+-- plan's order. A sub-select with a limit checks each namespace, because `exists` may read all nodes.
 --
 -- Index: nodes_namespace_created_at_idx
 with recursive found as (

@@ -9,7 +9,7 @@ with self as materialized (
 ),
 placed as (
     -- In each direction one of three: a conversation whose places are known, one whose are not, none at all.
-    select s.id as around, near.id,
+    select s.id as around, s.namespace, near.id,
            -row_number() over (partition by s.id order by near.seq desc, near.created_at desc, near.id desc) as place
       from self s
      cross join lateral (
@@ -29,7 +29,7 @@ placed as (
           order by m.created_at desc, m.id desc limit :before)
      ) near
     union all
-    select s.id, near.id, row_number() over (partition by s.id order by near.seq, near.created_at, near.id)
+    select s.id, s.namespace, near.id, row_number() over (partition by s.id order by near.seq, near.created_at, near.id)
       from self s
      cross join lateral (
         (select m.id, m.created_at, m.seq from htm.nodes m
@@ -51,6 +51,6 @@ placed as (
 select p.around, p.place,
        {{node}}
   from placed p
-  join htm.nodes m on m.id = p.id
+  join htm.nodes m on m.id = p.id and m.namespace = p.namespace
   join htm.robots r on r.id = m.robot_id
  order by p.around, p.place

@@ -1,4 +1,4 @@
--- What is selected of a node: m is the row of htm.nodes, r that of its robot.
+-- The selected columns of a node: m is the row of htm.nodes, r that of its robot.
        m.id, m.namespace, r.name as robot, m.key, m.content, m.speaker, m.session, m.seq, m.source, m.type as kind,
        m.importance, m.token_count, m.token_encoding, m.metadata, m.revision, m.created_at, m.updated_at,
        m.expires_at, m.ttl_seconds,

@@ -1,5 +1,5 @@
--- Notes which namespaces have been written to since the last look, by the ids that are new. What was edited, forgotten or
--- restored is noted by who does it.
+-- Notes the namespaces written to since the last run, by their new ids. Edits, forgets and restores are noted by their
+-- own statements.
 --
 -- Returns the namespaces whose statistics are due: a twentieth of their nodes (20 at least) has changed, or any has and
 -- the statistics are five minutes old.

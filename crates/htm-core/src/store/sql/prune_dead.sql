@@ -1,7 +1,7 @@
--- Looks at the next 2,000 dead letters of a queue, and deletes those that nothing hangs on any more: their node was
--- forgotten or edited, or has its result by another job. One that says why a live node lacks its result stays, else the
--- node would be stranded. So does one without a node: it says why a namespace has no ranking, and the next job of the
--- namespace takes its place. Returns how many were deleted and the last that was looked at, or null at the end.
+-- Deletes the obsolete ones among the next 2,000 dead letters of a queue: the node was forgotten or edited, or has its
+-- result from another job. A dead letter that explains a missing result stays, because the node would be stranded. One
+-- without a node stays too: it explains why a namespace has no ranking, until the namespace's next job replaces it.
+-- Returns the number of deleted ones and the last id that was read, or null at the end.
 --
 -- :age_ms bigint for which they have been dead, at least   :queue text
 -- :died_at timestamptz and :id text: the last that was looked at before, or null

@@ -1,4 +1,4 @@
--- Deletes done jobs, the longest done first. What they did stays: the completions.
+-- Deletes done jobs, the longest done first. Their completions stay.
 --
 -- :age_ms bigint since they were done, at least   :limit bigint how many at most
 --

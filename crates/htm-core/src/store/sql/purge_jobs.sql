@@ -1,4 +1,4 @@
--- Deletes the done jobs whose node is gone, among the next rows after a cursor: walked through once, they are all seen.
+-- Deletes done jobs of removed nodes among the next rows after a cursor. One pass sees all of them.
 --
 -- :after text after this job   :limit bigint how many rows   :namespace text or null
 --

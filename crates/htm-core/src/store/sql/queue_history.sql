@@ -1,4 +1,4 @@
--- What became of the jobs that ended in the last minutes, a row for each queue and minute with any.
+-- The outcomes of the jobs that ended in the last minutes, a row for each queue and minute with any.
 --
 -- :minutes int
 --

@@ -1,7 +1,6 @@
--- The queues of embeddings, tags and learning, and others that have jobs: what it holds, what holds it back, who works on it.
--- Reads every job once: at a million, under a second.
+-- The queues: jobs by state, holds, workers. Reads every job once: at a million, under a second.
 --
--- :tag_model text the model that tags, as long as no worker says which   :backfill int the priority of a backfill
+-- :tag_model text the tagging model, until a worker reports one   :backfill int the priority of a backfill
 --
 -- Index: none for the jobs; idx_apalis_workers_worker_type
 with known as (

@@ -1,5 +1,5 @@
--- Registers robots that are not registered, and locks those that are against their removal; gives how many are neither:
--- they were registered or removed while this ran, and the caller runs it again.
+-- Registers unknown robots and locks known ones against removal. Returns the number of the others, which were registered
+-- or removed meanwhile: the caller runs it again.
 --
 -- :namespaces text[]   :names text[]
 --

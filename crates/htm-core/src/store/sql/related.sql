@@ -4,19 +4,19 @@
 --
 -- Index: relations_pk, relations_to_node_idx, nodes_pk
 with relation as (
-    select r.kind as by, r.to_node as node, r.reason, r.robot,
+    select r.namespace, r.kind as by, r.to_node as node, r.reason, r.robot,
            r.made_at
       from htm.relations r
      where r.from_node = :node
     union all
-    select case r.kind when 'supersedes' then 'superseded_by' else r.kind end, r.from_node, r.reason, r.robot, r.made_at
+    select r.namespace, case r.kind when 'supersedes' then 'superseded_by' else r.kind end, r.from_node, r.reason, r.robot, r.made_at
       from htm.relations r
      where r.to_node = :node
 )
 select x.by, n.id as node, o.name as robot, n.created_at, left(n.content, 100) as excerpt, x.reason,
        x.robot as made_by, x.made_at, '{}'::text[] as tags
   from relation x
-  join htm.nodes n on n.id = x.node and n.deleted_at is null
+  join htm.nodes n on n.namespace = x.namespace and n.id = x.node and n.deleted_at is null
   join htm.robots o on o.id = n.robot_id
  where :by::text is null or x.by = :by
  order by x.made_at desc, n.id desc

@@ -1,5 +1,5 @@
--- Gives back the jobs that stand in a worker's name although the worker does not hold them: the claim was
--- committed, but its answer was lost with the connection. The attempt is not charged.
+-- Releases jobs that are claimed in a worker's name without the worker knowing: the claim was committed, but its answer
+-- was lost with the connection. The attempt is not charged.
 --
 -- :worker text   :held text[] ids that it holds
 --

@@ -1,7 +1,7 @@
 -- Writes nodes and their jobs in one statement.
 --
--- An item whose key is taken, whose content stands already where it may stand once, or whose robot is not registered,
--- is left out: the caller sees which `ord` did not come back and asks why.
+-- An item with a taken key, a duplicate content or an unregistered robot is left out: its `ord` is missing in the result,
+-- and the caller looks for the cause.
 --
 -- Of each item: :namespaces text[]   :robots text[] names   :keys text[] or null   :contents text[]
 -- :hashes bytea[] SHA-256 of the content   :speakers text[] or null   :sessions text[] or null   :seqs int[] or null

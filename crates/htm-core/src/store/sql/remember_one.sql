@@ -1,7 +1,6 @@
 -- As remember.sql, for one memory: a row needs no arrays, no order and no numbering, and its plan is made once.
 --
--- Nothing is written, and no row comes back, when the key is taken, when the content stands already where it may stand
--- once, or when the robot is not registered.
+-- With a taken key, a duplicate content or an unregistered robot, nothing is written and no row is returned.
 --
 -- :namespace text   :robot text its name   :robot_id bigint the robot that the name means, or null: a robot that has
 -- another name by now writes nothing

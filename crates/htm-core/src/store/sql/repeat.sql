@@ -1,4 +1,4 @@
--- Counts memories that stand already as remembered again, and returns the nodes. Two that count at once both count.
+-- Counts duplicates as repeats of their nodes, and returns the nodes. Concurrent repeats all count.
 --
 -- A node that is edited or forgotten at this moment is waited for, and then left out.
 --

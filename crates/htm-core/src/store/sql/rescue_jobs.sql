@@ -1,9 +1,9 @@
--- Takes back the jobs of workers that are lost: those still last seen when the caller saw them last. The attempt stays
--- charged, and the job waits as after a failure. It is a suspect from now on (claim_jobs.sql): its text may be what ended
--- the worker.
+-- Takes back the jobs of lost workers: those without a heartbeat since the caller's last look. The attempt stays
+-- charged, and the job waits as after a failure. It is a suspect from now on (claim_jobs.sql): its text may have
+-- crashed the worker.
 --
--- A job whose attempts are used up is a dead letter only when its worker held nothing else, or when it has been lost as
--- often as no accident explains. Else it gets another attempt: which of the jobs ended the worker is not known.
+-- A job without attempts left becomes a dead letter only if its worker held no other job, or after more losses than
+-- chance explains. Otherwise it gets another attempt, because the job that crashed the worker is not known.
 --
 -- :workers text[]   :last_seen timestamptz[] when each was last seen
 -- :base_ms bigint the longest wait after the first attempt   :cap_ms bigint the longest wait

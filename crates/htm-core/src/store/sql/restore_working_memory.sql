@@ -1,4 +1,4 @@
--- What a robot had in mind when it was last written, as its nodes are now; forgotten ones are not among it.
+-- The saved working memory of a robot with its nodes' current texts, without forgotten nodes.
 --
 -- :robot bigint   :namespaces text[] namespaces whose nodes are meant, with `a/*` for those below `a`, or null for all
 --

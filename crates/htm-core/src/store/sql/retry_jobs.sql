@@ -1,10 +1,10 @@
--- Makes jobs due again as if they were new. Those whose node was forgotten or edited since are left as they are: there
--- is nothing to do for them. A job that learns has no node, and is always wanted. The condition is chosen_jobs.sql.
+-- Makes jobs due again as if they were new. Jobs of nodes that were forgotten or edited since are obsolete and stay as
+-- they are. A learning job has no node and is never obsolete. The condition is chosen_jobs.sql.
 --
 -- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
 -- :error text a part of the error or null
 --
--- Returns how many were made due and how many were left. What ran or is done meanwhile is neither.
+-- Returns the numbers of due and of obsolete jobs. Jobs that ran meanwhile count as neither.
 -- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, nodes_pk
 with chosen as (
     select j.id, j.job_type = 'htm.learn'

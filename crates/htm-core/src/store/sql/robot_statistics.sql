@@ -1,5 +1,5 @@
--- Robots with what they have done, by namespace and name. Reads all nodes of the namespace once, also for one robot:
--- an index by robot would cost each write more than this costs now and then.
+-- Robots with their counts and times, by namespace and name. Reads all nodes of the namespace once, also for one robot:
+-- an index by robot would cost every write more than it saves here.
 --
 -- :namespace text, or null for all   :name text, or null for all
 --

@@ -1,6 +1,6 @@
--- Keeps a judged recall for its namespace's time and counts it, once, if something of it was used. Asks for a ranking by a
--- job if there are enough, and a fifth more than when one was last asked for. While one is being learnt, the next verdict
--- asks.
+-- Keeps a judged recall for its namespace's retention time and counts it once if a candidate was used. Enqueues a
+-- learning job at the least number of judged recalls, and again after a fifth more. While such a job runs, the next
+-- verdict enqueues it.
 --
 -- :recall bigint   :namespace text   :any boolean a candidate was judged   :any_used boolean   :missed smallint   :max_attempts int   :priority int
 --

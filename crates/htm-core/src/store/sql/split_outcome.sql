@@ -1,5 +1,5 @@
--- What became of the live nodes of a split: by tag in its place how many have that one or one below it; no tag: how many
--- are yet to be tagged; the tag itself: how many were tagged, have it still, and none of those in its place.
+-- The live nodes of a split tag, counted: a row for each new tag, with the nodes that have it or one below it; without a
+-- tag, the nodes yet to be tagged; the split tag itself, the nodes that were tagged, still have it and have no new tag.
 --
 -- :namespace text namespace   :change bigint change
 --

@@ -1,5 +1,5 @@
--- Enqueues the nodes of a tag to be tagged again, behind every live job, and writes down that they have it. A job that
--- waits will do that anyway; one that runs may have read the tags before.
+-- Enqueues the nodes of a tag to be tagged again, behind every live job, and logs their assignments. A node with a
+-- waiting job needs no other; a running job may have read the former tags.
 --
 -- :change bigint   :namespace text   :tag text   :model text   :max_attempts int   :priority int
 --

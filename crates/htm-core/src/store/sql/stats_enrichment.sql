@@ -1,4 +1,4 @@
--- How far the live nodes are: by each embedding model in use, and with tags. One pass over the completions, joined with
+-- The progress of the live nodes, by each embedding model in use and by tags. One pass over the completions, joined with
 -- the nodes by hash (at a million nodes two or three seconds), and one over the jobs that are not done.
 --
 -- :namespace text, or null for all

@@ -1,4 +1,4 @@
--- What open groups have in mind, the fullest first. Costs what their working memories hold.
+-- Working memories of open groups, the fullest first. Reads every entry.
 --
 -- :namespace text, or null for all   :top bigint how many groups
 --

@@ -1,4 +1,4 @@
--- What each index of HTM and of its jobs takes on disk, the largest first. Asks the file system: milliseconds.
+-- The disk space of each index of HTM and of its jobs, the largest first. Asks the file system: milliseconds.
 --
 -- Index: none; the catalogue
 select i.relname as name, n.nspname || '.' || t.relname as table, size.bytes

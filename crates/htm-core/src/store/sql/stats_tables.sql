@@ -1,4 +1,4 @@
--- What each table of HTM and of its jobs takes on disk, the largest first. Asks the file system: milliseconds.
+-- The disk space of each table of HTM and of its jobs, the largest first. Asks the file system: milliseconds.
 --
 -- Index: none; the catalogue
 select n.nspname || '.' || c.relname as name, size.rows, size.table_bytes, size.index_bytes

@@ -1,7 +1,7 @@
--- What robots have in mind, as it was written last; the fullest first. Costs what the working memories hold.
+-- Saved working memories of robots, the fullest first. Reads every entry.
 --
 -- :namespace text, or null for all   :top bigint how many robots
--- :max_tokens bigint what one without a budget of its own holds
+-- :max_tokens bigint budget of a robot without one of its own
 --
 -- Index: working_memory_pk, nodes_pk
 select r.namespace, r.name, count(*) as nodes, sum(n.token_count)::bigint as tokens,

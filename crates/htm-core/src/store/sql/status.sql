@@ -1,5 +1,5 @@
--- What stands for each stage of a node: its completion, and its job that is not done; embeddings by the model that
--- recall asks. While there is no completion, the last former revision that had one: its result stands in.
+-- The completion and the open job of each stage of a node; for embeddings, of recall's model. Without a completion, the
+-- last former revision with one: its result is used meanwhile.
 --
 -- :node bigint
 --

@@ -1,5 +1,5 @@
--- The tags of a namespace with how many nodes have each, and how many have it or one below it, each node once: from
--- the index alone, tag by tag.
+-- The tags of a namespace with two numbers of nodes: those with the tag, and those with it or one below it, each node
+-- once. They are read from the index alone, tag by tag.
 --
 -- :namespace text   :below text only this tag and those below it, or null
 -- nodes: the nodes that are counted; with not: the nodes that are not

@@ -1,6 +1,6 @@
--- The tags of {{namespaces}} (text[]) that are meant by {{paths}} (text[]) and {{prefixes}} (boolean[]), with the place of
--- the name in the list. A former name means its tag; one that could be none is of nobody. A prefix stops at the colon: `data`
--- means data and data:x, never database.
+-- The tags of {{namespaces}} (text[]) named by {{paths}} (text[]) and {{prefixes}} (boolean[]), with the place of the
+-- name in the list. A synonym matches its tag. A name that cannot be a tag matches nothing. A prefix stops at the colon:
+-- `data` matches data and data:x, never database.
 --
 -- Index: tags_namespace_path_key, tag_synonyms_pk
 select distinct f.ord, t.id

@@ -1,4 +1,4 @@
--- Takes tags from all nodes that have them, and writes down what was taken. The nodes are locked before.
+-- Removes tags from all their nodes, and logs the removed assignments. The nodes are locked before.
 --
 -- :change bigint   :namespace text   :tags text[]
 --

@@ -1,4 +1,4 @@
--- How many nodes there are in each step of time, by robot or by the first part of their tags if asked. The earliest come
+-- The numbers of nodes in each step of time, by robot or by the first part of their tags on request. The earliest come
 -- first.
 --
 -- :step text 'year' to 'minute', in UTC   :limit int rows   conditions on the node m

@@ -1,5 +1,5 @@
--- Writes when robots were seen last. Not more than once a minute a robot, whatever processes see it; a robot that
--- somebody else is writing at this moment is left to them.
+-- Writes the time at which robots were last seen, at most once a minute a robot over all processes. A robot that another
+-- transaction writes at this moment is skipped.
 --
 -- :namespaces text[]   :names text[]   :ago_ms bigint[] milliseconds since each was seen
 --

@@ -1,6 +1,5 @@
--- Takes back the assignments that a change made, those that are still as it made them, and writes that down.
---
--- What a model said gives way only on nodes that no model has tagged since.
+-- Removes the assignments that a change made and that are still unchanged, and logs this. A model's assignment is removed
+-- only from nodes that no model has tagged since.
 --
 -- :change bigint change that undoes   :namespace text   :undone bigint change that is undone
 --

@@ -1,6 +1,6 @@
--- Gives back the assignments that a change took away, as they were, and writes that down. What a node has by now stays.
+-- Restores the assignments that a change removed, and logs this. Current assignments of a node stay.
 --
--- What a model said comes back only on nodes that no model has tagged since, unless :also_if_tagged_since says otherwise.
+-- A model's assignment is restored only on nodes that no model has tagged since, or on all with :also_if_tagged_since.
 --
 -- :change bigint change that undoes   :namespace text   :undone bigint change that is undone
 -- :also_if_tagged_since boolean

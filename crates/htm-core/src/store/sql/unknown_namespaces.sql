@@ -1,5 +1,5 @@
--- Which namespaces no node was ever written to, and up to three of those that there are, the most alike first. Where all
--- are known, the others are not looked for; else each costs a step in the index.
+-- The named namespaces without any node, and up to three existing ones with similar names, the most alike first. If all
+-- are known, no others are read; else each costs a step in the index.
 --
 -- :namespaces text[]   :visible text[] those that may be named, with `a/*` for those below `a`, or null: any
 --

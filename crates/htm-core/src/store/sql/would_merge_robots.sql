@@ -1,4 +1,4 @@
--- What a merge of robots would move: see merge_nodes.sql and merge_robots.sql, whose counts these are.
+-- The counts of a merge of robots before it is done: those of merge_nodes.sql and merge_robots.sql.
 --
 -- :from bigint[] robots that would give and go   :into bigint robot that would take   :namespace text, theirs
 --

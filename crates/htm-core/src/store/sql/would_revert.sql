@@ -1,5 +1,5 @@
--- What undo_added.sql, undo_taken.sql and move_assignments.sql would do together: on how many nodes, those of tags that would
--- be called otherwise among them, and which of some tags nodes would still have.
+-- The joint effect of undo_added.sql, undo_taken.sql and move_assignments.sql before they run: the number of changed
+-- nodes, including those of renamed tags, and the tags among some that nodes would still have.
 --
 -- :namespace text   :undone bigint change that would be undone
 -- :also_if_tagged_since boolean also give back what was tagged since

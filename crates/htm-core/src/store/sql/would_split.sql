@@ -1,4 +1,4 @@
--- How many jobs split_tag.sql would make.
+-- The number of jobs that split_tag.sql would enqueue.
 --
 -- :namespace text   :tag text
 --

@@ -1,5 +1,5 @@
--- How many of the latest 200 nodes in scope have no vector of a model whose vectors callers bring. A recall does not wait
--- for a count of all. Without sorting, each namespace's nodes come by their index.
+-- The number of nodes without a vector of a model whose vectors callers bring, among the latest 200 in scope: a recall
+-- does not wait for a count of all. Without sorting, each namespace's nodes come by their index.
 --
 -- :label text of the model
 -- :namespaces text[]   scope on the node n

@@ -1,6 +1,6 @@
--- The namespaces that are searched: how large they are, and which languages their nodes have beside the handle's. Of a
--- namespace that nothing has counted yet at most 2,000 nodes are. Lengths are in distinct lexemes: a tsvector knows how many it
--- has without being unpacked.
+-- The sizes of the searched namespaces, and the languages of their nodes beside the handle's. A namespace without
+-- statistics is counted up to 2,000 nodes. Lengths are in distinct lexemes: a tsvector has that number without being
+-- unpacked. An index of pg_textsearch on the texts is found by its kind.
 --
 -- :namespaces text[]   :language text
 --
@@ -28,6 +28,17 @@ counted as (
                     where m.namespace = s.namespace and m.deleted_at is null limit 2000) m) sample
      where not exists (select from htm.namespace_statistics c
                         where c.namespace = s.namespace and c.refreshed_at is not null)
+),
+bm25 as (
+    select i.indexrelid::regclass::text as name, o.option_value as language
+      from pg_index i
+      join pg_class c on c.oid = i.indexrelid
+      join pg_am a on a.oid = c.relam and a.amname = 'bm25'
+      join pg_attribute t on t.attrelid = i.indrelid and t.attnum = i.indkey[0] and t.attname = 'content'
+     cross join lateral pg_options_to_table(c.reloptions) o
+     where i.indrelid = 'htm.nodes'::regclass and i.indisvalid and i.indpred is null and c.relkind = 'i'
+       and o.option_name = 'text_config'
+     order by c.oid limit 1
 )
 select coalesce(sum(nodes), 0)::float8 as nodes, coalesce(sum(nodes + unseen), 0)::float8 as by_now,
        coalesce(sum(nodes * average_lexemes) / nullif(sum(nodes), 0), 1)::float8 as average_lexemes,
@@ -36,5 +47,6 @@ select coalesce(sum(nodes), 0)::float8 as nodes, coalesce(sum(nodes + unseen), 0
               union
              select language from (select distinct language from step where language is not null limit 8) present) as languages,
        (select greatest(sum(reltuples), 0)::float8 from pg_class
-         where oid = 'htm.nodes'::regclass or oid in (select inhrelid from pg_inherits where inhparent = 'htm.nodes'::regclass)) as all_nodes
+         where oid = 'htm.nodes'::regclass or oid in (select inhrelid from pg_inherits where inhparent = 'htm.nodes'::regclass)) as all_nodes,
+       (select name from bm25) as bm25_index, (select language from bm25) as bm25_language
   from counted

@@ -1,4 +1,4 @@
--- How many nodes the namespaces have by their statistics; null if one of them has none yet.
+-- The number of nodes of the namespaces by their statistics; null if one of them has no statistics yet.
 --
 -- :namespaces text[]
 --

@@ -1,4 +1,5 @@
--- The hits, in the order of their ids as given.
+-- The hits, in the order of their ids as given. `offset 0` keeps the planner from merging the subqueries: nodes and
+-- accesses are looked up by id, one by one.
 --
 -- :nodes bigint[]
 --

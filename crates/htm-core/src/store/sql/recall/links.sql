@@ -1,6 +1,6 @@
--- The turns beside each candidate that is a short turn of a conversation, up to two before and two after it: by their places, or
--- by time where those are not known. A long text stands for itself, and so does a passage of a document, which has its
--- headings: with neighbours, fewer questions found their passage first (docs/documents.md).
+-- The turns beside each candidate that is a short turn of a conversation, up to two before and two after it, by place or
+-- else by time. Long texts get no neighbours, and neither do passages of documents, which have their headings: with
+-- neighbours, fewer questions found their passage first (docs/documents.md).
 --
 -- :nodes bigint[] candidates   conditions on the turn m beside one, unless it is a candidate itself
 --

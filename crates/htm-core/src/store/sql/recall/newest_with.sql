@@ -1,5 +1,5 @@
--- The text leg for one frequent word: the newest nodes that have it, among the :most newest of each namespace. The nodes with
--- one word weigh the same, and the index of words would bring them all.
+-- The text leg for one frequent word: the newest nodes with it, among the :most newest of each namespace. All nodes
+-- with the word have the same weight, and the index of words would return all of them.
 --
 -- :namespaces text[]   :word tsquery   :most int nodes looked at   :pool int candidates   conditions on the node m
 --

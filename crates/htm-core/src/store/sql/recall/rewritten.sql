@@ -1,4 +1,4 @@
--- The number of nodes in scope that were there as of a time and have had another text since: vectors do not know that text.
+-- The number of nodes in scope that existed at a time and have another text now: no vector has the former text.
 --
 -- :as_of timestamptz   scope on the node n
 --

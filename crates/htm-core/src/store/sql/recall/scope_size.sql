@@ -1,4 +1,4 @@
--- How many vectors are in scope, counted to :few and one more.
+-- The number of vectors in scope, counted up to :few and one more.
 --
 -- :few int   scope on the vector e
 --

@@ -1,4 +1,4 @@
--- What the signs of a query are for full text, in each language.
+-- The signs of a query as conditions of full text, in each language.
 --
 -- :namespaces text[]   :languages text[]   :signs jsonb, see model Sign
 --

@@ -1,4 +1,4 @@
--- How similar each vector in a scope is to the query, in one row: there may be thousands.
+-- The similarity of each vector in a scope to the query, in one row: there may be thousands.
 --
 -- :vector halfvec   scope on the vector e
 --

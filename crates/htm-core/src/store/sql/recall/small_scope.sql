@@ -1,6 +1,6 @@
--- All nodes in scope, up to :most and one more in each namespace, with what the choice of candidates and the ranking look
--- at: where these are few, one statement is faster than the legs. Without sorting, only the index by namespace and time is in
--- the order of time.
+-- All nodes in scope, up to :most and one more in each namespace, with the data for the choice of candidates and the
+-- ranking: in a small scope, one statement is faster than the legs. Without sorting, only the index by namespace and time
+-- is in the order of time.
 --
 -- :namespaces text[]   :most int   conditions on the node m
 --

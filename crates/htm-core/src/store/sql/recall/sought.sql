@@ -1,4 +1,5 @@
--- Which nodes have the exact terms and the beginnings of words that a query asks for, and how often.
+-- The exact terms and prefixes of a query that nodes have, with their counts. `offset 0` keeps the planner from merging
+-- the subquery: nodes are looked up by id, one by one.
 --
 -- :nodes bigint[]   :queries tsquery[] or null each   :patterns text[]   :prefixes boolean[]
 --

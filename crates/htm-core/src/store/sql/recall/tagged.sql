@@ -1,5 +1,6 @@
--- The leg of the tags that hits had better have: what has any of them, the nearest to the query first, as long as those are
--- few; of many the other legs find enough.
+-- The leg of the preferred tags: the nodes with any of them, the nearest to the query first, if these are at most 2,000.
+-- Of more, the other legs find enough. `offset 0` keeps the planner from merging the subqueries: nodes and vectors are
+-- looked up by id, one by one.
 --
 -- :boosts bigint[] tags   :vector halfvec or null   :pool int candidates   conditions on the node m
 --

@@ -1,7 +1,7 @@
--- The text leg: the nodes with most of the rare words. Each word is looked up by itself: the index knows which nodes have it,
--- and no text is read.
+-- The text leg: the nodes with the largest sum of rare words' weights. `offset 0` keeps the planner from merging the
+-- subquery: each word is looked up by itself in the index of words, and no text is read.
 --
--- :words tsquery[]   :weights float8[]   :exact boolean[] what is there as written comes first
+-- :words tsquery[]   :weights float8[]   :exact boolean[] exact terms, whose nodes come first
 -- :pool int candidates   conditions on the node m
 --
 -- Index: nodes_tsv_idx

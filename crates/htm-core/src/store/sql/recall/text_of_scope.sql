@@ -1,7 +1,9 @@
--- As text.sql, by reading each node in scope: where these are few, the index would bring more from other namespaces.
+-- As text.sql, by reading each node in scope: if these are few, the index would bring more from other namespaces.
+-- `offset 0` keeps the planner from merging the subquery: nodes are read by namespace, and each text is unpacked once for
+-- all words.
 --
 -- :words tsquery[]   :weights float8[]   :exact boolean[]   :any tsquery any of them, or null
--- :namespaces text[]   :pool int candidates   conditions on the node m   order: by time, where no phrase chooses the index
+-- :namespaces text[]   :pool int candidates   conditions on the node m   order: by time; none with a required phrase
 --
 -- Index: nodes_namespace_created_at_idx; nodes_tsv_idx (phrases)
 select m.id

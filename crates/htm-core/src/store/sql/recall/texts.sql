@@ -1,5 +1,5 @@
--- The texts of nodes, as full text search keeps them, and what else the ranking looks at. Their vectors are read by a statement of
--- their own: joined, they would be looked up one by one, 600 in 2.4 ms instead of 1.4.
+-- The texts of nodes as lexemes, and the other data of the ranking. Vectors are read by a statement of their own: joined,
+-- they would be looked up one by one, 600 in 2.4 ms instead of 1.4.
 --
 -- :nodes bigint[]
 --

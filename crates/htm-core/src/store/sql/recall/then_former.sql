@@ -1,5 +1,4 @@
--- The nodes that have another text now than as of a time, with the text that they had. The words of that text are taken from
--- it.
+-- The nodes that existed at a time and have another text now, with the former text and its words.
 --
 -- :as_of timestamptz
 --

@@ -1,5 +1,5 @@
--- The nodes that have the text now that they had as of a time. A forgotten node was there until it was forgotten. What is not
--- kept, such as a former importance, is as it is now.
+-- The nodes that existed at a time and still have the same text. A forgotten node existed until it was
+-- forgotten. Fields without history, such as importance, have their current values.
 --
 -- :as_of timestamptz
 --

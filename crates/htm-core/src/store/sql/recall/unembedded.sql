@@ -1,7 +1,7 @@
--- How many nodes in scope recall by vectors cannot see yet, among 1,001 jobs that are open: a recall does not wait for a
--- count of more. Looks at the jobs that are not done, not at the nodes: those are few when the workers keep up.
+-- The number of nodes in scope without a vector yet, among at most 1,001 open jobs: a recall does not wait for a larger
+-- count. It reads the open jobs instead of the nodes, because these are few while the workers keep up.
 --
--- :queue text the model's queue   :label text its label, or null: what is embedded again can be seen all the while
+-- :queue text the model's queue   :label text its label, or null; a node that is embedded again has a vector meanwhile
 -- :namespaces text[]   scope on the node n
 --
 -- Index: jobs_htm_open_idx, nodes_pk, completions_pk

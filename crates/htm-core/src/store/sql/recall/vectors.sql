@@ -1,5 +1,7 @@
--- The vector leg: the nearest of the nodes in scope. With :exact added to the distance the planner keeps from the index, and
--- each vector in scope is compared; else the index is walked by distance until enough are in scope and visible.
+-- The vector leg: the nearest of the nodes in scope. An exact search adds 0 to the distance, so no index fits and each
+-- vector in scope is compared. Otherwise the index is walked by distance until enough are in scope and visible.
+-- `offset 0` keeps the planner from merging the subqueries: the order of distance stays, and each node is looked up by id
+-- in that order.
 --
 -- :vector halfvec   :pool int candidates   order   scope on the vector e   conditions on the node m
 --

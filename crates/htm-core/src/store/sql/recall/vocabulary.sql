@@ -1,5 +1,5 @@
--- The lexemes of some namespaces that a misspelled word may have been meant to be: those with its first letter and of about its
--- length, and some that are named. Of a namespace without statistics, those of 2,000 nodes.
+-- The lexemes of some namespaces that a misspelled word may mean: those with its first letter and about its length, and
+-- the named ones. Of a namespace without statistics, the lexemes of 2,000 nodes.
 --
 -- :namespaces text[]   :named text[]
 -- :firsts text[] the first letters   :shortest int[] and :longest int[]: from and to how many letters

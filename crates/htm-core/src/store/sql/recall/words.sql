@@ -1,6 +1,7 @@
--- The lexemes of a text in each language, where they stand in it, and how many nodes of the namespaces have each. One that
--- the statistics have not seen is counted live: it is new, therefore rare. In a namespace without statistics, and in one that
--- is a small part of the whole, the nodes are read for that if they are fewer than 2,000.
+-- The lexemes of a text in each language, with their positions and their numbers of nodes in the namespaces. A lexeme
+-- without statistics is counted live: it is new, therefore rare. In a namespace without statistics, and in one that is a
+-- small part of the whole, the nodes are read for that if they are fewer than 2,000. Otherwise the lexeme is looked up in
+-- the index of words: `offset 0` keeps the planner from adding the namespace to that look-up.
 --
 -- :namespaces text[]   :languages text[]   :text text   :parts text[] words of exact terms that full text would not see
 -- :is_small_part boolean

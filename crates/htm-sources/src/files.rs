@@ -17,11 +17,11 @@ const BUFFER: usize = 1 << 16;
 pub(crate) struct Part {
     /// Its name, for messages.
     pub(crate) name: String,
-    place: Place,
+    bytes: Bytes,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Bytes {
     File(PathBuf),
     /// In an archive: where its bytes begin, their number, and whether they are compressed.
     Archived {
@@ -45,7 +45,7 @@ pub(crate) fn parts(location: &str, what: &str, wanted: impl Fn(&str) -> bool) -
     } else if is_archive(path)? {
         in_archive(path, &wanted)?
     } else {
-        return Ok(vec![Part { name: location.into(), place: Place::File(path.into()) }]);
+        return Ok(vec![Part { name: location.into(), bytes: Bytes::File(path.into()) }]);
     };
     if parts.is_empty() {
         let message = format!("{location} has no {what}");
@@ -79,12 +79,12 @@ impl Part {
     /// # Errors
     /// `source_unreadable`.
     pub(crate) fn open(&self) -> Result<Box<dyn BufRead + Send>> {
-        match &self.place {
-            Place::File(path) => {
+        match &self.bytes {
+            Bytes::File(path) => {
                 let file = File::open(path).map_err(unreadable(path))?;
                 Ok(Box::new(BufReader::with_capacity(BUFFER, file)))
             }
-            Place::Archived { archive, start, bytes, is_deflated } => {
+            Bytes::Archived { archive, start, bytes, is_deflated } => {
                 let mut file = File::open(archive).map_err(unreadable(archive))?;
                 file.seek(SeekFrom::Start(*start)).map_err(unreadable(archive))?;
                 let stored = BufReader::with_capacity(BUFFER, file).take(*bytes);
@@ -103,7 +103,7 @@ fn in_folder(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Part>> 
         let path = entry.map_err(unreadable(folder))?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if wanted(&name) && path.is_file() {
-            parts.push(Part { name: path.display().to_string(), place: Place::File(path) });
+            parts.push(Part { name: path.display().to_string(), bytes: Bytes::File(path) });
         }
     }
     Ok(parts)
@@ -141,9 +141,9 @@ fn in_archive(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<Part>> {
         let Some(start) = entry.data_start().filter(|_| !entry.encrypted()) else {
             return Err(damaged(format!("{name} is encrypted")));
         };
-        let place =
-            Place::Archived { archive: path.into(), start, bytes: entry.compressed_size(), is_deflated };
-        parts.push(Part { name: format!("{} in {}", name, path.display()), place });
+        let bytes =
+            Bytes::Archived { archive: path.into(), start, bytes: entry.compressed_size(), is_deflated };
+        parts.push(Part { name: format!("{} in {}", name, path.display()), bytes });
     }
     Ok(parts)
 }

@@ -10,12 +10,12 @@ use htm_runtime::paths::Paths;
 use sha2::{Digest, Sha256};
 
 /// Where a server of a configuration listens for the shell.
-pub(crate) struct Place {
+pub(crate) struct Socket {
     dir: PathBuf,
     name: String,
 }
 
-impl Place {
+impl Socket {
     /// The place of this program with this configuration. None if the program's file cannot be looked at.
     pub(crate) fn of(loaded: &Loaded) -> Option<Self> {
         let paths = Paths::from_env().ok()?;
