@@ -1,7 +1,7 @@
 //! A full queue worked off.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use htm_core::Stage;
 use htm_core::job::Payload;
@@ -154,9 +154,8 @@ async fn as_process(effort: Effort, concurrency: usize) -> [f64; 2] {
     wait_until(|| async { db.count(listening).await == 1 }).await;
     remember_many(&writer_for(&db.pool, ModelName::new("openai", "mock")), jobs).await;
     let started = Instant::now();
-    while !queues::is_drained(&db.pool, Stage::Embed.queue()).await.expect("the database answers") {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let embed = Stage::Embed.queue();
+    wait_until(|| async { queues::is_drained(&db.pool, embed).await.expect("the database answers") }).await;
     let took = started.elapsed().as_secs_f64();
     assert_eq!(provider.duplicates(), 0);
     [jobs as f64 / took, jobs as f64 / provider.calls() as f64]
