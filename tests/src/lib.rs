@@ -5,6 +5,7 @@ mod database;
 mod logs;
 pub mod measure;
 mod own_server;
+mod plans;
 mod process;
 mod proxy;
 mod replica;
@@ -14,6 +15,7 @@ mod slow_provider;
 pub use certificate::Certificate;
 pub use database::{TestDatabase, every_row};
 pub use own_server::{OwnServer, ServerFiles, kill_server};
+pub use plans::{Plan, Plans, explained};
 pub use process::{Answer, Running, Sandbox, binary};
 pub use proxy::Proxy;
 pub use replica::{BaseBackup, Replica};
@@ -64,6 +66,11 @@ pub fn local_model() -> Option<PathBuf> {
 /// The directory of a PostgreSQL 16 with the extensions. None, with a message, if it cannot be fetched.
 pub fn postgres_16() -> Option<PathBuf> {
     fetched("postgres16", "PostgreSQL 16")
+}
+
+/// The root of the files of Debian's PgBouncer. None, with a message, if it cannot be fetched.
+pub fn pgbouncer() -> Option<PathBuf> {
+    fetched("pgbouncer", "PgBouncer")
 }
 
 /// The directory of a part of `scripts/setup.py`, which is fetched if it is not there. None, with a message, if it cannot

@@ -1,7 +1,7 @@
 //! Backfills: resumed, repeated, held back, behind live work.
 
 use htm_core::provider::ModelName;
-use htm_core::worker::{embeddings, lifecycle, queues};
+use htm_core::worker::{embeddings, queues};
 use htm_core::{Backfill, BackfillRequest, BackfillStep, Htm, Memory, NodeId, RecallQuery, Settings, Stage};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
@@ -16,7 +16,7 @@ async fn filled(db: &TestDatabase, nodes: usize) -> (Htm, embeddings::Registered
         .collect();
     htm.remember_many(&memories).await.unwrap();
     drain(db, Stage::Embed).await;
-    (htm, lifecycle::add(&db.pool, &ModelName::new("fake", "later"), 16).await.unwrap())
+    (htm, db.htm().models().unwrap().add(&ModelName::new("fake", "later"), 16).await.unwrap())
 }
 
 fn for_model(model: &embeddings::RegisteredModel) -> BackfillRequest {
@@ -88,7 +88,7 @@ async fn a_run_that_was_interrupted_goes_on_and_loses_and_doubles_nothing() {
         assert_eq!(to_the_end(&mut again).await, 0);
         drain_later(&db).await;
     }
-    assert_eq!(lifecycle::overview(&db.pool, &model).await.unwrap().embedded, 950);
+    assert_eq!(db.htm().models().unwrap().overview(&model).await.unwrap().embedded, 950);
 }
 
 #[tokio::test]

@@ -123,6 +123,26 @@ async fn writes_go_on_meanwhile_and_one_moment_comes_back() {
 }
 
 #[tokio::test]
+async fn a_private_server_is_saved_and_comes_back_in_another_place() {
+    let (one, other) = (htm_tests::cluster_dir(), htm_tests::cluster_dir());
+    let home = Paths::from_env().unwrap().home().display().to_string();
+    let private =
+        |dir: &Path| Sandbox::on("").set("HTM_HOME", &home).set("HTM_DATA_DIR", &dir.display().to_string());
+    let (one, other) = (private(one.path()), private(other.path()));
+    one.htm(&["db", "up"]).await.succeeds();
+    one.htm(&["db", "migrate"]).await.succeeds();
+    let node = one.remember(&["A lighthouse keeper."]).await;
+    let place = Path::new(&one.write("name", "")).with_file_name("backup").display().to_string();
+    one.htm(&["db", "backup", &place]).await.succeeds();
+    one.htm(&["db", "down"]).await.succeeds();
+    other.htm(&["db", "up"]).await.succeeds();
+    other.htm(&["db", "restore", &place]).await.succeeds();
+    let hits = other.htm(&["--json", "recall", "--strategy", "fulltext", "lighthouse"]).await.json();
+    assert_eq!(hits["hits"][0]["id"].to_string(), node, "{hits}");
+    other.htm(&["db", "down"]).await.succeeds();
+}
+
+#[tokio::test]
 async fn a_backup_that_is_not_whole_is_noticed() {
     let db = filled().await;
     let sandbox = sandbox(&db);

@@ -7,8 +7,26 @@ use sea_orm::{ColumnTrait, ColumnType, EntityTrait, IdenStatic, Iterable};
 
 /// The names of their own crate that the files of the entities use.
 mod model {
+    pub(crate) mod groups {
+        pub(crate) use htm_core::GroupRole;
+    }
     pub(crate) mod id {
         pub(crate) use htm_core::{GroupId, NodeId, RobotId};
+    }
+    pub(crate) mod models {
+        pub(crate) use htm_core::models::ModelState;
+    }
+    pub(crate) mod ontology {
+        pub(crate) use htm_core::ontology::ChangeKind;
+    }
+    pub(crate) mod providers {
+        pub(crate) use htm_core::BreakerState;
+    }
+    pub(crate) mod tags {
+        pub(crate) use htm_core::tag::TagOrigin;
+    }
+    pub(crate) mod vector_index {
+        pub(crate) use htm_core::models::VectorIndex;
     }
 }
 
@@ -28,9 +46,13 @@ mod entity {
     pub(crate) mod node_tag;
     pub(crate) mod paused_queue;
     pub(crate) mod provider;
+    pub(crate) mod quota;
+    pub(crate) mod ranking;
+    pub(crate) mod ranking_choice;
     pub(crate) mod repeat;
     pub(crate) mod retention;
     pub(crate) mod robot;
+    pub(crate) mod sign_in;
     pub(crate) mod tag;
     pub(crate) mod tag_change;
     pub(crate) mod tag_change_name;
@@ -51,7 +73,8 @@ async fn entities_are_the_tables() {
         )*};
     }
     check_each!(backfill budget embedding_model group group_member group_memory lexeme_statistic namespace_statistic);
-    check_each!(node node_tag paused_queue provider repeat retention robot tag tag_change tag_change_name tag_synonym);
+    check_each!(node node_tag paused_queue provider quota ranking ranking_choice repeat retention robot sign_in);
+    check_each!(tag tag_change tag_change_name tag_synonym);
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/htm-core/src/store/entity");
     assert_eq!(count, std::fs::read_dir(files).unwrap().count(), "an entity is not checked");
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use htm_core::worker::providers::{self, LimitChanges};
+use htm_core::providers::LimitChanges;
 use htm_core::{FieldChange, Memory, NodeId, TokenEncoding};
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::openai::{self, OpenAiSettings};
@@ -325,7 +325,7 @@ async fn a_second_round_waits_for_the_governor_as_every_request() {
     remember(&db, &["a note"]).await;
     // One a second after the first.
     let limit = LimitChanges { requests_per_minute: FieldChange::Set(60), ..LimitChanges::default() };
-    providers::set_limits(&db.pool, "openai/mock-chat", limit).await.unwrap();
+    db.htm().providers().unwrap().set_limits("openai/mock-chat", limit).await.unwrap();
     let model = Model::saying(|asked| match asked.is_repair() {
         false => "No idea.".to_owned(),
         true => results([["mended"]]),

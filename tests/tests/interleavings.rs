@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use htm_core::jobs::Selection;
 use htm_core::provider::ModelName;
 use htm_core::worker::embeddings::{self, RegisteredModel};
-use htm_core::worker::job_control::{cancel, retry};
-use htm_core::worker::job_list::Selection;
 use htm_core::worker::jobs::{self, Embedded, Failed, Lease, RescueWait, Superseded, SupersededAck, Verdict};
 use htm_core::worker::queues;
 use htm_core::worker::workers::{self, Unseen};
@@ -373,7 +372,8 @@ impl World {
                 let Some(id) = pick(self.model.jobs.keys().cloned(), *choice) else { return };
                 let job = self.model.jobs.get_mut(&id).expect("it was picked");
                 let fit = matches!(job.state, State::Pending | State::Running(_));
-                let done = cancel(pool, &Selection::Ids(vec![id]), Confirmation::Confirmed).await;
+                let done =
+                    self.htm.jobs().unwrap().cancel(&Selection::Ids(vec![id]), Confirmation::Confirmed).await;
                 assert_eq!(done.is_ok(), fit, "{done:?}");
                 if fit {
                     job.state = State::Dead;
@@ -384,7 +384,7 @@ impl World {
                 let lives = self.model.lives(&id);
                 let job = self.model.jobs.get_mut(&id).expect("it was picked");
                 let fit = matches!(job.state, State::Pending | State::Dead);
-                let done = retry(pool, &Selection::Ids(vec![id])).await;
+                let done = self.htm.jobs().unwrap().retry(&Selection::Ids(vec![id])).await;
                 assert_eq!(done.is_ok(), fit, "{done:?}");
                 // One whose node was forgotten or edited stays dead: there is nothing to do for it.
                 if fit && lives {

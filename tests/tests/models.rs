@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use embed_worker::EmbedHandler;
 use htm_core::provider::{Embedder, ModelName};
 use htm_core::worker::embeddings::{self, ModelState, RegisteredModel};
-use htm_core::worker::{lifecycle, queues};
+use htm_core::worker::queues;
 use htm_core::{
     BackfillRequest, BackfillStep, Embedders, Htm, Memory, RecallQuery, Settings, Stage, Strategy,
 };
@@ -18,7 +18,6 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 const NODES: usize = 600;
-const ATTEMPTS: u32 = 25;
 
 /// Has the embedder of every fake model.
 struct Fakes;
@@ -42,7 +41,7 @@ fn handle(db: &TestDatabase) -> Htm {
 
 async fn add(db: &TestDatabase, dimensions: usize) -> RegisteredModel {
     let name = ModelName::new("fake", format!("of-{dimensions}"));
-    lifecycle::add(&db.pool, &name, dimensions).await.unwrap()
+    db.htm().models().unwrap().add(&name, dimensions).await.unwrap()
 }
 
 async fn state(db: &TestDatabase, label: &str) -> ModelState {
@@ -166,7 +165,7 @@ async fn whole_life(dimensions: usize) {
     let dies = work(&db, &new, slow, CancellationToken::new());
     wait_until(|| async { done(&db, &new).await >= NODES * 30 / 100 }).await;
     dies.abort();
-    let refused = lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap_err();
+    let refused = db.htm().models().unwrap().activate(&new.label, false).await.unwrap_err();
     assert_eq!(refused.code(), "model_incomplete");
     assert_eq!((state(&db, &new.label).await, state(&db, &old.label).await), (new.state, old.state));
 
@@ -176,22 +175,22 @@ async fn whole_life(dimensions: usize) {
     let dies = work(&db, &new, slow, CancellationToken::new());
     wait_until(|| async { done(&db, &new).await >= NODES * 70 / 100 }).await;
     dies.abort();
-    let refused = lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap_err();
+    let refused = db.htm().models().unwrap().activate(&new.label, false).await.unwrap_err();
     assert!(refused.hint().contains("open jobs"), "{}", refused.hint());
 
     workers.push(work(&db, &new, Duration::ZERO, stop.clone()));
     wait_until(|| async { backfill.progress().await.unwrap().open == 0 }).await;
-    assert!(!lifecycle::overview(&db.pool, &new).await.unwrap().indexed);
+    assert!(!db.htm().models().unwrap().overview(&new).await.unwrap().indexed);
     wait_until(|| async { asker.asked.load(Ordering::SeqCst) > 50 }).await;
     asker.may_be_new.store(true, Ordering::SeqCst);
-    let activation = lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap();
+    let activation = db.htm().models().unwrap().activate(&new.label, false).await.unwrap();
     assert_eq!((activation.standby.as_ref(), activation.lost), (Some(&old.label), 0));
-    assert!(lifecycle::overview(&db.pool, &new).await.unwrap().indexed);
+    assert!(db.htm().models().unwrap().overview(&new).await.unwrap().indexed);
     answers_by(&htm, &new).await;
     // And back, and forth again: both get every write.
-    lifecycle::activate(&db.pool, &old.label, false, ATTEMPTS).await.unwrap();
+    db.htm().models().unwrap().activate(&old.label, false).await.unwrap();
     answers_by(&htm, &old).await;
-    lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap();
+    db.htm().models().unwrap().activate(&new.label, false).await.unwrap();
     answers_by(&htm, &new).await;
 
     stop_writing.cancel();
@@ -199,17 +198,17 @@ async fn whole_life(dimensions: usize) {
     for model in [&old, &new] {
         wait_until(|| async { queues::is_drained(&db.pool, model.queue.as_deref().unwrap()).await.unwrap() })
             .await;
-        let overview = lifecycle::overview(&db.pool, model).await.unwrap();
+        let overview = db.htm().models().unwrap().overview(model).await.unwrap();
         assert_eq!((overview.nodes, overview.embedded), (nodes, nodes), "{}", model.label);
         assert_eq!((overview.open, overview.dead, overview.indexed), (0, 0, true), "{}", model.label);
     }
     assert_eq!(queues::count_stranded(&db.pool).await.unwrap(), 0);
 
     // The one that recall asks cannot be retired; the other can, while recall goes on.
-    let refused = lifecycle::retire(&db.pool, &new.label, false).await.unwrap_err();
+    let refused = db.htm().models().unwrap().retire(&new.label, false).await.unwrap_err();
     assert_eq!(refused.code(), "model_active");
-    lifecycle::retire(&db.pool, &old.label, true).await.unwrap();
-    assert_eq!(lifecycle::overview(&db.pool, &old).await.unwrap().embedded, 0);
+    db.htm().models().unwrap().retire(&old.label, true).await.unwrap();
+    assert_eq!(db.htm().models().unwrap().overview(&old).await.unwrap().embedded, 0);
     htm.remember(Memory::new("after the retirement")).await.unwrap();
     assert_eq!(queues::depth(&db.pool, old.queue.as_deref().unwrap()).await.unwrap().open(), 0);
     answers_by(&htm, &new).await;
@@ -242,7 +241,7 @@ async fn a_forced_activation_says_what_vectors_lose_and_strands_nothing() {
     stop.cancel();
     worker.await.unwrap();
     let new = add(&db, 16).await;
-    let activation = lifecycle::activate(&db.pool, &new.label, true, ATTEMPTS).await.unwrap();
+    let activation = db.htm().models().unwrap().activate(&new.label, true).await.unwrap();
     assert_eq!((activation.enqueued, activation.lost), (10, 10));
     assert_eq!(db.count("select count(*) from htm.stranded").await, 0);
     let recalled = htm.recall(&RecallQuery::new("note 3")).await.unwrap();
@@ -258,7 +257,7 @@ async fn a_forced_activation_enqueues_what_is_missing_chunk_by_chunk() {
         .await
         .unwrap();
     let new = add(&db, 16).await;
-    let activation = lifecycle::activate(&db.pool, &new.label, true, ATTEMPTS).await.unwrap();
+    let activation = db.htm().models().unwrap().activate(&new.label, true).await.unwrap();
     assert_eq!((activation.enqueued, activation.lost), (5_500, 0));
     let transactions = "select count(distinct xmin::text) from apalis.jobs where job_type = 'htm.embed.2'";
     assert!(db.count(transactions).await >= 2);
@@ -279,15 +278,15 @@ async fn a_node_that_was_written_a_moment_ago_holds_no_activation_back() {
     wait_until(|| async { done(&db, &old).await == 1 }).await;
     stop.cancel();
     worker.await.unwrap();
-    lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap();
-    lifecycle::activate(&db.pool, &old.label, false, ATTEMPTS).await.unwrap();
+    db.htm().models().unwrap().activate(&new.label, false).await.unwrap();
+    db.htm().models().unwrap().activate(&old.label, false).await.unwrap();
     // Waiting for two minutes, it is not under way any more.
     sqlx::query("update apalis.jobs set run_at = now() - interval '2 minutes' where job_type = $1")
         .bind(&new.queue)
         .execute(&db.pool)
         .await
         .unwrap();
-    let refused = lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap_err();
+    let refused = db.htm().models().unwrap().activate(&new.label, false).await.unwrap_err();
     assert_eq!(refused.code(), "model_incomplete");
 }
 
@@ -296,7 +295,7 @@ async fn a_standby_answers_where_the_active_models_embedder_is_missing() {
     let db = TestDatabase::new().await;
     let old = add(&db, 8).await;
     let new = add(&db, 16).await;
-    lifecycle::activate(&db.pool, &new.label, false, ATTEMPTS).await.unwrap();
+    db.htm().models().unwrap().activate(&new.label, false).await.unwrap();
     let only_old = Htm::with_pool(db.pool.clone(), Settings::default(), Some(embedder(&old, Duration::ZERO)));
     let recalled = only_old.recall(&RecallQuery::new("anything")).await.unwrap();
     assert_eq!((recalled.models, recalled.degraded), (vec![old.label], vec![]));
@@ -354,7 +353,7 @@ async fn an_index_that_was_left_half_built_is_built_again() {
     let new = add(&db, 16).await;
     let htm = db.htm();
     let models = htm.models().unwrap();
-    let indexed = async || lifecycle::overview(&db.pool, &new).await.unwrap().indexed;
+    let indexed = async || db.htm().models().unwrap().overview(&new).await.unwrap().indexed;
     assert!(!indexed().await);
     assert!(models.build_index(&new).await.unwrap());
     assert!(!models.build_index(&new).await.unwrap());
@@ -384,10 +383,10 @@ async fn a_retired_model_comes_back_empty_and_is_filled_again() {
     stop.cancel();
     worker.await.unwrap();
     htm.remember(Memory::new("two")).await.unwrap();
-    assert_eq!(lifecycle::retire(&db.pool, &model.label, true).await.unwrap(), 1);
+    assert_eq!(db.htm().models().unwrap().retire(&model.label, true).await.unwrap(), 1);
     let request = BackfillRequest { model: Some(model.label.clone()), ..BackfillRequest::new(Stage::Embed) };
     assert_eq!(htm.start_backfill(&request).await.unwrap_err().code(), "model_retired");
-    let error = lifecycle::activate(&db.pool, &model.label, true, ATTEMPTS).await.unwrap_err();
+    let error = db.htm().models().unwrap().activate(&model.label, true).await.unwrap_err();
     assert_eq!(error.code(), "model_retired");
     assert_eq!(
         EmbedHandler::new(embedder(&model, Duration::ZERO), retired(&model)).err().unwrap().code(),
@@ -397,7 +396,7 @@ async fn a_retired_model_comes_back_empty_and_is_filled_again() {
     // A new store wants a lock that an open write denies: it says so soon, and holds up nobody for long.
     let mut tx = db.pool.begin().await.unwrap();
     let _pending = htm.remember_in_tx(&mut tx, Memory::new("slow")).await.unwrap();
-    let busy = lifecycle::add(&db.pool, &model.name, 16).await.unwrap_err();
+    let busy = db.htm().models().unwrap().add(&model.name, 16).await.unwrap_err();
     assert_eq!(busy.fault(), htm_core::fault::Fault::Transient);
     tx.rollback().await.unwrap();
     let again = add(&db, 16).await;
@@ -410,7 +409,7 @@ async fn a_retired_model_comes_back_empty_and_is_filled_again() {
     wait_until(|| async { done(&db, &model).await == 2 }).await;
     stop.cancel();
     worker.await.unwrap();
-    assert_eq!(lifecycle::overview(&db.pool, &model).await.unwrap().embedded, 2);
+    assert_eq!(db.htm().models().unwrap().overview(&model).await.unwrap().embedded, 2);
 }
 
 fn retired(model: &RegisteredModel) -> RegisteredModel {
@@ -424,7 +423,7 @@ async fn a_memory_that_was_in_flight_when_a_model_came_back_is_backfilled() {
     let htm = handle(&db);
     add(&db, 8).await;
     let new = add(&db, 16).await;
-    lifecycle::retire(&db.pool, &new.label, false).await.unwrap();
+    db.htm().models().unwrap().retire(&new.label, false).await.unwrap();
     let mut tx = db.pool.begin().await.unwrap();
     let _pending = htm.remember_in_tx(&mut tx, Memory::new("slow")).await.unwrap();
     assert_eq!(add(&db, 16).await.state, ModelState::Building);

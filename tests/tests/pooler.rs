@@ -3,6 +3,7 @@
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command};
 
 use htm_tests::{OwnServer, Sandbox, cluster_dir, wait_until};
@@ -15,13 +16,11 @@ struct Pooler {
 }
 
 impl Pooler {
-    /// Starts it, with more settings. None, with a message, if it is not installed.
+    /// Starts it, with more settings. None, with a message, if there is none.
     async fn start(server: &OwnServer, settings: &str) -> Option<Self> {
-        let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"];
-        let Some(program) = program.into_iter().find(|path| std::path::Path::new(path).exists()) else {
-            eprintln!("skipped: no PgBouncer; Debian: apt-get install pgbouncer");
-            return None;
-        };
+        // That of the system, or one that is fetched with its libraries.
+        let root =
+            if Path::new("/usr/sbin/pgbouncer").exists() { "/".into() } else { htm_tests::pgbouncer()? };
         let files = server.files().await;
         let (dir, owner) = (cluster_dir(), std::fs::metadata(&files.data).unwrap());
         let config = dir.path().join("pgbouncer.ini");
@@ -34,8 +33,14 @@ impl Pooler {
         std::fs::write(&config, text).unwrap();
         std::fs::write(dir.path().join("users"), "\"postgres\" \"\"\n").unwrap();
         chown(dir.path(), Some(owner.uid()), Some(owner.gid())).unwrap();
-        let mut command = Command::new(program);
-        let process = command.arg("-q").arg(&config).uid(owner.uid()).gid(owner.gid()).spawn().unwrap();
+        let process = Command::new(root.join("usr/sbin/pgbouncer"))
+            .env("LD_LIBRARY_PATH", root.join("usr/lib/x86_64-linux-gnu"))
+            .arg("-q")
+            .arg(&config)
+            .uid(owner.uid())
+            .gid(owner.gid())
+            .spawn()
+            .unwrap();
         let pooler = Self { process, dir };
         wait_until(|| async { pooler.dir.path().join(".s.PGSQL.6432").exists() }).await;
         Some(pooler)
@@ -66,7 +71,11 @@ async fn a_pooler_is_refused_with_what_to_set() {
             &["htm", "remember", "--direct", "text"][..],
             &["htm", "serve"],
             &["htm", "db", "migrate"],
+            &["htm", "up"],
+            &["htm", "mcp"],
             &["embed-worker", "--drain"],
+            &["tag-worker", "--drain"],
+            &["learn-worker", "--drain"],
         ] {
             let answer = sandbox.run(program[0], &program[1..], b"").await;
             answer.exits(1);

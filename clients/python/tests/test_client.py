@@ -153,6 +153,8 @@ async def test_streams_of_the_asynchronous_client(async_htm, namespace):
 
 def test_events_go_on_where_they_were(htm, namespace):
     first = htm.events(namespace)
+    # It is open from its first event on.
+    assert next(first).kind == "queue.depth"
     node = htm.memories.create("Mara prefers tabs.", namespace=namespace).node
     embedded = next(it for it in first if it.kind == "memory.embedded")
     assert embedded.data["node"] == node

@@ -43,7 +43,7 @@ export interface ExportOptions extends Options {
 
 /** Where events begin. */
 export interface EventOptions extends Options {
-  /** The `id` of the last event that was read. Default: events from now on. */
+  /** The `id` of the last event that was read. Default: events from when the first is asked for. */
   after?: string;
 }
 
@@ -131,8 +131,8 @@ export class Htm extends Subjects {
   }
 
   /**
-   * What happens, from now on or from after an event, without an end. Once it was connected, it reconnects as often as it
-   * has to, and misses nothing.
+   * What happens, from when its first event is asked for or from after an event, without an end. Once it was connected,
+   * it reconnects as often as it has to, and misses nothing.
    */
   async *events(
     namespaces: readonly string[] = [],

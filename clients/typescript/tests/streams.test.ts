@@ -126,12 +126,11 @@ test("a browser sends the lines in one body", async () => {
 test("events go on where they were", async () => {
   const namespace = ownNamespace();
   const first = htm.events([namespace]);
-  const waiting = embedded(first);
-  await htm.memories.create({ content: "Before the stream is open, perhaps.", namespace });
+  // It is open from its first event on.
+  assert.equal((await first.next()).value?.kind, "queue.depth");
   const { node } = await htm.memories.create({ content: "Mara prefers tabs.", namespace });
-  let event = await waiting;
-  assert(nodeOf(event));
-  while (nodeOf(event) !== node) event = await embedded(htm.events([namespace], { after: event.id }));
+  const event = await embedded(first);
+  assert.equal(nodeOf(event), node);
   const other = await htm.memories.create({ content: "Ben prefers spaces.", namespace });
   const later = await embedded(htm.events([namespace], { after: event.id }));
   assert.equal(nodeOf(later), other.node);

@@ -6,6 +6,7 @@ mod api_keys;
 mod audit_log;
 pub(crate) mod backfill;
 pub(crate) mod connect;
+pub mod database;
 mod documents;
 pub(crate) mod edit;
 mod embed_query;

@@ -15,7 +15,7 @@ pub mod provider;
 mod store;
 pub mod worker;
 
-pub use api::{groups, jobs, models, ontology, providers};
+pub use api::{database, groups, jobs, models, ontology, providers};
 /// Learnt rankings, and the features that they weigh.
 pub mod ranking {
     pub use crate::model::rank::{

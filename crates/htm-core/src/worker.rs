@@ -3,6 +3,6 @@
 //! Applications do not need it: their handle is [`Htm`](crate::Htm).
 
 pub use crate::store::{
-    claims, embeddings, expiry, gauges, governor, job_control, job_list, jobs, learning, lifecycle, nodes,
-    operations, priorities, providers, queues, server, statistics, switches, tags, workers,
+    claims, embeddings, expiry, gauges, governor, jobs, learning, nodes, operations, priorities, queues,
+    statistics, switches, tags, workers,
 };

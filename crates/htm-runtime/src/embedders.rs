@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use htm_core::Embedders;
+use htm_core::models::RegisteredModel;
 use htm_core::provider::Embedder;
-use htm_core::worker::embeddings::RegisteredModel;
 use tokio::sync::Mutex;
 
 use crate::config::Config;

@@ -33,6 +33,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use htm_core::Result;
+use sqlx::{Connection as _, PgConnection};
 
 use crate::paths::Paths;
 use cluster::{Cluster, ServerState, create_private_dir, remove_dir};
@@ -199,6 +200,24 @@ impl PrivatePg {
             })
         })
         .await
+    }
+
+    /// The number of clients that are connected, of any kind. 0 if the server does not run or does not answer.
+    ///
+    /// # Errors
+    /// As [`status`](Self::status).
+    pub async fn connected(&self) -> Result<i64> {
+        if !self.status().await?.running {
+            return Ok(0);
+        }
+        let Ok(mut connection) = PgConnection::connect(&self.url()).await else { return Ok(0) };
+        let count = sqlx::query_scalar(
+            "select count(*) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
+        )
+        .fetch_one(&mut connection)
+        .await;
+        connection.close().await.ok();
+        Ok(count.unwrap_or_default())
     }
 
     fn stop_for_good(&self) -> Result<()> {

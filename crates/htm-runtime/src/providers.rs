@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use htm_core::models::RegisteredModel;
 use htm_core::provider::{Embedder, ModelName, TagExtractor};
-use htm_core::worker::embeddings::RegisteredModel;
 use htm_core::{Error, Result};
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::local::{self, LocalSettings, ModelFacts};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::error::{chain, codes};
+use htm_core::models::{RegisteredModel, without_embedder};
 use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
-use htm_core::worker::embeddings::{RegisteredModel, without_embedder};
 use htm_core::{
     Embedders, Error, Follower, Hosts, Htm, RecallSettings, ReplicaPools, Replicas, Result, Settings,
     pool_options, tenant_options,

@@ -50,7 +50,7 @@ fn answer(path: &str, request: &HeaderMap) -> Response {
         _ => "text/html; charset=utf-8",
     };
     let digest = Sha256::digest(file.contents());
-    let tag: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let tag = hex::encode(&digest[..8]);
     let tag = HeaderValue::from_str(&format!("\"{tag}\"")).unwrap_or(HeaderValue::from_static("\"\""));
     let is_known = request.get(IF_NONE_MATCH) == Some(&tag);
     let headers = [

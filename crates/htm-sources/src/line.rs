@@ -207,7 +207,7 @@ fn spelled(tags: &[String], rules: &TagRules, metadata: &mut Map<String, Value>)
 
 /// The SHA-256 of a text, in hex.
 pub(crate) fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(text.as_bytes()))
 }
 
 #[cfg(test)]

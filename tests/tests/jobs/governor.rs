@@ -3,11 +3,11 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use htm_core::providers::LimitChanges;
 use htm_core::worker::claims::{Claims, Wanted};
 use htm_core::worker::governor::{self, Answer, Breaker, Call, CallFailure, FailureKind, Leave, Spent, Turn};
 use htm_core::worker::jobs::{self, Failed, Verdict};
 use htm_core::worker::priorities::LIVE;
-use htm_core::worker::providers::{self, LimitChanges};
 use htm_core::{FieldChange, Memory, Stage};
 use htm_tests::{TestDatabase, wait_until, worker_options};
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ const MODEL: &str = "fake/scripted";
 const BREAKER: Breaker = Breaker { failures: 5, open: Duration::from_secs(1), cap: Duration::from_secs(60) };
 
 async fn limit(db: &TestDatabase, changes: LimitChanges) {
-    providers::set_limits(&db.pool, MODEL, changes).await.unwrap();
+    db.htm().providers().unwrap().set_limits(MODEL, changes).await.unwrap();
 }
 
 async fn one_at_a_time(db: &TestDatabase) {
@@ -189,7 +189,7 @@ async fn writes(db: &TestDatabase) -> Vec<(String,)> {
 async fn a_job_that_was_refused_before_midnight_and_parked_after_it_waits_for_that_midnight() {
     let db = TestDatabase::new().await;
     db.htm().remember(Memory::new("late")).await.unwrap();
-    providers::set_budget(&db.pool, "default", Some(0)).await.unwrap();
+    db.htm().providers().unwrap().set_budget("default", Some(0)).await.unwrap();
     let refused = governor::spend(&db.pool, &[("default", 1), ("elsewhere", 1)]).await.unwrap();
     assert_eq!(refused[1], Spent::Freely);
     let tomorrow: chrono::DateTime<chrono::Utc> = sqlx::query_scalar(
@@ -215,7 +215,7 @@ async fn a_job_that_was_refused_before_midnight_and_parked_after_it_waits_for_th
 #[tokio::test]
 async fn what_is_refunded_goes_to_the_day_that_it_was_spent_from() {
     let db = TestDatabase::new().await;
-    providers::set_budget(&db.pool, "default", Some(100)).await.unwrap();
+    db.htm().providers().unwrap().set_budget("default", Some(100)).await.unwrap();
     let spend = async |tokens| governor::spend(&db.pool, &[("default", tokens)]).await.unwrap()[0];
     let used = async || db.count("select tokens_used from htm.budgets").await;
     let Spent::On(today) = spend(30).await else { panic!("there is a budget") };

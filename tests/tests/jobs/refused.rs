@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use htm_core::provider::ModelName;
 use htm_core::worker::claims::{Claims, Wanted};
-use htm_core::worker::{providers, queues, workers};
+use htm_core::worker::{queues, workers};
 use htm_core::{Htm, Memory, Stage, StageState};
 use htm_tests::{Sandbox, TestDatabase, wait_until, worker_options};
 use tokio_util::sync::CancellationToken;
@@ -67,7 +67,7 @@ async fn a_result_that_is_refused_is_paid_for_once_and_its_dead_letter_says_why(
     let mut settings = db.htm().settings().clone();
     settings.max_attempts = 4;
     let htm = Htm::with_pool(db.pool.clone(), settings, None);
-    providers::set_budget(&db.pool, "default", Some(1_000)).await.unwrap();
+    db.htm().providers().unwrap().set_budget("default", Some(1_000)).await.unwrap();
     let node = htm.remember(Memory::new("spoilt beyond repair")).await.unwrap().node;
     let handler = Scripted::new(&db, Behaviour::SpoilTextWith("spoilt")).await;
     let calls = handler.calls.clone();

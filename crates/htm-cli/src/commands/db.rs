@@ -6,13 +6,11 @@ mod upgrade;
 use std::path::Path;
 use std::process::ExitCode;
 
-use htm_core::worker::server::others_connected;
 use htm_runtime::backup;
 use htm_runtime::config::Config;
 use htm_runtime::paths::{Paths, size_of};
 use htm_runtime::private_pg::{PrivatePg, Released};
 use indicatif::{HumanBytes, ProgressBar};
-use sqlx::{Connection, PgConnection};
 
 use super::session::with_session;
 use crate::args::DbCommand;
@@ -126,19 +124,10 @@ async fn down(server: &PrivatePg, force: bool) -> Result<(), CliError> {
     }
     let in_use = |who: String| CliError::new(codes::DATABASE_IN_USE, format!("{who} the private PostgreSQL"));
     // Programs that connect by its URL hold no lock of HTM. A server that does not answer is stopped.
-    if server.status().await?.running
-        && let Ok(mut connection) = PgConnection::connect(&server.url()).await
-    {
-        let others = others_connected(&mut connection).await.unwrap_or_default();
-        connection.close().await.ok();
-        if others > 0 {
-            let are = if others == 1 {
-                "1 other connection is".into()
-            } else {
-                format!("{others} other connections are")
-            };
-            return Err(in_use(format!("{are} open to")));
-        }
+    match server.connected().await? {
+        0 => {}
+        1 => return Err(in_use("1 other connection is open to".into())),
+        others => return Err(in_use(format!("{others} other connections are open to"))),
     }
     match server.down_unless_used().await? {
         Released::InUse => Err(in_use("another process of HTM uses".into())),

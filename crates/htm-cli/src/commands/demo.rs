@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use htm_core::worker::{server, statistics};
+use htm_core::database::Progress;
 use htm_core::{Htm, Memory, NodeStatus, RecallQuery, Receipt, Stage, StageState, Strategy, Timeframe};
 use htm_runtime::config::{Config, SecretUrl};
 use htm_runtime::{DatabaseServer, Session};
@@ -167,18 +167,15 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
 }
 
 /// Waits until each stage of every node is done or a dead letter. Workers that die are replaced.
-async fn enrich(
-    session: &Session,
-    workers: &mut Workers,
-    output: &Output,
-) -> Result<server::Progress, CliError> {
+async fn enrich(session: &Session, workers: &mut Workers, output: &Output) -> Result<Progress, CliError> {
     let started = Instant::now();
-    let pool = session.pool();
-    let total = server::progress(pool).await?.nodes;
+    let htm = session.htm();
+    let database = htm.database()?;
+    let total = database.progress().await?.nodes;
     let bar = output.progress(total as u64 * 2, "stages");
     bar.set_message("enrich");
     let progress = loop {
-        let progress = server::progress(pool).await?;
+        let progress = database.progress().await?;
         bar.set_position((progress.embedded + progress.tagged) as u64);
         if progress.embedded + progress.tagged + progress.dead >= 2 * progress.nodes {
             break progress;
@@ -195,7 +192,7 @@ async fn enrich(
         count(progress.dead, "dead letter"),
         started.elapsed().as_secs_f64()
     ));
-    statistics::refresh_due(pool).await?;
+    database.refresh_statistics().await?;
     Ok(progress)
 }
 
@@ -251,7 +248,7 @@ fn life(which: &str, written_ms: f64, status: &NodeStatus) -> String {
 
 /// A table of each stage's latencies after the write, for the nodes of the collection, which were written all at once.
 async fn collection_life(session: &Session) -> Result<String, CliError> {
-    let rows = server::stage_latencies(session.pool()).await?;
+    let rows = session.htm().database()?.stage_latencies().await?;
     let rows = rows
         .into_iter()
         .map(|row| {

@@ -7,7 +7,6 @@ use htm_core::fault::Fault;
 use htm_core::job::LEARN_QUEUE;
 use htm_core::models::ModelState;
 use htm_core::providers::Provider;
-use htm_core::worker::server;
 use htm_core::{BreakerState, Error, LearningProblem, ReplicaState, Result};
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;
@@ -56,7 +55,7 @@ pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, Cl
 
 async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
     let htm = session.htm();
-    let versions = server::versions(session.pool()).await?;
+    let versions = htm.database()?.versions().await?;
     findings.push(ok(format!(
         "PostgreSQL {} with pgvector {}, schema version {}",
         versions.postgres,

@@ -7,9 +7,8 @@ mod pull;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel, VectorIndex};
+use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel, VectorIndex, without_embedder};
 use htm_core::provider::{CALLER, ModelName};
-use htm_core::worker::embeddings::without_embedder;
 use htm_core::{BackfillRequest, Stage};
 use htm_runtime::config::{Config, Provider};
 use htm_runtime::{Session, providers, shutdown};

@@ -28,7 +28,7 @@ impl Socket {
             .chain_update(paths.home().as_os_str().as_encoded_bytes())
             .chain_update(loaded.digest())
             .finalize();
-        let name = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let name = hex::encode(&digest[..8]);
         Some(Self { dir: paths.shell_dir(), name })
     }
 

@@ -8,7 +8,7 @@ use crate::model::error::Result;
 use crate::model::jobs::Stage;
 pub use crate::store::audit::{Audit, Stranded};
 use crate::store::embeddings::RegisteredModel;
-use crate::store::gauges::QueueGauges;
+pub use crate::store::gauges::QueueGauges;
 pub use crate::store::job_control::Retried;
 pub use crate::store::job_list::{Job, JobFilter, JobPlace, Selection};
 pub use crate::store::queues::{QueueDepth, QueueMinute, QueueStats};

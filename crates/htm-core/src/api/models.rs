@@ -5,10 +5,11 @@ use std::time::Duration;
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::models::ModelName;
+pub use crate::model::models::{retired, without_embedder};
 pub use crate::model::vector_index::VectorIndex;
 pub use crate::store::embeddings::{ModelState, RegisteredModel};
 pub use crate::store::lifecycle::{Activation, ModelOverview};
-use crate::store::{embeddings, lifecycle, vector_index};
+use crate::store::{embeddings, lifecycle, nodes, vector_index};
 
 /// The registered embedding models. See [`Htm::models`].
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +93,14 @@ impl Models<'_> {
     /// A database error.
     pub async fn index_progress(&self, model: &RegisteredModel) -> Result<Option<f64>> {
         vector_index::progress(self.htm.shared_pool(), model).await
+    }
+
+    /// The texts of random memories of a namespace, to compare models by; reads all of them.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn sample_texts(&self, namespace: &str, count: u32) -> Result<Vec<String>> {
+        nodes::sample_contents(self.htm.shared_pool(), namespace, count).await
     }
 
     /// Makes a model the active one; the old one goes on standby. Missing embeddings are enqueued first.

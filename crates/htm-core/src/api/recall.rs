@@ -7,6 +7,7 @@ mod search;
 mod small_scope;
 mod text;
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use search::Search;
@@ -79,7 +80,9 @@ impl Htm {
         let is_beside_others = |hit: &&Hit| hit.node.session.is_some();
         let nodes: Vec<NodeId> = hits.iter().filter(is_beside_others).map(|hit| hit.node.id).collect();
         if !nodes.is_empty() {
-            let mut found = timeline::neighbours(self.pool(), &nodes, around, around).await?;
+            let namespaces: BTreeSet<&str> = hits.iter().map(|hit| &*hit.node.namespace).collect();
+            let namespaces = Vec::from_iter(namespaces);
+            let mut found = timeline::neighbours(self.pool(), &nodes, &namespaces, around, around).await?;
             for hit in hits {
                 (hit.before, hit.after) = found.remove(&hit.node.id).unwrap_or_default();
             }

@@ -180,7 +180,8 @@ impl Htm {
             );
         }
         let found = self.get(node).await?;
-        let mut around = timeline::neighbours(self.pool(), &[node], before, after).await?;
+        let mut around =
+            timeline::neighbours(self.pool(), &[node], &[&found.namespace], before, after).await?;
         let (before, after) = around.remove(&node).unwrap_or_default();
         Ok(Neighbours { before, node: found, after })
     }

@@ -201,8 +201,7 @@ pub(crate) struct Parts {
 impl Parts {
     /// Makes a key of 38 random bytes.
     pub(crate) fn generate(random: [u8; 38]) -> (Self, KeyText) {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let (id, secret) = (hex(&random[..6]), hex(&random[6..]));
+        let (id, secret) = (hex::encode(&random[..6]), hex::encode(&random[6..]));
         let text = format!("{PREFIX}{id}_{secret}");
         (Self { id, digest: Sha256::digest(secret).into() }, KeyText(text))
     }

@@ -279,8 +279,7 @@ fn key(path: &str, content: &str, number: u32) -> String {
     for part in [path.as_bytes(), &[0], content.as_bytes(), &[0], number.to_string().as_bytes()] {
         digest.update(part);
     }
-    let hex: String = digest.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{KIND}:{hex}")
+    format!("{KIND}:{}", hex::encode(&digest.finalize()[..16]))
 }
 
 /// Checks a document's path: 1 to 512 bytes, without control characters.

@@ -98,7 +98,7 @@ impl ForgetPlan {
             hash.update(found.node.0.to_be_bytes());
             hash.update(found.revision.to_be_bytes());
         }
-        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&hash.finalize()[..8])
     }
 }
 

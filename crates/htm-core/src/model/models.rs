@@ -1,4 +1,4 @@
-//! The names of models.
+//! The names and states of models.
 
 use std::fmt;
 
@@ -25,6 +25,22 @@ impl fmt::Display for ModelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.provider, self.name)
     }
+}
+
+/// The use of a model by writes and by recall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display, strum::EnumString)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ModelState {
+    /// Every write goes to it, but recall does not use it: it is not complete yet.
+    Building,
+    /// Recall uses it.
+    Active,
+    /// Formerly active. Every write still goes to it, so that it can be activated again.
+    Standby,
+    /// No longer written to.
+    Retired,
 }
 
 /// No model of this label is registered. `known` lists the registered ones.

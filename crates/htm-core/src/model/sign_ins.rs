@@ -29,7 +29,7 @@ pub struct SignIn {
 
 /// A new token of 32 random bytes.
 pub(crate) fn token(random: [u8; 32]) -> KeyText {
-    KeyText::new(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    KeyText::new(hex::encode(random))
 }
 
 /// The part of a token that the database has.

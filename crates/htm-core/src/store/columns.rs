@@ -11,11 +11,15 @@ use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValu
 use sqlx::{Decode, Encode, FromRow, Postgres, Row, Type};
 
 use crate::model::api_keys::{ApiKey, Role};
+use crate::model::documents::DocumentKind;
+use crate::model::erase::ErasureKind;
 use crate::model::events::EventKind;
 use crate::model::forget::{ForgetReason, ForgottenNode, Match};
+use crate::model::groups::GroupRole;
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::jobs::{JobState, Stage};
 use crate::model::keepers::KeptBy;
+use crate::model::models::ModelState;
 use crate::model::nodes::{Revision, TagAssignment};
 use crate::model::ontology::{
     ChangeKind, CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
@@ -25,6 +29,7 @@ use crate::model::relations::RelationKind;
 use crate::model::stats::{GroupUse, IndexSize, TableSize};
 use crate::model::status::ParkedFor;
 use crate::model::tags::{TagOrigin, TagPath};
+use crate::model::vector_index::VectorIndex;
 
 /// Maps an id to a `bigint` column.
 macro_rules! id {
@@ -147,8 +152,8 @@ macro_rules! word {
     };
 }
 
-word!(BreakerState);
-word!(ChangeKind);
+word!(DocumentKind);
+word!(ErasureKind);
 word!(EventKind);
 word!(ForgetReason);
 word!(HoldReason);
@@ -157,7 +162,66 @@ word!(ParkedFor);
 word!(RelationKind);
 word!(Role);
 word!(Stage);
-word!(TagOrigin);
+
+/// As [`word`], also in an entity.
+macro_rules! entity_word {
+    ($type:ty) => {
+        word!($type);
+
+        impl From<$type> for Value {
+            fn from(word: $type) -> Self {
+                word.to_string().into()
+            }
+        }
+
+        impl ValueType for $type {
+            fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
+                <String as ValueType>::try_from(value)?.parse().map_err(|_| ValueTypeErr)
+            }
+
+            fn type_name() -> String {
+                stringify!($type).to_owned()
+            }
+
+            fn array_type() -> ArrayType {
+                <String as ValueType>::array_type()
+            }
+
+            fn column_type() -> ColumnType {
+                <String as ValueType>::column_type()
+            }
+        }
+
+        impl Nullable for $type {
+            fn null() -> Value {
+                <String as Nullable>::null()
+            }
+        }
+
+        impl NotU8 for $type {}
+
+        impl TryGetable for $type {
+            fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
+                let word = String::try_get_by(row, index)?;
+                let unknown = |_| DbErr::Type(format!("`{word}` is no {}", stringify!($type)));
+                Ok(word.parse().map_err(unknown)?)
+            }
+        }
+
+        impl IntoActiveValue<$type> for $type {
+            fn into_active_value(self) -> ActiveValue<$type> {
+                ActiveValue::Set(self)
+            }
+        }
+    };
+}
+
+entity_word!(BreakerState);
+entity_word!(ChangeKind);
+entity_word!(GroupRole);
+entity_word!(ModelState);
+entity_word!(TagOrigin);
+entity_word!(VectorIndex);
 
 /// Reads a type from a row whose columns have the names of its fields.
 macro_rules! row {

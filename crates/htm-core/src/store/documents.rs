@@ -8,7 +8,7 @@ use super::connections::Connections;
 use super::named::{Named, sql};
 use super::recall::{NodeRow, node_columns};
 use crate::model::documents::{Document, DocumentInfo, DocumentKind, Known, Moved};
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::model::tags::{TagPath, read_tag};
@@ -27,7 +27,7 @@ pub(crate) struct Found {
 pub(super) struct DocumentRow {
     pub(super) namespace: String,
     pub(super) path: String,
-    kind: String,
+    pub(super) kind: DocumentKind,
     pub(super) title: Option<String>,
     pub(super) bytes: i64,
     pub(super) digest: Option<Vec<u8>>,
@@ -42,17 +42,13 @@ pub(super) struct DocumentRow {
 }
 
 impl DocumentRow {
-    pub(super) fn kind(&self) -> Result<DocumentKind> {
-        self.kind.parse().map_err(|_| Error::corrupt(format!("a document of kind `{}`", self.kind)))
-    }
-
     pub(super) fn tags(&mut self) -> Result<Vec<TagPath>> {
         std::mem::take(&mut self.tags).into_iter().map(read_tag).collect()
     }
 
     fn into_found(mut self) -> Result<Found> {
         let info = DocumentInfo {
-            kind: self.kind()?,
+            kind: self.kind,
             tags: self.tags()?,
             namespace: self.namespace,
             path: self.path,

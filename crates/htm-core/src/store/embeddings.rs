@@ -11,7 +11,7 @@ use super::orm::{Db, on};
 use crate::model::error::{Error, Result};
 use crate::model::jobs::queue_unknown;
 use crate::model::models::unknown;
-pub use crate::model::models::{retired, without_embedder};
+pub use crate::model::models::{ModelState, retired, without_embedder};
 use crate::model::vector_index::VectorIndex;
 use crate::provider::ModelName;
 
@@ -60,22 +60,6 @@ impl RegisteredModel {
     }
 }
 
-/// The use of a model by writes and by recall.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, strum::Display, strum::EnumString)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum ModelState {
-    /// Every write goes to it, but recall does not use it: it is not complete yet.
-    Building,
-    /// Recall uses it.
-    Active,
-    /// Formerly active. Every write still goes to it, so that it can be activated again.
-    Standby,
-    /// No longer written to.
-    Retired,
-}
-
 /// Registers a model and creates its store, or finds it. The first model ever registered becomes active; any other gets
 /// its index when it is complete (`vector_index::build`).
 ///
@@ -107,28 +91,20 @@ pub async fn models(pool: &dyn Connections) -> Result<Vec<RegisteredModel>> {
 /// As [`models`], also within a transaction.
 pub(crate) async fn models_on(db: impl Into<Db<'_>>) -> Result<Vec<RegisteredModel>> {
     let rows = embedding_model::Entity::find()
-        .order_by_desc(embedding_model::Column::State.eq(ModelState::Active.to_string()))
+        .order_by_desc(embedding_model::Column::State.eq(ModelState::Active))
         .order_by_desc(embedding_model::Column::Id)
         .all(&on(db))
         .await?;
-    let model = |row: embedding_model::Model| {
-        Ok(RegisteredModel {
-            id: row.id,
-            name: ModelName { provider: row.provider, name: row.name },
-            dimensions: row.dimensions as usize,
-            label: row.label,
-            queue: row.queue,
-            state: row
-                .state
-                .parse()
-                .map_err(|_| Error::corrupt(format!("a model in state `{}`", row.state)))?,
-            vector_index: row
-                .index_kind
-                .parse()
-                .map_err(|_| Error::corrupt(format!("a model with an index `{}`", row.index_kind)))?,
-        })
+    let model = |row: embedding_model::Model| RegisteredModel {
+        id: row.id,
+        name: ModelName { provider: row.provider, name: row.name },
+        dimensions: row.dimensions as usize,
+        label: row.label,
+        queue: row.queue,
+        state: row.state,
+        vector_index: row.index_kind,
     };
-    rows.into_iter().map(model).collect()
+    Ok(rows.into_iter().map(model).collect())
 }
 
 /// The existing tables of vectors, including those of retired models. Safe to put into SQL.

@@ -356,12 +356,11 @@ async fn list_of(
 
 impl FromRow<'_, PgRow> for Erasure {
     fn from_row(row: &PgRow) -> sqlx::Result<Self> {
-        let kind: String = row.try_get("selection")?;
         let number = |name: &str| row.try_get::<i64, _>(name).map(|it| it as u64);
         Ok(Self {
             id: row.try_get("id")?,
             asked_by: row.try_get("asked_by")?,
-            kind: kind.parse().map_err(|_| sqlx::Error::Decode(format!("`{kind}` is unknown").into()))?,
+            kind: row.try_get("selection")?,
             robot: row.try_get("robot")?,
             namespaces: row.try_get("namespaces")?,
             memories: number("memories")?,

@@ -6,7 +6,6 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::entity::{group_memory, node};
-use super::groups::read_role;
 use super::named::sql;
 use super::orm::{Db, on};
 use crate::model::error::Result;
@@ -32,7 +31,7 @@ struct SyncRow {
     max_tokens: i64,
     closed: bool,
     complete: bool,
-    role: Option<String>,
+    role: Option<GroupRole>,
     session: Option<Uuid>,
     node: Option<NodeId>,
     live: Option<bool>,
@@ -88,8 +87,8 @@ pub(crate) async fn sync(
         .fetch_all(db)
         .await?;
     let Some(first) = rows.first() else { return Ok(None) };
-    let member = match (&first.role, first.session) {
-        (Some(role), Some(session)) => Some((read_role(role)?, session)),
+    let member = match (first.role, first.session) {
+        (Some(role), Some(session)) => Some((role, session)),
         _ => None,
     };
     let (closed, max_tokens) = (first.closed, usize::try_from(first.max_tokens).unwrap_or(usize::MAX));

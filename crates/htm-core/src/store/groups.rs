@@ -112,7 +112,7 @@ pub(crate) async fn join_in_tx(
     lease: Duration,
     asked: Option<GroupRole>,
 ) -> Result<GroupRole> {
-    let role: String = sql!(include_str!("sql/group_join.sql"))
+    let role: GroupRole = sql!(include_str!("sql/group_join.sql"))
         .bind("group", group)?
         .bind("robot", robot)?
         .bind("session", session)?
@@ -120,7 +120,6 @@ pub(crate) async fn join_in_tx(
         .bind("role", asked.map(<&str>::from))?
         .fetch_scalar(&mut *connection)
         .await?;
-    let role = read_role(&role)?;
     match (role, asked) {
         (GroupRole::Passive, _) => drop(hand_over_in_tx(connection, group, Some(robot)).await?),
         (GroupRole::Active, None) => demote_lost_in_tx(connection, group).await?,
@@ -169,7 +168,7 @@ pub(crate) async fn beat(
         .await?;
     row.map(|row| {
         let BeatRow { version, closed, role, orphaned } = row;
-        Ok(Beat { version, closed, role: role.as_deref().map(read_role).transpose()?, orphaned })
+        Ok(Beat { version, closed, role, orphaned })
     })
     .transpose()
 }
@@ -178,7 +177,7 @@ pub(crate) async fn beat(
 struct BeatRow {
     version: i64,
     closed: bool,
-    role: Option<String>,
+    role: Option<GroupRole>,
     orphaned: bool,
 }
 
@@ -238,7 +237,7 @@ pub(crate) async fn membership(
         closed: bool,
         version: i64,
         robot_id: Option<RobotId>,
-        role: Option<String>,
+        role: Option<GroupRole>,
         lease_ms: Option<i64>,
     }
     let row: Option<Row> = sql!(
@@ -260,7 +259,7 @@ pub(crate) async fn membership(
             group: row.id,
             robot,
             session,
-            role: read_role(&role)?,
+            role,
             lease: Duration::from_millis(lease_ms.max(0) as u64),
         }),
         _ => None,
@@ -272,14 +271,14 @@ pub(crate) async fn membership(
 #[derive(sqlx::FromRow)]
 pub(crate) struct Member {
     pub(crate) robot_id: RobotId,
-    role: String,
+    role: GroupRole,
     pub(crate) session: Uuid,
     pub(crate) alive: bool,
 }
 
 impl Member {
     pub(crate) fn is_active(&self) -> bool {
-        self.role == GroupRole::Active.as_ref()
+        self.role == GroupRole::Active
     }
 }
 
@@ -318,7 +317,7 @@ pub(crate) async fn set_role_in_tx(
     role: GroupRole,
 ) -> Result<()> {
     group_member::Entity::update_many()
-        .set(group_member::ActiveModel { role: Set(role.as_ref().to_owned()), ..Default::default() })
+        .set(group_member::ActiveModel { role: Set(role), ..Default::default() })
         .filter(group_member::Column::GroupId.eq(group))
         .filter(group_member::Column::RobotId.eq(robot))
         .exec(&on(connection))
@@ -379,7 +378,7 @@ struct GroupRow {
 struct MemberRow {
     group_id: GroupId,
     robot: String,
-    role: String,
+    role: GroupRole,
     alive: bool,
     unseen_ms: i64,
     lease_ms: i64,
@@ -410,17 +409,11 @@ pub(crate) async fn list(
     .bind("groups", groups.iter().map(|group| group.id).collect::<Vec<_>>())?
     .fetch_all(pool)
     .await?;
-    let members = members
-        .into_iter()
-        .map(|row| {
-            let role = read_role(&row.role)?;
-            let MemberRow { group_id, robot, alive, unseen_ms, lease_ms, seen_version, joined_at, .. } = row;
-            Ok((
-                group_id,
-                GroupMemberInfo { robot, role, alive, unseen_ms, lease_ms, seen_version, joined_at },
-            ))
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let member = |row: MemberRow| {
+        let MemberRow { group_id, robot, role, alive, unseen_ms, lease_ms, seen_version, joined_at } = row;
+        (group_id, GroupMemberInfo { robot, role, alive, unseen_ms, lease_ms, seen_version, joined_at })
+    };
+    let members: Vec<_> = members.into_iter().map(member).collect();
     let group = |row: GroupRow| {
         let own = members.iter().filter(|(group, _)| *group == row.id).map(|(_, member)| member.clone());
         GroupInfo {
@@ -437,12 +430,4 @@ pub(crate) async fn list(
         }
     };
     Ok(groups.into_iter().map(group).collect())
-}
-
-/// Parses a role from the database; the table's CHECK is the same rule.
-pub(crate) fn read_role(role: &str) -> Result<GroupRole> {
-    GroupRole::ALL
-        .into_iter()
-        .find(|known| known.as_ref() == role)
-        .ok_or_else(|| Error::corrupt(format!("`{role}` is not a role in a group")))
 }

@@ -25,7 +25,7 @@ pub struct Retried {
 ///
 /// # Errors
 /// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database error.
-pub async fn retry(pool: &dyn Connections, selection: &Selection) -> Result<Retried> {
+pub(crate) async fn retry(pool: &dyn Connections, selection: &Selection) -> Result<Retried> {
     let mut selection = selection.clone();
     if let Selection::Filter(filter) = &mut selection {
         let state = *filter.state.get_or_insert(JobState::Dead);
@@ -50,7 +50,7 @@ pub async fn retry(pool: &dyn Connections, selection: &Selection) -> Result<Retr
 /// # Errors
 /// `job_not_found`, `job_state_unfit` (one of the ids is done or dead), `not_confirmed` (more than one job without
 /// [`Confirmation::Confirmed`]), or a database error; each leaves all jobs as they are.
-pub async fn cancel(
+pub(crate) async fn cancel(
     pool: &dyn Connections,
     selection: &Selection,
     confirmation: Confirmation,

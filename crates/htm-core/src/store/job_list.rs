@@ -159,7 +159,7 @@ impl FromStr for JobPlace {
 ///
 /// # Errors
 /// A database error.
-pub async fn list(
+pub(crate) async fn list(
     pool: &dyn Connections,
     filter: &JobFilter,
     after: Option<&JobPlace>,
@@ -173,7 +173,7 @@ pub async fn list(
 ///
 /// # Errors
 /// `job_not_found`, or a database error.
-pub async fn show(pool: &dyn Connections, ids: &[String]) -> Result<Vec<Job>> {
+pub(crate) async fn show(pool: &dyn Connections, ids: &[String]) -> Result<Vec<Job>> {
     let jobs = listed(&Selection::Ids(ids.to_vec()), None)?;
     let found: Vec<Job> = jobs.bind("limit", i64::MAX)?.fetch_all(pool).await?;
     let find = |id: &String| found.iter().find(|job| job.id == *id).cloned();

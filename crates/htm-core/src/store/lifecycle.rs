@@ -75,7 +75,7 @@ pub struct Activation {
 ///
 /// # Errors
 /// A database error, also for dimensions outside 1 to 4,000.
-pub async fn add(pool: &PgPool, name: &ModelName, dimensions: usize) -> Result<RegisteredModel> {
+pub(crate) async fn add(pool: &PgPool, name: &ModelName, dimensions: usize) -> Result<RegisteredModel> {
     let model = embeddings::register_model(pool, name, dimensions).await?;
     if model.is_in_use() {
         return Ok(model);
@@ -88,7 +88,7 @@ pub async fn add(pool: &PgPool, name: &ModelName, dimensions: usize) -> Result<R
 ///
 /// # Errors
 /// A database error.
-pub async fn overview(pool: &PgPool, model: &RegisteredModel) -> Result<ModelOverview> {
+pub(crate) async fn overview(pool: &PgPool, model: &RegisteredModel) -> Result<ModelOverview> {
     let exists: bool = sql!("select to_regclass(:store) is not null")
         .bind("store", model.store())?
         .fetch_scalar(pool)
@@ -111,7 +111,12 @@ pub async fn overview(pool: &PgPool, model: &RegisteredModel) -> Result<ModelOve
 /// # Errors
 /// `model_unknown`; `model_retired`; `model_incomplete`, unless `forced`: nodes that vectors find now would not be
 /// found; `writer_open`; or a database error. The active model is the same then; jobs may have been enqueued.
-pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u32) -> Result<Activation> {
+pub(crate) async fn activate(
+    pool: &PgPool,
+    label: &str,
+    forced: bool,
+    max_attempts: u32,
+) -> Result<Activation> {
     let look = async |connection: &mut PgConnection| {
         let models = embeddings::models_on(&mut *connection).await?;
         let target = embeddings::by_label(&models, label)?.clone();
@@ -155,7 +160,7 @@ pub async fn activate(pool: &PgPool, label: &str, forced: bool, max_attempts: u3
 /// # Errors
 /// `model_unknown`; `model_active`; `writer_open` (it is retired then, and jobs may be left: retire it again); or a
 /// database error.
-pub async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
+pub(crate) async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
     let mut tx = pool.begin().await?;
     lock_in_tx(&mut tx).await?;
     let model = embeddings::by_label(&embeddings::models_on(&mut *tx).await?, label)?.clone();
@@ -225,7 +230,7 @@ async fn set_state_in_tx(
     model: &RegisteredModel,
     state: ModelState,
 ) -> Result<()> {
-    let change = embedding_model::ActiveModel { state: Set(state.to_string()), ..Default::default() };
+    let change = embedding_model::ActiveModel { state: Set(state), ..Default::default() };
     embedding_model::Entity::update_many()
         .set(change)
         .filter(embedding_model::Column::Id.eq(model.id))

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use sea_orm::{ColumnTrait, EntityTrait, ModelTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 use ulid::Ulid;
 
 use super::connections::Connections;
-use super::entity::{group, group_memory, node, repeat, robot, tag};
+use super::entity::{group, group_memory, node, node_tag, repeat, robot, tag};
 use super::named::{Named, sql};
 use super::orm::on;
 use super::recall::{NodeRow, node_columns};
@@ -305,11 +305,21 @@ pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
         .one(&db)
         .await?
         .ok_or_else(|| not_found(id))?;
-    let tags = row.find_related(tag::Entity).order_by_asc(tag::Column::Path).all(&db).await?;
+    let tags: Vec<String> = node_tag::Entity::find()
+        .select_only()
+        .column(tag::Column::Path)
+        .inner_join(tag::Entity)
+        .filter(node_tag::Column::Namespace.eq(&row.namespace))
+        .filter(node_tag::Column::NodeId.eq(id))
+        .order_by_asc(tag::Column::Path)
+        .into_tuple()
+        .all(&db)
+        .await?;
     let repeats = repeat::Entity::find().filter(repeat::Column::NodeId.eq(id)).all(&db).await?;
     let last_repeat = repeats.iter().map(|repeat| repeat.last_at).max();
     Ok(Node {
         id,
+        superseded_by: relations::successors_of(pool, id, &row.namespace).await?,
         namespace: row.namespace,
         robot: robot.name,
         key: row.key,
@@ -322,7 +332,7 @@ pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
         importance: row.importance,
         token_count: row.token_count,
         token_encoding: row.token_encoding,
-        tags: tags.into_iter().map(|tag| read_tag(tag.path)).collect::<Result<_>>()?,
+        tags: tags.into_iter().map(read_tag).collect::<Result<_>>()?,
         metadata: row.metadata,
         remember_count: 1 + repeats.iter().map(|repeat| repeat.count).sum::<i64>(),
         first_remembered: row.remembered_at,
@@ -332,7 +342,6 @@ pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
         updated_at: row.updated_at,
         expires_at: row.expires_at,
         ttl_seconds: row.ttl_seconds,
-        superseded_by: relations::successors_of(pool, id).await?,
     })
 }
 

@@ -75,7 +75,7 @@ impl LimitChanges {
 ///
 /// # Errors
 /// A database error.
-pub async fn list(pool: &dyn Connections) -> Result<Vec<Provider>> {
+pub(crate) async fn list(pool: &dyn Connections) -> Result<Vec<Provider>> {
     sql!(
         "select p.*, (select count(*) from htm.provider_calls c where c.model = p.model and c.expires_at > now()) as calls,
                 (select count(*) from htm.waiting_calls w where w.model = p.model and w.expires_at > now()) as waiting,
@@ -92,7 +92,7 @@ pub async fn list(pool: &dyn Connections) -> Result<Vec<Provider>> {
 ///
 /// # Errors
 /// `limit_out_of_range` for a limit below 1, or a database error.
-pub async fn set_limits(pool: &dyn Connections, model: &str, changes: LimitChanges) -> Result<()> {
+pub(crate) async fn set_limits(pool: &dyn Connections, model: &str, changes: LimitChanges) -> Result<()> {
     changes.validate()?;
     let (change_requests, requests) = changes.requests_per_minute.parts();
     let (change_tokens, tokens) = changes.tokens_per_minute.parts();
@@ -123,10 +123,10 @@ pub async fn set_limits(pool: &dyn Connections, model: &str, changes: LimitChang
 ///
 /// # Errors
 /// `provider_unknown` when nothing is recorded of the model, or a database error.
-pub async fn reset(pool: &dyn Connections, model: &str) -> Result<u64> {
+pub(crate) async fn reset(pool: &dyn Connections, model: &str) -> Result<u64> {
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
     let well = provider::ActiveModel {
-        breaker: Set("closed".into()),
+        breaker: Set(BreakerState::Closed),
         failures: Set(0),
         openings: Set(0),
         limits: Set(0),
@@ -186,7 +186,7 @@ pub struct Budget {
 ///
 /// # Errors
 /// A database error.
-pub async fn budgets(pool: &dyn Connections) -> Result<Vec<Budget>> {
+pub(crate) async fn budgets(pool: &dyn Connections) -> Result<Vec<Budget>> {
     sql!(
         "select b.namespace, b.tokens_per_day,
                 case when b.day = (now() at time zone 'utc')::date then b.tokens_used else 0 end as tokens_used,
@@ -237,7 +237,11 @@ pub(crate) async fn usage(pool: &dyn Connections, days: u32) -> Result<Vec<Token
 ///
 /// # Errors
 /// `namespace_invalid`, `budget_out_of_range` for a budget below 0, or a database error.
-pub async fn set_budget(pool: &dyn Connections, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
+pub(crate) async fn set_budget(
+    pool: &dyn Connections,
+    namespace: &str,
+    tokens_per_day: Option<i64>,
+) -> Result<u64> {
     validate_namespace(namespace)?;
     if let Some(tokens) = tokens_per_day.filter(|tokens| *tokens < 0) {
         return Err(Error::new(

@@ -1,36 +1,37 @@
 //! Quotas of namespaces.
 
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
 
 use super::connections::Connections;
+use super::entity::quota;
 use super::named::sql;
+use super::orm::on;
 use crate::model::error::Result;
 use crate::model::quota::{Quota, QuotaUse};
 
 pub(crate) async fn get(pool: &dyn Connections, namespace: &str) -> Result<Quota> {
-    let found = sql!(
-        "select max_memories, max_bytes, requests_per_minute from htm.quotas where namespace = :namespace"
-    )
-    .bind("namespace", namespace)?
-    .fetch_optional(pool)
-    .await?;
-    Ok(found.map_or_else(Quota::default, |(max_memories, max_bytes, requests_per_minute)| Quota {
-        max_memories,
-        max_bytes,
-        requests_per_minute,
+    let found = quota::Entity::find_by_id(namespace).one(&on(pool)).await?;
+    Ok(found.map_or_else(Quota::default, |row| Quota {
+        max_memories: row.max_memories,
+        max_bytes: row.max_bytes,
+        requests_per_minute: row.requests_per_minute,
     }))
 }
 
 /// Those of these namespaces whose quota limits requests, and the most requests a minute of each.
 pub(crate) async fn of_requests(pool: &dyn Connections, namespaces: &[String]) -> Result<Vec<(String, i32)>> {
-    sql!(
-        "select namespace, requests_per_minute from htm.quotas
-          where namespace = any(:namespaces) and requests_per_minute is not null
-          order by namespace"
-    )
-    .bind("namespaces", namespaces)?
-    .fetch_all(pool)
-    .await
+    Ok(quota::Entity::find()
+        .select_only()
+        .columns([quota::Column::Namespace, quota::Column::RequestsPerMinute])
+        .filter(quota::Column::Namespace.eq_any(namespaces.to_vec()))
+        .filter(quota::Column::RequestsPerMinute.is_not_null())
+        .order_by_asc(quota::Column::Namespace)
+        .into_tuple()
+        .all(&on(pool))
+        .await?)
 }
 
 /// Takes up to `wanted` of the requests that the quota of a namespace allows in this minute. Returns how many were left to
@@ -50,23 +51,25 @@ pub(crate) async fn take_requests(
 /// Sets a quota. One that limits nothing is deleted.
 pub(crate) async fn set_in_tx(connection: &mut PgConnection, namespace: &str, quota: Quota) -> Result<()> {
     if quota.is_none() {
-        let delete = sql!("delete from htm.quotas where namespace = :namespace");
-        return delete.bind("namespace", namespace)?.execute(connection).await.map(drop);
+        quota::Entity::delete_by_id(namespace).exec(&on(connection)).await?;
+        return Ok(());
     }
-    sql!(
-        "insert into htm.quotas (namespace, max_memories, max_bytes, requests_per_minute)
-         values (:namespace, :memories, :bytes, :requests)
-         on conflict (namespace) do update
-            set max_memories = excluded.max_memories, max_bytes = excluded.max_bytes,
-                requests_per_minute = excluded.requests_per_minute"
-    )
-    .bind("namespace", namespace)?
-    .bind("memories", quota.max_memories)?
-    .bind("bytes", quota.max_bytes)?
-    .bind("requests", quota.requests_per_minute)?
-    .execute(connection)
-    .await
-    .map(drop)
+    let row = quota::ActiveModel {
+        namespace: Set(namespace.to_owned()),
+        max_memories: Set(quota.max_memories),
+        max_bytes: Set(quota.max_bytes),
+        requests_per_minute: Set(quota.requests_per_minute),
+        ..Default::default()
+    };
+    let changed = OnConflict::column(quota::Column::Namespace)
+        .update_columns([
+            quota::Column::MaxMemories,
+            quota::Column::MaxBytes,
+            quota::Column::RequestsPerMinute,
+        ])
+        .to_owned();
+    quota::Entity::insert(row).on_conflict(changed).exec_without_returning(&on(connection)).await?;
+    Ok(())
 }
 
 /// Counts what a namespace uses. Reads all of its nodes, but no text.

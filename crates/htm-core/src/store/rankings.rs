@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::connections::Connections;
+use super::entity::{ranking, ranking_choice};
 use super::kept_recalls;
 use super::named::sql;
-use crate::model::error::Result;
+use super::orm::on;
+use crate::model::error::{Error, Result};
 use crate::model::learning::{LearningSettings, Signal};
 use crate::model::rank::Learnt;
-use crate::model::rankings::{
-    RankingChoice, RankingComparison, RankingFigures, RankingInfo, RankingUsed, Trial, TrialKind,
-};
+use crate::model::rankings::{RankingChoice, RankingComparison, RankingInfo, RankingUsed, Trial, TrialKind};
 
 /// The settings of learning that a recall in the namespace needs.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +61,7 @@ pub(crate) async fn active(pool: &dyn Connections, namespace: &str) -> Result<Ac
             Err(why) => used.fallback = Some(format!("version {} is not used: {why}", row.version)),
         }
     }
+    // A kind of a newer program is not tried.
     let kind = row.trial_kind.and_then(|kind| kind.parse::<TrialKind>().ok());
     let trial = row.trial.zip(kind).and_then(|(version, kind)| {
         let ranking = match version {
@@ -248,48 +249,46 @@ pub(crate) async fn list(
     active: i32,
     version: Option<i32>,
 ) -> Result<Vec<RankingInfo>> {
-    type Row = (i32, Json<serde_json::Value>, Json<RankingFigures>, bool, String, DateTime<Utc>);
-    let rows: Vec<Row> = sql!(
-        "select version, learnt, figures, adopted, reason, made_at from htm.rankings
-          where namespace = :namespace and (:version::int is null or version = :version) order by version desc"
-    )
-    .bind("namespace", namespace)?
-    .bind("version", version)?
-    .fetch_all(pool)
-    .await?;
-    let info = |(version, learnt, Json(figures), was_adopted, reason, made_at): Row| {
-        let learnt = usable(Some(learnt));
-        RankingInfo {
-            namespace: namespace.into(),
-            version,
-            is_active: version == active,
-            was_adopted,
-            reason,
-            made_at,
-            figures,
+    let of_version = version.map(|version| ranking::Column::Version.eq(version));
+    let rows = ranking::Entity::find()
+        .filter(ranking::Column::Namespace.eq(namespace))
+        .filter(Condition::all().add_option(of_version))
+        .order_by_desc(ranking::Column::Version)
+        .all(&on(pool))
+        .await?;
+    let info = |row: ranking::Model| {
+        let unreadable = |_| Error::corrupt(format!("the figures of ranking {} of {namespace}", row.version));
+        let learnt = usable(Some(Json(row.learnt)));
+        Ok(RankingInfo {
+            namespace: row.namespace,
+            version: row.version,
+            is_active: row.version == active,
+            was_adopted: row.adopted,
+            reason: row.reason,
+            made_at: row.made_at,
+            figures: serde_json::from_value(row.figures).map_err(unreadable)?,
             trees: learnt.as_ref().map_or(0, |learnt| learnt.trees.len()),
             weights: learnt.as_ref().map(Learnt::described).unwrap_or_default(),
             unusable: learnt.err(),
-        }
+        })
     };
-    Ok(rows.into_iter().map(info).collect())
+    rows.into_iter().map(info).collect()
 }
 
 /// The last 20 changes of the active version, the newest first.
 pub(crate) async fn choices(pool: &dyn Connections, namespace: &str) -> Result<Vec<RankingChoice>> {
-    let rows: Vec<(i32, i32, DateTime<Utc>, String, String)> = sql!(
-        "select version, former, chosen_at, chosen_by, reason from htm.ranking_choices
-          where namespace = :namespace order by id desc limit 20"
-    )
-    .bind("namespace", namespace)?
-    .fetch_all(pool)
-    .await?;
-    let choice = |(version, former, chosen_at, chosen_by, reason)| RankingChoice {
-        version,
-        former,
-        chosen_at,
-        chosen_by,
-        reason,
+    let rows = ranking_choice::Entity::find()
+        .filter(ranking_choice::Column::Namespace.eq(namespace))
+        .order_by_desc(ranking_choice::Column::Id)
+        .limit(20)
+        .all(&on(pool))
+        .await?;
+    let choice = |row: ranking_choice::Model| RankingChoice {
+        version: row.version,
+        former: row.former,
+        chosen_at: row.chosen_at,
+        chosen_by: row.chosen_by,
+        reason: row.reason,
     };
     Ok(rows.into_iter().map(choice).collect())
 }

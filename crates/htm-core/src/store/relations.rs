@@ -207,8 +207,19 @@ pub(crate) async fn former_texts(pool: &dyn Connections, node: NodeId) -> Result
 }
 
 /// The live nodes that supersede a node, the last set first.
-pub(crate) async fn successors_of(pool: &dyn Connections, node: NodeId) -> Result<Vec<Successor>> {
-    Ok(superseded(pool, &[node]).await?.pop().map(|it| it.superseded_by).unwrap_or_default())
+pub(crate) async fn successors_of(
+    pool: &dyn Connections,
+    node: NodeId,
+    namespace: &str,
+) -> Result<Vec<Successor>> {
+    let sql =
+        format!("select {} from htm.nodes m where m.id = :node and m.namespace = :namespace", successors());
+    let found: Option<Option<Json<Vec<Successor>>>> = Named::new(&sql)
+        .bind("node", node)?
+        .bind("namespace", namespace)?
+        .fetch_optional_scalar(pool)
+        .await?;
+    Ok(found.flatten().map(|it| it.0).unwrap_or_default())
 }
 
 /// Those of the nodes that others supersede.

@@ -1,7 +1,6 @@
 //! The database server: its versions and durability, its clock, and numbers over all nodes.
 
 use chrono::{DateTime, Utc};
-use sqlx::PgExecutor;
 
 use super::connections::{Connections, TENANT_ROLE};
 use super::named::sql;
@@ -23,7 +22,7 @@ pub struct Versions {
 ///
 /// # Errors
 /// A database error.
-pub async fn versions(pool: &dyn Connections) -> Result<Versions> {
+pub(crate) async fn versions(pool: &dyn Connections) -> Result<Versions> {
     sql!(
         "select current_setting('server_version') as postgres,
                 coalesce((select extversion from pg_extension where extname = 'vector'), '') as pgvector,
@@ -31,19 +30,6 @@ pub async fn versions(pool: &dyn Connections) -> Result<Versions> {
     )
     .fetch_one(pool)
     .await
-}
-
-/// The number of other clients that are connected, of any kind.
-///
-/// # Errors
-/// A database error.
-pub async fn others_connected(executor: impl PgExecutor<'_>) -> Result<i64> {
-    Ok(sqlx::query_scalar(
-        "select count(*) from pg_stat_activity
-          where backend_type = 'client backend' and pid <> pg_backend_pid()",
-    )
-    .fetch_one(executor)
-    .await?)
 }
 
 /// Whether the tables have policies for the tenants' role, and this role may set it.
@@ -89,7 +75,7 @@ pub struct Progress {
 ///
 /// # Errors
 /// A database error.
-pub async fn progress(pool: &dyn Connections) -> Result<Progress> {
+pub(crate) async fn progress(pool: &dyn Connections) -> Result<Progress> {
     sql!(
         "select count(distinct n.id) as nodes,
                 count(distinct n.id) filter (where c.stage = 'embed') as embedded,
@@ -120,7 +106,7 @@ pub struct StageLatency {
 ///
 /// # Errors
 /// A database error.
-pub async fn stage_latencies(pool: &dyn Connections) -> Result<Vec<StageLatency>> {
+pub(crate) async fn stage_latencies(pool: &dyn Connections) -> Result<Vec<StageLatency>> {
     sql!(
         "select stage, percentile_cont(0.5) within group (order by ms) as p50_ms,
                 percentile_cont(0.95) within group (order by ms) as p95_ms, max(ms) as max_ms

@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{EntityTrait, QueryFilter};
 use sqlx::PgConnection;
 
 use super::connections::Connections;
+use super::entity::sign_in;
 use super::named::sql;
+use super::orm::on;
 use crate::model::api_keys::ApiKey;
 use crate::model::error::Result;
 
@@ -25,7 +29,10 @@ pub(crate) async fn begin(
     key: &str,
     length: Duration,
 ) -> Result<DateTime<Utc>> {
-    sql!("delete from htm.sign_ins where ends_at <= now()").execute(&mut *connection).await?;
+    sign_in::Entity::delete_many()
+        .filter(Expr::col(sign_in::Column::EndsAt).lte(Expr::current_timestamp()))
+        .exec(&on(&mut *connection))
+        .await?;
     sql!(
         "insert into htm.sign_ins (digest, key_id, ends_at)
          values (:digest, :key, now() + :seconds * interval '1 second')
@@ -84,9 +91,6 @@ pub(crate) async fn renew(
 
 /// Ends the sign-in of a token.
 pub(crate) async fn end(pool: &dyn Connections, digest: &[u8; 32]) -> Result<()> {
-    sql!("delete from htm.sign_ins where digest = :digest")
-        .bind("digest", &digest[..])?
-        .execute(pool)
-        .await?;
+    sign_in::Entity::delete_by_id(digest.to_vec()).exec(&on(pool)).await?;
     Ok(())
 }

@@ -15,6 +15,7 @@ use super::named::sql;
 use super::orm::on;
 use super::priorities;
 use crate::model::error::{Error, Result};
+use crate::model::ontology::ChangeKind;
 use crate::model::ontology::names::{Draft, Meaning, NameChange, Names, Tag};
 use crate::model::tags::Leftover;
 
@@ -79,7 +80,7 @@ pub(crate) async fn names(connection: &mut PgConnection, namespace: &str) -> Res
 pub(crate) async fn open_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
-    kind: &str,
+    kind: ChangeKind,
     details: &Value,
     made_by: Option<&str>,
 ) -> Result<i64> {
@@ -89,7 +90,7 @@ pub(crate) async fn open_in_tx(
          values (:namespace, :kind, :details, :made_by, clock_timestamp()) returning id"
     )
     .bind("namespace", namespace)?
-    .bind("kind", kind)?
+    .bind("kind", kind.as_ref())?
     .bind("details", details)?
     .bind("made_by", made_by)?
     .fetch_scalar(connection)
@@ -392,7 +393,7 @@ pub(crate) async fn end_split_in_tx(connection: &mut PgConnection, change: i64, 
 #[derive(DerivePartialModel)]
 #[sea_orm(entity = "tag_change::Entity")]
 pub(crate) struct Past {
-    pub(crate) kind: String,
+    pub(crate) kind: ChangeKind,
     pub(crate) details: Value,
     pub(crate) reverted_by: Option<i64>,
 }
@@ -400,7 +401,7 @@ pub(crate) struct Past {
 impl Past {
     /// Whether it is a split, after which nodes are tagged again.
     pub(crate) fn is_split(&self) -> bool {
-        self.kind == crate::model::ontology::ChangeKind::Split.as_ref()
+        self.kind == ChangeKind::Split
     }
 }
 

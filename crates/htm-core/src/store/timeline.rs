@@ -62,7 +62,7 @@ pub(crate) async fn counts(
         CountBy::Tag => (
             "count(distinct m.id)",
             "split_part(t.path, ':', 1)",
-            "join htm.node_tags nt on nt.node_id = m.id join htm.tags t on t.id = nt.tag_id",
+            "join htm.node_tags nt on nt.node_id = m.id and nt.namespace = m.namespace join htm.tags t on t.id = nt.tag_id",
         ),
     };
     let sql = include_str!("sql/timeline_counts.sql")
@@ -97,16 +97,18 @@ pub(crate) async fn page(
 /// The nodes around one: those before it and those after it, each in time order.
 pub(crate) type Around = (Vec<Node>, Vec<Node>);
 
-/// The nodes around some nodes, by the node that they are around.
+/// The nodes around some nodes of these namespaces, by the node that they are around.
 pub(crate) async fn neighbours(
     pool: &dyn Connections,
     nodes: &[NodeId],
+    namespaces: &[&str],
     before: usize,
     after: usize,
 ) -> Result<HashMap<NodeId, Around>> {
     let rows: Vec<Placed> =
         Named::new(&include_str!("sql/neighbours.sql").replace("{{node}}", &node_columns()))
             .bind("nodes", nodes)?
+            .bind("namespaces", namespaces)?
             .bind("before", before as i32)?
             .bind("after", after as i32)?
             .planned_anew()

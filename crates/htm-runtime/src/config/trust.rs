@@ -87,7 +87,7 @@ fn mark(locations: &Locations, path: &Path, text: &str) -> Option<PathBuf> {
     hash.update(path.as_os_str().as_bytes());
     hash.update([0]);
     hash.update(text);
-    let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let name = hex::encode(hash.finalize());
     Some(locations.trusted.as_ref()?.join(name))
 }
 

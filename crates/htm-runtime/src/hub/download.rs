@@ -134,7 +134,7 @@ fn hex<D: Digest>(mut digest: D, path: &Path) -> Result<String> {
     let mut buffer = vec![0; 1 << 20];
     loop {
         match file.read(&mut buffer).map_err(io(path))? {
-            0 => return Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            0 => return Ok(hex::encode(digest.finalize())),
             read => digest.update(&buffer[..read]),
         }
     }

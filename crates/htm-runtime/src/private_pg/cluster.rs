@@ -375,7 +375,7 @@ fn short_enough(run: PathBuf, uid: u32) -> PathBuf {
         return run;
     }
     let digest = Sha256::digest(run.as_os_str().as_bytes());
-    let key: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let key = hex::encode(&digest[..8]);
     PathBuf::from(format!("/tmp/htm-{uid}-{key}"))
 }
 

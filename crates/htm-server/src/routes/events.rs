@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Method};
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
-use htm_core::worker::gauges::QueueGauges;
+use htm_core::jobs::QueueGauges;
 use htm_core::{Event, EventPlace};
 use serde::Serialize;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};

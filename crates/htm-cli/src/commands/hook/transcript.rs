@@ -191,8 +191,7 @@ impl Turn {
             digest.update(part);
             digest.update([0]);
         }
-        let hex: String = digest.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{SOURCE}:{hex}")
+        format!("{SOURCE}:{}", hex::encode(&digest.finalize()[..16]))
     }
 }
 

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::process::ExitCode;
 
 use htm_core::fault::Fault;
-use htm_core::worker::embeddings::retired;
-use htm_core::worker::nodes;
+use htm_core::models::retired;
 use htm_core::{Filter, Htm, NodeId, RecallQuery, Strategy};
 use htm_runtime::Session;
 use serde::Serialize;
@@ -132,7 +131,7 @@ async fn queries(session: &Session, args: &CompareArgs) -> Result<(Vec<BatchQuer
         return Ok((made_of(args.queries.clone()), false));
     }
     let namespace = args.namespace.as_ref().unwrap_or(&session.config().memory.namespace);
-    let contents = nodes::sample_contents(session.pool(), namespace, SAMPLE).await?;
+    let contents = session.htm().models()?.sample_texts(namespace, SAMPLE).await?;
     if contents.is_empty() {
         return Err(CliError::new(
             codes::QUERIES_MISSING,

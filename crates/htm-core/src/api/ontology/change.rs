@@ -406,7 +406,7 @@ impl Ontology<'_> {
         if names.is_empty() {
             return Ok(changed);
         }
-        let change = store::open_in_tx(tx, namespace, kind.as_ref(), details, self.made_by).await?;
+        let change = store::open_in_tx(tx, namespace, kind, details, self.made_by).await?;
         let losing: Vec<String> = draft.merged.keys().chain(taken).cloned().collect();
         store::lock_nodes_in_tx(tx, namespace, &losing, None).await?;
         store::rename_in_tx(tx, namespace, &draft.renamed).await?;

@@ -119,8 +119,7 @@ impl Ontology<'_> {
         let namespace = self.namespace;
         let (tx, draft) = (&mut open.tx, &mut open.draft);
         let details = json!({ "change": change, "kind": past.kind });
-        let id =
-            store::open_in_tx(tx, namespace, ChangeKind::Revert.as_ref(), &details, self.made_by).await?;
+        let id = store::open_in_tx(tx, namespace, ChangeKind::Revert, &details, self.made_by).await?;
         let leaving: Vec<String> = draft.merged.keys().cloned().collect();
         store::lock_nodes_in_tx(tx, namespace, &leaving, Some(change)).await?;
         store::undo_added_in_tx(tx, id, namespace, change).await?;

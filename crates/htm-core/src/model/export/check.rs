@@ -119,15 +119,16 @@ impl SavedDocument {
         least("bytes", self.bytes, 0)?;
         least("passages", self.passages.into(), 1)?;
         times([self.loaded_at, self.changed_at])?;
-        self.digest.as_deref().map(digest).transpose()
+        self.digest.as_deref().map(|text| digest("digest", text).map(Vec::from)).transpose()
     }
 }
 
 /// The 32 bytes of a digest in hex.
-fn digest(hex: &str) -> Result<Vec<u8>> {
-    let byte = |at: usize| hex.get(at..at + 2).and_then(|it| u8::from_str_radix(it, 16).ok());
-    let bytes: Option<Vec<u8>> = (0..hex.len()).step_by(2).map(byte).collect();
-    bytes.filter(|bytes| bytes.len() == 32).ok_or_else(|| invalid("digest is not 64 hexadecimal digits"))
+fn digest(field: &str, text: &str) -> Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    hex::decode_to_slice(text, &mut bytes)
+        .map_err(|_| invalid(format_args!("{field} is not 64 hexadecimal digits")))?;
+    Ok(bytes)
 }
 
 impl SavedBudget {
@@ -273,12 +274,10 @@ impl SavedMemory {
 
     /// The SHA-256 of its first text.
     pub(crate) fn first_hash(&self) -> Result<[u8; 32]> {
-        let Some(hex) = &self.first_sha256 else { return Ok(content_hash(&self.text)) };
-        let byte =
-            |place: usize| hex.get(2 * place..2 * place + 2).and_then(|it| u8::from_str_radix(it, 16).ok());
-        let bytes: Option<Vec<u8>> = (0..32).map(byte).collect();
-        let hash = bytes.filter(|_| hex.len() == 64).and_then(|bytes| bytes.try_into().ok());
-        hash.ok_or_else(|| invalid("first_sha256 is not 64 digits of hex"))
+        match &self.first_sha256 {
+            Some(text) => digest("first_sha256", text),
+            None => Ok(content_hash(&self.text)),
+        }
     }
 }
 

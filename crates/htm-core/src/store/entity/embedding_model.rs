@@ -2,6 +2,9 @@
 
 use sea_orm::entity::prelude::*;
 
+use crate::model::models::ModelState;
+use crate::model::vector_index::VectorIndex;
+
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(schema_name = "htm", table_name = "embedding_models")]
 pub(crate) struct Model {
@@ -11,10 +14,10 @@ pub(crate) struct Model {
     pub(crate) name: String,
     pub(crate) dimensions: i32,
     pub(crate) distance: String,
-    pub(crate) state: String,
+    pub(crate) state: ModelState,
     pub(crate) label: String,
     pub(crate) queue: Option<String>,
-    pub(crate) index_kind: String,
+    pub(crate) index_kind: VectorIndex,
     pub(crate) created_at: ChronoDateTimeUtc,
 }
 

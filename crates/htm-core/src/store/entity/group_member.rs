@@ -2,6 +2,7 @@
 
 use sea_orm::entity::prelude::*;
 
+use crate::model::groups::GroupRole;
 use crate::model::id::{GroupId, RobotId};
 
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -11,7 +12,7 @@ pub(crate) struct Model {
     pub(crate) group_id: GroupId,
     #[sea_orm(primary_key, auto_increment = false)]
     pub(crate) robot_id: RobotId,
-    pub(crate) role: String,
+    pub(crate) role: GroupRole,
     pub(crate) session: Uuid,
     pub(crate) lease_ms: i64,
     pub(crate) seen_at: ChronoDateTimeUtc,

@@ -48,14 +48,4 @@ impl Related<super::robot::Entity> for Entity {
     }
 }
 
-impl Related<super::tag::Entity> for Entity {
-    fn to() -> RelationDef {
-        super::node_tag::Relation::Tag.def()
-    }
-
-    fn via() -> Option<RelationDef> {
-        Some(super::node_tag::Relation::Node.def().rev())
-    }
-}
-
 impl ActiveModelBehavior for ActiveModel {}

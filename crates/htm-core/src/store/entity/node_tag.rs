@@ -3,6 +3,7 @@
 use sea_orm::entity::prelude::*;
 
 use crate::model::id::NodeId;
+use crate::model::tags::TagOrigin;
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(schema_name = "htm", table_name = "node_tags")]
@@ -13,7 +14,7 @@ pub(crate) struct Model {
     pub(crate) node_id: NodeId,
     #[sea_orm(primary_key, auto_increment = false)]
     pub(crate) tag_id: i64,
-    pub(crate) origin: String,
+    pub(crate) origin: TagOrigin,
     pub(crate) model: Option<String>,
     pub(crate) prompt_version: Option<String>,
     pub(crate) confidence: Option<f32>,
@@ -22,8 +23,6 @@ pub(crate) struct Model {
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub(crate) enum Relation {
-    #[sea_orm(belongs_to = "super::node::Entity", from = "Column::NodeId", to = "super::node::Column::Id")]
-    Node,
     #[sea_orm(belongs_to = "super::tag::Entity", from = "Column::TagId", to = "super::tag::Column::Id")]
     Tag,
 }

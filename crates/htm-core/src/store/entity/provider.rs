@@ -2,6 +2,8 @@
 
 use sea_orm::entity::prelude::*;
 
+use crate::model::providers::BreakerState;
+
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(schema_name = "htm", table_name = "providers")]
 pub(crate) struct Model {
@@ -14,7 +16,7 @@ pub(crate) struct Model {
     pub(crate) token_level: f64,
     pub(crate) levels_at: Option<ChronoDateTimeUtc>,
     pub(crate) pace_ms: Option<f64>,
-    pub(crate) breaker: String,
+    pub(crate) breaker: BreakerState,
     pub(crate) failures: i32,
     pub(crate) openings: i32,
     pub(crate) limits: i32,

@@ -261,7 +261,7 @@ fn forms(text: &str) -> Vec<String> {
     let text = text.to_lowercase();
     let once = escaped(&text);
     let twice = escaped(&once);
-    let bytes = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let bytes = hex::encode(&text);
     vec![once, twice, bytes]
 }
 

@@ -4,8 +4,9 @@ use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection};
 
 use super::{Namespaces, ROWS};
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::model::export::{SavedChange, SavedName};
+use crate::model::ontology::ChangeKind;
 use crate::model::ontology::names::Meaning;
 use crate::model::tags::read_tag;
 use crate::store::named::sql;
@@ -20,7 +21,7 @@ pub(crate) async fn changes(
     struct ChangeRow {
         id: i64,
         namespace: String,
-        kind: String,
+        kind: ChangeKind,
         details: Json<serde_json::Map<String, serde_json::Value>>,
         made_by: Option<String>,
         made_at: chrono::DateTime<chrono::Utc>,
@@ -34,20 +35,17 @@ pub(crate) async fn changes(
         .bind("limit", ROWS)?
         .fetch_all(db)
         .await?;
-    let change = |row: ChangeRow| {
-        let unknown = |_| Error::corrupt(format!("change {} is of the kind `{}`", row.id, row.kind));
-        Ok(SavedChange {
-            action: row.kind.parse().map_err(unknown)?,
-            ns: row.namespace,
-            change: row.id,
-            details: row.details.0,
-            made_by: row.made_by,
-            made_at: row.made_at,
-            nodes: row.nodes,
-            reverts: row.reverts,
-        })
+    let change = |row: ChangeRow| SavedChange {
+        action: row.kind,
+        ns: row.namespace,
+        change: row.id,
+        details: row.details.0,
+        made_by: row.made_by,
+        made_at: row.made_at,
+        nodes: row.nodes,
+        reverts: row.reverts,
     };
-    rows.into_iter().map(change).collect()
+    Ok(rows.into_iter().map(change).collect())
 }
 
 /// A page of the names, after a change and a name.

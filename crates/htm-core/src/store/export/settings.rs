@@ -95,16 +95,15 @@ pub(crate) async fn documents(
     .bind("limit", ROWS)?
     .fetch_all(db)
     .await?;
-    let hex = |digest: Vec<u8>| digest.iter().map(|byte| format!("{byte:02x}")).collect();
     let saved = |mut row: DocumentRow| {
         Ok(SavedDocument {
-            format: row.kind()?,
+            format: row.kind,
             tags: row.tags()?,
             ns: row.namespace,
             path: row.path,
             title: row.title,
             bytes: row.bytes,
-            digest: row.digest.map(hex),
+            digest: row.digest.map(hex::encode),
             passages: row.loaded,
             loaded_at: row.loaded_at,
             changed_at: row.changed_at,

@@ -41,7 +41,7 @@ with held as (
            nt.origin, nt.model, nt.prompt_version, nt.confidence
       from once n
       join htm.node_tags nt on nt.node_id = n.id and nt.namespace = n.namespace and nt.origin <> 'manual'
-      join htm.tags t on t.id = nt.tag_id and t.split_into is not null
+      join htm.tags t on t.id = nt.tag_id and t.namespace = n.namespace and t.split_into is not null
       left join htm.tags f on t.split_rest = 'first' and f.namespace = t.namespace and f.path = t.split_into[1]
      where exists (select from htm.completions c
                     where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision and c.stage = 'tag')

@@ -1,11 +1,12 @@
 -- The nodes around some nodes, in time order: in the session of each by place, else by time; without a session in its
 -- namespace. `place` is below 0 before the node, above 0 after it.
 --
--- :nodes bigint[]   :before int how many before each   :after int how many after each
+-- :nodes bigint[]   :namespaces text[], those that they are in   :before int how many before each   :after int how many after each
 --
 -- Index: nodes_pk; nodes_session_idx, or nodes_namespace_created_at_idx without a session
 with self as materialized (
-    select id, namespace, session, seq, created_at from htm.nodes where id = any (:nodes)
+    select id, namespace, session, seq, created_at from htm.nodes
+     where id = any (:nodes) and namespace = any (:namespaces)
 ),
 placed as (
     -- In each direction one of three: a conversation whose places are known, one whose are not, none at all.
@@ -51,6 +52,6 @@ placed as (
 select p.around, p.place,
        {{node}}
   from placed p
-  join htm.nodes m on m.id = p.id and m.namespace = p.namespace
+  join htm.nodes m on m.id = p.id and m.namespace = p.namespace and m.namespace = any (:namespaces)
   join htm.robots r on r.id = m.robot_id
  order by p.around, p.place

@@ -1,6 +1,6 @@
 -- The sizes of the searched namespaces, and the languages of their nodes beside the handle's. A namespace without
 -- statistics is counted up to 2,000 nodes. Lengths are in distinct lexemes: a tsvector has that number without being
--- unpacked. An index of pg_textsearch on the texts is found by its kind.
+-- unpacked. An index of pg_textsearch on the texts is found by its kind, and not sought where that kind is unknown.
 --
 -- :namespaces text[]   :language text
 --
@@ -36,7 +36,8 @@ bm25 as (
       join pg_am a on a.oid = c.relam and a.amname = 'bm25'
       join pg_attribute t on t.attrelid = i.indrelid and t.attnum = i.indkey[0] and t.attname = 'content'
      cross join lateral pg_options_to_table(c.reloptions) o
-     where i.indrelid = 'htm.nodes'::regclass and i.indisvalid and i.indpred is null and c.relkind = 'i'
+     where (select exists (select from pg_am where amname = 'bm25'))
+       and i.indrelid = 'htm.nodes'::regclass and i.indisvalid and i.indpred is null and c.relkind = 'i'
        and o.option_name = 'text_config'
      order by c.oid limit 1
 )
