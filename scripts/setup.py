@@ -10,7 +10,8 @@
   setup.py pgbouncer       PgBouncer of Debian 12, for tests, into HTM_HOME/test; needs apt-get
 
 HTM_HOME is the environment's, else /var/lib/htm for root, else $XDG_DATA_HOME/htm (~/.local/share/htm).
-Versions and hashes are pinned in requirements.txt. What is there already stays as it is: run it as often as
+Versions and hashes are pinned in requirements.txt, but for PgBouncer's, which apt-get
+checks. What is there already stays as it is: run it as often as
 you like, and two at once. pip's own settings hold, such as PIP_INDEX_URL or PIP_FIND_LINKS for a machine
 without network. Exit status: 0 when everything is in place, 1 with a line that says what is not and why.
 """
@@ -124,7 +125,7 @@ def in_place(what, version, target, complete, make):
         scratch.chmod(0o755)
         made = make(scratch)
         if not complete(made):
-            raise Failed(f"{label}: the wheel does not hold what it should")
+            raise Failed(f"{label}: the download does not hold what it should")
         try:
             os.rename(made, target)
         except OSError:
@@ -255,6 +256,13 @@ def pgbouncer():
                 raise Failed(f"PgBouncer: `apt-get download {package}`: {got.stdout.strip()}")
         for package in scratch.glob("*.deb"):
             subprocess.run(["dpkg-deb", "--extract", str(package), str(made)], check=True)
+        libraries = next(made.glob("usr/lib/*-linux-gnu"))
+        (made / "libraries").symlink_to(libraries.relative_to(made))
+        tried = subprocess.run([str(made / "usr/sbin/pgbouncer"), "--version"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               env={"LD_LIBRARY_PATH": str(libraries)})
+        if tried.returncode != 0:
+            raise Failed(f"PgBouncer does not run here: {tried.stdout.strip()}")
         return made
 
     target = htm_home() / "test" / "pgbouncer"

@@ -68,9 +68,12 @@ pub fn postgres_16() -> Option<PathBuf> {
     fetched("postgres16", "PostgreSQL 16")
 }
 
-/// The root of the files of Debian's PgBouncer. None, with a message, if it cannot be fetched.
-pub fn pgbouncer() -> Option<PathBuf> {
-    fetched("pgbouncer", "PgBouncer")
+/// Debian's PgBouncer with its libraries. None, with a message, if it cannot be fetched.
+pub fn pgbouncer() -> Option<Command> {
+    let root = fetched("pgbouncer", "PgBouncer")?;
+    let mut command = Command::new(root.join("usr/sbin/pgbouncer"));
+    command.env("LD_LIBRARY_PATH", root.join("libraries"));
+    Some(command)
 }
 
 /// The directory of a part of `scripts/setup.py`, which is fetched if it is not there. None, with a message, if it cannot

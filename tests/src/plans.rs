@@ -1,4 +1,4 @@
-//! The plans of statements that ran, as PostgreSQL's `auto_explain` tells them.
+//! The plans of statements that ran, as PostgreSQL's `auto_explain` reports them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use sqlx::postgres::PgConnectOptions;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Connections on which every statement tells its plan, those within functions and of foreign keys too. Needs a superuser.
+/// Connections on which every statement reports its plan, also those inside functions and of foreign keys. Needs a superuser.
 pub fn explained(options: PgConnectOptions) -> PgConnectOptions {
     options.options([
         ("session_preload_libraries", "auto_explain"),
@@ -22,7 +22,7 @@ pub fn explained(options: PgConnectOptions) -> PgConnectOptions {
     ])
 }
 
-/// The plans of this thread's statements on [`explained`] connections, while it is there.
+/// The plans of this thread's statements on [`explained`] connections, as long as this value lives.
 pub struct Plans {
     notices: Arc<Mutex<Vec<String>>>,
     _subscriber: tracing::subscriber::DefaultGuard,
@@ -93,7 +93,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Gets an event at a time.
+/// Receives one event per write.
 struct Notices(Arc<Mutex<Vec<String>>>);
 
 impl Write for Notices {

@@ -70,8 +70,11 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("keep_working_memory.sql", "n", "a working memory has its nodes by their numbers"),
     ("keep_working_memory.sql", "", "as above"),
     ("live_nodes.sql", "n", "as above"),
-    ("neighbours.sql", "", "a node is asked for by its number; those beside it are read by its namespace"),
-    ("related.sql", "r", "as above"),
+    (
+        "related.sql",
+        "r",
+        "a node is asked for by its number; those that are related to it are read by its namespace",
+    ),
     ("recall/then_former.sql", "f", "a part of statements as of an earlier time, which are not hot"),
     ("recall/then_former.sql", "n", "a part of statements as of an earlier time, which are not hot"),
     ("recall/then_same.sql", "n", "a part of statements as of an earlier time, which are not hot"),

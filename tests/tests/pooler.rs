@@ -18,9 +18,11 @@ struct Pooler {
 impl Pooler {
     /// Starts it, with more settings. None, with a message, if there is none.
     async fn start(server: &OwnServer, settings: &str) -> Option<Self> {
-        // That of the system, or one that is fetched with its libraries.
-        let root =
-            if Path::new("/usr/sbin/pgbouncer").exists() { "/".into() } else { htm_tests::pgbouncer()? };
+        let installed = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"];
+        let mut command = match installed.into_iter().find(|path| Path::new(path).exists()) {
+            Some(path) => Command::new(path),
+            None => htm_tests::pgbouncer()?,
+        };
         let files = server.files().await;
         let (dir, owner) = (cluster_dir(), std::fs::metadata(&files.data).unwrap());
         let config = dir.path().join("pgbouncer.ini");
@@ -33,14 +35,7 @@ impl Pooler {
         std::fs::write(&config, text).unwrap();
         std::fs::write(dir.path().join("users"), "\"postgres\" \"\"\n").unwrap();
         chown(dir.path(), Some(owner.uid()), Some(owner.gid())).unwrap();
-        let process = Command::new(root.join("usr/sbin/pgbouncer"))
-            .env("LD_LIBRARY_PATH", root.join("usr/lib/x86_64-linux-gnu"))
-            .arg("-q")
-            .arg(&config)
-            .uid(owner.uid())
-            .gid(owner.gid())
-            .spawn()
-            .unwrap();
+        let process = command.arg("-q").arg(&config).uid(owner.uid()).gid(owner.gid()).spawn().unwrap();
         let pooler = Self { process, dir };
         wait_until(|| async { pooler.dir.path().join(".s.PGSQL.6432").exists() }).await;
         Some(pooler)

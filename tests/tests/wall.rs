@@ -122,6 +122,7 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
         ("jobs", htm.jobs().unwrap_err()),
         ("models", htm.models().unwrap_err()),
         ("providers", htm.providers().unwrap_err()),
+        ("database", htm.database().unwrap_err()),
         ("backfill", htm.count_backfill(&backfill(elsewhere)).await.unwrap_err()),
         ("backfill all", htm.count_backfill(&backfill(None)).await.unwrap_err()),
         ("counts of a cache that all share", htm.query_cache().unwrap_err()),

@@ -121,7 +121,7 @@ class Htm(Subjects):
                 yield json.loads(line)
 
     def events(self, *namespaces: str, after: str | None = None) -> Iterator[Event]:
-        """What happens, from when its first event is asked for or from after an event, without an end.
+        """An endless stream of what happens: from the moment the first event is requested, or after a given event.
 
         Once it was connected, it reconnects as often as it has to, and misses nothing.
         """

@@ -43,7 +43,7 @@ export interface ExportOptions extends Options {
 
 /** Where events begin. */
 export interface EventOptions extends Options {
-  /** The `id` of the last event that was read. Default: events from when the first is asked for. */
+  /** The `id` of the last event that was read. Default: events from the moment the first one is requested. */
   after?: string;
 }
 
@@ -131,8 +131,8 @@ export class Htm extends Subjects {
   }
 
   /**
-   * What happens, from when its first event is asked for or from after an event, without an end. Once it was connected,
-   * it reconnects as often as it has to, and misses nothing.
+   * An endless stream of what happens: from the moment the first event is requested, or after a given event. Once it was
+   * connected, it reconnects as often as it has to, and misses nothing.
    */
   async *events(
     namespaces: readonly string[] = [],

@@ -202,7 +202,7 @@ impl PrivatePg {
         .await
     }
 
-    /// The number of clients that are connected, of any kind. 0 if the server does not run or does not answer.
+    /// The number of other clients that are connected, of any kind. 0 if the server does not run or does not answer.
     ///
     /// # Errors
     /// As [`status`](Self::status).

@@ -20,7 +20,7 @@ fn family(name: &str) -> PathBuf {
 }
 
 fn hex<D: Digest>(digest: D) -> String {
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(digest.finalize())
 }
 
 /// A repository: its files, as the hub would list and serve them.

@@ -15,7 +15,7 @@ impl Htm {
     /// The database, for operators.
     ///
     /// # Errors
-    /// `namespace_forbidden` for a handle [within a wall](Htm::within): it has all namespaces.
+    /// `namespace_forbidden` for a handle [within a wall](Htm::within): the database has all namespaces.
     pub fn database(&self) -> Result<Database<'_>> {
         self.admit_all().map(|()| Database { htm: self })
     }

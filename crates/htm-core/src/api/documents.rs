@@ -117,8 +117,8 @@ impl Htm {
         let gone: HashSet<NodeId> = plan.gone.iter().copied().collect();
         let gone: Vec<_> = locked.into_iter().filter(|it| gone.contains(&it.id)).collect();
         forget::forget_in_tx(tx, &gone, ForgetReason::Asked).await?;
-        store::move_in_tx(tx, &plan.moved).await?;
-        store::untag_in_tx(tx, &plan.kept, &old).await?;
+        store::move_in_tx(tx, namespace, &plan.moved).await?;
+        store::untag_in_tx(tx, namespace, &plan.kept, &old).await?;
         let mut assigned = Vec::new();
         for node in &plan.kept {
             for tag in &new {

@@ -348,7 +348,7 @@ async fn change_tags_in_tx(
     let mut count = 0;
     if !remove.is_empty() {
         let paths: Vec<&str> = remove.iter().map(TagPath::as_str).collect();
-        count += tags::unassign_in_tx(connection, node, &paths).await?;
+        count += tags::unassign_in_tx(connection, (node, namespace), &paths).await?;
     }
     if !add.is_empty() {
         let tags: Vec<_> = add.iter().map(|tag| (node, namespace, tag.as_str())).collect();

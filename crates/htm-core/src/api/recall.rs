@@ -78,9 +78,9 @@ impl Htm {
     /// Adds what stands around each hit in its conversation or document.
     async fn add_neighbours(&self, hits: &mut [Hit], around: usize) -> Result<()> {
         let is_beside_others = |hit: &&Hit| hit.node.session.is_some();
-        let nodes: Vec<NodeId> = hits.iter().filter(is_beside_others).map(|hit| hit.node.id).collect();
+        let beside = hits.iter().filter(is_beside_others).map(|hit| (hit.node.id, &*hit.node.namespace));
+        let (nodes, namespaces): (Vec<NodeId>, BTreeSet<&str>) = beside.unzip();
         if !nodes.is_empty() {
-            let namespaces: BTreeSet<&str> = hits.iter().map(|hit| &*hit.node.namespace).collect();
             let namespaces = Vec::from_iter(namespaces);
             let mut found = timeline::neighbours(self.pool(), &nodes, &namespaces, around, around).await?;
             for hit in hits {

@@ -24,11 +24,6 @@ pub enum GroupRole {
     Passive,
 }
 
-impl GroupRole {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Active, Self::Passive];
-}
-
 /// The options of a join.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinOptions {

@@ -162,7 +162,11 @@ pub(crate) async fn passages(
 }
 
 /// Moves passages to other places of their document. Their texts stay, and so do their vectors.
-pub(crate) async fn move_in_tx(connection: &mut PgConnection, moved: &[Moved]) -> Result<()> {
+pub(crate) async fn move_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    moved: &[Moved],
+) -> Result<()> {
     if moved.is_empty() {
         return Ok(());
     }
@@ -170,8 +174,9 @@ pub(crate) async fn move_in_tx(connection: &mut PgConnection, moved: &[Moved]) -
         "update htm.nodes n set seq = u.seq, source = u.source, metadata = u.metadata
            from unnest(:nodes::bigint[], :seqs::int[], :sources::text[], :metadata::jsonb[])
                 as u(node, seq, source, metadata)
-          where n.id = u.node"
+          where n.id = u.node and n.namespace = :namespace"
     )
+    .bind("namespace", namespace)?
     .bind("nodes", moved.iter().map(|it| it.node).collect::<Vec<_>>())?
     .bind("seqs", moved.iter().map(|it| it.seq).collect::<Vec<_>>())?
     .bind("sources", moved.iter().map(|it| it.source.as_str()).collect::<Vec<_>>())?
@@ -184,6 +189,7 @@ pub(crate) async fn move_in_tx(connection: &mut PgConnection, moved: &[Moved]) -
 /// Takes tags from passages that they have because their document had them, not because of a tagger.
 pub(crate) async fn untag_in_tx(
     connection: &mut PgConnection,
+    namespace: &str,
     nodes: &[NodeId],
     tags: &[TagPath],
 ) -> Result<()> {
@@ -192,9 +198,10 @@ pub(crate) async fn untag_in_tx(
     }
     sql!(
         "delete from htm.node_tags nt using htm.tags t
-          where nt.node_id = any (:nodes) and nt.origin = 'manual' and t.id = nt.tag_id
+          where nt.node_id = any (:nodes) and nt.namespace = :namespace and nt.origin = 'manual' and t.id = nt.tag_id
             and t.path in (select unnest(array[p, htm.tag_meant(t.namespace, p)]) from unnest(:paths::text[]) p)"
     )
+    .bind("namespace", namespace)?
     .bind("nodes", nodes)?
     .bind("paths", tags.iter().map(TagPath::as_str).collect::<Vec<_>>())?
     .execute(connection)

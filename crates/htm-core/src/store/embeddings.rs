@@ -11,7 +11,7 @@ use super::orm::{Db, on};
 use crate::model::error::{Error, Result};
 use crate::model::jobs::queue_unknown;
 use crate::model::models::unknown;
-pub use crate::model::models::{ModelState, retired, without_embedder};
+pub use crate::model::models::{ModelState, retired};
 use crate::model::vector_index::VectorIndex;
 use crate::provider::ModelName;
 

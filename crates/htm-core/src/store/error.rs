@@ -53,6 +53,7 @@ impl From<sqlx::Error> for Error {
             E::Configuration(_) => {
                 Error::new(codes::DATABASE_URL_INVALID, "the database's URL cannot be read").caused_by(error)
             }
+            E::ColumnDecode { .. } | E::Decode(_) => unreadable().with_source(error),
             _ => refused().caused_by(error),
         }
     }
@@ -68,6 +69,7 @@ impl From<sea_orm::DbErr> for Error {
                 Ok(error) => error.into(),
                 Err(shared) => refused().with_source(shared),
             },
+            error @ (DbErr::Type(_) | DbErr::Json(_)) => unreadable().with_source(error),
             other => refused().with_source(other),
         }
     }
@@ -108,6 +110,10 @@ fn denied(error: sqlx::Error) -> Error {
 
 fn refused() -> Error {
     Error::new(codes::DATABASE_ERROR, "the database refused a statement").with_kind(ErrorKind::Database)
+}
+
+fn unreadable() -> Error {
+    Error::corrupt("a value of a row")
 }
 
 impl Error {
@@ -262,6 +268,17 @@ mod tests {
         };
         assert_eq!(parts(&direct), parts(&by_orm));
         assert!(direct.database().is_some());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_corrupt() {
+        let unknown = || "`asleep` is no state".into();
+        let column = sqlx::Error::ColumnDecode { index: "state".into(), source: unknown() };
+        let by_driver = [column, sqlx::Error::Decode(unknown())].map(Error::from);
+        let by_orm = [DbErr::Type("`asleep` is no state".into()), DbErr::Json("no".into())].map(Error::from);
+        for error in by_driver.into_iter().chain(by_orm) {
+            assert_eq!(error.code(), codes::CORRUPT.name, "{}", chain(&error));
+        }
     }
 
     #[test]

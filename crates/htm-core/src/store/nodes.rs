@@ -450,7 +450,11 @@ pub async fn contents(
 ///
 /// # Errors
 /// A database error.
-pub async fn sample_contents(pool: &dyn Connections, namespace: &str, count: u32) -> Result<Vec<String>> {
+pub(crate) async fn sample_contents(
+    pool: &dyn Connections,
+    namespace: &str,
+    count: u32,
+) -> Result<Vec<String>> {
     sql!(
         "select content from htm.nodes
           where namespace = :namespace and deleted_at is null order by random() limit :count"

@@ -61,14 +61,12 @@ pub(crate) async fn active(pool: &dyn Connections, namespace: &str) -> Result<Ac
             Err(why) => used.fallback = Some(format!("version {} is not used: {why}", row.version)),
         }
     }
-    // A kind of a newer program is not tried.
-    let kind = row.trial_kind.and_then(|kind| kind.parse::<TrialKind>().ok());
-    let trial = row.trial.zip(kind).and_then(|(version, kind)| {
-        let ranking = match version {
+    let trial = trial(row.trial, row.trial_kind).and_then(|trial| {
+        let ranking = match trial.version {
             0 => None,
             _ => Some(Arc::new(usable(row.tried).ok()?)),
         };
-        Some((Trial { version, kind }, ranking))
+        Some((trial, ranking))
     });
     Ok(ActiveRanking {
         keeps: row.is_on,
@@ -153,6 +151,7 @@ pub(crate) async fn setting(pool: &dyn Connections, namespace: &str) -> Result<O
     }))
 }
 
+/// A kind that a newer program has set is not tried.
 fn trial(version: Option<i32>, kind: Option<String>) -> Option<Trial> {
     let kind = kind.and_then(|kind| kind.parse().ok())?;
     Some(Trial { version: version?, kind })
@@ -257,7 +256,8 @@ pub(crate) async fn list(
         .all(&on(pool))
         .await?;
     let info = |row: ranking::Model| {
-        let unreadable = |_| Error::corrupt(format!("the figures of ranking {} of {namespace}", row.version));
+        let unreadable =
+            |error| Error::corrupt(format!("the figures of ranking {} of {namespace}: {error}", row.version));
         let learnt = usable(Some(Json(row.learnt)));
         Ok(RankingInfo {
             namespace: row.namespace,

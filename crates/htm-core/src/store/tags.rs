@@ -173,15 +173,16 @@ pub(crate) async fn assign_manual_in_tx(
 /// Removes tags of any origin from a node, by any of their names; returns the number removed.
 pub(crate) async fn unassign_in_tx(
     connection: &mut PgConnection,
-    node: NodeId,
+    (node, namespace): (NodeId, &str),
     paths: &[&str],
 ) -> Result<u64> {
     let taken = sql!(
         "delete from htm.node_tags nt using htm.tags t
-          where nt.node_id = :node and t.id = nt.tag_id
+          where nt.node_id = :node and nt.namespace = :namespace and t.id = nt.tag_id
             and t.path in (select unnest(array[p, htm.tag_meant(t.namespace, p)]) from unnest(:paths::text[]) p)"
     )
     .bind("node", node)?
+    .bind("namespace", namespace)?
     .bind("paths", paths)?
     .execute(connection)
     .await?;
@@ -207,12 +208,11 @@ async fn listed(
         "select t.path, t.description
            from htm.tags t
           cross join lateral (select count(*) as uses
-                                from (select from htm.node_tags nt
-                                       where nt.tag_id = t.id and nt.namespace = :namespace limit 1000) counted) u
+                                from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
            -- Stops at the first that is found. As a condition, \"exists\" may be answered by reading every assignment.
           cross join lateral (select count(*) > 0 as is_used
                                 from (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id and n.namespace = nt.namespace
-                                       where nt.tag_id = t.id and nt.namespace = :namespace and n.deleted_at is null limit 1) found) l
+                                       where nt.tag_id = t.id and n.deleted_at is null limit 1) found) l
           where t.namespace = :namespace and (t.split_into is null or :also_split)
             -- What is described, or takes the place of another tag, counts from the start.
             and (t.description is not null or l.is_used

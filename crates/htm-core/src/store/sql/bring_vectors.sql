@@ -31,6 +31,6 @@ with node as materialized (
     on conflict (node_id, revision, stage, model, namespace) do update set done_at = now()
 ), former as (
     delete from htm.completions c using once n
-     where c.node_id = n.id and c.revision < n.revision and c.stage = 'embed' and c.model = :model
+     where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage = 'embed' and c.model = :model
 )
 select id from once

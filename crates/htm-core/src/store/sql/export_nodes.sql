@@ -19,7 +19,8 @@ select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.autho
        coalesce((select jsonb_agg(jsonb_build_object('tag', t.path, 'origin', a.origin, 'model', a.model,
                                                      'prompt_version', a.prompt_version, 'confidence', a.confidence,
                                                      'at', a.created_at) order by t.path)
-                   from htm.node_tags a join htm.tags t on t.id = a.tag_id where a.node_id = n.id), '[]') as tags,
+                   from htm.node_tags a join htm.tags t on t.id = a.tag_id
+                  where a.node_id = n.id and a.namespace = n.namespace), '[]') as tags,
        coalesce((select jsonb_agg(jsonb_build_object('change', d.change_id, 'added', d.added, 'assignment',
                                                      d.assignment - 'created_at'
                                                      || jsonb_build_object('tag', d.path, 'at', d.assignment -> 'created_at'))
@@ -38,7 +39,7 @@ select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.autho
        coalesce((select jsonb_agg(jsonb_build_object('model', c.model, 'version', c.version, 'outcome', c.outcome,
                                                      'at', c.done_at) order by c.model)
                    from htm.completions c
-                  where c.node_id = n.id and c.revision = n.revision and c.stage = 'tag'
+                  where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision and c.stage = 'tag'
                     and not exists (select from htm.visible_jobs j
                                      where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag'
                                        and j.status in ('Pending', 'Running') and j.status <> 'Done'

@@ -25,5 +25,5 @@ select apalis.generate_ulid(), t.queue,
   join htm.nodes n on n.id = u.node and n.deleted_at is null
  cross join target t
  where not exists (select from htm.completions c
-                    where c.node_id = n.id and c.revision = n.revision and c.stage = t.stage
+                    where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision and c.stage = t.stage
                       and (t.done_by is null or c.model = t.done_by))

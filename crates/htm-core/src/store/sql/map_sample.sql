@@ -16,10 +16,10 @@ select s.id, e.embedding,
        case when length(n.content) > 160 then left(n.content, 160) || '…' else n.content end as excerpt, r.name as robot, n.created_at,
        array(select distinct split_part(t.path, ':', 1)
                from htm.node_tags a join htm.tags t on t.id = a.tag_id
-              where a.node_id = s.id
+              where a.node_id = s.id and a.namespace = s.namespace
               order by 1) as topics
   from sample s
-  join htm.nodes n on n.id = s.id
+  join htm.nodes n on n.id = s.id and n.namespace = s.namespace
   join {{store}} e on e.node_id = s.id and e.namespace = s.namespace
   join htm.robots r on r.id = n.robot_id
  order by s.id

@@ -1,7 +1,8 @@
 -- The nodes around some nodes, in time order: in the session of each by place, else by time; without a session in its
 -- namespace. `place` is below 0 before the node, above 0 after it.
 --
--- :nodes bigint[]   :namespaces text[], those that they are in   :before int how many before each   :after int how many after each
+-- :nodes bigint[]   :namespaces text[], those that they are in
+-- :before int how many before each   :after int how many after each
 --
 -- Index: nodes_pk; nodes_session_idx, or nodes_namespace_created_at_idx without a session
 with self as materialized (

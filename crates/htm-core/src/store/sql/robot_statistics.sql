@@ -26,7 +26,7 @@ with robot as materialized (
     select w.robot_id, count(*) as nodes, sum(n.token_count) as tokens
       from robot r
       join htm.working_memory w on w.robot_id = r.id
-      join htm.nodes n on n.id = w.node_id and n.deleted_at is null
+      join htm.nodes n on n.id = w.node_id and n.namespace = w.namespace and n.deleted_at is null
      group by w.robot_id
 )
 select r.id, r.uuid, r.namespace, r.name, r.metadata, r.created_at, r.last_active, r.max_tokens,

@@ -19,7 +19,7 @@ with target as materialized (
                       and j.metadata -> 'node' = n.id::text) as waits
       from htm.tag_changes c
       join htm.tag_change_nodes d on d.change_id = c.id and not d.added
-      join htm.nodes n on n.id = d.node_id and n.deleted_at is null
+      join htm.nodes n on n.id = d.node_id and n.namespace = d.namespace and n.deleted_at is null
      where c.id = :change and c.namespace = :namespace and c.kind = 'split'
 ), has as materialized (
     select distinct g.ord, g.target, n.id

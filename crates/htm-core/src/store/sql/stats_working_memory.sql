@@ -8,7 +8,7 @@ select r.namespace, r.name, count(*) as nodes, sum(n.token_count)::bigint as tok
        coalesce(r.max_tokens, :max_tokens) as max_tokens
   from htm.working_memory w
   join htm.robots r on r.id = w.robot_id
-  join htm.nodes n on n.id = w.node_id and n.deleted_at is null
+  join htm.nodes n on n.id = w.node_id and n.namespace = w.namespace and n.deleted_at is null
  where :namespace::text is null or r.namespace = :namespace
  group by r.id
  order by tokens desc, r.namespace, r.name

@@ -13,7 +13,7 @@ with gone as (
        and (a.origin = 'manual'
             or not exists (select from htm.completions d
                              join htm.tag_changes made on made.id = :undone
-                            where d.node_id = a.node_id and d.stage = 'tag' and d.done_at > made.made_at))
+                            where d.node_id = a.node_id and d.namespace = a.namespace and d.stage = 'tag' and d.done_at > made.made_at))
     returning a.*, t.path
 )
 insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)

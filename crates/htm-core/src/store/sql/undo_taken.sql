@@ -16,7 +16,7 @@ with back as (
        and (:also_if_tagged_since or a.origin = 'manual'
             or not exists (select from htm.completions d
                              join htm.tag_changes made on made.id = :undone
-                            where d.node_id = c.node_id and d.stage = 'tag' and d.done_at > made.made_at))
+                            where d.node_id = c.node_id and d.namespace = c.namespace and d.stage = 'tag' and d.done_at > made.made_at))
      order by 2, 3
     on conflict (node_id, tag_id, namespace) do nothing
     returning *

@@ -6,7 +6,7 @@
 select count(*)
   from htm.tags t
   join htm.node_tags a on a.tag_id = t.id
-  join htm.nodes n on n.id = a.node_id
+  join htm.nodes n on n.id = a.node_id and n.namespace = a.namespace
  where t.namespace = :namespace and t.path = :tag and n.deleted_at is null
    and not exists (select from htm.visible_jobs j
                     where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status = 'Pending'
