@@ -14,7 +14,7 @@ use super::orm::on;
 use crate::model::error::{Error, Result};
 use crate::model::learning::{LearningSettings, Signal};
 use crate::model::rank::Learnt;
-use crate::model::rankings::{RankingChoice, RankingComparison, RankingInfo, RankingUsed, Trial, TrialKind};
+use crate::model::rankings::{RankingChoice, RankingComparison, RankingInfo, RankingUsed, Trial};
 
 /// The settings of learning that a recall in the namespace needs.
 #[derive(Clone, Debug, Default)]
