@@ -211,7 +211,7 @@ async fn listed(
                                 from (select from htm.node_tags nt where nt.tag_id = t.id limit 1000) counted) u
            -- Stops at the first that is found. As a condition, \"exists\" may be answered by reading every assignment.
           cross join lateral (select count(*) > 0 as is_used
-                                from (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id and n.namespace = nt.namespace
+                                from (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id and n.namespace = :namespace
                                        where nt.tag_id = t.id and n.deleted_at is null limit 1) found) l
           where t.namespace = :namespace and (t.split_into is null or :also_split)
             -- What is described, or takes the place of another tag, counts from the start.
