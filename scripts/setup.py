@@ -256,7 +256,7 @@ def pgbouncer():
                 raise Failed(f"PgBouncer: `apt-get download {package}`: {got.stdout.strip()}")
         for package in scratch.glob("*.deb"):
             subprocess.run(["dpkg-deb", "--extract", str(package), str(made)], check=True)
-        libraries = next(made.glob("usr/lib/*-linux-gnu"))
+        libraries = next(made.glob("usr/lib/*-linux-gnu"), made)
         (made / "libraries").symlink_to(libraries.relative_to(made))
         tried = subprocess.run([str(made / "usr/sbin/pgbouncer"), "--version"], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
