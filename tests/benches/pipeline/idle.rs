@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use htm_core::Memory;
 use htm_tests::measure::percentile_ms;
-use htm_tests::{Sandbox, TestDatabase};
+use htm_tests::{Sandbox, TestDatabase, wait_until};
 use nix::sys::signal::Signal;
 use sqlx::postgres::PgListener;
 use tokio_util::sync::CancellationToken;
@@ -68,13 +68,12 @@ async fn pickup(effort: Effort) -> [f64; 4] {
         tokio::time::sleep(REST).await;
         let node = htm.remember(Memory::new(format!("memory number {number}"))).await.expect("written").node;
         let written = Instant::now();
-        let end = loop {
-            let seen = seen.lock().expect("no panic holds it").get(&node).copied();
-            if let Some((begun, done)) = seen.and_then(|seen| Some((seen.begun, seen.done?))) {
-                break (begun, done);
-            }
-            tokio::time::sleep(Duration::from_millis(2)).await;
+        let ended = || {
+            let seen = seen.lock().expect("no panic holds it").get(&node).copied()?;
+            Some((seen.begun, seen.done?))
         };
+        wait_until(async || ended().is_some()).await;
+        let end = ended().expect("it has ended");
         // The first ones open connections and plan statements.
         if number >= 5 {
             begun.push(end.0.saturating_duration_since(written));
