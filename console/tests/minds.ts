@@ -1,4 +1,4 @@
-// A server whose memories robots and groups have in mind.
+// A server with working memories of robots and groups.
 
 import type { Locator, Page } from "playwright-core";
 import { startedFixture } from "./fixture.js";
@@ -44,7 +44,7 @@ export function workingOf(robot: string): Promise<Working> {
   return fixture.server.api(`/v1/robots/${robot}/working-memory?namespace=${NAMESPACE}`);
 }
 
-/** A robot that has these memories in mind, which came in one after another. */
+/** A robot with these memories in its working memory, which came in one after another. */
 export async function withInMind(robot: string, nodes: readonly number[], max_tokens: number): Promise<void> {
   await fixture.server.api("/v1/robots", { name: robot, namespace: NAMESPACE });
   await fixture.server.api(`/v1/robots/${robot}`, { namespace: NAMESPACE, max_tokens }, "PATCH");

@@ -44,7 +44,7 @@ function views(memory: number): Record<string, Shot> {
     tags: TAGS,
     "tags-suggestions": {
       path: `/console/tags?${namespace}&part=suggestions`,
-      ready: (page) => page.getByText("told apart").click(),
+      ready: (page) => page.getByText("marked as distinct").click(),
     },
     "tags-history": { path: `/console/tags?${namespace}&part=history` },
     "tags-empty": { path: "/console/tags?namespace=nowhere" },

@@ -18,7 +18,7 @@ async function agrees(page: Page, robot: string): Promise<Working> {
   const widths = await bar.locator("> span").evaluateAll((parts) => parts.map((part) => Number.parseFloat((part as unknown as { style: { width: string } }).style.width)));
   assert.deepEqual(widths.map(Math.round), working.nodes.map((entry) => Math.round((100 * entry.tokens) / max_tokens)));
   await page.getByText(`${max_tokens - tokens} tokens free`).waitFor();
-  const table = page.getByRole("table", { name: "What is in mind" });
+  const table = page.getByRole("table", { name: "Working memory, in the order of eviction" });
   assert.deepEqual(await named(table.getByRole("link")), working.nodes.map(({ node }) => node));
   assert.deepEqual(await savedOf(robot), working.nodes.map(({ node }) => node).sort((a, b) => a - b));
   return working;
@@ -41,9 +41,9 @@ test("the bar of a robot and what leaves next agree with the server, and so it l
   const found = page.getByRole("region", { name: "Add a memory" }).getByRole("listitem").filter({ hasText: `Memory ${last} ` });
   await found.getByText(`#${next} would leave for it`).waitFor();
   await found.getByRole("button", { name: `Add memory ${last}` }).click();
-  const notice = page.locator(".notice", { hasText: `Memory ${last} is in mind now; #${next} left for it.` });
+  const notice = page.locator(".notice", { hasText: `Memory ${last} is in working memory now; #${next} left for it.` });
   await notice.waitFor();
-  await found.getByText("in mind", { exact: true }).waitFor();
+  await found.getByText("in working memory", { exact: true }).waitFor();
   const after = await agrees(page, "bob");
   assert.deepEqual(new Set(after.nodes.map(({ node }) => node)), new Set([...ids.slice(1, 6), last]));
 
@@ -90,7 +90,7 @@ test("memories are used, weighed and removed, the budget changes, and the databa
   await page.getByRole("button", { name: "Change the budget …" }).click();
   const budget = page.getByRole("dialog", { name: "Budget of eve" });
   await budget.getByLabel("Tokens, 1 to 1,000,000,000").fill(String(stats.tokens));
-  await budget.getByText(`Everything that is in mind fits: ${stats.tokens} tokens.`).waitFor();
+  await budget.getByText(`Everything in working memory fits: ${stats.tokens} tokens.`).waitFor();
   await budget.getByLabel("Tokens, 1 to 1,000,000,000").fill(String(stats.tokens - 1));
   await budget.getByText(/^1 memory with \d+ tokens would not fit any more/).waitFor();
   await budget.getByRole("button", { name: "Set the budget" }).click();
@@ -105,7 +105,7 @@ test("memories are used, weighed and removed, the budget changes, and the databa
 
   await page.getByRole("button", { name: "Empty it …" }).click();
   await page.getByRole("dialog", { name: "Empty the working memory" }).getByRole("button", { name: "Empty it" }).click();
-  await page.getByText("This robot has nothing in mind.").waitFor();
+  await page.getByText("This working memory is empty.").waitFor();
   assert.deepEqual(await savedOf("eve"), []);
   await page.context().close();
 });

@@ -1,6 +1,6 @@
 //! The way of a job through the worker, against floors measured in the same run.
 //!
-//! `./justw bench --bench pipeline`. Every figure is the median of three measurements, each on a database of its own.
+//! `./justw bench-rust --bench pipeline`. Every figure is the median of three measurements, each on a database of its own.
 //! `--quick` measures once, and less; `--only drain`, `--only idle`, `--only live` measure a part.
 
 #[path = "pipeline/drain.rs"]

@@ -1,6 +1,6 @@
 //! How fast a memory is written, against floors measured in the same run.
 //!
-//! `./justw bench --bench remember -- --nodes 100000`. The database is a
+//! `./justw bench-rust --bench remember -- --nodes 100000`. The database is a
 //! scratch one of the test server: fsync and synchronous_commit as that server has them, shown at the top.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 //! What HTTP and MCP add to the library: writes and recalls over the server, against the same calls of the library in
 //! the same run.
 //!
-//! `./justw bench --bench server -- --nodes 10000`; with `--load 60` also 200 clients that write and recall for a minute.
+//! `./justw bench-rust --bench server -- --nodes 10000`; with `--load 60` also 200 clients that write and recall for a minute.
 //! Server and clients share this process and its processors; the MCP server is a process, `htm mcp`. The rows "of a
 //! tenant" are of a key with a namespace, which row-level security restricts; the library's calls beside them are
 //! restricted by the same, but for those "without a wall".

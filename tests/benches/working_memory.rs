@@ -1,6 +1,6 @@
 //! How fast a working memory is, and how it grows. No database: it is in process.
 //!
-//! `./justw bench --bench working_memory`
+//! `./justw bench-rust --bench working_memory`
 
 use std::collections::{BTreeSet, HashMap};
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use htm_core::context::assemble;
 use htm_core::working_memory::Entry;
-use htm_core::{ContextHeader, ContextOptions, ContextStrategy, NodeId, TokenEncoding, WorkingMemory};
+use htm_core::{ContextHeader, ContextOptions, ContextOrder, NodeId, TokenEncoding, WorkingMemory};
 
 const ENCODING: TokenEncoding = TokenEncoding::O200kBase;
 /// A measurement is the median of this many.
@@ -144,9 +144,9 @@ fn context() {
     let options = ContextOptions::new(2 * all);
     let cases = [
         ("all fit, balanced", options.clone()),
-        ("all fit, recent", options.clone().strategy(ContextStrategy::Recent)),
-        ("all fit, important", options.clone().strategy(ContextStrategy::Important)),
-        ("all fit, frequent", options.clone().strategy(ContextStrategy::Frequent)),
+        ("all fit, recent", options.clone().order(ContextOrder::Recent)),
+        ("all fit, important", options.clone().order(ContextOrder::Important)),
+        ("all fit, frequent", options.clone().order(ContextOrder::Frequent)),
         ("all fit, with headers", options.clone().header(ContextHeader::AgeAndSource)),
         ("all fit, joined by spaces", options.clone().separator(" ")),
         ("half fit", ContextOptions { max_tokens: all / 2, ..options }),

@@ -379,3 +379,14 @@ async fn former_texts_stay_with_their_authors_and_times_until_the_purge() {
     sqlx::query("delete from htm.nodes").execute(&db.pool).await.unwrap();
     assert_eq!(db.count("select count(*) from htm.node_revisions").await, 0);
 }
+
+#[tokio::test]
+async fn many_new_nodes_count_also_if_later_ones_were_seen_before() {
+    let db = TestDatabase::new().await;
+    // A node of a transaction that ended before has a larger id.
+    sqlx::query("update htm.statistics_watermark set node_id = 1000000").execute(&db.pool).await.unwrap();
+    let memories: Vec<Memory> = (0..60).map(|number| Memory::new(format!("word{number}"))).collect();
+    db.htm().remember_many(&memories).await.unwrap();
+    assert_eq!(statistics::refresh_due(&db.pool).await.unwrap(), 1);
+    assert_eq!(db.count("select node_count from htm.namespace_statistics").await, 60);
+}

@@ -7,6 +7,9 @@ use sea_orm::{ColumnTrait, ColumnType, EntityTrait, IdenStatic, Iterable};
 
 /// The names of their own crate that the files of the entities use.
 mod model {
+    pub(crate) mod documents {
+        pub(crate) use htm_core::DocumentKind;
+    }
     pub(crate) mod groups {
         pub(crate) use htm_core::GroupRole;
     }
@@ -22,6 +25,9 @@ mod model {
     pub(crate) mod providers {
         pub(crate) use htm_core::BreakerState;
     }
+    pub(crate) mod relations {
+        pub(crate) use htm_core::RelationKind;
+    }
     pub(crate) mod tags {
         pub(crate) use htm_core::tag::TagOrigin;
     }
@@ -34,21 +40,26 @@ mod model {
 #[allow(dead_code, unused_imports)]
 #[path = "../../crates/htm-core/src/store/entity"]
 mod entity {
+    pub(crate) mod audit_entry;
     pub(crate) mod backfill;
     pub(crate) mod budget;
+    pub(crate) mod document;
     pub(crate) mod embedding_model;
     pub(crate) mod group;
     pub(crate) mod group_member;
     pub(crate) mod group_memory;
+    pub(crate) mod learning;
     pub(crate) mod lexeme_statistic;
     pub(crate) mod namespace_statistic;
     pub(crate) mod node;
     pub(crate) mod node_tag;
+    pub(crate) mod operation;
     pub(crate) mod paused_queue;
     pub(crate) mod provider;
     pub(crate) mod quota;
     pub(crate) mod ranking;
     pub(crate) mod ranking_choice;
+    pub(crate) mod relation;
     pub(crate) mod repeat;
     pub(crate) mod retention;
     pub(crate) mod robot;
@@ -72,9 +83,9 @@ async fn entities_are_the_tables() {
             count += 1;
         )*};
     }
-    check_each!(backfill budget embedding_model group group_member group_memory lexeme_statistic namespace_statistic);
-    check_each!(node node_tag paused_queue provider quota ranking ranking_choice repeat retention robot sign_in);
-    check_each!(tag tag_change tag_change_name tag_synonym);
+    check_each!(audit_entry backfill budget document embedding_model group group_member group_memory learning);
+    check_each!(lexeme_statistic namespace_statistic node node_tag operation paused_queue provider quota ranking);
+    check_each!(ranking_choice relation repeat retention robot sign_in tag tag_change tag_change_name tag_synonym);
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/htm-core/src/store/entity");
     assert_eq!(count, std::fs::read_dir(files).unwrap().count(), "an entity is not checked");
 }

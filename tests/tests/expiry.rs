@@ -15,6 +15,10 @@ async fn remember(htm: &Htm, text: &str, expires: Option<Expiry>) -> NodeId {
     htm.remember(Memory { expires, ..Memory::new(text) }).await.unwrap().node
 }
 
+/// Statements that wait for another transaction.
+const WAITING: &str =
+    "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
 /// The whole hours from now to a node's expiry.
 async fn hours(db: &TestDatabase, node: NodeId) -> Option<i64> {
     sqlx::query_scalar(
@@ -107,6 +111,65 @@ async fn reading_prolongs_where_that_is_asked() {
     assert_eq!(hours(&db, lives).await, Some(10));
     let stranger = htm.within(["b"]).unwrap();
     assert_eq!(stranger.refresh(&all).await.unwrap_err().code(), "node_not_found");
+}
+
+#[tokio::test]
+async fn a_robot_that_acts_for_itself_prolongs_nothing_of_others() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let of_bea = Memory::new("a lighthouse at dusk").robot("bea").expires(Expiry::After(10 * HOUR));
+    let of_bea = htm.remember(of_bea).await.unwrap().node;
+    let of_ada = Memory::new("a lighthouse at dawn").robot("ada").expires(Expiry::After(10 * HOUR));
+    let of_ada = htm.remember(of_ada).await.unwrap().node;
+    pass(&db, 4).await;
+    let ada = htm.acting_as("ada").unwrap();
+    assert_eq!(ada.refresh(&[of_ada, of_bea]).await.unwrap(), 1);
+    assert_eq!((hours(&db, of_ada).await, hours(&db, of_bea).await), (Some(10), Some(6)));
+    pass(&db, 1).await;
+    let query = RecallQuery::new("lighthouse").strategy(Strategy::Fulltext);
+    assert_eq!(ada.recall(&RecallQuery { refresh: true, ..query }).await.unwrap().hits.len(), 2);
+    assert_eq!((hours(&db, of_ada).await, hours(&db, of_bea).await), (Some(10), Some(5)));
+}
+
+#[tokio::test]
+async fn a_repeat_and_a_sweep_at_the_same_time_lose_nothing() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let keyed = || Memory::new("with a key").key("k");
+    let node = remember(&htm, "again", Some(Expiry::After(HOUR))).await;
+    htm.remember(keyed().expires(Expiry::After(HOUR))).await.unwrap();
+    pass(&db, 2).await;
+    // The repeat is first: the sweep leaves what it holds.
+    let mut tx = db.pool.begin().await.unwrap();
+    let repeated = htm.remember_in_tx(&mut tx, Memory::new("again")).await.unwrap();
+    assert_eq!(htm.sweep().await.unwrap().namespaces[0].expired, 1, "the one with the key");
+    tx.commit().await.unwrap();
+    assert_eq!(repeated.notify().node, node);
+    assert_eq!(htm.sweep().await.unwrap().namespaces.len(), 0);
+    assert_eq!(htm.get(node).await.unwrap().expires_at, None);
+
+    // The sweep is first: what it forgets is remembered anew.
+    let short = || Memory::new("for an hour").expires(Expiry::After(HOUR));
+    let nodes = [
+        htm.remember(short()).await.unwrap().node,
+        htm.remember(keyed().expires(Expiry::After(HOUR))).await.unwrap().node,
+    ];
+    pass(&db, 2).await;
+    let mut sweep = db.pool.begin().await.unwrap();
+    let forget = "update htm.nodes set deleted_at = now(), forget_reason = 'expired' where id = any ($1)";
+    sqlx::query(forget).bind(&nodes[..]).execute(&mut *sweep).await.unwrap();
+    let writing = [short(), keyed()].map(|memory| {
+        let htm = htm.clone();
+        tokio::spawn(async move { htm.remember(memory).await.unwrap() })
+    });
+    wait_until(|| async { db.count(WAITING).await == 2 }).await;
+    sweep.commit().await.unwrap();
+    for written in writing {
+        let receipt = written.await.unwrap();
+        assert_eq!(receipt.outcome, Outcome::Written);
+        assert!(!nodes.contains(&receipt.node));
+        htm.get(receipt.node).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use htm_core::providers::LimitChanges;
 use htm_core::{FieldChange, Memory, NodeId, TokenEncoding};
 use htm_providers::fake::{self, FakeSettings};
-use htm_providers::openai::{self, OpenAiSettings};
+use htm_providers::{ApiSettings, openai};
 use htm_tests::{Sandbox, TestDatabase, worker_options};
 use htm_worker::{Options, Report};
 use serde_json::{Value, json};
@@ -99,10 +99,10 @@ impl Model {
 
     /// Works off the queue, with so many texts a call.
     async fn drain(&self, db: &TestDatabase, batch: usize) -> Report {
-        let tagger = openai::tagger(OpenAiSettings {
+        let tagger = openai::tagger(ApiSettings {
             base_url: format!("{}/v1", self.server.uri()),
             model: "mock-chat".into(),
-            ..OpenAiSettings::default()
+            ..ApiSettings::openai()
         });
         let embedder = fake::embedder(FakeSettings { dimensions: 256, ..FakeSettings::default() }).unwrap();
         let relevance = TagSelection::new(Some(embedder), ONTOLOGY_TOKENS, TokenEncoding::Estimate);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use htm_core::provider::ModelName;
 use htm_core::worker::jobs::{self, Embedded, Lease};
@@ -9,9 +10,13 @@ use htm_core::worker::{embeddings, queues, tags, workers};
 use htm_core::{
     Caller, Confirmation, Edit, Htm, Memory, NodeId, Purge, RecallQuery, Removed, Scope, Stage, Strategy,
 };
-use htm_tests::{TestDatabase, drain};
+use htm_tests::{TestDatabase, drain, wait_until};
 
 use Confirmation::{Confirmed, Missing};
+
+/// Statements that wait for another transaction.
+const WAITING: &str =
+    "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 async fn remember(htm: &Htm, memory: Memory) -> NodeId {
     htm.remember(memory).await.unwrap().node
@@ -547,4 +552,41 @@ async fn what_another_robot_said_too_is_not_forgotten_by_one_alone() {
     assert_eq!(htm.get(node).await.unwrap().remember_count, 3);
     htm.forget_planned(&theirs, &Caller::AnyRobot, Confirmed).await.unwrap();
     assert_eq!(htm.get(node).await.unwrap_err().code(), "node_not_found");
+}
+
+#[tokio::test]
+async fn a_text_that_another_robot_repeats_at_this_moment_is_kept() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = remember(&htm, Memory::new("shared").robot("ada")).await;
+    let mut tx = db.pool.begin().await.unwrap();
+    let repeated = htm.remember_in_tx(&mut tx, Memory::new("shared").robot("bob")).await.unwrap();
+    let forgetting = tokio::spawn({
+        let htm = htm.clone();
+        async move { htm.forget(node, &Caller::Robot("ada".into()), Confirmed).await }
+    });
+    wait_until(|| async { db.count(WAITING).await > 0 }).await;
+    tx.commit().await.unwrap();
+    assert_eq!(repeated.notify().node, node);
+    assert_eq!(forgetting.await.unwrap().unwrap_err().code(), "remembered_by_others");
+    htm.get(node).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_restore_and_a_prune_at_the_same_time_leave_no_node_without_a_reason() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = remember(&htm, Memory::new("x")).await;
+    let dead = "update apalis.jobs set status = 'Killed', attempts = 1, done_at = now() - interval '1 day' where job_type = 'htm.tag'";
+    sqlx::query(dead).execute(&db.pool).await.unwrap();
+    // A running job may leave a dead letter after its node was forgotten.
+    sqlx::query("update htm.nodes set deleted_at = now()").execute(&db.pool).await.unwrap();
+    let mut restore = db.pool.begin().await.unwrap();
+    sqlx::query("update htm.nodes set deleted_at = null").execute(&mut *restore).await.unwrap();
+    let prune = || queues::prune_dead(&db.pool, "htm.tag", Duration::ZERO);
+    assert_eq!(prune().await.unwrap(), 0);
+    restore.commit().await.unwrap();
+    assert_eq!(prune().await.unwrap(), 0, "it says why node {node} has no tags");
+    sqlx::query("update htm.nodes set deleted_at = now()").execute(&db.pool).await.unwrap();
+    assert_eq!(prune().await.unwrap(), 1);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::DateTime;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    Caller, Confirmation, ContextOptions, ContextStrategy, Deduplicate, Htm, LeftOutReason, Memory, NodeId,
+    Caller, Confirmation, ContextOptions, ContextOrder, Deduplicate, Htm, LeftOutReason, Memory, NodeId,
     RecallQuery, Robot, Settings, Strategy, TokenEncoding,
 };
 use htm_tests::{OwnServer, Sandbox, TestDatabase, wait_until};
@@ -55,7 +55,7 @@ async fn a_robot_goes_on_where_it_was() {
     assert!(robot.touch(first) && robot.touch(first) && !robot.touch(NodeId(0)));
     assert!(robot.remove(third) && !robot.remove(third));
     let before = everything_in_mind(&robot);
-    let frequent = ContextOptions::new(100).strategy(ContextStrategy::Frequent);
+    let frequent = ContextOptions::new(100).order(ContextOrder::Frequent);
     let context = robot.context(&frequent).await;
     assert_eq!(context.context.text, "We chose PostgreSQL for the ledger.\n\nMara prefers tabs.");
     assert_eq!(context.unverified, None);
@@ -137,7 +137,7 @@ async fn recall_takes_its_hits_into_mind() {
     assert!(stats.tokens <= 40, "{stats:?}");
     assert!(in_mind(&robot).contains(&own.0));
     // The best hit came last: it is the most recent one.
-    let recent = robot.context(&ContextOptions::new(40).strategy(ContextStrategy::Recent)).await.context;
+    let recent = robot.context(&ContextOptions::new(40).order(ContextOrder::Recent)).await.context;
     let fitting = answer.recalled.hits.iter().find(|hit| hit.node.id != large).unwrap();
     assert_eq!(recent.included[0], fitting.node.id);
 
@@ -179,7 +179,7 @@ async fn what_another_robot_forgets_or_edits_is_so_in_mind() {
     .await
     .unwrap();
 
-    let options = ContextOptions::new(100).strategy(ContextStrategy::Important);
+    let options = ContextOptions::new(100).order(ContextOrder::Important);
     for robot in [&robot, &other] {
         let answer = robot.context(&options).await;
         assert_eq!(

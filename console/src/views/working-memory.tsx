@@ -1,4 +1,4 @@
-// Working memory: what each robot, or a group of robots, has in mind, and the contexts that are made of it.
+// Working memory: that of each robot or group of robots, and the contexts that are made of it.
 
 import type { JSX } from "preact";
 import { useCallback, useState } from "preact/hooks";
@@ -29,7 +29,7 @@ export function WorkingMemory(): JSX.Element {
       <div class={chosen ? "minds-intro chosen" : "minds-intro"}>
         <h1>Working memory</h1>
         <p class="muted">
-          What an agent (a robot) has in mind for its next answer: the memories that it remembered, recalled or was given last, within a
+          What an agent (a robot) uses for its next answer: the memories that it remembered, recalled or was given last, within a
           budget of tokens. What leaves a working memory is not forgotten: it stays in the long-term memory.
         </p>
       </div>

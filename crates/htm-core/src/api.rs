@@ -59,3 +59,4 @@ mod timeframe;
 mod timeline;
 mod vectors;
 mod wall;
+mod write_behind;

@@ -43,7 +43,7 @@ pub use api::robot::{Intake, Oversized, Remembered, Robot, RobotContext, RobotRe
 pub use model::api_keys::{ApiKey, CreatedApiKey, KeyText, NewApiKey, Role};
 pub use model::audit_log::AuditEntry;
 pub use model::caller::{Caller, Confirmation};
-pub use model::context::{Context, ContextHeader, ContextOptions, ContextStrategy, LeftOut, LeftOutReason};
+pub use model::context::{Context, ContextHeader, ContextOptions, ContextOrder, LeftOut, LeftOutReason};
 pub use model::documents::{
     Document, DocumentInfo, DocumentKind, DocumentPassage, LoadOutcome, LoadedDocument, MAX_PASSAGES,
     PassagePlace, UnloadedDocuments,

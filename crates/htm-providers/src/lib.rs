@@ -33,6 +33,8 @@
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod answer;
 #[cfg(any(feature = "ollama", feature = "openai"))]
+mod api_settings;
+#[cfg(any(feature = "ollama", feature = "openai"))]
 mod chat;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod check;
@@ -64,4 +66,6 @@ mod secret;
 mod split;
 pub mod templates;
 
+#[cfg(any(feature = "ollama", feature = "openai"))]
+pub use api_settings::ApiSettings;
 pub use secret::Secret;

@@ -9,8 +9,7 @@ use htm_core::provider::{Embedder, ModelName, TagExtractor};
 use htm_core::{Error, Result};
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::local::{self, LocalSettings, ModelFacts};
-use htm_providers::ollama::{self, OllamaSettings};
-use htm_providers::openai::{self, OpenAiSettings};
+use htm_providers::{ApiSettings, ollama, openai};
 
 use crate::codes;
 use crate::config::{Config, Embedding, Provider};
@@ -123,26 +122,35 @@ pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>> {
         Provider::Fake => {
             fake::tagger(FakeSettings { model: tag.model_name().into(), ..FakeSettings::default() })
         }
-        Provider::Ollama => ollama::tagger(OllamaSettings {
-            base_url: config.ollama.base_url.expose().to_owned(),
-            model: tag.model_name().into(),
-            timeout,
-            prompt: prompt(&tag.prompt, "tags")?,
-            max_tags: tag.max_tags,
-            rules: tag.rules(),
-            ..OllamaSettings::default()
-        }),
-        Provider::Openai => openai::tagger(OpenAiSettings {
-            base_url: config.openai.base_url.expose().to_owned(),
-            api_key: config.openai.api_key.clone(),
-            model: tag.model_name().into(),
-            timeout,
-            prompt: prompt(&tag.prompt, "tags")?,
-            max_tags: tag.max_tags,
-            rules: tag.rules(),
-            ..OpenAiSettings::default()
-        }),
+        Provider::Ollama => {
+            ollama::tagger(tagging(config, ollama_settings(config, tag.model_name(), timeout))?)
+        }
+        Provider::Openai => {
+            openai::tagger(tagging(config, openai_settings(config, tag.model_name(), timeout))?)
+        }
     }
+}
+
+fn tagging(config: &Config, api: ApiSettings) -> Result<ApiSettings> {
+    let tag = &config.tag;
+    Ok(ApiSettings {
+        prompt: prompt(&tag.prompt, "tags")?,
+        max_tags: tag.max_tags,
+        rules: tag.rules(),
+        ..api
+    })
+}
+
+/// Ollama as it is configured, for a model.
+pub(crate) fn ollama_settings(config: &Config, model: &str, timeout: Duration) -> ApiSettings {
+    let base_url = config.ollama.base_url.expose().to_owned();
+    ApiSettings { base_url, model: model.to_owned(), timeout, ..ApiSettings::ollama() }
+}
+
+/// OpenAI or a compatible server as it is configured, for a model.
+pub(crate) fn openai_settings(config: &Config, model: &str, timeout: Duration) -> ApiSettings {
+    let (base_url, api_key) = (config.openai.base_url.expose().to_owned(), config.openai.api_key.clone());
+    ApiSettings { base_url, api_key, model: model.to_owned(), timeout, ..ApiSettings::openai() }
 }
 
 /// Reads the file with the prompt for `what`; none if no path is set.
@@ -207,26 +215,19 @@ fn make_embedder(
             window,
             ..FakeSettings::default()
         }),
-        Provider::Ollama => ollama::embedder(OllamaSettings {
-            base_url: config.ollama.base_url.expose().to_owned(),
-            model: model.into(),
+        Provider::Ollama => ollama::embedder(ApiSettings {
             dimensions,
             window,
-            timeout,
             document_prefix,
             query_prefix,
-            ..OllamaSettings::default()
+            ..ollama_settings(config, model, timeout)
         }),
-        Provider::Openai => openai::embedder(OpenAiSettings {
-            base_url: config.openai.base_url.expose().to_owned(),
-            api_key: config.openai.api_key.clone(),
-            model: model.into(),
+        Provider::Openai => openai::embedder(ApiSettings {
             dimensions,
             window,
-            timeout,
             document_prefix,
             query_prefix,
-            ..OpenAiSettings::default()
+            ..openai_settings(config, model, timeout)
         }),
     }
 }

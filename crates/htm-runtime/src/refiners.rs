@@ -10,13 +10,12 @@ use htm_core::{Htm, RefineSettings, Result};
 use htm_providers::codes::bad_value;
 use htm_providers::fake::{FakeExpander, FakeReranker};
 use htm_providers::local;
-use htm_providers::ollama::{self, OllamaSettings};
-use htm_providers::openai::{self, OpenAiSettings};
 use htm_providers::rerank::{self, RerankSettings};
+use htm_providers::{ApiSettings, ollama, openai};
 
 use crate::config::{Config, ExpansionProvider, Rerank, RerankFormat, RerankProvider};
 use crate::paths::Paths;
-use crate::providers::prompt;
+use crate::providers::{ollama_settings, openai_settings, prompt};
 
 /// The configured re-ranker and query expander.
 #[derive(Clone, Default)]
@@ -189,23 +188,15 @@ fn make_reranker(config: &Config, paths: &Paths) -> Result<Arc<dyn Reranker>> {
 
 fn make_expander(config: &Config) -> Result<Arc<dyn QueryExpander>> {
     let expansion = &config.expansion;
-    let (model, timeout) = (expansion.model_name().to_owned(), Duration::from_millis(expansion.timeout_ms));
+    let (model, timeout) = (expansion.model_name(), Duration::from_millis(expansion.timeout_ms));
+    let prompt = || prompt(&expansion.prompt, "expansion");
     match expansion.provider {
-        ExpansionProvider::Ollama => ollama::expander(OllamaSettings {
-            base_url: config.ollama.base_url.expose().to_owned(),
-            model,
-            timeout,
-            prompt: prompt(&expansion.prompt, "expansion")?,
-            ..OllamaSettings::default()
-        }),
-        ExpansionProvider::Openai => openai::expander(OpenAiSettings {
-            base_url: config.openai.base_url.expose().to_owned(),
-            api_key: config.openai.api_key.clone(),
-            model,
-            timeout,
-            prompt: prompt(&expansion.prompt, "expansion")?,
-            ..OpenAiSettings::default()
-        }),
+        ExpansionProvider::Ollama => {
+            ollama::expander(ApiSettings { prompt: prompt()?, ..ollama_settings(config, model, timeout) })
+        }
+        ExpansionProvider::Openai => {
+            openai::expander(ApiSettings { prompt: prompt()?, ..openai_settings(config, model, timeout) })
+        }
         ExpansionProvider::None | ExpansionProvider::Fake => Ok(Arc::new(FakeExpander::default())),
     }
 }

@@ -406,10 +406,25 @@ fn with_user_of(other: &str, url: &str) -> String {
         let rest = url.split_once("://").map_or("", |(_, rest)| rest).to_owned();
         rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned()
     };
-    match (authority(other).rsplit_once('@'), authority(url).contains('@'), url.split_once("://")) {
-        (Some((user, _)), false, Some((scheme, rest))) => format!("{scheme}://{user}@{rest}"),
-        _ => url.to_owned(),
+    // Both may be parameters instead.
+    let parameters = |url: &str| {
+        let query = url.split_once('?').map_or("", |(_, query)| query);
+        let of_user = |it: &&str| it.starts_with("user=") || it.starts_with("password=");
+        query.split('&').filter(of_user).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    if authority(url).contains('@') || !parameters(url).is_empty() {
+        return url.to_owned();
     }
+    let mut with_user = match authority(other).rsplit_once('@') {
+        Some((user, _)) => format!("{scheme}://{user}@{rest}"),
+        None => url.to_owned(),
+    };
+    for parameter in parameters(other) {
+        with_user.push(if with_user.contains('?') { '&' } else { '?' });
+        with_user.push_str(&parameter);
+    }
+    with_user
 }
 
 fn settings(config: &Config) -> Settings {
@@ -452,5 +467,14 @@ mod tests {
             assert_eq!(with_user_of(primary, url), expected);
         }
         assert_eq!(with_user_of("postgres://one/htm", "postgres://two/htm"), "postgres://two/htm");
+        let primary = "postgres:///htm?host=one,two&user=ada&password=p%40w";
+        for (url, expected) in [
+            ("postgres://two/htm", "postgres://two/htm?user=ada&password=p%40w"),
+            ("postgres:///htm?host=two", "postgres:///htm?host=two&user=ada&password=p%40w"),
+            ("postgres:///htm?host=two&user=bob", "postgres:///htm?host=two&user=bob"),
+            ("postgres://bob@two/htm", "postgres://bob@two/htm"),
+        ] {
+            assert_eq!(with_user_of(primary, url), expected);
+        }
     }
 }

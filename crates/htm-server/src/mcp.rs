@@ -71,8 +71,8 @@ async fn answer(app: &App, htm: Htm, offered: &Offered, request: Request) -> Res
         .disable_allowed_hosts()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_max_request_body_bytes(MAX_BODY_BYTES)
-        .with_cancellation_token(app.shared.stop.child_token());
+        // A stop ends no call: nothing has a session, and the server waits for what is in hand.
+        .with_max_request_body_bytes(MAX_BODY_BYTES);
     let make = move || Ok(server.clone());
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     as_problem(service.handle(request).await.map(Body::new)).await

@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
-use axum::http::{HeaderName, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
@@ -32,7 +32,7 @@ pub(crate) async fn observed(State(shared): State<Shared>, request: Request, nex
     let started = Instant::now();
     let id = id(&request);
     let trace = Trace::of(request.headers());
-    let method = request.method().as_str().to_owned();
+    let method = standard(request.method()).to_owned();
     let route = request.extensions().get::<MatchedPath>().map_or("none", |path| path.as_str()).to_owned();
     let trace_id = trace.as_ref().map(|trace| trace.id.as_str());
     let span = tracing::info_span!("request", id = %id.to_str().unwrap_or("?"), trace_id, method, route);
@@ -60,6 +60,22 @@ pub(crate) async fn observed(State(shared): State<Shared>, request: Request, nex
         headers.insert(TRACEPARENT, trace.answer(exported.unwrap_or_else(|| fastrand::u64(..))));
     }
     response
+}
+
+/// The name of a standard method. Any token may be sent as one, and a metric of each would be kept.
+fn standard(method: &Method) -> &str {
+    match *method {
+        Method::GET
+        | Method::HEAD
+        | Method::POST
+        | Method::PUT
+        | Method::PATCH
+        | Method::DELETE
+        | Method::OPTIONS
+        | Method::TRACE
+        | Method::CONNECT => method.as_str(),
+        _ => "other",
+    }
 }
 
 /// Counts a request in hand, until it is answered or its client has gone.

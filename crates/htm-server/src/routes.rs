@@ -121,7 +121,7 @@ pub(crate) fn all(shared: Shared) -> Router {
         .merge(health::router())
         .merge(oauth::router())
         .merge(page::router())
-        .merge(sign_in::router())
+        .merge(sign_in::router().layer(from_fn_with_state(shared.clone(), request::limited)))
         .merge(console::router())
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)

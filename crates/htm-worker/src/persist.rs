@@ -32,7 +32,7 @@ where
 
 /// As [`persist`], for results. A provider was paid for them, so they are retried for as long as the database is away,
 /// has no room or denies the write. Meanwhile their queue is held: nothing is claimed from it, and the hold shows the
-/// reason.
+/// reason. They are also retried for as long as another transaction is in the way.
 pub(crate) async fn persist_results<T, F, Fut>(
     pool: &PgPool,
     queue: &str,
@@ -43,7 +43,9 @@ where
     F: FnMut() -> Fut,
     Fut: Future<Output = htm_core::Result<T>>,
 {
-    let passes = |error: &Error| error.fault() == Fault::Transient && !is_the_databases_own(error);
+    let passes = |error: &Error| {
+        error.fault() == Fault::Transient && !is_the_databases_own(error) && !error.is(codes::CONTENDED)
+    };
     let mut failures = 0;
     let mut held = false;
     let result = loop {
@@ -67,6 +69,11 @@ where
                         }
                     }
                 }
+                wait(failures).await;
+            }
+            // A change of the ontology may hold its locks for minutes.
+            Err(error) if error.is(codes::CONTENDED) => {
+                failures += 1;
                 wait(failures).await;
             }
             result => break result,

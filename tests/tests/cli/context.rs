@@ -18,7 +18,7 @@ async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
     let sandbox =
         Sandbox::new(&db).set("HTM_RECALL__STRATEGY", "fulltext").set("HTM_TOKENS__ENCODING", "o200k_base");
     filled(&sandbox).await;
-    let arguments = ["context", "--strategy", "important", "--budget", "40", "ledger"];
+    let arguments = ["context", "--order", "important", "--budget", "40", "ledger"];
     let answer = sandbox.htm(&arguments).await;
     assert_eq!(
         answer.succeeds(),
@@ -36,7 +36,7 @@ async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
     assert_eq!(json["unverified"], serde_json::Value::Null);
 
     // Without a query: the working memory of the calls before.
-    let arguments = ["context", "--strategy", "important", "--header", "--separator", r"\n--\n"];
+    let arguments = ["context", "--order", "important", "--header", "--separator", r"\n--\n"];
     let answer = sandbox.htm(&arguments).await;
     assert!(
         answer.succeeds().starts_with(
@@ -116,7 +116,7 @@ async fn bad_arguments_have_a_code_each() {
         (&["context", "--budget", "many", "q"], "budget_out_of_range"),
         (&["context", "--limit", "0", "q"], "limit_out_of_range"),
         (&["context", "--limit", "10001", "q"], "limit_out_of_range"),
-        (&["context", "--strategy", "best", "q"], "context_strategy_unknown"),
+        (&["context", "--order", "best", "q"], "context_order_unknown"),
         (&["context", "--as", " ", "q"], "robot_invalid"),
         (&["context", "--namespace", "", "q"], "namespace_invalid"),
         (&["memory", "show", "--robot", "a\u{1b}b"], "robot_invalid"),

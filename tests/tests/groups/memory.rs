@@ -213,6 +213,10 @@ async fn nodes_are_transferred_within_the_targets_budget() {
     ] {
         assert_eq!(small.transfer(&what, &to).await.unwrap_err().code(), code);
     }
+    let eve = htm.acting_as("eve").unwrap();
+    let eve = eve.group("small").join("eve", options(Some(GroupRole::Active), 1)).await.unwrap();
+    let error = eve.transfer(&Transferred::All, &TransferTarget::Robot("cyd".into())).await.unwrap_err();
+    assert_eq!(error.code(), "robot_forbidden");
     let passive = htm.group("small").join("dan", options(Some(GroupRole::Passive), 1)).await.unwrap();
     let error = passive.transfer(&Transferred::All, &TransferTarget::Robot("cyd".into())).await.unwrap_err();
     assert_eq!(error.code(), "group_member_passive");

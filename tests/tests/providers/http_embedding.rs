@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use htm_core::provider::{ProviderError, ProviderErrorKind, Purpose};
+use htm_providers::{ApiSettings, Secret, openai};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use wiremock::ResponseTemplate;
@@ -187,15 +188,9 @@ async fn dimensions_are_asked_once() {
 
 #[test]
 fn settings_do_not_show_the_key() {
-    let openai = htm_providers::openai::OpenAiSettings {
-        api_key: htm_providers::Secret::new(KEY),
-        ..htm_providers::openai::OpenAiSettings::default()
-    };
-    assert!(!format!("{openai:?}").contains(KEY));
-    let error = htm_providers::openai::embedder(htm_providers::openai::OpenAiSettings {
-        base_url: format!("http://user:{KEY}@"),
-        ..openai
-    });
+    let settings = ApiSettings { api_key: Secret::new(KEY), ..ApiSettings::openai() };
+    assert!(!format!("{settings:?}").contains(KEY));
+    let error = openai::embedder(ApiSettings { base_url: format!("http://user:{KEY}@"), ..settings });
     let error = error.err().unwrap();
     assert!(!format!("{error} {error:?}").contains(KEY), "{error:?}");
 }

@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::provider::{ProviderErrorKind, QueryExpander};
-use htm_providers::ollama::OllamaSettings;
-use htm_providers::openai::OpenAiSettings;
-use htm_providers::{Secret, ollama, openai};
+use htm_providers::{ApiSettings, Secret, ollama, openai};
 use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 
@@ -17,23 +15,11 @@ fn expander(api: Api, url: &str) -> Arc<dyn QueryExpander> {
     match api {
         Api::OpenAi => {
             let base_url = format!("{url}/v1");
-            openai::expander(OpenAiSettings {
-                base_url,
-                api_key,
-                timeout,
-                model,
-                ..OpenAiSettings::default()
-            })
+            openai::expander(ApiSettings { base_url, api_key, timeout, model, ..ApiSettings::openai() })
         }
         Api::Ollama => {
             let base_url = url.to_owned();
-            ollama::expander(OllamaSettings {
-                base_url,
-                api_key,
-                timeout,
-                model,
-                ..OllamaSettings::default()
-            })
+            ollama::expander(ApiSettings { base_url, api_key, timeout, model, ..ApiSettings::ollama() })
         }
     }
     .unwrap()

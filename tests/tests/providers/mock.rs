@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use htm_core::provider::{Embedder, Purpose, TagExtractor};
 use htm_providers::fake::FakeEmbedder;
-use htm_providers::ollama::OllamaSettings;
-use htm_providers::openai::OpenAiSettings;
-use htm_providers::{Secret, ollama, openai};
+use htm_providers::{ApiSettings, Secret, ollama, openai};
 use serde_json::{Value, json};
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
@@ -46,24 +44,24 @@ impl Api {
         match self {
             Api::OpenAi => {
                 let base_url = format!("{url}/v1");
-                openai::embedder(OpenAiSettings {
+                openai::embedder(ApiSettings {
                     base_url,
                     api_key,
                     timeout,
                     model,
                     window,
-                    ..OpenAiSettings::default()
+                    ..ApiSettings::openai()
                 })
             }
             Api::Ollama => {
                 let base_url = url.to_owned();
-                ollama::embedder(OllamaSettings {
+                ollama::embedder(ApiSettings {
                     base_url,
                     api_key,
                     timeout,
                     model,
                     window,
-                    ..OllamaSettings::default()
+                    ..ApiSettings::ollama()
                 })
             }
         }
@@ -77,23 +75,11 @@ impl Api {
         match self {
             Api::OpenAi => {
                 let base_url = format!("{url}/v1");
-                openai::tagger(OpenAiSettings {
-                    base_url,
-                    api_key,
-                    timeout,
-                    model,
-                    ..OpenAiSettings::default()
-                })
+                openai::tagger(ApiSettings { base_url, api_key, timeout, model, ..ApiSettings::openai() })
             }
             Api::Ollama => {
                 let base_url = url.to_owned();
-                ollama::tagger(OllamaSettings {
-                    base_url,
-                    api_key,
-                    timeout,
-                    model,
-                    ..OllamaSettings::default()
-                })
+                ollama::tagger(ApiSettings { base_url, api_key, timeout, model, ..ApiSettings::ollama() })
             }
         }
         .unwrap()

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use htm_core::{Filter, Htm, Memory, RecallQuery, StatsQuery, TimelineQuery, tenant_options};
-use htm_tests::{Sandbox, wait_until};
+use htm_core::{
+    Filter, Htm, Memory, RecallQuery, Replicas, StatsQuery, TimelineQuery, pool_options, tenant_options,
+};
+use htm_tests::{Proxy, Replica, Sandbox, wait_until};
 use serde_json::{Value, json};
 use sqlx::postgres::PgPoolOptions;
 
@@ -98,6 +100,38 @@ async fn a_replica_that_dies_costs_no_error() {
     }
     wait_until(|| async { !htm.replicas().unwrap().states()[0].in_use }).await;
     assert_eq!(found(&htm).await, 1);
+}
+
+/// Its machine has lost its power: nothing answers, and nothing refuses.
+#[tokio::test]
+async fn a_read_at_a_replica_that_has_gone_silent_is_repeated_at_the_primary() {
+    let (primary, replica) = pair().await;
+    let proxy = Proxy::start(htm_core::connect_options(&replica.url()).unwrap()).await;
+    let pool = || pool_options().connect_lazy(&proxy.url()).unwrap();
+    let replicas = Replicas::start(primary.pool.clone(), vec![(pool(), pool())], PATIENT);
+    let htm = Htm::connect(&primary.url(), htm_core::Settings::default(), None).await.unwrap();
+    htm.remember(Memory::new("The lighthouse keeper wakes at four.")).await.unwrap();
+    replica.catch_up(&primary.pool).await;
+    wait_until(|| async { replicas.states()[0].in_use }).await;
+    let htm = htm.with_replicas(replicas);
+    proxy.silence(|_| true);
+    assert_eq!(tokio::time::timeout(PATIENT / 2, found(&htm)).await.expect("an answer"), 1);
+    assert!(!htm.replicas().unwrap().states()[0].in_use);
+}
+
+#[tokio::test]
+async fn a_replica_of_a_former_primary_is_not_read() {
+    let (former, replica) = pair().await;
+    let promoted = Replica::of(&former, "third").await;
+    let primary = pool_options().connect(&former.url()).await.unwrap();
+    let pool = || pool_options().connect_lazy(&replica.url()).unwrap();
+    let replicas = Replicas::start(primary.clone(), vec![(pool(), pool())], PATIENT);
+    wait_until(|| async { replicas.states()[0].in_use }).await;
+    // The former primary runs on, with its replica.
+    promoted.promote().await;
+    primary.set_connect_options(htm_core::connect_options(&promoted.url()).unwrap());
+    wait_until(|| async { !replicas.states()[0].in_use }).await;
+    assert_eq!(replicas.states()[0].reason, "it does not follow the primary's timeline");
 }
 
 #[tokio::test]

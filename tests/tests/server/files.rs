@@ -1,7 +1,7 @@
 //! Files: the commands of Anthropic's memory tool.
 
 use htm_core::{NewApiKey, Role, Stage};
-use htm_tests::{drain, fetched_sdk};
+use htm_tests::{drain, fetched_sdk, wait_until};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -373,4 +373,24 @@ async fn the_official_sdk_sees_no_difference() {
             assert!(seen[format!("{command} {outcome}")].as_u64() > Some(2), "{command} {outcome}: {seen}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_rename_does_not_undo_an_edit_at_the_same_time() {
+    let served = Served::new().await;
+    served.create_file("/memories/a.md", "text").await;
+    let mut edit = served.db.pool.begin().await.unwrap();
+    sqlx::query("update htm.nodes set key = '/memories/c.md'").execute(&mut *edit).await.unwrap();
+    let rename = json!({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"});
+    let editing = async {
+        wait_until(|| async {
+            let waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+            served.db.count(waiting).await > 0
+        })
+        .await;
+        edit.commit().await.unwrap();
+    };
+    let (refused, ()) = tokio::join!(served.refused(rename), editing);
+    assert_eq!(refused.1, "contended");
+    assert_eq!(served.db.count("select count(*) from htm.nodes where key = '/memories/c.md'").await, 1);
 }

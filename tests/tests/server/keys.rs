@@ -141,6 +141,9 @@ async fn a_key_of_a_robot_acts_as_no_other() {
     assert_eq!(served.post("/v1/robots/merge", merge).await.problem(), (403, "robot_forbidden"));
     let add = served.post("/v1/robots/bea/working-memory", json!({"nodes": [own]})).await;
     assert_eq!(add.problem(), (403, "robot_forbidden"));
+    // The memories of a robot go with its name.
+    let rename = served.patch("/v1/robots/bea", json!({"name": "ada"})).await;
+    assert_eq!(rename.problem(), (403, "robot_forbidden"));
     // A key for another robot would be a way around.
     let other = served.post("/v1/keys", json!({"role": "reader", "robot": "bea"})).await;
     assert_eq!(other.problem(), (403, "robot_forbidden"));

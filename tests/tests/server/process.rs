@@ -140,11 +140,22 @@ async fn a_stop_lets_requests_in_hand_end() {
     };
     wait_until(|| async { served.get("/metrics").await.text.contains("htm_http_requests_in_flight 2") })
         .await;
+    let called = {
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "context", "arguments": {"robot": "ada"}}});
+        let request = served.http.post(format!("{}/mcp", served.base)).json(&call);
+        let request = request.header("accept", "application/json, text/event-stream");
+        tokio::spawn(async move { request.send().await.unwrap().json::<Value>().await.unwrap() })
+    };
+    wait_until(|| async { served.get("/metrics").await.text.contains("htm_http_requests_in_flight 3") })
+        .await;
     served.stop.cancel();
     let address = served.base.strip_prefix("http://").unwrap();
     wait_until(|| async { tokio::net::TcpStream::connect(address).await.is_err() }).await;
     blocker.rollback().await.unwrap();
     assert_eq!(in_hand.await.unwrap(), 200);
+    let called = called.await.unwrap();
+    assert!(called["result"].is_object(), "{called}");
     served.serving.await.unwrap();
 }
 

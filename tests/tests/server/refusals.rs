@@ -172,6 +172,19 @@ async fn slow_and_broken_clients_do_not_hold_the_server() {
     let late = raw(&served, format!("{head}{{\"content\":").as_bytes()).await;
     assert!(late.starts_with("HTTP/1.1 408") && late.contains("body_incomplete"), "{late}");
     assert!(late.contains("0.6 s"), "{late}");
+    let sign_in = "POST /console/sign-in HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{";
+    let late = raw(&served, sign_in.as_bytes()).await;
+    assert!(late.starts_with("HTTP/1.1 408"), "{late}");
+    // Any token may be sent as a method; no metric is kept of each.
+    for method in ["AAAA1", "AAAA2"] {
+        raw(
+            &served,
+            format!("{method} / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").as_bytes(),
+        )
+        .await;
+    }
+    let metrics = served.get("/metrics").await.text;
+    assert!(metrics.contains("method=\"other\"") && !metrics.contains("AAAA"), "{metrics}");
     assert!(raw(&served, b"GARBAGE\r\n\r\n").await.starts_with("HTTP/1.1 400"));
     // Half of a body, then no more: the client has gone.
     let half = half_closed(&served, format!("{head}{{\"content\": \"half").as_bytes()).await;

@@ -36,7 +36,7 @@ pub(crate) struct InUse {
 }
 
 /// Readings of namespaces' tags.
-pub(crate) struct Readings<T>(Cache<String, Arc<Reading<T>>>);
+pub(crate) struct Readings<T>(Cache<(String, i64), Arc<Reading<T>>>);
 
 /// A reading of a namespace's tags.
 #[derive(Debug)]
@@ -56,10 +56,11 @@ impl<T: Send + Sync + 'static> Readings<T> {
         Self(cache)
     }
 
-    /// The reading of a namespace, from the cache or by `read` and `make`. Concurrent calls share one reading.
+    /// The reading of a namespace after its last change, from the cache or by `read` and `make`. Concurrent calls share
+    /// one reading.
     pub(crate) async fn of(
         &self,
-        namespace: &str,
+        (namespace, change): (&str, i64),
         read: impl Future<Output = htm_core::Result<Vec<KnownTag>>>,
         make: impl FnOnce(Vec<KnownTag>) -> T,
     ) -> Result<Arc<Reading<T>>, Arc<htm_core::Error>> {
@@ -69,14 +70,19 @@ impl<T: Send + Sync + 'static> Readings<T> {
             let (count, read_in) = (tags.len(), started.elapsed());
             Ok(Arc::new(Reading { value: make(tags), tags: count, read_in }))
         };
-        self.0.try_get_with_by_ref(namespace, reading).await
+        self.0.try_get_with((namespace.to_owned(), change), reading).await
     }
 }
 
 struct BySize;
 
-impl<T> Expiry<String, Arc<Reading<T>>> for BySize {
-    fn expire_after_create(&self, _: &String, reading: &Arc<Reading<T>>, _: Instant) -> Option<Duration> {
+impl<T> Expiry<(String, i64), Arc<Reading<T>>> for BySize {
+    fn expire_after_create(
+        &self,
+        _: &(String, i64),
+        reading: &Arc<Reading<T>>,
+        _: Instant,
+    ) -> Option<Duration> {
         Some(kept(reading.tags, reading.read_in))
     }
 }
@@ -168,10 +174,13 @@ mod tests {
             Ok(vec![KnownTag::from("a:b".parse::<TagPath>().unwrap())])
         };
         for _ in 0..3 {
-            assert_eq!(readings.of("default", read(), |tags| tags).await.unwrap().value.len(), 1);
+            assert_eq!(readings.of(("default", 7), read(), |tags| tags).await.unwrap().value.len(), 1);
         }
         assert_eq!(reads.load(Ordering::Relaxed), 1);
-        assert_eq!(readings.of("other", async { Ok(Vec::new()) }, |tags| tags).await.unwrap().value, []);
+        // A split tag is not shown once more.
+        readings.of(("default", 8), read(), |tags| tags).await.unwrap();
+        assert_eq!(reads.load(Ordering::Relaxed), 2);
+        assert_eq!(readings.of(("other", 0), async { Ok(Vec::new()) }, |tags| tags).await.unwrap().value, []);
     }
 
     #[test]

@@ -79,16 +79,19 @@ impl TagHandler {
     }
 
     async fn known(&self, namespace: &str, texts: &[String]) -> Result<KnownTags, Arc<Error>> {
+        // Before the tags: a reading that is newer than its change is read again, and no other way round.
+        let change = tags::last_change(&self.pool, namespace).await.map_err(Arc::new)?;
+        let of = (namespace, change);
         match &self.shown {
             Shown::Relevant(readings, relevance) => {
                 let read = tags::in_use(&self.pool, namespace, MOST);
-                let reading = readings.of(namespace, read, InUse::new).await?;
+                let reading = readings.of(of, read, InUse::new).await?;
                 let tags = relevance.choose(&reading.value, texts).await;
                 Ok(KnownTags { tags, ..KnownTags::default() })
             }
             Shown::MostUsed(readings) => {
                 let read = tags::in_use_or_split(&self.pool, namespace, ONTOLOGY_SHOWN);
-                let reading = readings.of(namespace, read, |tags| tags).await?;
+                let reading = readings.of(of, read, |tags| tags).await?;
                 // Not from a cache, so that a name that was removed a moment ago is not given again.
                 let former = tags::former(&self.pool, namespace).await.map_err(Arc::new)?;
                 Ok(KnownTags { tags: reading.value.clone(), former })

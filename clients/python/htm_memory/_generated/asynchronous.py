@@ -1691,8 +1691,8 @@ class AsyncMembers:
         header: bool | None = None,
         max_tokens: int | None = None,
         namespace: str | None = None,
+        order: str | None = None,
         separator: str | None = None,
-        strategy: str | None = None,
     ) -> m.Context:
         """Make the text for a prompt from a group's working memory.
 
@@ -1701,10 +1701,10 @@ class AsyncMembers:
             header: Whether each memory has a line with its age and its source.
             max_tokens: The most tokens of the text, 1 to 1,000,000. Default: 4,000.
             namespace: The namespace. Default: the server's.
+            order: The order: recent, important, frequent, balanced. Default: balanced.
             separator: The separator between two memories, up to 1,024 characters. Default: an empty
                 line.
             session: The session.
-            strategy: The order: recent, important, frequent, balanced. Default: balanced.
         """
         return await self._sender.send(
             Call(
@@ -1720,9 +1720,9 @@ class AsyncMembers:
                     "header": header,
                     "max_tokens": max_tokens,
                     "namespace": namespace,
+                    "order": order,
                     "separator": separator,
                     "session": session,
-                    "strategy": strategy,
                 },
             )
         )
@@ -3131,9 +3131,9 @@ class AsyncRecall:
         header: bool | None = None,
         limit: int | None = None,
         max_tokens: int | None = None,
+        order: str | None = None,
         query: str | None = None,
         separator: str | None = None,
-        strategy: str | None = None,
     ) -> m.ContextAnswer:
         """Make the text for a prompt from a robot's working memory.
 
@@ -3142,11 +3142,11 @@ class AsyncRecall:
             header: Whether each memory has a line with its age and its source.
             limit: The most hits of the query. Default: 20.
             max_tokens: The most tokens of the text, 1 to 1,000,000. Default: 4,000.
+            order: The order: recent, important, frequent, balanced. Default: balanced.
             query: Recalls this first: the hits enter the working memory. Needs a writer's key.
             robot: The robot whose working memory it is. A query registers a new one.
             separator: The separator between two memories, up to 1,024 characters. Default: an empty
                 line.
-            strategy: The order: recent, important, frequent, balanced. Default: balanced.
         """
         return await self._sender.send(
             Call(
@@ -3158,10 +3158,10 @@ class AsyncRecall:
                     "header": header,
                     "limit": limit,
                     "max_tokens": max_tokens,
+                    "order": order,
                     "query": query,
                     "robot": robot,
                     "separator": separator,
-                    "strategy": strategy,
                 },
             )
         )

@@ -409,8 +409,8 @@ class StrategyUnknown(HtmError):
     """There is no recall strategy of this name."""
 
 
-class ContextStrategyUnknown(HtmError):
-    """There is no context strategy of this name."""
+class ContextOrderUnknown(HtmError):
+    """There is no order of a context of this name."""
 
 
 class LimitOutOfRange(HtmError):
@@ -851,7 +851,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "document_not_found": DocumentNotFound,
     "document_size": DocumentSize,
     "strategy_unknown": StrategyUnknown,
-    "context_strategy_unknown": ContextStrategyUnknown,
+    "context_order_unknown": ContextOrderUnknown,
     "limit_out_of_range": LimitOutOfRange,
     "min_similarity_out_of_range": MinSimilarityOutOfRange,
     "diversity_out_of_range": DiversityOutOfRange,

@@ -2487,7 +2487,7 @@ class Scores(BaseModel):
     )
     relevance: float | None = None
     """
-    Its relevance, 0 to 10, which orders the hits with boosted tags or requested weights; otherwise none.
+    Its relevance, 0 to 1, which orders the hits with boosted tags or requested weights; otherwise none.
     """
     reranked: float | None = None
     """
@@ -3123,7 +3123,7 @@ class TableSize(BaseModel):
 
 class TagPair(Change):
     """
-    Two tags that are told apart, or no longer.
+    Two tags that are marked as distinct, or no longer.
     """
 
     model_config = ConfigDict(
@@ -4044,6 +4044,10 @@ class ContextBody(BaseModel):
     """
     The most tokens of the text, 1 to 1,000,000. Default: 4,000.
     """
+    order: str | None = None
+    """
+    The order: recent, important, frequent, balanced. Default: balanced.
+    """
     query: str | None = None
     """
     Recalls this first: the hits enter the working memory. Needs a writer's key.
@@ -4055,10 +4059,6 @@ class ContextBody(BaseModel):
     separator: Annotated[str | None, Field(max_length=1024)] = None
     """
     The separator between two memories, up to 1,024 characters. Default: an empty line.
-    """
-    strategy: str | None = None
-    """
-    The order: recent, important, frequent, balanced. Default: balanced.
     """
 
 
@@ -4829,6 +4829,10 @@ class GroupContext(BaseModel):
     """
     The namespace. Default: the server's.
     """
+    order: str | None = None
+    """
+    The order: recent, important, frequent, balanced. Default: balanced.
+    """
     separator: Annotated[str | None, Field(max_length=1024)] = None
     """
     The separator between two memories, up to 1,024 characters. Default: an empty line.
@@ -4836,10 +4840,6 @@ class GroupContext(BaseModel):
     session: UUID
     """
     The session.
-    """
-    strategy: str | None = None
-    """
-    The order: recent, important, frequent, balanced. Default: balanced.
     """
 
 
@@ -6478,13 +6478,13 @@ class Context(BaseModel):
     """
     left_out: list[LeftOut]
     """
-    The omitted nodes, in the order of the strategy.
+    The omitted nodes, in the order of the context.
     """
     max_tokens: Annotated[int, Field(ge=0)]
     """
     The budget.
     """
-    strategy: Literal['recent', 'important', 'frequent', 'balanced']
+    order: Literal['recent', 'important', 'frequent', 'balanced']
     """
     The order of the nodes.
     """

@@ -214,8 +214,8 @@ export type ServerCode =
   | "document_size"
   /** 422: There is no recall strategy of this name. */
   | "strategy_unknown"
-  /** 422: There is no context strategy of this name. */
-  | "context_strategy_unknown"
+  /** 422: There is no order of a context of this name. */
+  | "context_order_unknown"
   /** 422: A limit is outside its range. */
   | "limit_out_of_range"
   /** 422: The least similarity is outside 0 to 1. */

@@ -358,12 +358,12 @@ export interface CoOccurrence {
 export interface Context {
   /** The nodes in it, in their order. */
   included: NodeId[];
-  /** The omitted nodes, in the order of the strategy. */
+  /** The omitted nodes, in the order of the context. */
   left_out: LeftOut[];
   /** The budget. */
   max_tokens: number;
   /** The order of the nodes. */
-  strategy: ContextStrategy;
+  order: ContextOrder;
   /** The text. */
   text: string;
   /** The tokens of the whole text, never more than the budget. */
@@ -390,18 +390,18 @@ export interface ContextBody {
   limit?: number | null;
   /** The most tokens of the text, 1 to 1,000,000. Default: 4,000. */
   max_tokens?: number | null;
+  /** The order: recent, important, frequent, balanced. Default: balanced. */
+  order?: string | null;
   /** Recalls this first: the hits enter the working memory. Needs a writer's key. */
   query?: string | null;
   /** The robot whose working memory it is. A query registers a new one. */
   robot: string;
   /** The separator between two memories, up to 1,024 characters. Default: an empty line. */
   separator?: string | null;
-  /** The order: recent, important, frequent, balanced. Default: balanced. */
-  strategy?: string | null;
 }
 
 /** The order of nodes. Ties: the most recently accessed first, then the larger id. */
-export type ContextStrategy = "recent" | "important" | "frequent" | "balanced";
+export type ContextOrder = "recent" | "important" | "frequent" | "balanced";
 
 /** A conversation: messages in their order. */
 export interface Conversation {
@@ -1001,12 +1001,12 @@ export interface GroupContext {
   max_tokens?: number | null;
   /** The namespace. Default: the server's. */
   namespace?: string | null;
+  /** The order: recent, important, frequent, balanced. Default: balanced. */
+  order?: string | null;
   /** The separator between two memories, up to 1,024 characters. Default: an empty line. */
   separator?: string | null;
   /** The session. */
   session: SessionId;
-  /** The order: recent, important, frequent, balanced. Default: balanced. */
-  strategy?: string | null;
 }
 
 /** A group of nodes. */
@@ -2857,7 +2857,7 @@ export interface ScorePart {
  */
 export interface Scores {
   /**
-   * Its relevance, 0 to 10, which orders the hits with boosted tags or requested weights; otherwise
+   * Its relevance, 0 to 1, which orders the hits with boosted tags or requested weights; otherwise
    * none.
    */
   relevance?: number | null;
@@ -3170,7 +3170,7 @@ export interface TagPage {
   tags: TagUse[];
 }
 
-/** Two tags that are told apart, or no longer. */
+/** Two tags that are marked as distinct, or no longer. */
 export interface TagPair extends Change {
   /** The other one. */
   other: string;

@@ -1,4 +1,4 @@
-// Who has a memory in mind: the robots that remembered it, and the working memories that it is in.
+// Who has a memory: the robots that remembered it, and the working memories that it is in.
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -16,7 +16,7 @@ export function KeptBy({ memory }: { memory: models.Node }): JSX.Element {
   );
   return (
     <section class="card memory-keepers" aria-labelledby="keepers-title">
-      <h2 id="keepers-title">Who has it in mind</h2>
+      <h2 id="keepers-title">Robots and working memories that have it</h2>
       <Awaited answer={answer}>
         {({ robots, groups }) => (
           <div class="stack">

@@ -98,7 +98,7 @@ export function said(request: Request, changed: models.Changed): string {
     case "remove_synonym":
       return `${request.fields.name} is no longer another name`;
     case "mark_distinct":
-      return `${request.fields.tag} and ${request.fields.other} are told apart`;
+      return `${request.fields.tag} and ${request.fields.other} are marked as distinct`;
     case "unmark_distinct":
       return `${request.fields.tag} and ${request.fields.other} may be suggested again`;
     case "import":

@@ -1,4 +1,4 @@
-// Tags that may mean the same, as the server finds them, and those that somebody told apart.
+// Tags that may mean the same, as the server finds them, and those that somebody marked as distinct.
 
 import type { JSX, TargetedMouseEvent } from "preact";
 import { useState } from "preact/hooks";
@@ -100,7 +100,7 @@ function ToldApart(): JSX.Element | null {
   if (pairs.length === 0) return null;
   return (
     <details>
-      <summary>{count(pairs.length, "pair")} told apart</summary>
+      <summary>{count(pairs.length, "pair")} marked as distinct</summary>
       <ul class="tag-suggestions">
         {pairs.map(({ tag, other }) => (
           <li key={`${tag} ${other}`} class="card tag-suggestion">

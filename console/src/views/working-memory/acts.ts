@@ -39,7 +39,7 @@ export function useActs({ namespace, robot }: Whose, changed: () => void): Acts 
           say(`Memory ${id} was not added: it has ${count(oversized[0].tokens, "token")}, more than the whole budget.`);
           return;
         }
-        say(`Memory ${id} is in mind now${leftText(evicted)}.`, () =>
+        say(`Memory ${id} is in working memory now${leftText(evicted)}.`, () =>
           run(async () => {
             await take(id);
             if (evicted.length > 0) await put(evicted);

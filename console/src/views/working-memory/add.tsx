@@ -1,4 +1,4 @@
-// A box to find a memory by its number or by words, and put it in mind.
+// A box to find a memory by its number or by words, and add it to working memory.
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -107,7 +107,7 @@ function Found({ candidate: { memory, snippet }, working, acts }: FoundPropertie
         </p>
       </div>
       {isIn ? (
-        <span class="chip">in mind</span>
+        <span class="chip">in working memory</span>
       ) : (
         <button type="button" class="button" disabled={acts.isActing || isTooBig} onClick={() => void acts.add(id)}>
           Add <span class="hidden-label">memory {id}</span>

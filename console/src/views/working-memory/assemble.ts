@@ -1,13 +1,13 @@
-// The contexts of all strategies at once.
+// The contexts of all orders at once.
 
 import type { models } from "htm-memory";
 import { htm } from "../../server";
 import type { Whose } from "./acts";
 import { filterOf, isFiltered, type ContextQuery } from "./context-query";
 import { assembled, takenIn, type TakenIn } from "./estimate";
-import { STRATEGIES } from "./strategies";
+import { ORDERS } from "./orders";
 
-/** Contexts, in the order of the strategies. */
+/** Contexts, as `ORDERS` lists them. */
 export interface Contexts {
   contexts: models.Context[];
   entries: ReadonlyMap<number, models.Entry>;
@@ -34,22 +34,22 @@ export async function contextsOf(whose: Whose, query: ContextQuery, working: mod
   const found = new Set(recalled.hits.map(({ id }) => id));
   const entries = taken.entries.filter(({ node }) => !among || among.has(node) || found.has(node));
   return {
-    contexts: STRATEGIES.map((strategy) => assembled(entries, strategy, query)),
+    contexts: ORDERS.map((order) => assembled(entries, order, query)),
     entries: mapped([...working.nodes, ...taken.entries]),
     query: { recalled, taken },
   };
 }
 
 async function exact(whose: Whose, query: ContextQuery, working: models.Working, signal: AbortSignal): Promise<Contexts> {
-  const contexts = await Promise.all(STRATEGIES.map((strategy) => context(whose, query, strategy, signal)));
+  const contexts = await Promise.all(ORDERS.map((order) => context(whose, query, order, signal)));
   const unverified = contexts.find((context) => context.unverified)?.unverified?.reason;
   return { contexts, entries: mapped(working.nodes), ...(unverified ? { unverified } : {}) };
 }
 
-function context(whose: Whose, query: ContextQuery, strategy: models.ContextStrategy, signal: AbortSignal): Promise<models.ContextAnswer> {
+function context(whose: Whose, query: ContextQuery, order: models.ContextOrder, signal: AbortSignal): Promise<models.ContextAnswer> {
   const { maxTokens: max_tokens, separator, header } = query;
   const filter = filterOf(query, whose.namespace);
-  return htm.recall.context({ robot: whose.robot, filter, strategy, max_tokens, separator, header }, { signal });
+  return htm.recall.context({ robot: whose.robot, filter, order, max_tokens, separator, header }, { signal });
 }
 
 /** Which memories of the working memory pass the filter: those that a context has or has no room for. */

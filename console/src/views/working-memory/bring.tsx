@@ -40,14 +40,14 @@ export function BringDialog({ taken, whose, query, onClose, changed }: Propertie
     const left = [...before].filter((id) => !after.has(id));
     go(here({ q: null }));
     changed();
-    say(`${count(entered.length, "memory", "memories")} came into mind${leftText(left)}.`, async () => {
+    say(`${count(entered.length, "memory", "memories")} came into working memory${leftText(left)}.`, async () => {
       for (const id of entered) await htm.workingMemory.remove(robot, id, { namespace });
       if (left.length > 0) await htm.workingMemory.add(robot, { namespace, nodes: left });
       changed();
     });
   };
   return (
-    <Confirm title="Bring what is found into mind" verb="Bring it in" act={act} onClose={onClose}>
+    <Confirm title="Add what is found to working memory" verb="Add it" act={act} onClose={onClose}>
       <p>
         <span class="stored">{robot}</span> is asked <q class="stored">{query.text}</q>. By what is known now,{" "}
         {count(taken.entered.size, "memory comes", "memories come")} in, and {count(taken.used.size, "memory", "memories")} already in

@@ -60,7 +60,7 @@ export function BudgetDialog({ namespace, robot, working, isOwn, onClose, change
 
 function Effect({ working, tokens }: { working: models.Working; tokens: number }): JSX.Element {
   const out = leftBehind(working, tokens);
-  if (out.length === 0) return <p class="small">Everything that is in mind fits: {count(working.stats.tokens, "token")}.</p>;
+  if (out.length === 0) return <p class="small">Everything in working memory fits: {count(working.stats.tokens, "token")}.</p>;
   return (
     <p class="notice warn small">
       {count(out.length, "memory", "memories")} with {count(sumOf(out), "token")} would not fit any more, the least important first. They leave for

@@ -1,4 +1,4 @@
-// A context of one strategy: which memories are in it, in which order, and what was left out.
+// A context of one order: which memories are in it, in which order, and what was left out.
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -7,7 +7,7 @@ import { Bar, count, number } from "../../components/basics";
 import { copy } from "../../components/clipboard";
 import { Link } from "../../router";
 import { toMemory } from "./places";
-import { STRATEGY_NAMES, STRATEGY_ORDERS } from "./strategies";
+import { ORDER_NAMES, ORDER_MEANINGS } from "./orders";
 
 const SHOWN = 30;
 const TEXT = 300;
@@ -21,15 +21,15 @@ interface Properties {
 }
 
 export function ContextColumn({ context, entries, entered }: Properties): JSX.Element {
-  const { strategy, tokens, max_tokens, included, left_out } = context;
+  const { order, tokens, max_tokens, included, left_out } = context;
   const about = entered ? "about " : "";
   return (
-    <section class="card context" aria-label={STRATEGY_NAMES[strategy]}>
+    <section class="card context" aria-label={ORDER_NAMES[order]}>
       <div class="row context-head">
-        <h3>{STRATEGY_NAMES[strategy]}</h3>
+        <h3>{ORDER_NAMES[order]}</h3>
         <CopyButton context={context} isEstimate={entered !== undefined} />
       </div>
-      <p class="small muted order">{STRATEGY_ORDERS[strategy]}</p>
+      <p class="small muted order">{ORDER_MEANINGS[order]}</p>
       <Bar
         label={`${about}${number(tokens)} of ${number(max_tokens)} tokens`}
         whole={max_tokens}
@@ -46,7 +46,7 @@ export function ContextColumn({ context, entries, entered }: Properties): JSX.El
       <div class="stack close">
         <Included nodes={included} entries={entries} entered={entered} />
         {left_out.length > 0 && <LeftOut items={left_out} entries={entries} isEstimate={entered !== undefined} />}
-        {context.text && <WholeText text={context.text} name={STRATEGY_NAMES[strategy]} />}
+        {context.text && <WholeText text={context.text} name={ORDER_NAMES[order]} />}
       </div>
     </section>
   );
@@ -65,7 +65,7 @@ function WholeText({ text, name }: { text: string; name: string }): JSX.Element 
 }
 
 function CopyButton({ context, isEstimate }: { context: models.Context; isEstimate: boolean }): JSX.Element {
-  const name = STRATEGY_NAMES[context.strategy];
+  const name = ORDER_NAMES[context.order];
   const isMissing = context.text === "";
   const reason = context.included.length === 0 ? "There is nothing to copy" : "Only the server writes the headers";
   return (

@@ -25,7 +25,7 @@ export function ContextFields({ query, robot }: { query: ContextQuery; robot: st
       }}
     >
       <label class="field">
-        <span class="stored">A question for {robot}; empty: only what is in mind now</span>
+        <span class="stored">A question for {robot}; empty: its working memory alone</span>
         <input
           class="input"
           type="search"

@@ -3,7 +3,7 @@
 import type { models } from "htm-memory";
 
 export interface ContextQuery {
-  /** What the robot would be asked; empty: only what is in mind. */
+  /** What the robot would be asked; empty: only its working memory. */
   text: string;
   maxTokens: number;
   header: boolean;

@@ -1,4 +1,4 @@
-// The contexts that each strategy makes of what a robot has in mind, side by side.
+// The contexts that each order makes of a working memory, side by side.
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
@@ -30,7 +30,7 @@ export function Contexts({ whose, working, mayChange, changed }: Properties): JS
   return (
     <section class="stack" aria-label="Context for a prompt">
       <p class="small muted">
-        A context is the text that an agent gets for its prompt: what the robot has in mind, in one of four orders, until the most tokens
+        A context is the text that an agent gets for its prompt: its working memory, in one of four orders, until the most tokens
         are reached. Looking at it here changes nothing and counts as no use.
       </p>
       <ContextFields query={query} robot={whose.robot} />
@@ -77,7 +77,7 @@ function Columns({ assembled, whose, query, isLoading, mayChange, changed }: Col
       ) : (
         <div class="contexts" aria-busy={isLoading}>
           {contexts.map((context) => (
-            <ContextColumn key={context.strategy} context={context} entries={entries} entered={assembled.query?.taken.entered} />
+            <ContextColumn key={context.order} context={context} entries={entries} entered={assembled.query?.taken.entered} />
           ))}
         </div>
       )}
@@ -98,7 +98,7 @@ function WouldChange({ assembled: { recalled, taken }, whose, query, mayChange, 
   const [isAsked, setAsked] = useState(false);
   const facts = [
     `${count(taken.entered.size, "memory comes", "memories come")} in`,
-    `${count(taken.used.size, "memory is", "memories are")} in mind already`,
+    `${count(taken.used.size, "memory is", "memories are")} in working memory already`,
     taken.left.length > 0 && `${count(taken.left.length, "memory leaves", "memories leave")}`,
     taken.oversized.length > 0 && `${count(taken.oversized.length, "memory is", "memories are")} larger than the whole budget`,
   ].filter(Boolean);
@@ -116,7 +116,7 @@ function WouldChange({ assembled: { recalled, taken }, whose, query, mayChange, 
       {mayChange && recalled.hits.length > 0 && (
         <p class="row small">
           <button type="button" class="button" onClick={() => setAsked(true)}>
-            Bring them into mind …
+            Add them to working memory …
           </button>
           <span>This changes the working memory. The contexts are exact afterwards.</span>
         </p>

@@ -4,7 +4,7 @@
 import type { models } from "htm-memory";
 import type { ContextQuery } from "./context-query";
 import { byLeaving } from "./eviction";
-import { inOrder } from "./strategies";
+import { inOrder } from "./orders";
 
 /** A working memory with the hits of a query in it. */
 export interface TakenIn {
@@ -81,11 +81,11 @@ function placeIn(order: readonly models.Entry[], entry: models.Entry): number {
 }
 
 /** A context of these memories, with about so many tokens. */
-export function assembled(entries: readonly models.Entry[], strategy: models.ContextStrategy, query: ContextQuery): models.Context {
+export function assembled(entries: readonly models.Entry[], order: models.ContextOrder, query: ContextQuery): models.Context {
   const { maxTokens, header, separator } = query;
-  const context: models.Context = { text: "", tokens: 0, max_tokens: maxTokens, strategy, included: [], left_out: [] };
+  const context: models.Context = { text: "", tokens: 0, max_tokens: maxTokens, order, included: [], left_out: [] };
   const texts: string[] = [];
-  for (const entry of inOrder(entries, strategy, Date.now())) {
+  for (const entry of inOrder(entries, order, Date.now())) {
     const own = entry.tokens + (header ? headerTokens(entry) : 0);
     const all = context.tokens + own + separatorTokens(separator, texts.at(-1));
     if (all > maxTokens) {

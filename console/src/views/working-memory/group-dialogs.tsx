@@ -42,7 +42,7 @@ const TARGETS = { robot: "A robot", group: "Another group" } as const;
 type Target = keyof typeof TARGETS;
 const PROPOSED = 1_000;
 
-/** Moves what a group has in mind to a robot or another group. */
+/** Moves the working memory of a group to a robot or another group. */
 export function TransferDialog({ group: { name, nodes }, namespace, onClose, changed }: Properties): JSX.Element {
   const [target, setTarget] = useState<Target>("robot");
   const [to, setTo] = useState("");
@@ -57,7 +57,7 @@ export function TransferDialog({ group: { name, nodes }, namespace, onClose, cha
   return (
     <Confirm title="Hand over the working memory" verb="Hand it over" isReady={to.trim() !== ""} act={act} onClose={onClose}>
       <p>
-        <strong class="stored">{name}</strong> has {count(nodes, "memory", "memories")} in mind. They move to the working memory of another, in the
+        <strong class="stored">{name}</strong> has {count(nodes, "memory", "memories")} in working memory. They move to the working memory of another, in the
         same namespace, and leave this one. This cannot be undone.
       </p>
       <div class="row context-fields">

@@ -94,7 +94,7 @@ function Use({ group: { tokens, max_tokens, nodes } }: { group: models.GroupInfo
       </p>
       <Bar label={`${usage} are used`} whole={max_tokens} parts={[{ name: "used", value: tokens, series: 1 }]} />
       <p class="small muted">
-        Which memories these are, the server tells only to the members of the group. The page of a memory says which groups have it in mind.
+        Which memories these are, the server tells only to the members of the group. The page of a memory says which groups have it.
         The first member that joined has set the budget; it cannot be changed.
       </p>
     </div>

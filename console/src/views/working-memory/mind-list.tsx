@@ -143,7 +143,7 @@ function Row({ mind, isChosen }: { mind: Mind; isChosen: boolean }): JSX.Element
           />
         )}
         <span class="row small muted">
-          <span>{memories === 0 ? "nothing in mind" : count(memories, "memory", "memories")}</span>
+          <span>{memories === 0 ? "empty" : count(memories, "memory", "memories")}</span>
           {memories > 0 && <span>{maxTokens === undefined ? count(tokens, "token") : `${percent(tokens / maxTokens)} full`}</span>}
           {members && !isShutDown && <span>{`${members.there} of ${count(members.all, "member")} there`}</span>}
           <span>{isShutDown ? "shut down" : <Seen at={seenAt} />}</span>

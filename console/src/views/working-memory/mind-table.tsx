@@ -1,4 +1,4 @@
-// What a robot has in mind, in the order in which it leaves.
+// The working memory of a robot, in the order of eviction.
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -27,8 +27,8 @@ export function MindTable({ working, acts, changed }: Properties): JSX.Element {
   const leaving = leavingOf(working);
   return (
     <>
-      <TableBox label="What is in mind">
-        <caption class="hidden-label">What is in mind, in the order in which it leaves</caption>
+      <TableBox label="Memories of the working memory">
+        <caption class="hidden-label">Working memory, in the order of eviction</caption>
         <Heads
           columns={[
             { number: "Leaves" },

@@ -1,4 +1,4 @@
-// A robot: what it has in mind, and the contexts that are made of it.
+// A robot: its working memory, and the contexts that are made of it.
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -120,7 +120,7 @@ function InMind({ working, acts, changed }: InMindProperties): JSX.Element {
   if (working.nodes.length === 0) {
     return (
       <Empty>
-        <p>This robot has nothing in mind.</p>
+        <p>This working memory is empty.</p>
         <p class="small">
           A memory comes in when the robot remembers or recalls it{acts ? ", or when you add it above" : ""}.
         </p>
@@ -131,7 +131,7 @@ function InMind({ working, acts, changed }: InMindProperties): JSX.Element {
     <section class="stack close" aria-label="In mind">
       <p class="small muted">
         In the order in which they leave: when something new does not fit, the least important memory leaves first; of equally important
-        ones, the one that was added first. {!acts && "Your key does not let you change what this robot has in mind."}
+        ones, the one that was added first. {!acts && "Your key does not let you change this working memory."}
       </p>
       <MindTable working={working} acts={acts} changed={changed} />
     </section>
@@ -204,7 +204,7 @@ function EmptyDialog({ robot, working, namespace, onClose, changed }: RobotPrope
   return (
     <Confirm title="Empty the working memory" verb="Empty it" isDangerous act={act} onClose={onClose}>
       <p>
-        <span class="stored">{robot.name}</span> has {count(working.nodes.length, "memory", "memories")} in mind, and will have none. They stay
+        <span class="stored">{robot.name}</span> has {count(working.nodes.length, "memory", "memories")} in working memory, and will have none. They stay
         in the long-term memory, but when they came in and how often they were used is lost.
       </p>
     </Confirm>

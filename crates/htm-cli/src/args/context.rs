@@ -11,7 +11,7 @@ use super::{FilterArgs, WayArgs};
 
 Examples:
   htm context --budget 4000 \"which database did we choose?\"
-  htm context --as architect --strategy recent --header > prompt.txt
+  htm context --as architect --order recent --header > prompt.txt
   htm context --as architect --type decision --min-importance 7
   htm context --separator '\\n---\\n' --limit 50 \"the billing migration\" | wl-copy")]
 pub(crate) struct ContextArgs {
@@ -25,8 +25,8 @@ pub(crate) struct ContextArgs {
     #[arg(long, value_name = "TOKENS", default_value = "4000", allow_negative_numbers = true)]
     pub(crate) budget: String,
     /// The order: recent, important, frequent or balanced
-    #[arg(long, value_name = "S", default_value = "balanced")]
-    pub(crate) strategy: String,
+    #[arg(long, value_name = "O", default_value = "balanced")]
+    pub(crate) order: String,
     /// Wrap each memory with its age and source: <memory age="3 hours ago" source="chat">…</memory>
     #[arg(long)]
     pub(crate) header: bool,

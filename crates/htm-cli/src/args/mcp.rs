@@ -37,7 +37,7 @@ pub(crate) struct McpServerArgs {
     /// The robot of calls that name none. Default: memory.robot
     #[arg(long, value_name = "R")]
     pub(crate) robot: Option<String>,
-    /// The tools: default (eight), ops (and those of operators), all (and those of robots and groups), or chatgpt
+    /// The tools: default (nine), ops (and those of operators), all (and those of robots and groups), or chatgpt
     /// (search and fetch alone)
     #[arg(long, value_name = "SET", default_value_t, value_parser = tool_set(), hide_possible_values = true)]
     pub(crate) tools: ToolSet,

@@ -34,7 +34,7 @@ struct ContextAsked {
 
 fn asked(config: &Config, args: &ContextArgs) -> Result<ContextAsked, CliError> {
     let options = ContextOptions {
-        strategy: args.strategy.parse()?,
+        order: args.order.parse()?,
         max_tokens: whole("budget", &args.budget, 1..=MAX_BUDGET)?,
         separator: unescape(&args.separator),
         header: if args.header { ContextHeader::AgeAndSource } else { ContextHeader::None },
@@ -227,7 +227,7 @@ impl Answer {
             count(mind.nodes, "memory"),
             context.tokens,
             count(context.max_tokens, "token"),
-            context.strategy
+            context.order
         );
         if self.is_new {
             text.push_str("\nthe robot is new and was registered");

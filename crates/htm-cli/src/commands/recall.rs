@@ -153,7 +153,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             "{:>3}. {}  by {:<6}  similarity {} (rank {})  text {} (rank {}){}\n     {}\n     {}\n",
             place + 1,
             style(match scores.relevance {
-                Some(relevance) => format!("relevance {relevance:.2}  score {:.3}", scores.score),
+                Some(relevance) => format!("relevance {relevance:.3}  score {:.3}", scores.score),
                 None => format!("score {:.3}", scores.score),
             })
             .bold(),

@@ -1,10 +1,11 @@
 //! Connecting to a database by its URL.
 
 use std::net::IpAddr;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use sqlx::Connection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
+use sqlx::{Connection, PgConnection};
 
 use crate::model::error::{Error, Result, codes};
 use crate::store::connections::TENANT_ROLE;
@@ -34,6 +35,12 @@ const KNOWN: &[&str] = &[
 
 /// A connection that has been idle for less is not tested before its use. A restart of the database takes longer.
 const SURELY_OPEN: Duration = Duration::from_millis(100);
+
+/// The time limit of a test.
+const ANSWER: Duration = Duration::from_secs(1);
+
+/// The time of the last test that was answered.
+static ANSWERED: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// Values of `sslmode`.
 const SSL_MODES: &[&str] = &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
@@ -78,14 +85,34 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
 
 /// Options for a pool of [`Htm::with_pool`](crate::Htm::with_pool). A connection is tested when it is returned, and before
 /// its use only if it has been idle for a moment since, or if another one was lost meanwhile: each test is a round trip.
+/// One that does not answer within a second is closed.
 pub fn pool_options() -> PgPoolOptions {
-    PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, last| {
+    let options = PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, last| {
         let surely_open = losses::since_last().map_or(SURELY_OPEN, |loss| loss.min(SURELY_OPEN));
         let is_former = switches::is_former(last.age);
-        Box::pin(
-            async move { Ok(!is_former && (last.idle_for < surely_open || connection.ping().await.is_ok())) },
-        )
+        Box::pin(async move { Ok(!is_former && (last.idle_for < surely_open || answers(connection).await)) })
+    });
+    // sqlx tests a returned connection without a time limit. If the server's machine has lost its power, that takes as
+    // long as TCP's retries, and the connection's place in the pool with it.
+    options.after_release(|connection, last| {
+        let is_former = switches::is_former(last.age);
+        Box::pin(async move { Ok(!is_former && (has_answered_lately() || answers(connection).await)) })
     })
+}
+
+/// Whether the server answers in time.
+async fn answers(connection: &mut PgConnection) -> bool {
+    let answered = matches!(tokio::time::timeout(ANSWER, connection.ping()).await, Ok(Ok(())));
+    if answered {
+        *ANSWERED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+    answered
+}
+
+/// Whether any server has answered a test within the last second. Then the test of sqlx is enough.
+fn has_answered_lately() -> bool {
+    let answered = *ANSWERED.lock().unwrap_or_else(PoisonError::into_inner);
+    answered.is_some_and(|at| at.elapsed() < ANSWER)
 }
 
 /// These options for a pool of [`Htm::with_tenants`](crate::Htm::with_tenants).

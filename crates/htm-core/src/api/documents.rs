@@ -18,7 +18,7 @@ use crate::model::memory::{MAX_SOURCE_BYTES, validate_text};
 use crate::model::nodes::Node;
 use crate::model::tags::TagPath;
 use crate::store::documents::{self as store, Found, Which};
-use crate::store::{forget, replace, tags};
+use crate::store::{forget, replace, robots, tags};
 
 /// The most documents that one statement reads.
 const PAGE: i64 = 1_000;
@@ -79,7 +79,7 @@ impl Htm {
             return Ok(loaded);
         }
         let freed = plan.gone.iter().filter_map(|node| sizes.get(node)).sum();
-        self.give_room(namespace, plan.gone.len(), freed).await;
+        self.give_room(&mut Some(&mut *tx), namespace, plan.gone.len(), freed).await;
         let former = found.map(|it| it.info.tags).unwrap_or_default();
         let written = async {
             self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;
@@ -103,7 +103,10 @@ impl Htm {
         plan: &LoadPlan,
         (former, now): (&[TagPath], &[TagPath]),
     ) -> Result<()> {
-        // Tags before nodes, as everywhere.
+        // Robots before tags, tags before nodes, as everywhere.
+        if !plan.written.is_empty() {
+            robots::register_in_tx(tx, &[(namespace, caller.robot(self.settings()))]).await?;
+        }
         let paths: Vec<(&str, &str)> = now.iter().map(|tag| (namespace, tag.as_str())).collect();
         let names = tags::register_in_tx(tx, &paths, self.tag_rules()).await?;
         let new: Vec<&TagPath> = now.iter().filter(|tag| !former.contains(tag)).collect();
@@ -131,11 +134,12 @@ impl Htm {
         if plan.written.is_empty() {
             return Ok(());
         }
-        let (results, mut accepted) = self.sort(&plan.written).await?;
+        let held = &mut Some(&mut **tx);
+        let (results, mut accepted) = self.sort(held, &plan.written).await?;
         if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
             return Err(refused);
         }
-        self.prioritise(&mut accepted).await?;
+        self.prioritise(held, &mut accepted).await?;
         let written = self.write_in_tx(tx, &accepted).await?;
         written.into_iter().find_map(Result::err).map_or(Ok(()), Err)
     }

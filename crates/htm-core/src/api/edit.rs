@@ -205,7 +205,8 @@ impl Htm {
         let hash = edit.content.as_deref().map(content_hash);
         let text = edit.content.as_deref().filter(|_| hash.is_some_and(|hash| before.content_hash != hash));
         if let (Some(text), Some(hash)) = (text, hash) {
-            self.make_room(&after.namespace, 0, text.len().saturating_sub(before.bytes as usize)).await?;
+            let longer = text.len().saturating_sub(before.bytes as usize);
+            self.make_room(&mut Some(&mut *tx), &after.namespace, 0, longer).await?;
             changed.insert(0, "content");
             after.content_hash = hash.to_vec();
             after.revision += 1;

@@ -11,14 +11,14 @@ use crate::model::retention::{Retention, RetentionPlan, Swept};
 use crate::store::{expiry as store, learning, operations};
 
 impl Htm {
-    /// Starts the times to live of nodes again. Nodes without a time to live and forgotten nodes are left. Returns the
-    /// number of refreshed nodes.
+    /// Starts the times to live of nodes again. Nodes without a time to live and forgotten nodes are left, and so are
+    /// those of others on a handle that is restricted to a robot. Returns the number of refreshed nodes.
     ///
     /// # Errors
     /// `node_not_found` for a node in a namespace that the handle does not see, or a database error.
     pub async fn refresh(&self, nodes: &[NodeId]) -> Result<u64> {
         self.admit_nodes(nodes).await?;
-        store::refresh(self.pool(), nodes).await
+        store::refresh(self.pool(), nodes, self.bound_robot()).await
     }
 
     /// Forgets what has expired, carries out the retention policies, and deletes the answers of old operations and

@@ -1,6 +1,8 @@
 //! Files below `/memories`, with the commands of Anthropic's memory tool. A file is the memory whose key is its path: it
 //! has revisions, it is embedded, and recall finds it.
 
+use std::collections::HashSet;
+
 use sqlx::{PgConnection, PgTransaction};
 
 use crate::api::edit::{Edit, Edited};
@@ -148,8 +150,8 @@ impl<'a> Files<'a> {
         }
         let mut tx = self.hold().await?;
         let files = self.files_of(&mut tx, &path).await?;
+        let locked = self.lock(&mut tx, &files).await?;
         let nodes: Vec<NodeId> = files.into_iter().map(|(node, _)| node).collect();
-        let locked = self.lock(&mut tx, &nodes).await?;
         forget::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         let reply = FileReply { content: format!("Successfully deleted {path}"), nodes, revision: None };
         self.commit(tx, &reply).await?;
@@ -175,9 +177,9 @@ impl<'a> Files<'a> {
             return Err(Error::new(codes::FILE_PATH_INVALID, message));
         }
         self.refuse_files_above(&mut tx, &new).await?;
+        self.lock(&mut tx, &files).await?;
         let (nodes, keys): (Vec<NodeId>, Vec<String>) = files.into_iter().unzip();
         let paths = keys.iter().map(|key| old.moved(key, &new)).collect::<Result<Vec<FilePath>>>()?;
-        self.lock(&mut tx, &nodes).await?;
         match store::rename_in_tx(&mut tx, &nodes, &paths).await {
             // Another call has remembered something with such a key meanwhile.
             Err(error) if error.violates("nodes_namespace_key_key") => return Err(destination_exists(&new)),
@@ -230,11 +232,23 @@ impl<'a> Files<'a> {
         if files.is_empty() { Err(not_found(path)) } else { Ok(files) }
     }
 
-    /// Locks files that the caller may change.
-    async fn lock(&self, tx: &mut PgTransaction<'_>, nodes: &[NodeId]) -> Result<Vec<forget::Locked>> {
-        let locked = forget::lock_in_tx(tx, nodes).await?;
+    /// Locks files that the caller may change. Fails if an edit has moved one meanwhile, or one was forgotten.
+    async fn lock(
+        &self,
+        tx: &mut PgTransaction<'_>,
+        files: &[(NodeId, String)],
+    ) -> Result<Vec<forget::Locked>> {
+        let nodes: Vec<NodeId> = files.iter().map(|(node, _)| *node).collect();
+        let locked = forget::lock_in_tx(tx, &nodes).await?;
         for node in &locked {
             refuse_others(self.caller.owner(self.htm.settings()), node.id, node.owner())?;
+        }
+        let paths: Vec<FilePath> =
+            files.iter().map(|(_, key)| FilePath::parse(key)).collect::<Result<_>>()?;
+        let now: HashSet<(NodeId, String)> =
+            store::files_among(tx, self.namespace, &paths).await?.into_iter().collect();
+        if !files.iter().all(|file| now.contains(file)) {
+            return Err(Error::contended());
         }
         Ok(locked)
     }

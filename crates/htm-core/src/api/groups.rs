@@ -237,6 +237,9 @@ impl Group {
         fence: Option<Fence<'_>>,
     ) -> Result<TransferReceipt> {
         let namespace = self.checked_namespace()?;
+        if let TransferTarget::Robot(name) = to {
+            self.htm.admit_robot(name)?;
+        }
         let from = self.id().await?;
         let target = match to {
             TransferTarget::Robot(_) => None,

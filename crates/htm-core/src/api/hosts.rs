@@ -11,7 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::api::connect::connect_options;
 use crate::model::error::{Error, Result, chain, codes};
 use crate::model::hosts::one_each;
-use crate::store::hosts::{self, HostState};
+use crate::store::hosts::{self, HostState, name};
 use crate::store::{losses, switches};
 
 /// The time between two looks at the primary.
@@ -86,14 +86,6 @@ pub type FollowingPool = (PgPool, fn(PgConnectOptions) -> PgConnectOptions);
 #[derive(Debug)]
 pub struct Follower {
     _task: AbortOnDropHandle<()>,
-}
-
-/// The host and port of a server, or the directory of its socket, for messages.
-pub(crate) fn name(options: &PgConnectOptions) -> String {
-    match options.get_socket() {
-        Some(socket) => format!("{}:{}", socket.display(), options.get_port()),
-        None => format!("{}:{}", options.get_host(), options.get_port()),
-    }
 }
 
 struct Watch {

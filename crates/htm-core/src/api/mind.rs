@@ -143,7 +143,13 @@ impl Mind {
         let mut state = self.lock();
         if state.id != id {
             state.id = id;
-            state.pending = Pending::Nodes(state.memory.iter().map(|entry| entry.node).collect());
+            // What was removed and not written yet came to that robot with the merge.
+            let removed = match std::mem::take(&mut state.pending) {
+                Pending::Nodes(nodes) => nodes,
+                Pending::Everything => HashSet::new(),
+            };
+            let present = state.memory.iter().map(|entry| entry.node);
+            state.pending = Pending::Nodes(present.chain(removed).collect());
             self.changed.notify_one();
         }
         if state.name != name {

@@ -5,12 +5,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::api::htm::Htm;
-use crate::api::remember::existed;
 use crate::model::error::{Error, Result, codes};
 use crate::model::memory::Memory;
 use crate::model::operation::Operation;
 use crate::model::remember::Receipt;
-use crate::store::{expiry, operations as store};
+use crate::store::operations as store;
 
 impl Htm {
     /// As [`remember_many`](Self::remember_many), once for an operation. The memories and the answer, which `describe`
@@ -27,8 +26,8 @@ impl Htm {
         memories: &[Memory],
         describe: impl FnOnce(Vec<Result<Receipt>>) -> Value,
     ) -> Result<Value> {
-        let (mut results, mut accepted) = self.sort(memories).await?;
-        self.prioritise(&mut accepted).await?;
+        let (mut results, mut accepted) = self.sort(&mut None, memories).await?;
+        self.prioritise(&mut None, &mut accepted).await?;
         if self.parts_of(&accepted).len() > 1 {
             let message = "the memories have tags of too many namespaces for one transaction";
             return Err(Error::new(codes::TOO_MANY_NAMESPACES, message));
@@ -45,7 +44,6 @@ impl Htm {
             ([node], [Ok(receipt)]) => Some((node.namespace, &*node.memory.content, receipt.node)),
             _ => None,
         };
-        let prolonged = existed(&accepted, &written);
         Self::merge(&mut results, written);
         let results: Vec<Result<Receipt>> = results.into_iter().flatten().collect();
         let is_nothing_written = results.iter().all(Result::is_err);
@@ -57,9 +55,6 @@ impl Htm {
         store::answer(&mut tx, operation, &answer).await?;
         tx.commit().await?;
         self.pinger().ping();
-        if !prolonged.is_empty() {
-            expiry::prolong(&mut *self.pool().acquire().await?, &prolonged).await?;
-        }
         if let Some((namespace, content, node)) = only {
             self.signal_citations(namespace, content, node).await;
         }

@@ -6,6 +6,7 @@
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::quota::{Quota, QuotaUse, counting};
+use crate::store::connections::{Db, Held};
 use crate::store::quotas as store;
 
 impl Htm {
@@ -44,7 +45,7 @@ impl Htm {
 
     /// Whether a namespace has a quota, to within a few seconds.
     pub(crate) async fn is_limited(&self, namespace: &str) -> Result<bool> {
-        self.rooms().is_limited(self.pool(), namespace).await
+        self.rooms().is_limited(Db::Pool(self.pool()), namespace).await
     }
 
     /// The quotas of requests that count a caller that sees these namespaces (`tenant-7/*` for all below `tenant-7`): those
@@ -66,15 +67,21 @@ impl Htm {
     }
 
     /// Counts texts that are about to be forgotten as gone, so that others may take their place.
-    pub(crate) async fn give_room(&self, namespace: &str, memories: usize, bytes: i64) {
+    pub(crate) async fn give_room(&self, held: &mut Held<'_>, namespace: &str, memories: usize, bytes: i64) {
         let less = QuotaUse { memories: -(memories as i64), bytes: -bytes };
         // A namespace that has more than its quota gets no room.
-        let _ = self.rooms().take(self.pool(), namespace, less).await;
+        let _ = self.rooms().take(Db::held_or(held, self.pool()), namespace, less).await;
     }
 
     /// Refuses a text for which the quota of its namespace has no room, and counts it otherwise.
-    pub(crate) async fn make_room(&self, namespace: &str, memories: i64, bytes: usize) -> Result<()> {
+    pub(crate) async fn make_room(
+        &self,
+        held: &mut Held<'_>,
+        namespace: &str,
+        memories: i64,
+        bytes: usize,
+    ) -> Result<()> {
         let more = QuotaUse { memories, bytes: bytes as i64 };
-        self.rooms().take(self.pool(), namespace, more).await
+        self.rooms().take(Db::held_or(held, self.pool()), namespace, more).await
     }
 }

@@ -56,15 +56,22 @@ impl Htm {
             && let Some(replica) = replicas.choose(reading.after).await
         {
             let at = Some(replica.connections(self.seen_by_tenants()));
-            match read(self.clone().with_reading(Reading { at, ..reading.clone() })).await {
-                Err(error) if error.kind() == ErrorKind::Database => {
+            let there = read(self.clone().with_reading(Reading { at, ..reading.clone() }));
+            let answer = tokio::select! {
+                answer = there => Some(answer),
+                () = replica.failure() => None,
+            };
+            match answer {
+                Some(Err(error)) if error.kind() == ErrorKind::Database => {
                     // A replica cancels reads that keep it from replaying. Other errors may be of a schema that it has not
                     // replayed yet.
                     if error.fault() == Fault::Transient {
                         replica.leave_out(&error);
                     }
                 }
-                answer => return answer,
+                Some(answer) => return answer,
+                // Repeated at the primary.
+                None => {}
             }
         }
         read(self.clone()).await

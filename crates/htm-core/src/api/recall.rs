@@ -45,7 +45,7 @@ impl Htm {
         let recalled = self.reading(|htm| async move { Box::pin(htm.recall_here(query)).await }).await?;
         if query.refresh {
             let hits: Vec<NodeId> = recalled.hits.iter().map(|hit| hit.node.id).collect();
-            expiry::refresh(self.pool(), &hits).await?;
+            expiry::refresh(self.pool(), &hits, self.bound_robot()).await?;
         }
         Ok(recalled)
     }

@@ -100,19 +100,6 @@ impl Htm {
     /// `node_not_found`, `limit_out_of_range`, or a database error.
     pub async fn related(&self, node: NodeId, by: Option<RelatedBy>, limit: usize) -> Result<Related> {
         validate_limit(limit)?;
-        self.reading(|htm| async move { htm.related_here(node, by, limit).await }).await
-    }
-
-    /// Those of the nodes that others supersede, each with these.
-    ///
-    /// # Errors
-    /// `node_not_found` on a handle that does not see the namespace of one of them, or a database error.
-    pub async fn superseded(&self, nodes: &[NodeId]) -> Result<Vec<Superseded>> {
-        self.admit_nodes(nodes).await?;
-        store::superseded(self.pool(), nodes).await
-    }
-
-    async fn related_here(&self, node: NodeId, by: Option<RelatedBy>, limit: usize) -> Result<Related> {
         let asked = self.get(node).await?;
         let wants = |way| by.is_none_or(|by| by == way);
         let mut related = Vec::new();
@@ -135,6 +122,15 @@ impl Htm {
             related,
             not_searched,
         })
+    }
+
+    /// Those of the nodes that others supersede, each with these.
+    ///
+    /// # Errors
+    /// `node_not_found` on a handle that does not see the namespace of one of them, or a database error.
+    pub async fn superseded(&self, nodes: &[NodeId]) -> Result<Vec<Superseded>> {
+        self.admit_nodes(nodes).await?;
+        store::superseded(self.pool(), nodes).await
     }
 
     /// The nodes of its namespace whose texts mean nearly the same, the nearest first; or why none can be found.

@@ -9,16 +9,17 @@ use sqlx::{Connection, PgConnection, PgTransaction};
 use crate::api::htm::Htm;
 use crate::api::ping::Pinger;
 use crate::model::error::{Error, Result, codes};
-use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{Memory, language_unknown};
 use crate::model::nodes::key_taken;
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
 use crate::store::again::{ATTEMPTS, met_another};
+use crate::store::connections::{Db, Held};
+use crate::store::expiry::{self, Wanted};
+use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
-use crate::store::{expiry, jobs};
-use crate::store::{priorities, robots, tags};
+use crate::store::{priorities, robots, statistics, tags};
 
 /// The errors of some memories, at their places, and the others, ready to be written.
 pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>);
@@ -55,7 +56,7 @@ impl Htm {
     /// exists already: [`Outcome::Repeated`].
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let node = self.prepare(&memory)?;
-        self.admit_new(&node).await?;
+        self.admit_new(&mut None, &node).await?;
         let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
         self.pinger().ping();
         self.signal_citations(node.namespace, &memory.content, receipt.node).await;
@@ -71,7 +72,7 @@ impl Htm {
         memory: &mut Memory,
     ) -> Result<(Receipt, RobotId)> {
         let node = self.prepare(memory)?;
-        self.admit_new(&node).await?;
+        self.admit_new(&mut None, &node).await?;
         if is_bare(&node) {
             let mut connection = self.pool().acquire().await?;
             let inserted = nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await;
@@ -97,7 +98,6 @@ impl Htm {
         let node = self.prepare(memory)?;
         let mut results = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?;
         tx.commit().await?;
-        prolong(&mut *self.pool().acquire().await?, std::slice::from_ref(&node), &results).await?;
         let receipt = results.remove(0)?;
         self.pinger().ping();
         self.signal_citations(node.namespace, &node.memory.content, receipt.node).await;
@@ -112,8 +112,8 @@ impl Htm {
     /// The outer error is the database's: nothing is written then. The inner errors are those of
     /// [`remember`](Self::remember), and `not_written` for memories that were not written because a transaction failed.
     pub async fn remember_many(&self, memories: &[Memory]) -> Result<Vec<Result<Receipt>>> {
-        let (mut results, mut accepted) = self.sort(memories).await?;
-        self.prioritise(&mut accepted).await?;
+        let (mut results, mut accepted) = self.sort(&mut None, memories).await?;
+        self.prioritise(&mut None, &mut accepted).await?;
         let written = self.write_in_parts(&accepted).await?;
         self.pinger().ping();
         Self::merge(&mut results, written);
@@ -137,19 +137,23 @@ impl Htm {
     /// As [`remember`](Self::remember); the transaction is then as it was before (the write has a savepoint).
     pub async fn remember_in_tx(&self, tx: &mut PgTransaction<'_>, memory: Memory) -> Result<PendingReceipt> {
         let node = self.prepare(&memory)?;
-        self.admit_new(&node).await?;
-        let mut results = self.write_in_tx(tx, std::slice::from_ref(&node)).await?;
-        prolong(tx, std::slice::from_ref(&node), &results).await?;
-        let receipt = results.remove(0)?;
+        let mut saved = tx.begin().await?;
+        self.admit_new(&mut Some(&mut *saved), &node).await?;
+        let receipt = self.write_in_tx(&mut saved, std::slice::from_ref(&node)).await?.remove(0)?;
+        saved.commit().await?;
         Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
     }
 
     /// The errors of memories that cannot be written, at their places, and the others, ready to be written.
-    pub(crate) async fn sort<'a>(&'a self, memories: &'a [Memory]) -> Result<Sorted<'a>> {
+    pub(crate) async fn sort<'a>(
+        &'a self,
+        held: &mut Held<'_>,
+        memories: &'a [Memory],
+    ) -> Result<Sorted<'a>> {
         // An unknown language would fail the statement for all of them.
         let valid = memories.iter().filter(|memory| memory.validate().is_ok());
         let languages = valid.map(|memory| memory.language.as_deref().unwrap_or(&self.settings().language));
-        let unknown = self.unknown_languages(languages).await?;
+        let unknown = self.unknown_languages(held, languages).await?;
         let prepare = |memory| match self.prepare(memory) {
             Ok(node) if unknown.contains(node.language) => Err(language_unknown(node.language)),
             result => result,
@@ -157,7 +161,7 @@ impl Htm {
         let (mut results, mut accepted) = (Vec::new(), Vec::new());
         for memory in memories {
             let fitting = match prepare(memory) {
-                Ok(node) => self.admit_new(&node).await.map(|()| node),
+                Ok(node) => self.admit_new(held, &node).await.map(|()| node),
                 Err(error) => Err(error),
             };
             results.push(fitting.map(|node| accepted.push(node)).err().map(Err));
@@ -166,12 +170,12 @@ impl Htm {
     }
 
     /// Refuses a memory whose language PostgreSQL does not have, whose vectors do not fit, or for which there is no room.
-    async fn admit_new(&self, node: &NewNode<'_>) -> Result<()> {
-        if !self.unknown_languages(std::iter::once(node.language)).await?.is_empty() {
+    async fn admit_new(&self, held: &mut Held<'_>, node: &NewNode<'_>) -> Result<()> {
+        if !self.unknown_languages(held, std::iter::once(node.language)).await?.is_empty() {
             return Err(language_unknown(node.language));
         }
-        self.admit_vectors(node.memory).await?;
-        self.make_room(node.namespace, 1, node.memory.content.len()).await
+        self.admit_vectors(held, node.memory).await?;
+        self.make_room(held, node.namespace, 1, node.memory.content.len()).await
     }
 
     /// Fills in the results of what was written, in their order.
@@ -185,13 +189,14 @@ impl Htm {
     /// Those of the languages that this PostgreSQL does not have.
     pub(crate) async fn unknown_languages<'a>(
         &self,
+        held: &mut Held<'_>,
         languages: impl Iterator<Item = &'a str>,
     ) -> Result<HashSet<&'a str>> {
         let known = self.known_languages();
         let mut unknown: HashSet<&str> = languages.filter(|name| !known.contains_key(*name)).collect();
         if !unknown.is_empty() {
             let names: Vec<&str> = unknown.iter().copied().collect();
-            for language in nodes::languages(self.pool(), &names).await? {
+            for language in nodes::languages(Db::held_or(held, self.pool()), &names).await? {
                 unknown.remove(language.as_str());
                 known.insert(language, ());
             }
@@ -201,7 +206,7 @@ impl Htm {
 
     /// Sets the priorities of an import, which must not hold up others: the more open jobs a namespace has, the later
     /// the jobs of its next nodes are claimed.
-    pub(crate) async fn prioritise(&self, nodes: &mut [NewNode<'_>]) -> Result<()> {
+    pub(crate) async fn prioritise(&self, held: &mut Held<'_>, nodes: &mut [NewNode<'_>]) -> Result<()> {
         if nodes.len() <= nodes::BULK {
             return Ok(());
         }
@@ -210,8 +215,8 @@ impl Htm {
             *written.entry(node.namespace).or_default() += 1;
         }
         let namespaces: Vec<&str> = written.keys().copied().collect();
-        let mut connection = self.pool().acquire().await?;
-        let open = jobs::count_open(&mut connection, &namespaces, priorities::A_GREAT_MANY).await?;
+        let db = Db::held_or(held, self.pool());
+        let open = jobs::count_open(db, &namespaces, priorities::A_GREAT_MANY).await?;
         for node in nodes {
             node.priority = priorities::in_bulk(open[node.namespace] + written[node.namespace]);
         }
@@ -242,6 +247,27 @@ impl Htm {
             },
             priority: priorities::LIVE,
         })
+    }
+
+    /// Registers the robots and the tags of memories before nodes are locked. Memories that cannot be written are left to
+    /// the write, which says why.
+    pub(crate) async fn register_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        memories: &[Memory],
+    ) -> Result<()> {
+        let nodes: Vec<NewNode<'_>> =
+            memories.iter().filter_map(|memory| self.prepare(memory).ok()).collect();
+        let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
+        robots::register_in_tx(&mut *connection, &robots).await?;
+        let tags = nodes
+            .iter()
+            .flat_map(|node| self.normalised_tags(node.memory).into_iter().map(|tag| (node.namespace, tag)));
+        let tags: Vec<(&str, TagPath)> = tags.collect();
+        let paths: Vec<(&str, &str)> =
+            tags.iter().map(|(namespace, tag)| (*namespace, tag.as_str())).collect();
+        tags::register_in_tx(connection, &paths, self.tag_rules()).await?;
+        Ok(())
     }
 
     /// The places of the nodes of each transaction that the locks of the tags need.
@@ -298,7 +324,6 @@ impl Htm {
             }
         }
         let results = self.write_in_tx(&mut connection, nodes).await?;
-        prolong(&mut connection, nodes, &results).await?;
         for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
             self.known_robots().insert(robot_of(node), ());
         }
@@ -377,12 +402,13 @@ impl Htm {
             .collect();
         resolve_keys_in_tx(&mut tx, nodes, &mut results).await?;
         resolve_repeats_in_tx(&mut tx, nodes, &mut results).await?;
+        let has_prolonged = prolong_in_tx(&mut tx, nodes, &mut results).await?;
         let changed = |result: &&Result<Receipt>| {
             matches!(result, Ok(Receipt { outcome: Outcome::Written | Outcome::Repeated, .. }))
         };
         self.bring_vectors_in_tx(&mut tx, nodes, &results).await?;
         let has_vectors = nodes.iter().any(|node| !node.memory.vectors.is_empty());
-        if !has_vectors && !results.iter().any(|result| changed(&result)) {
+        if !has_vectors && !has_prolonged && !results.iter().any(|result| changed(&result)) {
             tx.rollback().await?;
             return Ok(results);
         }
@@ -397,6 +423,9 @@ impl Htm {
             .collect::<Result<_>>()?;
         if !tags.is_empty() {
             tags::assign_manual_in_tx(&mut tx, &tags).await?;
+        }
+        if nodes.len() > nodes::BULK {
+            statistics::note_written_in_tx(&mut tx, nodes.iter().map(|node| node.namespace)).await?;
         }
         tx.commit().await?;
         Ok(results)
@@ -439,26 +468,34 @@ pub(crate) fn was_overtaken(error: &Error) -> bool {
     matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk")) || met_another(error)
 }
 
-/// The nodes that existed, with the expiry that the writer asked for.
-pub(crate) fn existed(nodes: &[NewNode<'_>], results: &[Result<Receipt>]) -> Vec<(NodeId, Option<Expiry>)> {
-    nodes
-        .iter()
-        .zip(results)
-        .filter_map(|(node, result)| Some((result.as_ref().ok()?, node.memory.expires)))
-        .filter(|(receipt, _)| receipt.outcome != Outcome::Written)
-        .map(|(receipt, expiry)| (receipt.node, expiry))
-        .collect()
-}
-
-/// Prolongs nodes that existed and expire. Called after the commit where that is possible: with the lock that counts a
-/// repeat, two writers of a text would wait for one another. If it fails, the caller has no receipt and remembers again.
-async fn prolong(
+/// Prolongs nodes that existed and expire, and holds them: none is forgotten before the commit. One that was forgotten
+/// meanwhile is contended, so that it is written anew. Returns whether any was prolonged.
+async fn prolong_in_tx(
     connection: &mut PgConnection,
     nodes: &[NewNode<'_>],
-    results: &[Result<Receipt>],
-) -> Result<()> {
-    let existed = existed(nodes, results);
-    if existed.is_empty() { Ok(()) } else { expiry::prolong(connection, &existed).await }
+    results: &mut [Result<Receipt>],
+) -> Result<bool> {
+    let existed = |receipt: &&Receipt| receipt.outcome != Outcome::Written;
+    let wanted: Vec<Wanted<'_>> = nodes
+        .iter()
+        .zip(&*results)
+        .filter_map(|(node, result)| Some((node, result.as_ref().ok().filter(existed)?)))
+        .map(|(node, receipt)| Wanted {
+            namespace: node.namespace,
+            node: receipt.node,
+            expiry: node.memory.expires,
+        })
+        .collect();
+    if wanted.is_empty() {
+        return Ok(false);
+    }
+    let prolonged = expiry::prolong_in_tx(connection, &wanted).await?;
+    for result in &mut *results {
+        if result.as_ref().is_ok_and(|receipt| prolonged.gone.contains(&receipt.node)) {
+            *result = Err(Error::contended());
+        }
+    }
+    Ok(prolonged.any)
 }
 
 /// Sets the results of items with a key that were not inserted, by the node that has the key.

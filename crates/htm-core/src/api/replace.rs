@@ -89,6 +89,8 @@ impl Htm {
             let its = parts.iter().filter(|part| (&*part.namespace, &*part.session) == (namespace, session));
             conversation.admit(its.map(|part| part.node).collect())?;
         }
+        // Robots before tags, tags before nodes, as everywhere.
+        self.register_in_tx(tx, memories).await?;
         let nodes: Vec<NodeId> = parts.iter().map(|part| part.node).collect();
         let locked = forget::lock_in_tx(tx, &nodes).await?;
         for node in &locked {
@@ -99,11 +101,12 @@ impl Htm {
             return Ok(Vec::new());
         }
         let memories = self.with_times(memories, &parts);
-        let (results, mut accepted) = self.sort(&memories).await?;
+        let held = &mut Some(&mut **tx);
+        let (results, mut accepted) = self.sort(held, &memories).await?;
         if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
             return Err(refused);
         }
-        self.prioritise(&mut accepted).await?;
+        self.prioritise(held, &mut accepted).await?;
         self.write_in_tx(tx, &accepted).await?.into_iter().collect()
     }
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use sqlx::PgPool;
+use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::api::hosts;
 use crate::model::error::{Error, chain};
 use crate::model::replicas::{History, ReplicaState};
 use crate::model::wal::WalPosition;
@@ -54,6 +54,8 @@ struct Member {
     tenants: PgPool,
     looking: Looking,
     seen: Mutex<Seen>,
+    /// Notified when a look has failed.
+    failed: Notify,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -72,11 +74,12 @@ impl Replicas {
     pub fn start(primary: PgPool, replicas: Vec<ReplicaPools>, max_staleness: Duration) -> Self {
         let unseen = || Seen { reason: Some("it was not looked at yet".into()), ..Seen::default() };
         let member = |(pool, tenants): ReplicaPools| Member {
-            host: hosts::name(&pool.connect_options()),
+            host: store::name(&pool.connect_options()),
             pool,
             tenants,
             looking: Looking::default(),
             seen: Mutex::new(unseen()),
+            failed: Notify::new(),
         };
         let inner = Arc::new(Inner {
             primary,
@@ -136,7 +139,7 @@ impl Replicas {
             if let Some(after) = after.filter(|after| *after > seen.replayed) {
                 // It may have replayed it since the last look.
                 match store::replayed(&member.pool, LOOK).await {
-                    Ok(replayed) if replayed >= after => lock(&member.seen).replayed = replayed,
+                    Ok(Some(replayed)) if replayed >= after => lock(&member.seen).replayed = replayed,
                     Ok(_) => continue,
                     Err(error) => {
                         member.leave_out(&error);
@@ -210,7 +213,10 @@ impl Member {
                 };
                 self.saw(state.position, reason.map(str::to_owned));
             }
-            Err(error) => self.leave_out(&error),
+            Err(error) => {
+                self.leave_out(&error);
+                self.failed.notify_waiters();
+            }
         }
     }
 
@@ -248,6 +254,11 @@ impl Replica {
             Some(seen) => Arc::new(Walled::new(member.tenants.clone(), seen)),
             None => Arc::new(member.pool.clone()),
         }
+    }
+
+    /// Ends when a look at it fails. A server that has lost its power answers no read, and refuses none.
+    pub(crate) async fn failure(&self) {
+        self.inner.members[self.index].failed.notified().await;
     }
 
     /// Leaves it out until a look has found it well.

@@ -71,10 +71,12 @@ impl Htm {
     /// Renames a robot. Its memories stay its own. The old name then means a new robot.
     ///
     /// # Errors
-    /// `robot_unknown`, `robot_taken`, `robot_invalid`, `namespace_invalid`, or a database error.
+    /// `robot_unknown`, `robot_taken`, `robot_forbidden`, `robot_invalid`, `namespace_invalid`, or a database error.
     pub async fn rename_robot(&self, namespace: Option<&str>, old: &str, new: &str) -> Result<RobotInfo> {
         let namespace = self.namespace_or_own(namespace)?;
         validate_name("robot", new, MAX_NAME_BYTES)?;
+        // Its memories go with the name.
+        self.admit_robot(old)?;
         self.admit_robot(new)?;
         match robots::rename(self.pool(), namespace, old, new).await {
             Ok(Some(robot)) => {

@@ -7,7 +7,7 @@ use moka::future::Cache;
 
 use crate::model::error::Result;
 use crate::model::quota::{Quota, QuotaUse};
-use crate::store::connections::Connections;
+use crate::store::connections::Db;
 use crate::store::quotas as store;
 
 /// The time after which a namespace is counted again, and a new quota is noticed.
@@ -29,8 +29,8 @@ struct Room {
 
 impl Rooms {
     /// Adds to the use of a namespace, unless its quota has no room.
-    pub(crate) async fn take(&self, pool: &dyn Connections, namespace: &str, more: QuotaUse) -> Result<()> {
-        let room = self.room(pool, namespace).await?;
+    pub(crate) async fn take(&self, db: Db<'_>, namespace: &str, more: QuotaUse) -> Result<()> {
+        let room = self.room(db, namespace).await?;
         if !room.quota.is_none() {
             let mut used = room.used.lock().unwrap_or_else(PoisonError::into_inner);
             *used = used.plus(more).within(namespace, room.quota)?;
@@ -39,18 +39,26 @@ impl Rooms {
     }
 
     /// Whether a namespace has a quota.
-    pub(crate) async fn is_limited(&self, pool: &dyn Connections, namespace: &str) -> Result<bool> {
-        Ok(!self.room(pool, namespace).await?.quota.is_none())
+    pub(crate) async fn is_limited(&self, db: Db<'_>, namespace: &str) -> Result<bool> {
+        Ok(!self.room(db, namespace).await?.quota.is_none())
     }
 
-    async fn room(&self, pool: &dyn Connections, namespace: &str) -> Result<Arc<Room>> {
+    async fn room(&self, db: Db<'_>, namespace: &str) -> Result<Arc<Room>> {
         Ok(match self.0.get(namespace).await {
             Some(room) => room,
             None => {
-                let quota = store::get(pool, namespace).await?;
+                let mut own;
+                let connection = match db {
+                    Db::Pool(pool) => {
+                        own = pool.acquire().await?;
+                        &mut *own
+                    }
+                    Db::Connection(connection) => connection.into_inner(),
+                };
+                let quota = store::get(&mut *connection, namespace).await?;
                 let used = match quota.is_none() {
                     true => QuotaUse::default(),
-                    false => store::used(pool, namespace).await?,
+                    false => store::used(connection, namespace).await?,
                 };
                 let room = Arc::new(Room { quota, used: Mutex::new(used) });
                 self.0.insert(namespace.to_owned(), room.clone()).await;

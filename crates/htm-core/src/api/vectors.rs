@@ -13,6 +13,7 @@ use crate::model::models::retired;
 use crate::model::nodes::{not_found, revision_conflict};
 use crate::model::remember::Receipt;
 use crate::model::vectors::{VectorSet, check_dimensions, unfit, validate_vector};
+use crate::store::connections::Held;
 use crate::store::edit;
 use crate::store::embeddings::{self, RegisteredModel};
 use crate::store::nodes::NewNode;
@@ -49,7 +50,17 @@ impl Htm {
     }
 
     /// Checks the vectors of a memory before it is written.
-    pub(crate) async fn admit_vectors(&self, memory: &Memory) -> Result<()> {
+    pub(crate) async fn admit_vectors(&self, held: &mut Held<'_>, memory: &Memory) -> Result<()> {
+        if memory.vectors.is_empty() {
+            return Ok(());
+        }
+        if let Some(connection) = held {
+            let models = embeddings::models_on(&mut **connection).await?;
+            return memory
+                .vectors
+                .iter()
+                .try_for_each(|(label, vector)| takes(&models, label, vector).map(drop));
+        }
         for (label, vector) in &memory.vectors {
             self.model_that_takes(label, vector).await?;
         }
@@ -85,21 +96,26 @@ impl Htm {
 
     /// The model with this label, if it takes the vector from a caller.
     async fn model_that_takes(&self, label: &str, vector: &[f32]) -> Result<RegisteredModel> {
-        validate_vector(label, vector)?;
         let mut models = self.recent_models().await?;
         if embeddings::by_label(&models, label).is_err() {
             // It may have been added a moment ago.
             self.known_models().invalidate(&false).await;
             models = self.recent_models().await?;
         }
-        let model = embeddings::by_label(&models, label)?;
-        if !model.is_of_callers() {
-            return Err(unfit(label, "is computed by its provider"));
-        }
-        if !model.is_in_use() {
-            return Err(retired(label));
-        }
-        check_dimensions(label, vector, model.dimensions)?;
-        Ok(model.clone())
+        takes(&models, label, vector).cloned()
     }
+}
+
+/// The model of this label, if it takes the vector.
+fn takes<'a>(models: &'a [RegisteredModel], label: &str, vector: &[f32]) -> Result<&'a RegisteredModel> {
+    validate_vector(label, vector)?;
+    let model = embeddings::by_label(models, label)?;
+    if !model.is_of_callers() {
+        return Err(unfit(label, "is computed by its provider"));
+    }
+    if !model.is_in_use() {
+        return Err(retired(label));
+    }
+    check_dimensions(label, vector, model.dimensions)?;
+    Ok(model)
 }

@@ -18,9 +18,9 @@ use crate::model::working_memory::Entry;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[derive(serde::Serialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_strategy)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_order)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum ContextStrategy {
+pub enum ContextOrder {
     /// The most recently accessed.
     Recent,
     /// The most important.
@@ -32,25 +32,25 @@ pub enum ContextStrategy {
     Balanced,
 }
 
-impl ContextStrategy {
+impl ContextOrder {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Recent, Self::Important, Self::Frequent, Self::Balanced];
 
     /// `Less` when `a` comes before `b`.
-    fn order(self, a: &Entry, b: &Entry, now: DateTime<Utc>) -> Ordering {
+    fn compare(self, a: &Entry, b: &Entry, now: DateTime<Utc>) -> Ordering {
         let balanced = |entry: &Entry| f64::from(entry.importance) / (1.0 + hours_since(entry.added_at, now));
-        let by_strategy = match self {
+        let by_choice = match self {
             Self::Recent => Ordering::Equal,
             Self::Important => b.importance.total_cmp(&a.importance),
             Self::Frequent => b.accesses.cmp(&a.accesses),
             Self::Balanced => balanced(b).total_cmp(&balanced(a)),
         };
-        by_strategy.then_with(|| b.accessed_at.cmp(&a.accessed_at)).then_with(|| b.node.cmp(&a.node))
+        by_choice.then_with(|| b.accessed_at.cmp(&a.accessed_at)).then_with(|| b.node.cmp(&a.node))
     }
 }
 
-fn no_strategy(name: &str) -> Error {
-    Error::new(codes::CONTEXT_STRATEGY_UNKNOWN, format!("`{name}` is not a strategy for a context"))
+fn no_order(name: &str) -> Error {
+    Error::new(codes::CONTEXT_ORDER_UNKNOWN, format!("`{name}` is not an order of a context"))
 }
 
 /// The frame of each node's text.
@@ -74,7 +74,7 @@ pub enum ContextHeader {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextOptions {
     /// The order. Default: balanced.
-    pub strategy: ContextStrategy,
+    pub order: ContextOrder,
     /// The largest number of tokens, including separators and headers.
     pub max_tokens: usize,
     /// The separator. Default: an empty line.
@@ -87,16 +87,16 @@ impl ContextOptions {
     /// A context of up to `max_tokens` tokens, with defaults for the rest.
     pub fn new(max_tokens: usize) -> Self {
         Self {
-            strategy: ContextStrategy::default(),
+            order: ContextOrder::default(),
             max_tokens,
             separator: "\n\n".into(),
             header: ContextHeader::None,
         }
     }
 
-    /// Sets the strategy.
-    pub fn strategy(mut self, strategy: ContextStrategy) -> Self {
-        self.strategy = strategy;
+    /// Sets the order.
+    pub fn order(mut self, order: ContextOrder) -> Self {
+        self.order = order;
         self
     }
 
@@ -124,10 +124,10 @@ pub struct Context {
     /// The budget.
     pub max_tokens: usize,
     /// The order of the nodes.
-    pub strategy: ContextStrategy,
+    pub order: ContextOrder,
     /// The nodes in it, in their order.
     pub included: Vec<NodeId>,
-    /// The omitted nodes, in the order of the strategy.
+    /// The omitted nodes, in the order of the context.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -162,7 +162,7 @@ pub enum LeftOutReason {
     Evicted,
 }
 
-/// Joins nodes into one text, in the strategy's order. A node that does not fit is skipped. The entries' tokens must
+/// Joins nodes into one text, in the options' order. A node that does not fit is skipped. The entries' tokens must
 /// have been counted by `encoding`.
 pub fn assemble<'a>(
     entries: impl IntoIterator<Item = &'a Entry>,
@@ -171,7 +171,7 @@ pub fn assemble<'a>(
     now: DateTime<Utc>,
 ) -> Context {
     let mut entries: Vec<&Entry> = entries.into_iter().collect();
-    entries.sort_unstable_by(|a, b| options.strategy.order(a, b, now));
+    entries.sort_unstable_by(|a, b| options.order.compare(a, b, now));
     let mut joined = Joined::new(encoding);
     let (mut included, mut left_out) = (Vec::new(), Vec::new());
     let mut joint = String::new();
@@ -192,7 +192,7 @@ pub fn assemble<'a>(
         }
     }
     let (text, tokens) = joined.into_text();
-    Context { text, tokens, max_tokens: options.max_tokens, strategy: options.strategy, included, left_out }
+    Context { text, tokens, max_tokens: options.max_tokens, order: options.order, included, left_out }
 }
 
 fn hours_since(then: DateTime<Utc>, now: DateTime<Utc>) -> f64 {
@@ -258,22 +258,22 @@ mod tests {
         Entry::new(NodeId(node), content, ENCODING.count(content), added).importance(importance)
     }
 
-    fn order(entries: &[Entry], strategy: ContextStrategy) -> Vec<i64> {
-        let options = ContextOptions::new(1_000).strategy(strategy);
+    fn order(entries: &[Entry], order: ContextOrder) -> Vec<i64> {
+        let options = ContextOptions::new(1_000).order(order);
         assemble(entries, &options, ENCODING, now()).included.into_iter().map(|node| node.0).collect()
     }
 
     #[test]
-    fn each_strategy_has_its_order() {
+    fn each_order_sorts_in_its_way() {
         let mut entries = [entry(1, "a", 8.0, 24), entry(2, "b", 2.0, 1), entry(3, "c", 4.0, 3)];
         entries[0].accesses = 1;
         entries[1].accesses = 3;
         entries[0].accessed_at = now();
-        assert_eq!(order(&entries, ContextStrategy::Recent), [1, 2, 3]);
-        assert_eq!(order(&entries, ContextStrategy::Important), [1, 3, 2]);
-        assert_eq!(order(&entries, ContextStrategy::Frequent), [2, 1, 3]);
+        assert_eq!(order(&entries, ContextOrder::Recent), [1, 2, 3]);
+        assert_eq!(order(&entries, ContextOrder::Important), [1, 3, 2]);
+        assert_eq!(order(&entries, ContextOrder::Frequent), [2, 1, 3]);
         // 8 / 25, 2 / 2, 4 / 4: of the equal nodes, the last accessed comes first.
-        assert_eq!(order(&entries, ContextStrategy::Balanced), [2, 3, 1]);
+        assert_eq!(order(&entries, ContextOrder::Balanced), [2, 3, 1]);
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
             entry(3, &"more ".repeat(6), 3.0, 0),
             entry(4, "last", 1.0, 0),
         ];
-        let options = ContextOptions::new(8).strategy(ContextStrategy::Important).separator("\n");
+        let options = ContextOptions::new(8).order(ContextOrder::Important).separator("\n");
         let context = assemble(&entries, &options, ENCODING, now());
         assert_eq!(context.text, "first\nlast");
         assert_eq!((context.tokens, context.included), (3, vec![NodeId(1), NodeId(4)]));
@@ -293,7 +293,7 @@ mod tests {
         // "last of all" alone would fit; its frame does not.
         let framed = "<memory age=\"just now\">\nfirst\n</memory>";
         let headed = ContextOptions::new(ENCODING.count(framed))
-            .strategy(ContextStrategy::Important)
+            .order(ContextOrder::Important)
             .header(ContextHeader::AgeAndSource);
         let context = assemble(&entries[..1], &headed, ENCODING, now());
         assert_eq!((context.text.as_str(), context.left_out.len()), (framed, 0));
@@ -310,7 +310,7 @@ mod tests {
     fn a_header_says_age_and_source() {
         let mut entries = [entry(1, "We chose PostgreSQL.", 5.0, 3), entry(2, "Tabs.", 1.0, 0)];
         entries[0].source = Some("meeting\nnotes".into());
-        let options = ContextOptions::new(100).strategy(ContextStrategy::Important);
+        let options = ContextOptions::new(100).order(ContextOrder::Important);
         let context = assemble(&entries, &options.header(ContextHeader::AgeAndSource), ENCODING, now());
         assert_eq!(
             context.text,
@@ -334,10 +334,10 @@ mod tests {
 
     #[test]
     fn names_parse_back() {
-        for strategy in ContextStrategy::ALL {
-            assert_eq!(strategy.as_ref().parse::<ContextStrategy>().unwrap(), strategy);
+        for order in ContextOrder::ALL {
+            assert_eq!(order.as_ref().parse::<ContextOrder>().unwrap(), order);
         }
-        assert_eq!("best".parse::<ContextStrategy>().unwrap_err().code(), "context_strategy_unknown");
+        assert_eq!("best".parse::<ContextOrder>().unwrap_err().code(), "context_order_unknown");
     }
 
     proptest! {
@@ -347,7 +347,7 @@ mod tests {
             max_tokens in 0..120usize,
             separator in prop_oneof![Just("\n\n"), Just("\n"), Just(" | "), Just(""), Just("\n---\n")],
             with_header in any::<bool>(),
-            strategy in prop::sample::select(ContextStrategy::ALL.to_vec()),
+            order in prop::sample::select(ContextOrder::ALL.to_vec()),
             encoding in prop_oneof![
                 Just(TokenEncoding::O200kBase), Just(TokenEncoding::Cl100kBase), Just(TokenEncoding::Estimate)
             ],
@@ -362,14 +362,14 @@ mod tests {
                 false => entry.content.to_string(),
             };
             let header = if with_header { ContextHeader::AgeAndSource } else { ContextHeader::None };
-            let options = ContextOptions::new(max_tokens).strategy(strategy).separator(separator).header(header);
+            let options = ContextOptions::new(max_tokens).order(order).separator(separator).header(header);
             let context = assemble(&entries, &options, encoding, now());
             prop_assert_eq!(context.tokens, encoding.count(&context.text));
             prop_assert!(context.tokens <= max_tokens);
 
             // The reference counts the whole text each time.
             let mut sorted: Vec<&Entry> = entries.iter().collect();
-            sorted.sort_by(|a, b| strategy.order(a, b, now()));
+            sorted.sort_by(|a, b| order.compare(a, b, now()));
             let (mut text, mut included) = (String::new(), Vec::new());
             for entry in sorted {
                 let separator = if text.is_empty() { "" } else { separator };

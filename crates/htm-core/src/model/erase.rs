@@ -71,7 +71,7 @@ pub(crate) fn unknown(erasure: i64) -> Error {
 
 /// The subject of an erasure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[derive(serde::Serialize, strum::AsRefStr, strum::EnumString)]
+#[derive(serde::Serialize, strum::AsRefStr, strum::Display, strum::EnumString)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

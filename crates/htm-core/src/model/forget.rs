@@ -11,7 +11,7 @@ pub const MAX_MATCHES: usize = 1_000;
 
 /// Why a node was forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[derive(serde::Serialize, serde::Deserialize, strum::AsRefStr, strum::EnumString)]
+#[derive(serde::Serialize, serde::Deserialize, strum::AsRefStr, strum::Display, strum::EnumString)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -55,27 +55,29 @@ impl RelevanceWeights {
     pub const NONE: Self =
         Self { similarity: 0.0, text: 0.0, importance: 0.0, tags: 0.0, recency: 0.0, access: 0.0 };
 
-    /// 10 · (w_s · similarity + w_x · text + w_i · (importance − 1)/9 + w_t · tags + w_r · e^(−hours/168)
-    /// + w_a · min(1, ln(1 + accesses)/10)), from 0 to 10.
+    /// w_s · similarity + w_x · text + w_i · (importance − 1)/9 + w_t · tags + w_r · e^(−hours/168)
+    /// + w_a · min(1, ln(1 + accesses)/10), from 0 to 1.
     ///
     /// ```
     /// use htm_core::{RelevanceWeights, Signals};
     /// let weights = RelevanceWeights::default();
     /// let new = Signals { similarity: Some(1.0), tags: Some(1.0), hours: Some(0.0), accesses: Some(0), ..Signals::default() };
-    /// assert_eq!(weights.relevance(&new), 9.0);
-    /// assert_eq!(weights.relevance(&Signals::default()), 5.0);
+    /// assert_eq!(weights.relevance(&new), 0.9);
+    /// assert_eq!(weights.relevance(&Signals::default()), 0.5);
     /// ```
     pub fn relevance(&self, signals: &Signals) -> f64 {
         let known = |value: Option<f64>| value.unwrap_or(0.5).clamp(0.0, 1.0);
         let recency = signals.hours.map(|hours| (-hours.max(0.0) / RECENCY_HOURS).exp());
         let access = signals.accesses.map(|count| (count as f64).ln_1p() / 10.0);
         let importance = signals.importance.map(|importance| (importance - 1.0) / 9.0);
-        10.0 * (self.similarity * known(signals.similarity)
+        let sum = self.similarity * known(signals.similarity)
             + self.text * known(signals.text)
             + self.importance * known(importance)
             + self.tags * known(signals.tags)
             + self.recency * known(recency)
-            + self.access * known(access))
+            + self.access * known(access);
+        // The weights are 1 together, but for rounding.
+        sum.min(1.0)
     }
 
     /// # Errors
@@ -156,8 +158,8 @@ mod tests {
     fn a_week_is_worth_1_over_e() {
         let only = RelevanceWeights { recency: 1.0, ..RelevanceWeights::NONE };
         let at = |hours| only.relevance(&Signals { hours: Some(hours), ..Signals::default() });
-        assert_eq!((at(0.0), at(-5.0)), (10.0, 10.0));
-        assert!((at(168.0) - 10.0 / std::f64::consts::E).abs() < 1e-9);
+        assert_eq!((at(0.0), at(-5.0)), (1.0, 1.0));
+        assert!((at(168.0) - 1.0 / std::f64::consts::E).abs() < 1e-9);
     }
 
     #[test]
@@ -182,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_0_to_10_and_more_is_never_less(
+        fn it_is_0_to_1_and_more_is_never_less(
             similarity in -1.0..1.0f64, text in 0.0..1.0f64, importance in 1.0..10.0f64, tags in 0.0..1.0f64,
             hours in -10.0..1e6f64, accesses: u64, more in 0.0..1.0f64
         ) {
@@ -196,7 +198,7 @@ mod tests {
                 accesses: Some(accesses),
             };
             let relevance = weights.relevance(&signals);
-            prop_assert!((0.0..=10.0).contains(&relevance));
+            prop_assert!((0.0..=1.0).contains(&relevance));
             for better in [
                 Signals { similarity: Some(similarity + more), ..signals },
                 Signals { tags: Some(tags + more), ..signals },

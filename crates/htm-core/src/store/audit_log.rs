@@ -1,11 +1,15 @@
 //! The audit log.
 
+use sea_orm::ActiveValue::Set;
+use sea_orm::EntityTrait;
 use serde_json::{Map, Value};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::connections::Connections;
+use super::entity::audit_entry;
 use super::named::sql;
+use super::orm::on;
 use crate::model::audit_log::AuditEntry;
 use crate::model::error::Result;
 use crate::model::timeline::TimeCursor;
@@ -22,17 +26,15 @@ pub(crate) struct Done<'a> {
 
 /// Writes an entry, and returns its number.
 pub(crate) async fn record(connection: &mut PgConnection, done: Done<'_>) -> Result<i64> {
-    sql!(
-        "insert into htm.audit_log (actor, action, namespace, subject, details)
-         values (:actor, :action, :namespace, :subject, :details) returning id"
-    )
-    .bind("actor", done.actor)?
-    .bind("action", done.action)?
-    .bind("namespace", done.namespace)?
-    .bind("subject", done.subject)?
-    .bind("details", Json(done.details))?
-    .fetch_scalar(connection)
-    .await
+    let entry = audit_entry::ActiveModel {
+        actor: Set(done.actor.to_owned()),
+        action: Set(done.action.to_owned()),
+        namespace: Set(done.namespace.map(str::to_owned)),
+        subject: Set(done.subject.map(str::to_owned)),
+        details: Set(done.details),
+        ..Default::default()
+    };
+    Ok(audit_entry::Entity::insert(entry).exec(&on(connection)).await?.last_insert_id)
 }
 
 /// Adds the outcome to an entry's details.

@@ -195,11 +195,13 @@ pub(crate) async fn claim(pool: &dyn Connections, server: &str, lease: Duration)
 
 /// Leaves the runs of a server to others at once.
 pub(crate) async fn release(pool: &dyn Connections, server: &str) -> Result<()> {
-    sql!("update htm.backfills set served_until = null where server = :server and finished_at is null")
-        .bind("server", server)?
-        .execute(pool)
-        .await
-        .map(drop)
+    backfill::Entity::update_many()
+        .col_expr(backfill::Column::ServedUntil, Expr::value(None::<DateTime<Utc>>))
+        .filter(backfill::Column::Server.eq(server))
+        .filter(backfill::Column::FinishedAt.is_null())
+        .exec(&on(pool))
+        .await?;
+    Ok(())
 }
 
 /// The last runs, the newest first; only those of these namespaces, if they are given.

@@ -31,152 +31,57 @@ use crate::model::status::ParkedFor;
 use crate::model::tags::{TagOrigin, TagPath};
 use crate::model::vector_index::VectorIndex;
 
-/// Maps an id to a `bigint` column.
-macro_rules! id {
-    ($id:ty) => {
-        impl Type<Postgres> for $id {
-            fn type_info() -> PgTypeInfo {
-                <i64 as Type<Postgres>>::type_info()
+/// Maps a type to the column of another one, in statements and in entities. `$read` makes it of what the column has, and
+/// says what is wrong otherwise; `$write` is the way back.
+macro_rules! column {
+    ($type:ident, $column:ty, $read:expr, $write:expr) => {
+        impl $type {
+            fn of_column(column: $column) -> Result<Self, String> {
+                $read(column)
+            }
+
+            fn column(&self) -> $column {
+                $write(self)
             }
         }
 
-        impl PgHasArrayType for $id {
-            fn array_type_info() -> PgTypeInfo {
-                i64::array_type_info()
-            }
-        }
-
-        impl Encode<'_, Postgres> for $id {
-            fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-                Encode::<Postgres>::encode_by_ref(&self.0, buffer)
-            }
-        }
-
-        impl Decode<'_, Postgres> for $id {
-            fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
-                i64::decode(value).map(Self)
-            }
-        }
-
-        impl From<$id> for Value {
-            fn from(id: $id) -> Self {
-                id.0.into()
-            }
-        }
-
-        impl ValueType for $id {
-            fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
-                <i64 as ValueType>::try_from(value).map(Self)
-            }
-
-            fn type_name() -> String {
-                stringify!($id).to_owned()
-            }
-
-            fn array_type() -> ArrayType {
-                ArrayType::BigInt
-            }
-
-            fn column_type() -> ColumnType {
-                ColumnType::BigInteger
-            }
-        }
-
-        impl Nullable for $id {
-            fn null() -> Value {
-                Value::BigInt(None)
-            }
-        }
-
-        impl NotU8 for $id {}
-
-        impl TryGetable for $id {
-            fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
-                i64::try_get_by(row, index).map(Self)
-            }
-        }
-
-        impl TryFromU64 for $id {
-            fn try_from_u64(number: u64) -> Result<Self, DbErr> {
-                i64::try_from_u64(number).map(Self)
-            }
-        }
-
-        impl IntoActiveValue<$id> for $id {
-            fn into_active_value(self) -> ActiveValue<$id> {
-                ActiveValue::Set(self)
-            }
-        }
-    };
-}
-
-id!(NodeId);
-id!(RobotId);
-id!(GroupId);
-
-impl Type<Postgres> for TagPath {
-    fn type_info() -> PgTypeInfo {
-        <String as Type<Postgres>>::type_info()
-    }
-
-    fn compatible(info: &PgTypeInfo) -> bool {
-        <String as Type<Postgres>>::compatible(info)
-    }
-}
-
-impl Decode<'_, Postgres> for TagPath {
-    fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
-        Ok(<String as Decode<Postgres>>::decode(value)?.try_into()?)
-    }
-}
-
-/// Reads an enum from the word in a `text` column.
-macro_rules! word {
-    ($type:ty) => {
         impl Type<Postgres> for $type {
             fn type_info() -> PgTypeInfo {
-                <String as Type<Postgres>>::type_info()
+                <$column as Type<Postgres>>::type_info()
             }
 
             fn compatible(info: &PgTypeInfo) -> bool {
-                <String as Type<Postgres>>::compatible(info)
+                <$column as Type<Postgres>>::compatible(info)
+            }
+        }
+
+        impl PgHasArrayType for $type {
+            fn array_type_info() -> PgTypeInfo {
+                <$column as PgHasArrayType>::array_type_info()
+            }
+        }
+
+        impl Encode<'_, Postgres> for $type {
+            fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+                Encode::<Postgres>::encode_by_ref(&self.column(), buffer)
             }
         }
 
         impl Decode<'_, Postgres> for $type {
             fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
-                let word = <&str as Decode<Postgres>>::decode(value)?;
-                word.parse().map_err(|_| format!("`{word}` is no {}", stringify!($type)).into())
+                Ok(Self::of_column(<$column as Decode<Postgres>>::decode(value)?)?)
             }
         }
-    };
-}
-
-word!(DocumentKind);
-word!(ErasureKind);
-word!(EventKind);
-word!(ForgetReason);
-word!(HoldReason);
-word!(JobState);
-word!(ParkedFor);
-word!(RelationKind);
-word!(Role);
-word!(Stage);
-
-/// As [`word`], also in an entity.
-macro_rules! entity_word {
-    ($type:ty) => {
-        word!($type);
 
         impl From<$type> for Value {
-            fn from(word: $type) -> Self {
-                word.to_string().into()
+            fn from(value: $type) -> Self {
+                value.column().into()
             }
         }
 
         impl ValueType for $type {
             fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
-                <String as ValueType>::try_from(value)?.parse().map_err(|_| ValueTypeErr)
+                Self::of_column(<$column as ValueType>::try_from(value)?).map_err(|_| ValueTypeErr)
             }
 
             fn type_name() -> String {
@@ -184,17 +89,17 @@ macro_rules! entity_word {
             }
 
             fn array_type() -> ArrayType {
-                <String as ValueType>::array_type()
+                <$column as ValueType>::array_type()
             }
 
             fn column_type() -> ColumnType {
-                <String as ValueType>::column_type()
+                <$column as ValueType>::column_type()
             }
         }
 
         impl Nullable for $type {
             fn null() -> Value {
-                <String as Nullable>::null()
+                <$column as Nullable>::null()
             }
         }
 
@@ -202,9 +107,13 @@ macro_rules! entity_word {
 
         impl TryGetable for $type {
             fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
-                let word = String::try_get_by(row, index)?;
-                let unknown = |_| DbErr::Type(format!("`{word}` is no {}", stringify!($type)));
-                Ok(word.parse().map_err(unknown)?)
+                Ok(Self::of_column(<$column>::try_get_by(row, index)?).map_err(DbErr::Type)?)
+            }
+        }
+
+        impl TryFromU64 for $type {
+            fn try_from_u64(number: u64) -> Result<Self, DbErr> {
+                Self::of_column(<$column as TryFromU64>::try_from_u64(number)?).map_err(DbErr::Type)
             }
         }
 
@@ -216,12 +125,52 @@ macro_rules! entity_word {
     };
 }
 
-entity_word!(BreakerState);
-entity_word!(ChangeKind);
-entity_word!(GroupRole);
-entity_word!(ModelState);
-entity_word!(TagOrigin);
-entity_word!(VectorIndex);
+/// Maps an id to a `bigint` column.
+macro_rules! id {
+    ($id:ident) => {
+        column!($id, i64, |number| Ok($id(number)), |id: &$id| id.0);
+    };
+}
+
+id!(NodeId);
+id!(RobotId);
+id!(GroupId);
+
+/// Maps an enum to the word in a `text` column.
+macro_rules! word {
+    ($word:ident) => {
+        column!(
+            $word,
+            String,
+            |word: String| word.parse().map_err(|_| format!("`{word}` is no {}", stringify!($word))),
+            ToString::to_string
+        );
+    };
+}
+
+word!(BreakerState);
+word!(ChangeKind);
+word!(DocumentKind);
+word!(ErasureKind);
+word!(EventKind);
+word!(ForgetReason);
+word!(GroupRole);
+word!(HoldReason);
+word!(JobState);
+word!(ModelState);
+word!(ParkedFor);
+word!(RelationKind);
+word!(Role);
+word!(Stage);
+word!(TagOrigin);
+word!(VectorIndex);
+
+column!(
+    TagPath,
+    String,
+    |path: String| <TagPath as TryFrom<String>>::try_from(path).map_err(|error| error.to_string()),
+    ToString::to_string
+);
 
 /// Reads a type from a row whose columns have the names of its fields.
 macro_rules! row {

@@ -1,10 +1,11 @@
-//! Where statements get their connections: a pool, or a pool whose connections see some namespaces only.
+//! Where statements get their connections: a pool, a pool whose connections see some namespaces only, or the caller.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Result, Transaction};
+use tokio::sync::Mutex;
 
 /// The role of walled connections. The policies of the tables restrict it to the namespaces in the setting
 /// `htm.namespaces`.
@@ -38,6 +39,50 @@ impl Connections for PgPool {
 
     async fn begin_with(&self, statement: &str) -> Result<Transaction<'static, Postgres>> {
         PgPool::begin_with(self, AssertSqlSafe(statement.to_owned())).await
+    }
+}
+
+/// Any connection of a pool, or a given one.
+pub(crate) enum Db<'c> {
+    Pool(&'c dyn Connections),
+    /// In a mutex because sea-orm shares its executor; nobody ever waits for the lock.
+    Connection(Mutex<&'c mut PgConnection>),
+}
+
+/// The connection of a caller, if it has one. A caller that has one and waits for another of the same pool can deadlock.
+pub(crate) type Held<'c> = Option<&'c mut PgConnection>;
+
+impl<'c> Db<'c> {
+    /// The connection that is held, otherwise one of the pool.
+    pub(crate) fn held_or(held: &'c mut Held<'_>, pool: &'c dyn Connections) -> Self {
+        match held {
+            Some(connection) => Self::from(&mut **connection),
+            None => Self::Pool(pool),
+        }
+    }
+}
+
+impl<'c> From<&'c dyn Connections> for Db<'c> {
+    fn from(pool: &'c dyn Connections) -> Self {
+        Self::Pool(pool)
+    }
+}
+
+impl<'c> From<&'c PgPool> for Db<'c> {
+    fn from(pool: &'c PgPool) -> Self {
+        Self::Pool(pool)
+    }
+}
+
+impl<'c> From<&'c mut PgConnection> for Db<'c> {
+    fn from(connection: &'c mut PgConnection) -> Self {
+        Self::Connection(Mutex::new(connection))
+    }
+}
+
+impl<'c> From<&'c mut Transaction<'_, Postgres>> for Db<'c> {
+    fn from(tx: &'c mut Transaction<'_, Postgres>) -> Self {
+        Self::from(&mut **tx)
     }
 }
 

@@ -1,11 +1,14 @@
 //! Documents, and the passages that they have as nodes.
 
 use chrono::{DateTime, Utc};
+use sea_orm::EntityTrait;
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::connections::Connections;
+use super::entity::document;
 use super::named::{Named, sql};
+use super::orm::on;
 use super::recall::{NodeRow, node_columns};
 use crate::model::documents::{Document, DocumentInfo, DocumentKind, Known, Moved};
 use crate::model::error::Result;
@@ -238,12 +241,8 @@ pub(crate) async fn put_in_tx(
 
 /// Deletes the row of a document; false if there is none.
 pub(crate) async fn remove_in_tx(connection: &mut PgConnection, namespace: &str, path: &str) -> Result<bool> {
-    let removed = sql!("delete from htm.documents where namespace = :namespace and path = :path")
-        .bind("namespace", namespace)?
-        .bind("path", path)?
-        .execute(connection)
-        .await?;
-    Ok(removed > 0)
+    let key = (namespace.to_owned(), path.to_owned());
+    Ok(document::Entity::delete_by_id(key).exec(&on(connection)).await?.rows_affected > 0)
 }
 
 /// The documents that these nodes are passages of, by namespace and path.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryOrder};
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::entity::embedding_model;
 use super::named::sql;
-use super::orm::{Db, on};
+use super::orm::on;
 use crate::model::error::{Error, Result};
 use crate::model::jobs::queue_unknown;
 use crate::model::models::unknown;

@@ -1,5 +1,7 @@
 //! Expiry and retention.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
@@ -21,19 +23,37 @@ use crate::model::retention::{Retention, RetentionPlan, Swept};
 /// The number of nodes that one transaction forgets.
 const NODES: i64 = 1_000;
 
-/// Gives nodes that expire the later of their own expiry and the given one; none is the latest. A node lasts for the
-/// longest time that a writer asked for.
-pub(crate) async fn prolong(connection: &mut PgConnection, nodes: &[(NodeId, Option<Expiry>)]) -> Result<()> {
-    sql!(include_str!("sql/prolong.sql"))
-        .bind("nodes", nodes.iter().map(|(node, _)| *node).collect::<Vec<_>>())?
-        .bind("expiries", nodes.iter().map(|(_, expiry)| expiry.and_then(Expiry::at)).collect::<Vec<_>>())?
-        .bind(
-            "ttls",
-            nodes.iter().map(|(_, expiry)| expiry.and_then(Expiry::ttl_seconds)).collect::<Vec<_>>(),
-        )?
-        .execute(connection)
-        .await
-        .map(drop)
+/// A node that was remembered again, with the expiry that the writer asked for; none: it is to stay.
+pub(crate) struct Wanted<'a> {
+    pub(crate) namespace: &'a str,
+    pub(crate) node: NodeId,
+    pub(crate) expiry: Option<Expiry>,
+}
+
+/// The effect on nodes that expire.
+#[derive(Default)]
+pub(crate) struct Prolonged {
+    /// Whether any has a later expiry now.
+    pub(crate) any: bool,
+    /// Those that were forgotten meanwhile.
+    pub(crate) gone: HashSet<NodeId>,
+}
+
+/// Gives nodes that expire the later of their own expiry and the wanted one; none is the latest. A node lasts for the
+/// longest time that a writer asked for. Those that expire are locked.
+pub(crate) async fn prolong_in_tx(connection: &mut PgConnection, wanted: &[Wanted<'_>]) -> Result<Prolonged> {
+    let ttl = |it: &Wanted<'_>| it.expiry.and_then(Expiry::ttl_seconds);
+    let found: Vec<(NodeId, bool, bool)> = sql!(include_str!("sql/prolong.sql"))
+        .bind("namespaces", wanted.iter().map(|it| it.namespace).collect::<Vec<_>>())?
+        .bind("nodes", wanted.iter().map(|it| it.node).collect::<Vec<_>>())?
+        .bind("expiries", wanted.iter().map(|it| it.expiry.and_then(Expiry::at)).collect::<Vec<_>>())?
+        .bind("ttls", wanted.iter().map(ttl).collect::<Vec<_>>())?
+        .fetch_all(connection)
+        .await?;
+    Ok(Prolonged {
+        any: found.iter().any(|(_, is_prolonged, _)| *is_prolonged),
+        gone: found.iter().filter(|(_, _, is_gone)| *is_gone).map(|(node, ..)| *node).collect(),
+    })
 }
 
 /// Sets or clears a node's expiry.
@@ -57,15 +77,18 @@ pub(crate) async fn set_in_tx(
     .map(drop)
 }
 
-/// Starts the times to live of live nodes again; nodes without one are left. Returns the number of nodes.
-pub(crate) async fn refresh(pool: &dyn Connections, nodes: &[NodeId]) -> Result<u64> {
+/// Starts the times to live of live nodes again, of all or of one robot alone; nodes without one are left. Returns the
+/// number of nodes.
+pub(crate) async fn refresh(pool: &dyn Connections, nodes: &[NodeId], robot: Option<&str>) -> Result<u64> {
     sql!(
         "update htm.nodes set expires_at = now() + ttl_seconds * interval '1 second'
           where id in (select id from htm.nodes
                         where id = any (:nodes) and ttl_seconds is not null and deleted_at is null
+                          and (:robot::text is null or robot_id in (select id from htm.robots where name = :robot))
                         order by id for update)"
     )
     .bind("nodes", nodes)?
+    .bind("robot", robot)?
     .execute(pool)
     .await
 }

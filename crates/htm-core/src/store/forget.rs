@@ -1,6 +1,6 @@
 //! Forgotten nodes: marks, and removes the marks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
@@ -37,18 +37,37 @@ impl Locked {
 
 /// Locks the live ones of the nodes.
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) -> Result<Vec<Locked>> {
-    sql!(
-        "select n.id, n.namespace, r.name as robot, n.revision,
-                (select o.name from htm.repeats p join htm.robots o on o.id = p.robot_id
-                  where p.node_id = n.id and p.robot_id <> n.robot_id order by o.name limit 1) as other
+    let mut locked: Vec<Locked> = sql!(
+        "select n.id, n.namespace, r.name as robot, n.revision, null::text as other
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           where n.id = any (:nodes) and n.deleted_at is null
           order by n.id
             for update of n"
     )
     .bind("nodes", nodes)?
+    .fetch_all(&mut *connection)
+    .await?;
+    if locked.is_empty() {
+        return Ok(locked);
+    }
+    // A statement of its own: a robot that has repeated a text may have held its node until now.
+    let others: Vec<(NodeId, String)> = sql!(
+        "select p.node_id, min(o.name collate \"C\")
+           from unnest(:namespaces::text[], :nodes::bigint[]) as u(namespace, id)
+           join htm.nodes n on n.namespace = u.namespace and n.id = u.id
+           join htm.repeats p on p.namespace = n.namespace and p.node_id = n.id and p.robot_id <> n.robot_id
+           join htm.robots o on o.id = p.robot_id
+          group by p.node_id"
+    )
+    .bind("namespaces", locked.iter().map(|node| node.namespace.as_str()).collect::<Vec<_>>())?
+    .bind("nodes", locked.iter().map(|node| node.id).collect::<Vec<_>>())?
     .fetch_all(connection)
-    .await
+    .await?;
+    let mut others: HashMap<NodeId, String> = others.into_iter().collect();
+    for node in &mut locked {
+        node.other = others.remove(&node.id);
+    }
+    Ok(locked)
 }
 
 /// Marks locked nodes as forgotten, and deletes their waiting jobs and dead letters. A running job writes nothing (its

@@ -5,9 +5,10 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::connections::Db;
 use super::entity::{group_memory, node};
 use super::named::sql;
-use super::orm::{Db, on};
+use super::orm::on;
 use crate::model::error::Result;
 use crate::model::groups::GroupRole;
 use crate::model::groups::mirror::{Delta, Held, RowChange, Use};

@@ -10,10 +10,10 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::entity::{group, group_member};
 use super::named::sql;
-use super::orm::{Db, on};
+use super::orm::on;
 use super::server;
 use crate::model::error::chain;
 use crate::model::error::{Error, Result};

@@ -53,9 +53,18 @@ pub(crate) async fn state(connection: &mut PgConnection, timeout: Duration) -> R
     Ok(HostState { is_replica, timeline: timeline.clamp(0, u32::MAX.into()) as u32, position, cluster })
 }
 
+/// The host and port of a server, or the directory of its socket, for messages.
+pub(crate) fn name(options: &PgConnectOptions) -> String {
+    match options.get_socket() {
+        Some(socket) => format!("{}:{}", socket.display(), options.get_port()),
+        None => format!("{}:{}", options.get_host(), options.get_port()),
+    }
+}
+
 /// A connection for looks at the server of a pool, beside the pool: a busy pool must not look like a server that is away.
+/// It has the name of its server.
 #[derive(Debug, Default)]
-pub(crate) struct Looking(Mutex<Option<PgConnection>>);
+pub(crate) struct Looking(Mutex<Option<(String, PgConnection)>>);
 
 impl Looking {
     /// Asks the server what it is.
@@ -64,12 +73,15 @@ impl Looking {
     /// As [`state`].
     pub(crate) async fn state(&self, pool: &PgPool, timeout: Duration) -> Result<HostState> {
         let mut kept = self.0.lock().await;
-        let mut connection = match kept.take() {
-            Some(connection) => connection,
-            None => connect(&pool.connect_options(), timeout).await?,
+        let options = pool.connect_options();
+        let server = name(&options);
+        // The pool may have gone to another server, while the former one still answers.
+        let mut connection = match kept.take().filter(|(of, _)| *of == server) {
+            Some((_, connection)) => connection,
+            None => connect(&options, timeout).await?,
         };
         let state = state(&mut connection, timeout).await?;
-        *kept = Some(connection);
+        *kept = Some((server, connection));
         Ok(state)
     }
 
@@ -93,15 +105,19 @@ pub(crate) async fn position(pool: &PgPool) -> Result<WalPosition> {
     Ok(WalPosition::of_bytes(asked.fetch_one(pool).await?))
 }
 
-/// How far a replica has replayed.
+/// How far a replica has replayed. None: it did not say so in time, or the pool is busy.
 ///
 /// # Errors
 /// A database error.
-pub(crate) async fn replayed(pool: &PgPool, timeout: Duration) -> Result<WalPosition> {
+pub(crate) async fn replayed(pool: &PgPool, timeout: Duration) -> Result<Option<WalPosition>> {
     let asked = sqlx::query_scalar::<_, i64>(
         "select case when pg_is_in_recovery() then (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint else 0 end",
     );
-    Ok(WalPosition::of_bytes(within(timeout, asked.fetch_one(pool)).await?))
+    match tokio::time::timeout(timeout, asked.fetch_one(pool)).await {
+        Ok(Ok(bytes)) => Ok(Some(WalPosition::of_bytes(bytes))),
+        Err(_) | Ok(Err(sqlx::Error::PoolTimedOut)) => Ok(None),
+        Ok(Err(error)) => Err(error.into()),
+    }
 }
 
 /// Ends a connection without waiting for the server.

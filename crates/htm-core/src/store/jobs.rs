@@ -20,7 +20,7 @@ use sqlx::PgConnection;
 
 pub use super::claims::{Claimed, Lease};
 use super::claims::{Claims, Wanted};
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::embeddings::RegisteredModel;
 use super::named::{Named, sql};
 use super::workers::Unseen;
@@ -344,7 +344,7 @@ pub async fn release_unheld(pool: &dyn Connections, worker: &str, held: &[String
 
 /// The number of open jobs of each namespace; at most `most` rows of each are read.
 pub(crate) async fn count_open(
-    connection: &mut PgConnection,
+    db: impl Into<Db<'_>>,
     namespaces: &[&str],
     most: i64,
 ) -> Result<HashMap<String, i64>> {
@@ -358,7 +358,7 @@ pub(crate) async fn count_open(
     )
     .bind("namespaces", namespaces)?
     .bind("most", most)?
-    .fetch_all(connection)
+    .fetch_all(db)
     .await?;
     Ok(counts.into_iter().collect())
 }

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
+use sea_orm::{EntityTrait, QuerySelect};
 use sqlx::PgPool;
 use sqlx::types::Json;
 
 use super::claims::Lease;
 use super::connections::Connections;
+use super::entity::learning;
 use super::kept_recalls::unpacked;
 use super::named::sql;
+use super::orm::on;
 use super::rankings;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -145,10 +148,7 @@ pub async fn ack(
 ) -> Result<bool> {
     let mut tx = pool.begin().await?;
     // In the order of feedback: the settings, then the job.
-    sql!("select from htm.learning where namespace = :namespace for update")
-        .bind("namespace", namespace)?
-        .execute(&mut *tx)
-        .await?;
+    learning::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut tx)).await?;
     let ended = sql!(include_str!("sql/ack_learn.sql"))
         .bind("job", job)?
         .bind("worker", &lease.worker)?

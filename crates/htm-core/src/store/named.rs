@@ -8,7 +8,7 @@ use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::{Arguments, AssertSqlSafe, FromRow, Postgres, Type};
 
-use super::orm::Db;
+use super::connections::Db;
 use crate::model::error::Result;
 
 /// Makes a [`Named`] of a text that is known at compile time. The text is parsed once.

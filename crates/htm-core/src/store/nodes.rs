@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 use ulid::Ulid;
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::entity::{group, group_memory, node, node_tag, repeat, robot, tag};
 use super::named::{Named, sql};
 use super::orm::on;
@@ -170,7 +170,7 @@ pub(crate) async fn insert_one(
 }
 
 /// The given names that are text search configurations, in the syntax of a cast to regconfig.
-pub(crate) async fn languages(pool: &dyn Connections, names: &[&str]) -> Result<Vec<String>> {
+pub(crate) async fn languages(db: impl Into<Db<'_>>, names: &[&str]) -> Result<Vec<String>> {
     sql!(
         "select u.name
            from unnest(:names::text[]) as u(name)
@@ -181,7 +181,7 @@ pub(crate) async fn languages(pool: &dyn Connections, names: &[&str]) -> Result<
                                in (btrim(u.name), lower(btrim(u.name))))"
     )
     .bind("names", names)?
-    .fetch_scalars(pool)
+    .fetch_scalars(db)
     .await
 }
 

@@ -2,10 +2,9 @@
 
 use sqlx::PgConnection;
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::filter::{Conditions, paths_and_prefixes, tags_named};
 use super::named::{Named, sql};
-use super::orm::Db;
 use crate::model::error::Result;
 use crate::model::filter::TagFilter;
 use crate::model::id::NodeId;

@@ -1,5 +1,6 @@
 //! Operations and their answers.
 
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 use sqlx::types::Json;
@@ -7,7 +8,9 @@ use sqlx::types::Json;
 use std::time::Duration;
 
 use super::connections::Connections;
+use super::entity::operation;
 use super::named::sql;
+use super::orm::on;
 use crate::model::error::Result;
 use crate::model::operation::{Kept, Operation};
 
@@ -45,16 +48,12 @@ pub(crate) async fn claim(
     if claimed == 1 {
         return Ok(None);
     }
-    let found: Option<(Vec<u8>, Option<Json<Value>>)> =
-        sql!("select digest, answer from htm.operations where scope = :scope and id = :id")
-            .bind("scope", &operation.scope)?
-            .bind("id", &operation.id)?
-            .fetch_optional(connection)
-            .await?;
-    match found {
-        Some((_, Some(Json(answer)))) if answer == erased() => Err(operation.erased()),
+    let key = (operation.scope.clone(), operation.id.clone());
+    let found = operation::Entity::find_by_id(key).one(&on(connection)).await?;
+    match found.map(|found| (found.digest, found.answer)) {
+        Some((_, Some(answer))) if answer == erased() => Err(operation.erased()),
         Some((digest, _)) if digest != operation.digest => Err(operation.differs()),
-        Some((_, Some(Json(answer)))) => Ok(Some(answer)),
+        Some((_, Some(answer))) => Ok(Some(answer)),
         // None: abandoned or swept this moment.
         Some((_, None)) | None => Err(operation.open()),
     }
@@ -99,15 +98,12 @@ pub(crate) async fn keep_in_tx<T>(
 
 /// Deletes an operation without an answer.
 pub(crate) async fn abandon(pool: &dyn Connections, operation: &Operation) -> Result<()> {
-    sql!(
-        "delete from htm.operations where scope = :scope and id = :id and digest = :digest and answer is null"
-    )
-    .bind("scope", &operation.scope)?
-    .bind("id", &operation.id)?
-    .bind("digest", &operation.digest[..])?
-    .execute(pool)
-    .await
-    .map(drop)
+    operation::Entity::delete_by_id((operation.scope.clone(), operation.id.clone()))
+        .filter(operation::Column::Digest.eq(operation.digest.to_vec()))
+        .filter(operation::Column::Answer.is_null())
+        .exec(&on(pool))
+        .await?;
+    Ok(())
 }
 
 /// Deletes operations whose time has passed; returns their number.

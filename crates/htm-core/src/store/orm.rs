@@ -5,47 +5,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr, Statement};
 use sea_query_sqlx::SqlxValues;
+use sqlx::AssertSqlSafe;
 use sqlx::postgres::Postgres;
 use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Transaction};
-use tokio::sync::Mutex;
 
-use super::connections::Connections;
-
-/// Any connection of a pool, or a given one.
-pub(crate) enum Db<'c> {
-    Pool(&'c dyn Connections),
-    /// In a mutex because sea-orm shares its executor; nobody ever waits for the lock.
-    Connection(Mutex<&'c mut PgConnection>),
-}
+use super::connections::Db;
 
 /// The executor for the statements of entities.
 pub(crate) fn on<'c>(db: impl Into<Db<'c>>) -> Db<'c> {
     db.into()
-}
-
-impl<'c> From<&'c dyn Connections> for Db<'c> {
-    fn from(pool: &'c dyn Connections) -> Self {
-        Self::Pool(pool)
-    }
-}
-
-impl<'c> From<&'c PgPool> for Db<'c> {
-    fn from(pool: &'c PgPool) -> Self {
-        Self::Pool(pool)
-    }
-}
-
-impl<'c> From<&'c mut PgConnection> for Db<'c> {
-    fn from(connection: &'c mut PgConnection) -> Self {
-        Self::Connection(Mutex::new(connection))
-    }
-}
-
-impl<'c> From<&'c mut Transaction<'_, Postgres>> for Db<'c> {
-    fn from(tx: &'c mut Transaction<'_, Postgres>) -> Self {
-        Self::from(&mut **tx)
-    }
 }
 
 /// Runs a query by a method of sqlx.

@@ -5,15 +5,15 @@ use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::entity::quota;
 use super::named::sql;
 use super::orm::on;
 use crate::model::error::Result;
 use crate::model::quota::{Quota, QuotaUse};
 
-pub(crate) async fn get(pool: &dyn Connections, namespace: &str) -> Result<Quota> {
-    let found = quota::Entity::find_by_id(namespace).one(&on(pool)).await?;
+pub(crate) async fn get(db: impl Into<Db<'_>>, namespace: &str) -> Result<Quota> {
+    let found = quota::Entity::find_by_id(namespace).one(&on(db)).await?;
     Ok(found.map_or_else(Quota::default, |row| Quota {
         max_memories: row.max_memories,
         max_bytes: row.max_bytes,
@@ -73,14 +73,14 @@ pub(crate) async fn set_in_tx(connection: &mut PgConnection, namespace: &str, qu
 }
 
 /// Counts what a namespace uses. Reads all of its nodes, but no text.
-pub(crate) async fn used(pool: &dyn Connections, namespace: &str) -> Result<QuotaUse> {
+pub(crate) async fn used(db: impl Into<Db<'_>>, namespace: &str) -> Result<QuotaUse> {
     // The size of a long text is known without reading it.
     let (memories, bytes) = sql!(
         "select count(*), coalesce(sum(octet_length(n.content)), 0)::bigint
            from htm.nodes n where n.namespace = :namespace and n.deleted_at is null"
     )
     .bind("namespace", namespace)?
-    .fetch_one(pool)
+    .fetch_one(db)
     .await?;
     Ok(QuotaUse { memories, bytes })
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::connections::Connections;
-use super::entity::{ranking, ranking_choice};
+use super::entity::{learning, ranking, ranking_choice};
 use super::kept_recalls;
 use super::named::sql;
 use super::orm::on;
@@ -44,7 +45,7 @@ struct Row {
 
 /// Whether any namespace has settings of learning.
 pub(crate) async fn is_used(pool: &dyn Connections) -> Result<bool> {
-    sql!("select exists (select from htm.learning)").fetch_scalar(pool).await
+    Ok(learning::Entity::find().one(&on(pool)).await?.is_some())
 }
 
 /// The ranking of a namespace's hits, and what is kept of its recalls.
@@ -302,11 +303,9 @@ pub(crate) async fn choose_in_tx(
     chosen_by: &str,
     reason: &str,
 ) -> Result<Option<i32>> {
-    let former: Option<i32> =
-        sql!("select version from htm.learning where namespace = :namespace for update")
-            .bind("namespace", namespace)?
-            .fetch_optional_scalar(&mut *connection)
-            .await?;
+    let settings =
+        learning::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut *connection)).await?;
+    let former = settings.map(|settings| settings.version);
     let Some(former) = former.filter(|former| *former != version) else { return Ok(former) };
     sql!(
         "with chosen as (
@@ -334,13 +333,13 @@ pub(crate) async fn try_in_tx(
     namespace: &str,
     trial: Option<Trial>,
 ) -> Result<()> {
-    sql!("update htm.learning set trial = :trial, trial_kind = :kind where namespace = :namespace")
-        .bind("namespace", namespace)?
-        .bind("trial", trial.map(|trial| trial.version))?
-        .bind("kind", trial.map(|trial| <&str>::from(trial.kind)))?
-        .execute(connection)
-        .await
-        .map(drop)
+    learning::Entity::update_many()
+        .col_expr(learning::Column::Trial, Expr::value(trial.map(|trial| trial.version)))
+        .col_expr(learning::Column::TrialKind, Expr::value(trial.map(|trial| trial.kind.to_string())))
+        .filter(learning::Column::Namespace.eq(namespace))
+        .exec(&on(connection))
+        .await?;
+    Ok(())
 }
 
 /// The counts of a version that was tried on live recalls of the namespaces that learn with `home`.

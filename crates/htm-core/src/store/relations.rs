@@ -1,11 +1,14 @@
 //! Relations between nodes: those that were set, and those by tags.
 
 use chrono::{DateTime, Utc};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::connections::Connections;
+use super::entity::relation;
 use super::named::{Named, sql};
+use super::orm::on;
 use super::recall::successors;
 use crate::model::caller::Owner;
 use crate::model::error::Result;
@@ -125,13 +128,13 @@ pub(crate) async fn insert_in_tx(
 }
 
 pub(crate) async fn delete_in_tx(connection: &mut PgConnection, relation: &Relation) -> Result<()> {
-    sql!("delete from htm.relations where from_node = :from and kind = :kind and to_node = :to")
-        .bind("from", relation.from)?
-        .bind("kind", relation.kind.as_ref())?
-        .bind("to", relation.to)?
-        .execute(connection)
-        .await
-        .map(drop)
+    relation::Entity::delete_many()
+        .filter(relation::Column::FromNode.eq(relation.from))
+        .filter(relation::Column::ToNode.eq(relation.to))
+        .filter(relation::Column::Kind.eq(relation.kind))
+        .exec(&on(connection))
+        .await?;
+    Ok(())
 }
 
 #[derive(sqlx::FromRow)]

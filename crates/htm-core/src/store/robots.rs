@@ -10,11 +10,11 @@ use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 
 use super::again::{again, met_another};
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::entity::robot;
 use super::groups;
 use super::named::{Named, sql};
-use super::orm::{Db, on};
+use super::orm::on;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::{GroupId, RobotId};
 use crate::model::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};

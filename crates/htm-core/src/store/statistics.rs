@@ -1,6 +1,6 @@
 //! The statistics that BM25 needs, refreshed in the background.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
@@ -25,6 +25,23 @@ pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
         refresh(pool, namespace).await?;
     }
     Ok(due.len())
+}
+
+/// Records the namespaces of many new nodes, as [`note_changed_in_tx`]. New nodes are found by their ids, but those of a
+/// long transaction only if no later one ended before it.
+pub(crate) async fn note_written_in_tx<'a>(
+    connection: &mut PgConnection,
+    namespaces: impl Iterator<Item = &'a str>,
+) -> Result<()> {
+    // In a fixed order, so that concurrent transactions do not deadlock.
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for namespace in namespaces {
+        *counts.entry(namespace).or_default() += 1;
+    }
+    for (namespace, nodes) in counts {
+        note_changed_in_tx(connection, namespace, nodes).await?;
+    }
+    Ok(())
 }
 
 /// Records that texts of a namespace were edited, forgotten or restored. It should be the transaction's last statement:

@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
+use super::entity::tag_change;
 use super::named::sql;
 use super::nodes::read_tag;
-use super::orm::Db;
+use super::orm::on;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::ontology::errors;
@@ -235,6 +237,22 @@ async fn listed(
 /// A database error.
 pub async fn in_use_or_split(pool: &dyn Connections, namespace: &str, limit: u32) -> Result<Vec<KnownTag>> {
     listed(pool, namespace, limit, true).await
+}
+
+/// The number of the last change of a namespace's names; 0: there is none.
+///
+/// # Errors
+/// A database error.
+pub async fn last_change(pool: &dyn Connections, namespace: &str) -> Result<i64> {
+    let last = tag_change::Entity::find()
+        .select_only()
+        .column(tag_change::Column::Id)
+        .filter(tag_change::Column::Namespace.eq(namespace))
+        .order_by_desc(tag_change::Column::Id)
+        .into_tuple::<i64>()
+        .one(&on(pool))
+        .await?;
+    Ok(last.unwrap_or_default())
 }
 
 /// The meanings of names that are no longer tags.

@@ -2,11 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use sea_orm::sea_query::Expr;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use strum::VariantArray;
 
 use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
+use super::entity::embedding_model;
 use super::named::sql;
+use super::orm::on;
 use crate::model::error::Result;
 use crate::model::vector_index::{VectorIndex, unavailable};
 
@@ -134,10 +138,10 @@ async fn change_on(
     let waits =
         model.state == ModelState::Building && !exists(connection, &model, model.vector_index).await?;
     let built = if waits { None } else { build_on(connection, &model, kind).await? };
-    sql!("update htm.embedding_models set index_kind = :kind where id = :model")
-        .bind("kind", kind.to_string())?
-        .bind("model", model.id)?
-        .execute(&mut *connection)
+    embedding_model::Entity::update_many()
+        .col_expr(embedding_model::Column::IndexKind, Expr::value(kind))
+        .filter(embedding_model::Column::Id.eq(model.id))
+        .exec(&on(&mut *connection))
         .await?;
     let mut waited = false;
     for other in VectorIndex::VARIANTS.iter().filter(|other| **other != kind) {

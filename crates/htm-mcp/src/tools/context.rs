@@ -3,9 +3,7 @@
 use chrono::{TimeDelta, Utc};
 use htm_core::context::assemble;
 use htm_core::working_memory::Entry;
-use htm_core::{
-    Context, ContextHeader, ContextOptions, ContextStrategy, Htm, NodeId, RecallQuery, Superseded,
-};
+use htm_core::{Context, ContextHeader, ContextOptions, ContextOrder, Htm, NodeId, RecallQuery, Superseded};
 use serde_json::json;
 
 use super::memories::notes;
@@ -43,8 +41,8 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         };
         let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
         let superseded = htm.superseded(&nodes).await?;
-        let (what, strategy) = ("The working memory", ContextStrategy::Balanced);
-        return Ok(answer(htm, what, entries, &superseded, &[], strategy, max_tokens));
+        let (what, order) = ("The working memory", ContextOrder::Balanced);
+        return Ok(answer(htm, what, entries, &superseded, &[], order, max_tokens));
     };
     let query = RecallQuery {
         filter: filter(&server, &arguments, &who.namespace)?,
@@ -67,8 +65,8 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         .filter(|hit| !hit.node.superseded_by.is_empty())
         .map(|hit| Superseded { node: hit.node.id, superseded_by: hit.node.superseded_by.clone() })
         .collect();
-    let (what, strategy) = ("Relevant memories", ContextStrategy::Recent);
-    Ok(answer(htm, what, entries.collect(), &superseded, &notes(&recalled, htm), strategy, max_tokens))
+    let (what, order) = ("Relevant memories", ContextOrder::Recent);
+    Ok(answer(htm, what, entries.collect(), &superseded, &notes(&recalled, htm), order, max_tokens))
 }
 
 /// The answer with as many whole memories as fit.
@@ -78,7 +76,7 @@ pub(super) fn answer(
     entries: Vec<Entry>,
     superseded: &[Superseded],
     notes: &[String],
-    strategy: ContextStrategy,
+    order: ContextOrder,
     max_tokens: usize,
 ) -> Answer {
     let encoding = htm.settings().token_encoding;
@@ -93,7 +91,7 @@ pub(super) fn answer(
         .collect();
     let mut budget = max_tokens.saturating_sub(RESERVE);
     loop {
-        let options = ContextOptions::new(budget).strategy(strategy).header(ContextHeader::AgeAndSource);
+        let options = ContextOptions::new(budget).order(order).header(ContextHeader::AgeAndSource);
         let mut answer = framed(what, &assemble(&entries, &options, encoding, Utc::now()), superseded);
         answer.text.extend(notes.iter().map(|note| format!("\nnote: {note}")));
         // The lines around many memories are longer than the reserve.

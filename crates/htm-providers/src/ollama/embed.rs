@@ -8,7 +8,7 @@ use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose}
 use ollama_rs::generation::embeddings::GenerateEmbeddingsResponse;
 use ollama_rs::generation::embeddings::request::{EmbeddingsInput, GenerateEmbeddingsRequest};
 
-use super::OllamaSettings;
+use crate::api_settings::ApiSettings;
 use crate::check;
 use crate::codes::bad_value;
 use crate::http::Http;
@@ -27,7 +27,7 @@ pub(super) struct OllamaEmbedder {
 }
 
 impl OllamaEmbedder {
-    pub(super) fn new(settings: OllamaSettings, http: Http) -> Result<Self> {
+    pub(super) fn new(settings: ApiSettings, http: Http) -> Result<Self> {
         if settings.dimensions == Some(0) {
             return Err(bad_value("dimensions", "must be a length that a vector can have"));
         }

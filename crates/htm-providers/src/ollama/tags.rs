@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use htm_core::provider::{Calls, ModelName, ProviderError, TagExtractor, TagOrigin, TagSuggestion};
 use htm_core::tag::KnownTags;
 
-use super::OllamaSettings;
 use super::chat::OllamaChat;
+use crate::api_settings::ApiSettings;
 use crate::chat::{self, Chat};
 use crate::http::Http;
 use crate::prompt::Prompt;
@@ -16,7 +16,7 @@ pub(super) struct OllamaTagger {
 }
 
 impl OllamaTagger {
-    pub(super) fn new(settings: OllamaSettings, http: Http) -> Self {
+    pub(super) fn new(settings: ApiSettings, http: Http) -> Self {
         let prompt = Prompt::new(settings.prompt, settings.max_tags, settings.rules);
         Self { chat: OllamaChat::new(http), prompt }
     }

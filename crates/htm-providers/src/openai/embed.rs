@@ -8,7 +8,7 @@ use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Provider
 use htm_core::{Result, TokenEncoding};
 use serde::Deserialize;
 
-use super::OpenAiSettings;
+use crate::api_settings::ApiSettings;
 use crate::check;
 use crate::codes::bad_value;
 use crate::http::Http;
@@ -41,7 +41,7 @@ struct Item {
 }
 
 impl OpenAiEmbedder {
-    pub(super) fn new(settings: &OpenAiSettings, http: Http) -> Result<Self> {
+    pub(super) fn new(settings: &ApiSettings, http: Http) -> Result<Self> {
         let asked = settings.dimensions.map(u32::try_from).transpose().ok().filter(|asked| *asked != Some(0));
         let asked =
             asked.ok_or_else(|| bad_value("dimensions", "must be a length that a vector can have"))?;
@@ -122,7 +122,7 @@ impl Endpoint for OpenAiEmbedder {
 
 /// The window of a model. OpenAI's embedding models use cl100k_base and accept 8,191 tokens (the cookbook, "Embedding
 /// texts that are longer than the model's maximum context length"). Other models use other tokenizers.
-fn window(settings: &OpenAiSettings) -> Window {
+fn window(settings: &ApiSettings) -> Window {
     /// The physical batch of llama.cpp's server, 512 tokens unless `--ubatch-size` changes it
     /// (<https://github.com/ggml-org/llama.cpp/pull/7389>). It is BERT's window too.
     const OTHERS: usize = 512;

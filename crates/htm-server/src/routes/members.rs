@@ -251,7 +251,7 @@ struct GroupContext {
     #[serde(default)]
     filter: FilterBody,
     /// The order: recent, important, frequent, balanced. Default: balanced.
-    strategy: Option<String>,
+    order: Option<String>,
     /// The most tokens of the text, 1 to 1,000,000. Default: 4,000.
     #[schema(minimum = 1, maximum = 1_000_000)]
     max_tokens: Option<u32>,
@@ -273,6 +273,6 @@ async fn context(
     Body(body): Body<GroupContext>,
 ) -> Result<Json<Context>> {
     let session = continued(&app, body.namespace.as_deref(), member, body.session).await?;
-    let options = options(body.strategy.as_deref(), body.max_tokens, body.separator, body.header)?;
+    let options = options(body.order.as_deref(), body.max_tokens, body.separator, body.header)?;
     Ok(Json(session.context_of(&body.filter.read(&app)?, &options).await?))
 }

@@ -198,7 +198,7 @@ async fn remove_synonym(app: App, Body(body): Body<RemoveSynonym>) -> Result<Jso
     Ok(Json(body.change.ontology(&app)?.remove_synonym(&body.name).await?))
 }
 
-/// Two tags that are told apart, or no longer.
+/// Two tags that are marked as distinct, or no longer.
 #[derive(Debug, Deserialize, ToSchema)]
 struct TagPair {
     #[serde(flatten)]

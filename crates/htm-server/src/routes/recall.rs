@@ -214,7 +214,7 @@ struct ContextBody {
     /// The most hits of the query. Default: 20.
     limit: Option<usize>,
     /// The order: recent, important, frequent, balanced. Default: balanced.
-    strategy: Option<String>,
+    order: Option<String>,
     /// The most tokens of the text, 1 to 1,000,000. Default: 4,000.
     #[schema(minimum = 1, maximum = 1_000_000)]
     max_tokens: Option<u32>,
@@ -241,7 +241,7 @@ struct ContextAnswer {
 
 /// The options of a context.
 pub(super) fn options(
-    strategy: Option<&str>,
+    order: Option<&str>,
     max_tokens: Option<u32>,
     separator: Option<String>,
     header: bool,
@@ -259,7 +259,7 @@ pub(super) fn options(
         return Err(Problem::new(codes::BODY_INVALID, problem));
     }
     Ok(ContextOptions {
-        strategy: strategy.map(str::parse).transpose()?.unwrap_or_default(),
+        order: order.map(str::parse).transpose()?.unwrap_or_default(),
         separator,
         header: if header { ContextHeader::AgeAndSource } else { ContextHeader::None },
         ..plain
@@ -273,7 +273,7 @@ async fn context(app: App, Body(body): Body<ContextBody>) -> Result<Json<Context
     if body.query.is_some() {
         enough(app.role, Role::Writer, "a change of a working memory")?;
     }
-    let options = options(body.strategy.as_deref(), body.max_tokens, body.separator, body.header)?;
+    let options = options(body.order.as_deref(), body.max_tokens, body.separator, body.header)?;
     let filter = body.filter.read(&app)?;
     let namespace = app.namespace(filter.namespaces.first().map(String::as_str)).to_owned();
     if body.query.is_none() {

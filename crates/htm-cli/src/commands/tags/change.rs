@@ -115,8 +115,8 @@ pub(crate) fn describe(it: &Changed) -> String {
     lines.extend(listed(synonyms.collect()));
     let described = match it.kind {
         ChangeKind::Split => "its nodes are retagged with the replacements",
-        ChangeKind::MarkDistinct => "told apart",
-        ChangeKind::UnmarkDistinct => "no longer told apart",
+        ChangeKind::MarkDistinct => "marked as distinct",
+        ChangeKind::UnmarkDistinct => "no longer marked as distinct",
         _ => "described",
     };
     for (what, names) in [

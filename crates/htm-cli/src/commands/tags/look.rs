@@ -157,7 +157,7 @@ pub(super) async fn distinct(ontology: &Ontology<'_>, output: &Output) -> Result
     let pairs = ontology.distinct().await?;
     output.value(&pairs, || {
         if pairs.is_empty() {
-            return "no tags are told apart".into();
+            return "no tags are marked as distinct".into();
         }
         let row = |it: &DistinctTags| vec![it.tag.to_string(), it.other.to_string()];
         table(&["TAG", "OTHER"], &[], pairs.iter().map(row).collect())

@@ -3,15 +3,20 @@
 
 use std::time::Duration;
 
+use sqlx::Executor;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::api::htm::Htm;
 use crate::model::error::{Result, chain};
 use crate::store::erase::CHANNEL;
+use crate::store::hosts::name;
 
 /// The wait before a lost connection is opened again.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The silence after which a connection is tested.
+const QUIET: Duration = Duration::from_secs(60);
 
 /// Follows erasures until it is dropped.
 #[derive(Debug)]
@@ -52,13 +57,30 @@ async fn follow(htm: Htm) {
 async fn listen(htm: &Htm) -> Result<()> {
     // The pool's connections are for work, and may be few.
     let options = htm.shared_pool().connect_options().as_ref().clone();
+    let server = name(&options);
     let own = PgPoolOptions::new().max_connections(1).connect_with(options).await?;
     let mut listener = PgListener::connect_with(&own).await?;
     listener.listen(CHANNEL).await?;
     // A notification may have been missed.
     htm.drop_erased().await?;
-    while listener.try_recv().await?.is_some() {
-        htm.drop_erased().await?;
+    loop {
+        match tokio::time::timeout(QUIET, listener.try_recv()).await {
+            Ok(notification) => match notification? {
+                Some(_) => htm.drop_erased().await?,
+                None => return Ok(()),
+            },
+            // A peer that has lost its power is silent too, and a former primary that still runs.
+            Err(_) => {
+                let has_moved = name(&htm.shared_pool().connect_options()) != server;
+                if has_moved || !answers(&mut listener).await {
+                    return Ok(());
+                }
+            }
+        }
     }
-    Ok(())
+}
+
+async fn answers(listener: &mut PgListener) -> bool {
+    let answer = tokio::time::timeout(PAUSE, listener.execute("select 1"));
+    matches!(answer.await, Ok(Ok(_)))
 }

@@ -12,6 +12,7 @@ use super::inner::Inner;
 use crate::model::error::Result;
 use crate::model::error::chain;
 use crate::store::groups;
+use crate::store::hosts::name;
 
 /// The number of heartbeats in a lease.
 const BEATS: u32 = 3;
@@ -20,6 +21,8 @@ const BEATS: u32 = 3;
 const LONGEST_BEAT: Duration = Duration::from_secs(10);
 /// The longest wait before a lost connection is opened again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// The longest silence before the connection for notifications is replaced.
+const QUIET: Duration = Duration::from_secs(60);
 /// The number of heartbeats between two checks for removals to prune.
 const PRUNE_EACH: u64 = 20;
 
@@ -65,12 +68,15 @@ async fn heart(inner: Arc<Inner>) {
     }
 }
 
-async fn beat_once(inner: &Inner, connection: &mut Option<PgConnection>) -> Result<()> {
-    let connection = match connection {
-        Some(connection) => connection,
-        None => connection.insert(own_options(inner).connect().await?),
+async fn beat_once(inner: &Inner, connection: &mut Option<(String, PgConnection)>) -> Result<()> {
+    let options = own_options(inner);
+    let server = name(&options);
+    // A former primary may still run when the pool has gone to another one.
+    let connection = match connection.take().filter(|(of, _)| *of == server) {
+        Some(kept) => connection.insert(kept),
+        None => connection.insert((server, options.connect().await?)),
     };
-    inner.beat(connection).await
+    inner.beat(&mut connection.1).await
 }
 
 /// Does the work that waits for the group's lock: takeovers, and the pruning of removals.
@@ -103,7 +109,8 @@ async fn listen(inner: Arc<Inner>) {
     while !inner.is_over() {
         if let Ok(mut listener) = listener(&inner).await {
             inner.stirred.notify_one();
-            while let Ok(Some(note)) = listener.try_recv().await {
+            // A silent connection is replaced, because its peer may be gone.
+            while let Ok(Ok(Some(note))) = tokio::time::timeout(QUIET, listener.try_recv()).await {
                 if note.payload() == inner.group.to_string() {
                     inner.stirred.notify_one();
                 }

@@ -16,7 +16,7 @@ use crate::model::remember::Outcome;
 use crate::store::again::again;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::import::{self as store, Identity, NewSaved, parts};
-use crate::store::{groups, jobs, nodes, priorities, robots, tags};
+use crate::store::{groups, jobs, nodes, priorities, robots, statistics, tags};
 
 /// The longest time for which a suspended import keeps the groups of its memories waiting.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -150,8 +150,9 @@ impl SavedChunk {
         written: &mut Written,
     ) -> Result<Vec<LineResult>> {
         let mut results = Vec::new();
-        let languages =
-            htm.unknown_languages(self.memories.iter().map(|(_, it)| it.language.as_str())).await?;
+        let languages = htm
+            .unknown_languages(&mut None, self.memories.iter().map(|(_, it)| it.language.as_str()))
+            .await?;
         let mut items = Vec::new();
         let mut numbers = Vec::new();
         for (number, saved) in &self.memories {
@@ -247,7 +248,7 @@ async fn with_room<'a>(
     let (mut fitting, mut refused) = (Vec::new(), Vec::new());
     for (place, item) in items.into_iter().enumerate() {
         if needs(&item) && claims.claim(&item, &known).is_none() {
-            match htm.make_room(&item.saved.ns, 1, item.saved.text.len()).await {
+            match htm.make_room(&mut None, &item.saved.ns, 1, item.saved.text.len()).await {
                 Ok(()) => {}
                 Err(error) if error.is(codes::QUOTA_EXCEEDED) => {
                     refused.push((place, error));
@@ -356,6 +357,9 @@ impl Htm {
             }
         }
         self.enqueue_imported(&mut tx, &inserted).await?;
+        let new = fresh.iter().zip(&ids).filter(|(_, id)| id.is_some());
+        let namespaces = new.map(|(place, _)| items[*place].saved.ns.as_str());
+        statistics::note_written_in_tx(&mut tx, namespaces).await?;
         tx.commit().await?;
         Ok((found.into_iter().map(|it| it.unwrap_or_else(|| Err(Error::contended()))).collect(), groups))
     }

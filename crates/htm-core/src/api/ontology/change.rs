@@ -198,7 +198,7 @@ impl Ontology<'_> {
         self.finish(open, ChangeKind::MarkDistinct, json!({ "tags": [pair.0, pair.1] }), &[]).await
     }
 
-    /// Takes back [`mark_distinct`](Self::mark_distinct). Tags that were not told apart are no error: nothing changes.
+    /// Takes back [`mark_distinct`](Self::mark_distinct). Tags that were not marked are no error: nothing changes.
     ///
     /// # Errors
     /// `tag_unknown`, `tag_invalid`, or a database error.

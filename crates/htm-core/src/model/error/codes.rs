@@ -157,7 +157,7 @@ error_codes! {
     // Recall
     STRATEGY_UNKNOWN "strategy_unknown" User "There is no recall strategy of this name."
         => "use one of: vector, fulltext, hybrid, auto";
-    CONTEXT_STRATEGY_UNKNOWN "context_strategy_unknown" User "There is no context strategy of this name."
+    CONTEXT_ORDER_UNKNOWN "context_order_unknown" User "There is no order of a context of this name."
         => "use one of: recent, important, frequent, balanced";
     LIMIT_OUT_OF_RANGE "limit_out_of_range" User "A limit is outside its range."
         => "give a limit from 1 to 10000";

@@ -33,7 +33,7 @@ pub enum ChangeKind {
     AddSynonym,
     /// A synonym was removed.
     RemoveSynonym,
-    /// Two tags were told apart.
+    /// Two tags were marked as distinct.
     MarkDistinct,
     /// That was taken back.
     UnmarkDistinct,

@@ -558,7 +558,7 @@ mod tests {
         assert_eq!(pairs(&draft.after), ["a c", "b:x c", "c d"]);
         rename(&mut draft, "b", "e").unwrap();
         assert!(draft.after.are_distinct("c", "e:x") && !draft.after.are_distinct("c", "b:x"));
-        // A pair that is merged is none; what was told apart from one is from the other.
+        // A pair that is merged is none; what was distinct from one is from the other.
         merge(&mut draft, &["c"], "d").unwrap();
         assert_eq!(pairs(&draft.after), ["a d", "e:x d"]);
         let mut twice = Draft::new(names(&["a", "b", "c"], &[]));

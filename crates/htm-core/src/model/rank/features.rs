@@ -8,6 +8,7 @@
 use super::bm25::{Bm25, Score};
 use super::neighbours::Neighbours;
 use super::{Asked, Member, Parts};
+use crate::model::refine::fuse::DAMPING;
 
 /// The version of the features.
 pub const VERSION: i16 = 1;
@@ -65,9 +66,6 @@ const SCALES: [f64; OF_DEFAULT] = [0.5, 0.5, 0.5, 0.5, 0.3, 0.2, 0.15, 0.3];
 pub(crate) fn scale(feature: usize) -> f64 {
     SCALES.get(feature).copied().unwrap_or(1.0)
 }
-
-/// The factor that brings a place to 0 to 1, as in reciprocal rank fusion.
-const DAMPING: f64 = 60.0;
 
 /// The values that the features of all candidates refer to.
 pub(super) struct Reference {

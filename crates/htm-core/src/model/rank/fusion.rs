@@ -3,9 +3,7 @@
 use super::bm25::Score;
 use super::{Member, Ranking};
 use crate::model::recall::Fusion;
-
-/// The constant k of reciprocal rank fusion, which dampens the first ranks (Cormack et al. 2009).
-const DAMPING: f64 = 60.0;
+use crate::model::refine::fuse::DAMPING;
 
 /// The lexemes of a short text, a turn. Above them, BM25 loses the gain of length alone.
 const SHORT: f64 = 64.0;

@@ -261,7 +261,7 @@ pub struct Scores {
     pub text_rank: Option<i64>,
     /// Its share of the boosted tags, 0 to 1; none without boosted tags.
     pub tags: Option<f64>,
-    /// Its relevance, 0 to 10, which orders the hits with boosted tags or requested weights; otherwise none.
+    /// Its relevance, 0 to 1, which orders the hits with boosted tags or requested weights; otherwise none.
     pub relevance: Option<f64>,
     /// The re-ranker's score, on its own scale, which orders the re-ranked hits.
     pub reranked: Option<f64>,

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 /// The constant k of reciprocal rank fusion, which dampens the first ranks (Cormack et al. 2009, "Reciprocal Rank
 /// Fusion outperforms Condorcet").
-const DAMPING: f64 = 60.0;
+pub(crate) const DAMPING: f64 = 60.0;
 
 /// The items of all lists with their scores, best first. A score is the weighted sum of 1 / (60 + rank), as a share of
 /// the sum for an item that is first in every list. Items of equal score stay in the order of the lists. A list has no

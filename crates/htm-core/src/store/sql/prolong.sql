@@ -1,21 +1,35 @@
--- Moves the expiry of nodes that expire to a later one, or removes it.
+-- Moves the expiry of live nodes that expire to a later one, or removes it. Holds these nodes, also those that are not
+-- prolonged. Returns each that expired: whether it was prolonged, and whether it was forgotten meanwhile.
 --
--- :nodes bigint[]   :expiries timestamptz[] or null   :ttls bigint[] or null, seconds from now to the expiry
+-- :namespaces text[]   :nodes bigint[]   :expiries timestamptz[] or null   :ttls bigint[] or null, seconds from now
 --
 -- Index: nodes_pk
 with wanted as (
-    select u.id, case when bool_and(u.at is not null) then max(u.at) end as expires_at,
+    select u.namespace, u.id, case when bool_and(u.at is not null) then max(u.at) end as expires_at,
            case when bool_and(u.at is not null) then max(u.ttl) end as ttl
-      from (select id, coalesce(expires_at, now() + ttl * interval '1 second') as at, ttl
-              from unnest(:nodes::bigint[], :expiries::timestamptz[], :ttls::bigint[]) as w(id, expires_at, ttl)) u
-     group by u.id
-), later as materialized (
+      from (select namespace, id, coalesce(expires_at, now() + ttl * interval '1 second') as at, ttl
+              from unnest(:namespaces::text[], :nodes::bigint[], :expiries::timestamptz[], :ttls::bigint[])
+                as w(namespace, id, expires_at, ttl)) u
+     group by u.namespace, u.id
+), expiring as materialized (
     select w.*
       from wanted w
-      join htm.nodes n on n.id = w.id
+      join htm.nodes n on n.namespace = w.namespace and n.id = w.id
      where n.deleted_at is null and n.expires_at is not null
-       and (w.expires_at is null or w.expires_at > n.expires_at)
+), held as materialized (
+    select e.*, n.expires_at as present
+      from expiring e
+      join htm.nodes n on n.namespace = e.namespace and n.id = e.id
+     where n.deleted_at is null and n.expires_at is not null
      order by n.id
-       for update of n
+       for no key update of n
+), prolonged as (
+    update htm.nodes n set expires_at = h.expires_at, ttl_seconds = h.ttl
+      from held h
+     where n.namespace = h.namespace and n.id = h.id and (h.expires_at is null or h.expires_at > h.present)
+ returning n.id
 )
-update htm.nodes n set expires_at = l.expires_at, ttl_seconds = l.ttl from later l where n.id = l.id
+select e.id, p.id is not null, h.id is null
+  from expiring e
+  left join held h on h.id = e.id
+  left join prolonged p on p.id = e.id

@@ -6,6 +6,9 @@
 -- :age_ms bigint for which they have been dead, at least   :queue text
 -- :died_at timestamptz and :id text: the last that was looked at before, or null
 --
+-- A node that is there is held while its job is deleted: a restore at the same time relies on the dead letter, or
+-- enqueues a job.
+--
 -- Index: jobs_htm_dead_idx, nodes_pk, completions_pk, jobs_pkey
 with looked_at as materialized (
     select id, metadata, done_at
@@ -15,25 +18,28 @@ with looked_at as materialized (
        and done_at >= coalesce(:died_at::timestamptz, '-infinity') and (:id::text is null or (done_at, id) > (:died_at, :id))
      order by done_at, id
      limit 2000
+), dead as materialized (
+    select j.id, substring(l.metadata -> 'node' from '^\d{1,18}$')::bigint as node,
+           substring(l.metadata -> 'revision' from '^\d{1,9}$')::int as revision
+      from apalis.jobs j
+      join looked_at l on l.id = j.id
+     where j.status = 'Killed' and j.job_type <> 'htm.learn'
+       for update of j skip locked
+), of_nodes as materialized (
+    select d.id
+      from dead d
+      join htm.nodes n on n.id = d.node
+     where n.deleted_at is not null or n.revision is distinct from d.revision
+        or exists (select from htm.completions c
+                    where c.node_id = n.id and c.revision = n.revision
+                      and case when :queue = 'htm.tag' then c.stage = 'tag'
+                               else c.stage = 'embed'
+                                    and c.model = (select label from htm.embedding_models where queue = :queue) end)
+       for share of n skip locked
 ), deleted as (
     delete from apalis.jobs
-     where id = any (array(select j.id
-                             from apalis.jobs j
-                             join looked_at l on l.id = j.id
-                            where j.status = 'Killed' and j.job_type <> 'htm.learn'
-                              and not exists (
-                                  select from htm.nodes n
-                                   where n.id = substring(l.metadata -> 'node' from '^\d{1,18}$')::bigint
-                                     and n.revision = substring(l.metadata -> 'revision' from '^\d{1,9}$')::int
-                                     and n.deleted_at is null
-                                     and not exists (
-                                         select from htm.completions c
-                                          where c.node_id = n.id and c.revision = n.revision
-                                            and case when :queue = 'htm.tag' then c.stage = 'tag'
-                                                     else c.stage = 'embed'
-                                                          and c.model = (select label from htm.embedding_models
-                                                                          where queue = :queue) end))
-                              for update of j skip locked))
+     where id = any (array(select id from of_nodes)
+                     || array(select d.id from dead d where not exists (select from htm.nodes n where n.id = d.node)))
     returning 1
 )
 select (select count(*) from deleted), last.done_at, last.id

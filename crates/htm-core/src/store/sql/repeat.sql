@@ -19,10 +19,19 @@ with item as materialized (
                           where m.namespace = i.namespace and m.duplicate_scope = i.scope
                             and m.content_hash = i.content_hash and m.deleted_at is null
                           limit 1) n
+), expiring as materialized (
+    -- They are prolonged in the same transaction. With shared locks, two writers of a text would wait for one another.
+    select n.id
+      from found f
+      join htm.nodes n on n.id = f.id and n.namespace = f.namespace and n.content_hash = f.content_hash and n.deleted_at is null
+     where n.expires_at is not null
+     order by n.id
+       for no key update of n
 ), node as materialized (
     select f.ord, f.robot_id, n.namespace, n.id
       from found f
       join htm.nodes n on n.id = f.id and n.namespace = f.namespace and n.content_hash = f.content_hash and n.deleted_at is null
+     where (select count(*) from expiring) >= 0
      order by n.id
        for share of n
 ), counted as (

@@ -1,5 +1,6 @@
 -- Enqueues the nodes of a tag to be tagged again, behind every live job, and logs their assignments. A node with a
--- waiting job needs no other; a running job may have read the former tags.
+-- waiting job needs no other: the job is held until the commit, so its worker reads the new tags. A running job may have
+-- read the former ones.
 --
 -- :change bigint   :namespace text   :tag text   :model text   :max_attempts int   :priority int
 --
@@ -10,6 +11,16 @@ with tagged as materialized (
       join htm.node_tags a on a.tag_id = t.id
       join htm.nodes n on n.id = a.node_id and n.namespace = a.namespace
      where t.namespace = :namespace and t.path = :tag
+), waiting as materialized (
+    select t.node_id
+      from tagged t
+      join htm.visible_jobs j on j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status = 'Pending'
+                             and j.metadata -> 'namespace' = t.namespace collate "default" -- the index's
+                             and j.metadata -> 'node' = t.node_id::text
+                             and j.metadata -> 'revision' = t.revision::text
+     where t.deleted_at is null
+     order by j.id
+       for update of j
 ), logged as (
     insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)
     select :change, t.namespace, t.node_id, :tag, false,
@@ -25,11 +36,7 @@ with tagged as materialized (
            concat_ws('/', t.node_id, t.revision, 'split-' || :change, :model)
       from tagged t
      where t.deleted_at is null
-       and not exists (select from htm.visible_jobs j
-                        where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status = 'Pending'
-                          and j.metadata -> 'namespace' = t.namespace collate "default" -- the index's
-                          and j.metadata -> 'node' = t.node_id::text
-                          and j.metadata -> 'revision' = t.revision::text)
+       and t.node_id not in (select node_id from waiting)
     on conflict (job_type, idempotency_key) do nothing
     returning 1
 )

@@ -1,0 +1,74 @@
+//! The connections of an application's pool: what a call takes of them, and those whose server has gone silent.
+
+use std::time::Duration;
+
+use htm_core::{Caller, Conversation, Edit, Memory, Operation, Quota, Replacement, pool_options};
+use htm_documents::{Cutting, read};
+use htm_tests::{Proxy, TestDatabase, wait_until};
+use serde_json::json;
+use sqlx::PgPool;
+
+/// More memories than a write of a few.
+const MANY: usize = 60;
+
+fn of_one_connection(db: &TestDatabase) -> PgPool {
+    let options = pool_options().max_connections(1).acquire_timeout(Duration::from_secs(2));
+    options.connect_lazy_with(db.options())
+}
+
+fn many(session: &str) -> Vec<Memory> {
+    let part = |number| Memory { session: Some(session.into()), ..Memory::new(format!("part {number}")) };
+    (0..MANY).map(part).collect()
+}
+
+/// A caller that holds a connection and waits for another one waits for ever if all others do so too.
+#[tokio::test]
+async fn a_write_takes_one_connection_at_a_time() {
+    let db = TestDatabase::new().await;
+    let pool = of_one_connection(&db);
+    // Nothing is in the caches of a new handle.
+    let new = || db.htm_on(pool.clone());
+    new().set_quota(None, Quota { max_memories: Some(10_000), ..Quota::default() }).await.unwrap();
+    let node = new().remember(Memory::new("one")).await.unwrap().node;
+    new().edit(node, &Edit::new().content("one, and more")).await.unwrap();
+    new().remember_many(&many("a")).await.unwrap();
+    let operation = Operation::new("test", "many", b"x").unwrap();
+    new().remember_once(&operation, &many("b"), |results| json!(results.len())).await.unwrap();
+    let conversations = vec![Conversation { namespace: None, session: "a".into(), expected: None }];
+    let replacement = Replacement { conversations, caller: Caller::Handle };
+    assert_eq!(new().replace(&replacement, &many("a")).await.unwrap().len(), MANY);
+    for text in
+        ["# Airships\n\nAn airship floats.\n\n## Masts\n\nA mast holds it.", "# Airships\n\nNone flies."]
+    {
+        let cut = read("guide.md", text.as_bytes(), &Cutting { size: 300, overlap: 0, least: 0 }).unwrap();
+        let (document, _) = cut.document("guide.md", text.len() as u64, &Default::default(), &[]);
+        new().load_document(&document, &Caller::Handle).await.unwrap();
+    }
+    let htm = new();
+    let files = htm.files(None, Caller::Handle).unwrap();
+    files.create("/memories/a.md", "text").await.unwrap();
+    files.rename("/memories/a.md", "/memories/b.md").await.unwrap();
+    files.delete("/memories/b.md").await.unwrap();
+
+    let mut tx = pool.begin().await.unwrap();
+    let receipt = new().remember_in_tx(&mut tx, Memory::new("within")).await.unwrap();
+    tx.commit().await.unwrap();
+    receipt.notify();
+}
+
+#[tokio::test]
+async fn a_silent_server_does_not_keep_the_places_in_the_pool() {
+    let db = TestDatabase::new().await;
+    let proxy = Proxy::start(db.options()).await;
+    let options = pool_options().max_connections(1).acquire_timeout(Duration::from_secs(2));
+    let pool = options.connect(&proxy.url()).await.unwrap();
+    sqlx::query("select 1").execute(&pool).await.unwrap();
+    // Its machine has lost its power: nothing answers, and nothing refuses.
+    proxy.silence(|_| true);
+    let asked =
+        tokio::time::timeout(Duration::from_millis(500), sqlx::query("select 2").execute(&pool)).await;
+    assert!(asked.is_err(), "the caller goes away");
+    proxy.silence(|_| false);
+    wait_until(|| async { sqlx::query("select 3").execute(&pool).await.is_ok() }).await;
+    assert_eq!(proxy.silent(), 1);
+}
