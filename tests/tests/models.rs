@@ -209,6 +209,8 @@ async fn whole_life(dimensions: usize) {
     assert_eq!(refused.code(), "model_active");
     db.htm().models().unwrap().retire(&old.label, true).await.unwrap();
     assert_eq!(db.htm().models().unwrap().overview(&old).await.unwrap().embedded, 0);
+    let by_the_old = RecallQuery { models: vec![old.label.clone()], ..RecallQuery::new("note 3") };
+    assert_eq!(db.htm().recall(&by_the_old).await.unwrap_err().code(), "model_retired");
     htm.remember(Memory::new("after the retirement")).await.unwrap();
     assert_eq!(queues::depth(&db.pool, old.queue.as_deref().unwrap()).await.unwrap().open(), 0);
     answers_by(&htm, &new).await;

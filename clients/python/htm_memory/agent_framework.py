@@ -15,7 +15,7 @@ from agent_framework._sessions import filter_new_messages
 
 from ._generated import models
 from .client import AsyncHtm
-from .messages import MOST, given, kept, remember_all, said
+from .messages import MOST, given, kept, latest, query_of, remember_all, said
 
 # A message beside its text: JSON in a string, so that it comes back as it was given.
 MESSAGE: Final = "agent_framework_message"
@@ -71,7 +71,7 @@ class HtmHistoryProvider(HistoryProvider):
 
     async def _latest(self, session: str, limit: int) -> list[Message]:
         place = {"session": session, "namespaces": [self._namespace] if self._namespace else []}
-        return [_message(it) for it in (await self._htm.recall.timeline(filter=place, limit=limit)).entries]
+        return [_message(it) for it in await latest(self._htm, MESSAGE, place, limit)]
 
 
 class HtmContextProvider(ContextProvider):
@@ -110,7 +110,7 @@ class HtmContextProvider(ContextProvider):
         if not query:
             return
         place = {"namespaces": [self._namespace] if self._namespace else []}
-        hits = (await self._htm.recall.recall(query=query, filter=place, limit=self._limit)).hits
+        hits = (await self._htm.recall.recall(query=query_of(query), filter=place, limit=self._limit)).hits
         if hits:
             lines = (f"- {hit.speaker}: {hit.content}" if hit.speaker else f"- {hit.content}" for hit in hits)
             sessions = [hit.session for hit in hits if hit.session and hit.session != context.session_id]

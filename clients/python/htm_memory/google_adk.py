@@ -19,7 +19,7 @@ from google.genai import types
 from ._generated import models
 from .client import AsyncHtm
 from .errors import NodeNotFound
-from .messages import forget, remember_all, said
+from .messages import forget, query_of, remember_all, said
 
 # The content of an event beside its text, so that it comes back with all its parts.
 CONTENT: Final = "google_adk_content"
@@ -90,7 +90,7 @@ class HtmMemoryService(BaseMemoryService):
                 memory = _memory(entry.content, text, {**entry.custom_metadata, **(custom_metadata or {})})
                 memory["key"] = f"memory/{entry.id}" if entry.id else None
                 memory["speaker"] = entry.author
-                memory["created_at"] = entry.timestamp
+                memory["created_at"] = _time(entry.timestamp)
                 made.append(memory)
         await self._remember(app_name, user_id, made)
 
@@ -99,7 +99,7 @@ class HtmMemoryService(BaseMemoryService):
         if not query.strip():
             return SearchMemoryResponse()
         place = {"namespaces": [self._of(app_name, user_id)]}
-        found = await self._htm.recall.recall(query=query, filter=place, limit=self._limit)
+        found = await self._htm.recall.recall(query=query_of(query), filter=place, limit=self._limit)
         return SearchMemoryResponse(memories=[_entry(hit) for hit in found.hits])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
@@ -146,6 +146,14 @@ def _memory(content: types.Content | None, text: str, custom: Mapping[str, objec
             **({CUSTOM: dict(custom)} if custom else {}),
         },
     }
+
+
+def _time(text: str | None) -> datetime | None:
+    """A time as the framework writes it: without a zone it is of this machine. None: it cannot be read."""
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(timezone.utc) if text else None
+    except ValueError:
+        return None
 
 
 def _text(content: types.Content | None) -> str:

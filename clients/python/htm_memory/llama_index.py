@@ -12,7 +12,7 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.memory import BaseMemoryBlock
 
 from .client import AsyncHtm
-from .messages import remember_all, said
+from .messages import query_of, remember_all, said
 
 # Of English text, about.
 BYTES_PER_TOKEN: Final = 4
@@ -39,7 +39,7 @@ class HtmMemoryBlock(BaseMemoryBlock[str]):
         if not query or (self.own_session and not session):
             return ""
         filter = {"namespaces": [self.namespace] if self.namespace else [], "session": session}
-        found = await self.htm.recall.recall(query=query, filter=filter, limit=self.limit)
+        found = await self.htm.recall.recall(query=query_of(query), filter=filter, limit=self.limit)
         return "\n".join(f"{hit.speaker}: {hit.content}" if hit.speaker else hit.content for hit in found.hits)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+import json
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, Final
 
 from ._generated import models
 from .client import AsyncHtm
-from .errors import of_problem
+from .errors import HtmError, of_problem
 
 # The most memories of a batch, and entries of a timeline.
 BATCH: Final = 1_000
 MOST: Final = 10_000
+
+# The most bytes of a batch, of the 16 MiB that a request may have, and of a query that is made of messages.
+MAX_BATCH: Final = 8 << 20
+MAX_QUERY: Final = 4_000
 
 # The metadata of a memory have at most 64 KiB.
 MAX_EXACT: Final = 48 << 10
@@ -21,13 +26,17 @@ def kept(name: str, exact: str, text: str) -> dict[str, Any]:
     """The text of a message, with the message itself in the metadata. The text of a larger one is the message."""
     is_small = len(exact.encode()) <= MAX_EXACT
     text = said(text) if is_small else ""
-    return {"content": text or exact, "metadata": {name: exact if is_small else None}}
+    return {"content": text or exact, "metadata": {name: exact if is_small else ""}}
 
 
 def given(name: str, memory: models.TimelineEntry) -> str:
     """The message that a memory was made of."""
-    exact = memory.metadata.get(name)
-    return memory.content if exact is None else str(exact)
+    return str(memory.metadata.get(name) or memory.content)
+
+
+def query_of(text: str) -> str:
+    """The end of a text, as a query: what was said last is asked about."""
+    return text.encode()[-MAX_QUERY:].decode(errors="ignore")
 
 
 def said(text: str) -> str:
@@ -46,16 +55,44 @@ async def remember_all(
 ) -> None:
     """Remembers memories: all, or none. Those whose problem has one of the codes `but` are left out."""
     added: list[int] = []
-    for first in range(0, len(memories), BATCH):
-        batch = [{**it, "namespace": namespace, "robot": robot} for it in memories[first : first + BATCH]]
-        results = (await htm.memories.create_many(batch)).results
-        # A memory that was there stays.
-        added += [it.node for it in results if isinstance(it, models.Written) and it.outcome == "written"]
-        problems = [it for it in results if isinstance(it, models.Problem) and it.code not in but]
-        if problems:
-            for node in added:
-                await forget(htm, node, namespace=namespace, robot=robot)
-            raise of_problem(problems[0].model_dump(), problems[0].status, None)
+    try:
+        for batch in _batches([{**it, "namespace": namespace, "robot": robot} for it in memories]):
+            results = (await htm.memories.create_many(batch)).results
+            # A memory that was there stays.
+            added += [it.node for it in results if isinstance(it, models.Written) and it.outcome == "written"]
+            problems = [it for it in results if isinstance(it, models.Problem) and it.code not in but]
+            if problems:
+                raise of_problem(problems[0].model_dump(), problems[0].status, None)
+    except HtmError:
+        for node in added:
+            await forget(htm, node, namespace=namespace, robot=robot)
+        raise
+
+
+def _batches(memories: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Batches of memories that a request can have."""
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for memory in memories:
+        its = len(json.dumps(memory, ensure_ascii=False, default=str).encode())
+        if batch and (len(batch) == BATCH or size + its > MAX_BATCH):
+            yield batch
+            batch, size = [], 0
+        batch.append(memory)
+        size += its
+    if batch:
+        yield batch
+
+
+async def latest(htm: AsyncHtm, name: str, place: dict[str, Any], limit: int) -> list[models.TimelineEntry]:
+    """The latest messages of a session, the oldest first. Other memories of the session are left out."""
+    most = limit
+    while True:
+        entries = (await htm.recall.timeline(filter=place, limit=most)).entries
+        own = [it for it in entries if name in it.metadata]
+        if len(own) >= limit or len(entries) < most or most == MOST:
+            return own[-limit:]
+        most = min(2 * most, MOST)
 
 
 async def forget(htm: AsyncHtm, node: int, *, namespace: str | None, robot: str | None) -> None:

@@ -16,7 +16,7 @@ from agents.memory.session_settings import resolve_session_limit
 from ._generated import models
 from .client import AsyncHtm
 from .errors import NodeNotFound
-from .messages import BATCH, MOST, forget, given, kept, remember_all
+from .messages import BATCH, MOST, forget, given, kept, latest, remember_all
 
 # An item beside its text: JSON in a string, so that it comes back as it was given.
 ITEM: Final = "openai_agents_item"
@@ -78,8 +78,8 @@ class HtmSession(SessionABC):
                     pass
 
     async def _latest(self, limit: int) -> list[models.TimelineEntry]:
-        filter = {"session": self.session_id, "namespaces": [self._namespace] if self._namespace else []}
-        return (await self._htm.recall.timeline(filter=filter, limit=limit)).entries
+        place = {"session": self.session_id, "namespaces": [self._namespace] if self._namespace else []}
+        return await latest(self._htm, ITEM, place, limit)
 
     async def _forget(self, node: int) -> None:
         await forget(self._htm, node, namespace=self._namespace, robot=self._robot)

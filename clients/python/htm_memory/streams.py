@@ -58,6 +58,20 @@ class ImportedLine(BaseModel):
     problem: models.Problem | None = None
 
 
+class _Lines:
+    """Cuts bytes at line feeds alone. Texts may have characters that `str.splitlines` takes for the end of a line."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def add(self, chunk: bytes) -> list[str]:
+        *whole, self._rest = (self._rest + chunk).split(b"\n")
+        return [line.decode() for line in whole]
+
+    def end(self) -> list[str]:
+        return [self._rest.decode()] if self._rest else []
+
+
 class Stream:
     """An answer that is read as it comes."""
 
@@ -83,7 +97,10 @@ class Stream:
 
     def lines(self) -> Iterator[str]:
         try:
-            yield from self._response.iter_lines()
+            cut = _Lines()
+            for chunk in self._response.iter_bytes():
+                yield from cut.add(chunk)
+            yield from cut.end()
         except httpx.TransportError as error:
             raise unreachable(self._request, error) from error
 
@@ -119,7 +136,11 @@ class AsyncStream:
 
     async def lines(self) -> AsyncIterator[str]:
         try:
-            async for line in self._response.aiter_lines():
+            cut = _Lines()
+            async for chunk in self._response.aiter_bytes():
+                for line in cut.add(chunk):
+                    yield line
+            for line in cut.end():
                 yield line
         except httpx.TransportError as error:
             raise unreachable(self._request, error) from error

@@ -126,7 +126,8 @@ def test_what_is_no_server_of_htm_is_told():
 
 
 def test_an_export_is_imported_line_by_line(htm, namespace):
-    lines = [{"id": f"m{n}", "ns": namespace, "text": f"memory {n}"} for n in range(5)]
+    # A line feed ends a line, and no other separator that a text may have.
+    lines = [{"id": f"m{n}", "ns": namespace, "text": f"memory\u2028 {n}\u0085"} for n in range(5)]
     results = list(htm.import_lines(lines))
     assert [(it.line, it.problem) for it in results] == [(n + 1, None) for n in range(5)]
     again = list(htm.import_lines(json.dumps(line) for line in lines))
@@ -142,6 +143,7 @@ def test_an_export_is_imported_line_by_line(htm, namespace):
 async def test_streams_of_the_asynchronous_client(async_htm, namespace):
     lines = [{"id": f"m{n}", "ns": namespace, "text": f"memory {n}"} for n in range(3)]
     assert len([it async for it in async_htm.import_lines(lines)]) == 3
+    await async_htm.memories.create("one\u2029two", namespace=namespace)
     assert [it async for it in async_htm.export_lines(namespace)]
     node = None
     # It begins with the depth of each queue, so it is open then.

@@ -132,8 +132,11 @@ impl Output {
     pub(crate) fn print(&self, text: &str) {
         match &self.kept {
             Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).output.push_str(text),
-            None if std::io::stdout().write_all(text.as_bytes()).is_err() => std::process::exit(0),
-            None => {}
+            None => {
+                if let Err(error) = std::io::stdout().write_all(text.as_bytes()) {
+                    unwritten(&error);
+                }
+            }
         }
     }
 
@@ -283,6 +286,15 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
     let mut cut: String = line.chars().take(width.saturating_sub(1)).collect();
     cut.push('…');
     cut
+}
+
+/// Ends the process after an error of standard output. A reader that has gone away (`| head`) is no error; a full disk is.
+pub(crate) fn unwritten(error: &std::io::Error) -> ! {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        std::process::exit(0);
+    }
+    eprintln!("error: io_error: standard output cannot be written: {error}");
+    std::process::exit(htm_core::fault::Fault::User.exit_code().into());
 }
 
 #[cfg(test)]

@@ -52,13 +52,15 @@ pub(crate) struct Page {
     pub(crate) outline: Outline,
 }
 
-/// Reads a page. The text is that of its `main` or `article` if it has one, otherwise all but navigation and footers.
+/// Reads a page. The text is that of its `main`, or of its only `article` if that has most of it, otherwise all but
+/// navigation and footers.
 pub(crate) fn read(source: &str) -> Page {
     let collected = collect(source, true);
     // An element that is never closed may hide all of the text.
     let collected = if collected.text.trim().is_empty() { collect(source, false) } else { collected };
-    let Collected { title, mut text, mut headings, mut breaks, main, .. } = collected;
-    if let Some((from, to)) = main.filter(|(from, to)| !text[*from..*to].trim().is_empty()) {
+    let core = collected.core();
+    let Collected { title, mut text, mut headings, mut breaks, .. } = collected;
+    if let Some((from, to)) = core {
         text = text[from..to].to_owned();
         headings.retain(|it| it.range.start >= from && it.range.end <= to);
         headings.iter_mut().for_each(|it| it.range = it.range.start - from..it.range.end - from);
@@ -91,15 +93,16 @@ struct Collected {
     text: String,
     headings: Vec<Heading>,
     breaks: Vec<(usize, Strength)>,
-    /// The longest `main` or `article`.
-    main: Option<(usize, usize)>,
+    /// The ranges of the `main` and `article` elements.
+    mains: Vec<(usize, usize)>,
+    articles: Vec<(usize, usize)>,
     in_title: bool,
     /// The element that is left out, and how many of its name are open.
     hidden: Option<(String, usize)>,
     /// How many `pre` are open.
     preformatted: usize,
-    /// The open `main` or `article`: its start, and how many are open.
-    open_main: Option<(usize, usize)>,
+    /// The open `main` or `article`: its start, how many are open, and whether the outermost is a `main`.
+    open_main: Option<(usize, usize, bool)>,
     /// The level and the start of an open heading.
     open_heading: Option<(usize, usize)>,
     /// The cells of the row so far.
@@ -171,10 +174,10 @@ impl Collected {
             "main" | "article" => {
                 self.line(2);
                 match (&mut self.open_main, opens) {
-                    (Some((_, depth)), true) => *depth += 1,
-                    (Some((_, depth)), false) if *depth > 1 => *depth -= 1,
+                    (Some((_, depth, _)), true) => *depth += 1,
+                    (Some((_, depth, _)), false) if *depth > 1 => *depth -= 1,
                     (Some(_), false) => self.end_main(),
-                    (None, true) => self.open_main = Some((self.text.len(), 1)),
+                    (None, true) => self.open_main = Some((self.text.len(), 1, name == "main")),
                     (None, false) => {}
                 }
             }
@@ -222,11 +225,23 @@ impl Collected {
     }
 
     fn end_main(&mut self) {
-        let Some((from, _)) = self.open_main.take() else { return };
+        let Some((from, _, is_main)) = self.open_main.take() else { return };
         let to = self.text.len();
-        if self.main.is_none_or(|(first, last)| to - from.min(to) > last - first) {
-            self.main = Some((from.min(to), to));
-        }
+        let kind = if is_main { &mut self.mains } else { &mut self.articles };
+        kind.push((from.min(to), to));
+    }
+
+    /// The part of the text that counts: the longest `main`, or the only `article` if it has half of the text. Others may
+    /// be teasers, or the posts of a thread.
+    fn core(&self) -> Option<(usize, usize)> {
+        let length = |(from, to): &(usize, usize)| to - from;
+        let has_text = |(from, to): &&(usize, usize)| !self.text[*from..*to].trim().is_empty();
+        let main = self.mains.iter().filter(has_text).max_by_key(|range| length(range));
+        let article = match &self.articles[..] {
+            [one] if 2 * length(one) >= self.text.len() => Some(one),
+            _ => None,
+        };
+        main.or(article.filter(has_text)).copied()
     }
 }
 

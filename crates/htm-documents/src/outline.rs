@@ -57,15 +57,20 @@ pub(crate) fn sections(text: &str, start: usize, headings: &[Heading]) -> Vec<Se
         above.push(heading);
         let end = headings.get(place + 1).map_or(text.len(), |next| next.range.start);
         let names = above.iter().filter(|it| !it.text.is_empty()).map(|it| it.text.clone()).collect();
-        add(names, heading.range.start..end, heading.range.end);
+        // What a cut heading leaves out stays in the text.
+        let is_cut = heading.text.chars().count() > LONGEST;
+        add(names, heading.range.start..end, if is_cut { heading.range.start } else { heading.range.end });
     }
     sections
 }
 
-/// A heading on one line, of at most 120 characters.
+/// The most characters of a heading. A cut one has another, the sign of the cut.
+const LONGEST: usize = 120;
+
+/// A heading on one line.
 pub(crate) fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(120) {
+    match line.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
     }

@@ -5,16 +5,15 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::sync::{Condvar, Mutex, Once, PoisonError};
+use std::time::{Duration, Instant};
 
 use pdf_extract::{Document, PlainTextOutput, output_doc_page};
 
 use crate::unreadable::Unreadable;
 
-/// The longest time for one file.
+/// The longest time for one file, with the wait for a thread.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The most threads at a time, with those left behind.
 const MOST_THREADS: usize = 4;
@@ -23,12 +22,17 @@ const STACK: usize = 64 << 20;
 
 /// The texts of the pages that can be read.
 pub(crate) fn pages(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {
-    static THREADS: AtomicUsize = AtomicUsize::new(0);
     silence();
-    if THREADS.fetch_add(1, Ordering::Relaxed) >= MOST_THREADS {
-        THREADS.fetch_sub(1, Ordering::Relaxed);
+    let until = Instant::now() + PATIENCE;
+    let threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut threads, _) = ENDED
+        .wait_timeout_while(threads, PATIENCE, |threads| *threads >= MOST_THREADS)
+        .unwrap_or_else(PoisonError::into_inner);
+    if *threads >= MOST_THREADS {
         return Err(Unreadable::TooSlow);
     }
+    *threads += 1;
+    drop(threads);
     let bytes = bytes.to_vec();
     let (send, receive) = channel();
     let thread = std::thread::Builder::new().name("pdf".into()).stack_size(STACK).spawn(move || {
@@ -36,13 +40,23 @@ pub(crate) fn pages(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {
         let read = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
         // Nobody may be waiting any more.
         let _ = send.send(read.unwrap_or(Err(Unreadable::Damaged)));
-        THREADS.fetch_sub(1, Ordering::Relaxed);
+        end();
     });
     if thread.is_err() {
-        THREADS.fetch_sub(1, Ordering::Relaxed);
+        end();
         return Err(Unreadable::TooSlow);
     }
-    receive.recv_timeout(PATIENCE).unwrap_or(Err(Unreadable::TooSlow))
+    let left = until.saturating_duration_since(Instant::now());
+    receive.recv_timeout(left).unwrap_or(Err(Unreadable::TooSlow))
+}
+
+/// The threads that run, and a sign that one has ended.
+static THREADS: Mutex<usize> = Mutex::new(0);
+static ENDED: Condvar = Condvar::new();
+
+fn end() {
+    *THREADS.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+    ENDED.notify_one();
 }
 
 fn read(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {

@@ -85,6 +85,35 @@ fn html_is_read_without_what_is_around_it() {
 }
 
 #[test]
+fn a_page_of_several_articles_is_read_whole() {
+    for (page, there) in [
+        (
+            "<div>the long manual itself</div><article>a teaser</article>",
+            &["the long manual", "a teaser"][..],
+        ),
+        ("<article>the first post</article><article>an answer</article>", &["the first post", "an answer"]),
+        ("<main>the manual</main><article>a much longer article beside it</article>", &["the manual"]),
+        ("<div>x</div><article>nearly all of the text</article>", &["nearly all"]),
+    ] {
+        let text = of("a.html", page).text;
+        assert!(there.iter().all(|it| text.contains(it)), "{page}: {text}");
+    }
+    let text = of("a.html", "<div>menu</div><article>nearly all of the text</article>").text;
+    assert!(!text.contains("menu"), "{text}");
+}
+
+#[test]
+fn a_heading_that_is_cut_loses_no_word() {
+    let long = (0..60).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ");
+    for (name, text) in
+        [("a.md", format!("{long}\n---\n\nBelow it.\n")), ("a.html", format!("<h1>{long}<p>Below it."))]
+    {
+        let shown = shown(&of(name, &text));
+        assert!(shown.iter().any(|(_, body)| body.contains("word59")), "{name}: {shown:?}");
+    }
+}
+
+#[test]
 fn html_that_never_ends_is_read_as_well() {
     for (page, text) in [
         ("<nav><p>All of it", "All of it"),

@@ -69,13 +69,17 @@ fn prepared(recalls: &[JudgedRecall], base: &Learnt) -> (Vec<Sample>, Vec<String
     let mut recalls: Vec<&JudgedRecall> = recalls.iter().filter(|recall| recall.says_something()).collect();
     recalls.sort_by(|a, b| (a.at, a.id, &a.author).cmp(&(b.at, b.id, &b.author)));
     let (mut authors, mut groups) = (BTreeMap::new(), BTreeMap::new());
+    let mut of_recalls = BTreeMap::new();
     let mut samples = Vec::new();
     for recall in recalls {
         let author = number(&mut authors, recall.author.clone());
         // Hours of an author stand for the sessions that are not known.
         let hour =
             recall.session.is_none().then(|| (recall.author.clone(), recall.at.timestamp().div_euclid(3600)));
-        let group = number(&mut groups, (recall.session.clone(), hour));
+        // Two authors of one recall are of one group: what was learnt from it must not test it.
+        let group = *of_recalls
+            .entry(recall.id)
+            .or_insert_with(|| number(&mut groups, (recall.session.clone(), hour)));
         samples.extend(Sample::of(recall, base, author, group));
     }
     let mut names = vec![String::new(); authors.len()];
@@ -180,6 +184,17 @@ mod tests {
             }
         }
         all
+    }
+
+    #[test]
+    fn what_two_authors_say_of_a_recall_is_of_one_group() {
+        let by =
+            |author: &str, recall: &JudgedRecall| JudgedRecall { author: author.into(), ..recall.clone() };
+        let all: Vec<JudgedRecall> =
+            recalls(World::Hidden, 30, 1).iter().flat_map(|it| [by("ada", it), by("bob", it)]).collect();
+        let (samples, authors) = prepared(&all, &Learnt::default_ranking());
+        assert_eq!((samples.len(), authors.len()), (60, 2));
+        assert!(samples.chunks(2).all(|pair| pair[0].group == pair[1].group));
     }
 
     #[test]

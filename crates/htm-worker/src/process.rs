@@ -140,7 +140,13 @@ impl<H: Handler> Processor<H> {
             undecoded.into_iter().map(|(job, error)| undecodable(job, &error, self.backoff)).collect();
         let Some(turn) = batch.turn().await else { return Ok(None) };
         let (mut made, items) = self.made_before(items);
-        let (items, spent_on) = self.spend(items, lease).await?;
+        let (items, spent_on) = match self.spend(items, lease).await {
+            Ok(spent) => spent,
+            Err(error) => {
+                made.into_iter().for_each(|(item, result)| self.refused.keep(&item.job, result));
+                return Err(error);
+            }
+        };
         let worked = self.dispatcher.work(items).await;
         drop(turn);
         made.extend(worked.results);

@@ -205,14 +205,16 @@ declare
     p      htm.providers;
     moment timestamptz;
 begin
-    if in_call is not null then delete from htm.provider_calls where id = in_call; end if;
     if in_kind <> 'answered' then
         insert into htm.providers (model) values (in_model) on conflict (model) do nothing;
     elsif not exists (select from htm.providers where model = in_model
                          and (breaker <> 'closed' or failures > 0 or reason is not null)) then
+        if in_call is not null then delete from htm.provider_calls where id = in_call; end if;
         return; -- without a lock of the row, which would serialise all calls
     end if;
+    -- The model before its calls, as in acquire_call.
     select * into p from htm.providers where model = in_model for no key update;
+    if in_call is not null then delete from htm.provider_calls where id = in_call; end if;
     moment := clock_timestamp();
     if not found then return; end if;
     if in_kind = 'limited' then

@@ -1,11 +1,11 @@
 //! Settings and members in an export: whose are exported, and what an import leaves as it is.
 
 use htm_core::providers::LimitChanges;
-use htm_core::{FieldChange, GroupRole, JoinOptions, Quota};
+use htm_core::{FieldChange, GroupRole, JoinOptions, LearningSettings, Quota};
 use htm_tests::TestDatabase;
 use serde_json::Value;
 
-use super::{ALL, export, filled, import, of_kind};
+use super::{ALL, counts, export, filled, import, of_kind};
 
 #[tokio::test]
 async fn a_namespaces_export_has_its_own_settings_and_no_limits() {
@@ -90,4 +90,23 @@ async fn an_imported_member_is_lost_until_it_joins() {
     assert_eq!((ada.role(), ada.entries().await.len()), (GroupRole::Active, 1));
     let bob = group.join("bob", JoinOptions::default()).await.unwrap();
     assert_eq!(bob.role(), GroupRole::Passive);
+}
+
+#[tokio::test]
+async fn the_home_of_a_ranking_comes_back_whichever_line_is_first() {
+    let (from, to) = (TestDatabase::new().await, TestDatabase::new().await);
+    let htm = from.htm();
+    let on = LearningSettings { is_on: true, ..LearningSettings::default() };
+    htm.set_learning(Some("hermes"), &LearningSettings { keeps_text: true, ..on.clone() }).await.unwrap();
+    htm.set_learning(Some("atlas"), &LearningSettings { learns_with: Some("hermes".into()), ..on })
+        .await
+        .unwrap();
+    let lines = export(&htm, ALL, "").await;
+    import(&to.htm(), &lines).await;
+    for namespace in ["atlas", "hermes"] {
+        let before = htm.learning(Some(namespace)).await.unwrap().settings;
+        assert_eq!(to.htm().learning(Some(namespace)).await.unwrap().settings, before, "{namespace}");
+    }
+    let again = counts(&import(&to.htm(), &lines).await);
+    assert!(again.keys().all(|(_, outcome)| outcome == "Existing"), "{again:?}");
 }

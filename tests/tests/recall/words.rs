@@ -1,7 +1,7 @@
 //! What the words of a query ask for: phrases, negations, beginnings, exact terms, languages.
 
 use htm_core::worker::statistics;
-use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Settings, Stage, Strategy};
+use htm_core::{Htm, MatchedBy, Memory, RecallQuery, Settings, Stage, Strategy, TimelineQuery};
 use htm_tests::{TestDatabase, drain};
 use sqlx::PgPool;
 
@@ -97,6 +97,10 @@ async fn words_are_taken_as_they_are_typed_where_that_is_asked() {
     let query = RecallQuery { correct: false, ..RecallQuery::new("zepeplin").strategy(Strategy::Fulltext) };
     let recalled = htm.recall(&query).await.unwrap();
     assert!(recalled.hits.is_empty() && recalled.corrected.is_empty());
+    let topic = TimelineQuery { strategy: Strategy::Fulltext, ..TimelineQuery::about("zepeplin") };
+    assert_eq!(htm.conversation_timeline(&topic).await.unwrap().entries.len(), 1);
+    let as_typed = TimelineQuery { correct: false, ..topic };
+    assert!(htm.conversation_timeline(&as_typed).await.unwrap().entries.is_empty());
 }
 
 /// Each is asked with words of its own, in marks that it does not have, and with dashes.
@@ -571,4 +575,19 @@ async fn entries_read(pool: &PgPool) -> i64 {
     let sql =
         "select sum(idx_tup_read)::bigint from pg_stat_user_indexes where relname ~ '^nodes(_p[0-9]+)?$'";
     sqlx::query_scalar(sql).fetch_one(pool).await.unwrap()
+}
+
+#[tokio::test]
+async fn signs_hold_in_scripts_that_write_no_spaces() {
+    let db = TestDatabase::new().await;
+    let htm =
+        filled(&db, &["大東京都庁の会議は金曜日", "大阪の会議は木曜日", "データベースの移行は失敗した"])
+            .await;
+    for (text, expected) in [
+        ("会議 -東京都", "大阪の会議は木曜日"),
+        ("\"東京都\"", "大東京都庁の会議は金曜日"),
+        ("データベ*", "データベースの移行は失敗した"),
+    ] {
+        assert_eq!(found(&htm, text, Strategy::Fulltext).await, [expected], "{text}");
+    }
 }

@@ -3297,6 +3297,10 @@ class TimelineBody(BaseModel):
     """
     As the memory stood at this time: a date, an RFC 3339 time, or words. Default: now.
     """
+    correct: bool | None = None
+    """
+    Whether unknown words of the topic are spell-corrected. Default: true.
+    """
     filter: FilterBody | None = None
     """
     The memories of the timeline.
@@ -4028,6 +4032,10 @@ class ContextBody(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    correct: bool | None = None
+    """
+    Whether unknown words of the query are spell-corrected. Default: true.
+    """
     filter: FilterBody | None = None
     """
     The memories of the context, and of the query.
@@ -4060,6 +4068,7 @@ class ContextBody(BaseModel):
     """
     The separator between two memories, up to 1,024 characters. Default: an empty line.
     """
+    strategy: Literal['vector', 'fulltext', 'hybrid', 'auto'] | None = None
 
 
 class Conversation(BaseModel):

@@ -3127,6 +3127,7 @@ class Recall:
         self,
         robot: str,
         *,
+        correct: bool | None = None,
         filter: m.FilterBody | dict[str, Any] | None = None,
         header: bool | None = None,
         limit: int | None = None,
@@ -3134,10 +3135,12 @@ class Recall:
         order: str | None = None,
         query: str | None = None,
         separator: str | None = None,
+        strategy: Literal["vector", "fulltext", "hybrid", "auto"] | None = None,
     ) -> m.ContextAnswer:
         """Make the text for a prompt from a robot's working memory.
 
         Args:
+            correct: Whether unknown words of the query are spell-corrected. Default: true.
             filter: The memories of the context, and of the query.
             header: Whether each memory has a line with its age and its source.
             limit: The most hits of the query. Default: 20.
@@ -3147,6 +3150,7 @@ class Recall:
             robot: The robot whose working memory it is. A query registers a new one.
             separator: The separator between two memories, up to 1,024 characters. Default: an empty
                 line.
+            strategy: How the query is searched. Default: hybrid.
         """
         return self._sender.send(
             Call(
@@ -3154,6 +3158,7 @@ class Recall:
                 "/v1/context",
                 m.ContextAnswer,
                 body={
+                    "correct": correct,
                     "filter": filter,
                     "header": header,
                     "limit": limit,
@@ -3162,6 +3167,7 @@ class Recall:
                     "query": query,
                     "robot": robot,
                     "separator": separator,
+                    "strategy": strategy,
                 },
             )
         )
@@ -3359,6 +3365,7 @@ class Recall:
         self,
         *,
         as_of: str | None = None,
+        correct: bool | None = None,
         filter: m.FilterBody | dict[str, Any] | None = None,
         limit: int | None = None,
         strategy: Literal["vector", "fulltext", "hybrid", "auto"] | None = None,
@@ -3369,6 +3376,7 @@ class Recall:
         Args:
             as_of: As the memory stood at this time: a date, an RFC 3339 time, or words. Default:
                 now.
+            correct: Whether unknown words of the topic are spell-corrected. Default: true.
             filter: The memories of the timeline.
             limit: The most memories, 1 to 10,000: the most relevant to the topic, or the latest
                 without one. Default: 20.
@@ -3382,6 +3390,7 @@ class Recall:
                 m.Timeline,
                 body={
                     "as_of": as_of,
+                    "correct": correct,
                     "filter": filter,
                     "limit": limit,
                     "strategy": strategy,

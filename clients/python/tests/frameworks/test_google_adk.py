@@ -51,6 +51,15 @@ async def test_what_was_said_in_a_session_is_found_by_its_user_alone(async_htm, 
     assert len((await async_htm.memories.list(namespace=listed[0])).memories) == 3
 
 
+async def test_a_time_of_the_framework_has_no_zone(async_htm, namespace):
+    memory = HtmMemoryService(async_htm, namespace=namespace)
+    content = types.Content(role="user", parts=[types.Part(text="Staging moved to port 5434.")])
+    for timestamp in ("2026-03-01T12:00:00.5", "2026-03-01T12:00:00Z", "some day"):
+        await memory.add_memory(**MARA, memories=[MemoryEntry(content=content, timestamp=timestamp)])
+    found = await memory.search_memory(**MARA, query="x" * 40_000 + " port")
+    assert len(found.memories) == 3
+
+
 async def test_what_is_deleted_stays_so(async_htm, namespace):
     memory = HtmMemoryService(async_htm, namespace=namespace)
     events = [event("Staging moved to port 5434."), event("Mara prefers tabs.")]

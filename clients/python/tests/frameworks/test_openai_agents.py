@@ -53,6 +53,19 @@ async def test_it_is_the_session_that_they_have(async_htm, namespace):
     assert await other.get_items() == []
 
 
+async def test_other_memories_of_the_session_are_no_items(async_htm, namespace):
+    session = HtmSession("standup", async_htm, namespace=namespace)
+    await session.add_items([{"role": "user", "content": f"{n}"} for n in range(3)])
+    for text in ("a note", "another"):
+        await async_htm.memories.create(text, namespace=namespace, session="standup")
+    assert [it["content"] for it in await session.get_items()] == ["0", "1", "2"]
+    assert [it["content"] for it in await session.get_items(2)] == ["1", "2"]
+    assert (await session.pop_item())["content"] == "2"
+    await session.clear_session()
+    assert await session.get_items() == []
+    assert len((await async_htm.memories.list(namespace=namespace)).memories) == 2
+
+
 async def test_no_item_is_popped_twice(async_htm, namespace):
     session = HtmSession("standup", async_htm, namespace=namespace, session_settings=SessionSettings(limit=2))
     await session.add_items([{"role": "user", "content": f"{n}"} for n in range(12)])

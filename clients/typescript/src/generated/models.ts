@@ -382,6 +382,8 @@ export interface ContextAnswer extends RobotContext {
 
 /** The text for a prompt. */
 export interface ContextBody {
+  /** Whether unknown words of the query are spell-corrected. Default: true. */
+  correct?: boolean | null;
   /** The memories of the context, and of the query. */
   filter?: FilterBody;
   /** Whether each memory has a line with its age and its source. */
@@ -398,6 +400,8 @@ export interface ContextBody {
   robot: string;
   /** The separator between two memories, up to 1,024 characters. Default: an empty line. */
   separator?: string | null;
+  /** How the query is searched. Default: hybrid. */
+  strategy?: Strategy | null;
 }
 
 /** The order of nodes. Ties: the most recently accessed first, then the larger id. */
@@ -3292,6 +3296,8 @@ export interface Timeline {
 export interface TimelineBody {
   /** As the memory stood at this time: a date, an RFC 3339 time, or words. Default: now. */
   as_of?: string | null;
+  /** Whether unknown words of the topic are spell-corrected. Default: true. */
+  correct?: boolean | null;
   /** The memories of the timeline. */
   filter?: FilterBody;
   /**

@@ -27,6 +27,12 @@ pub(crate) struct ContextArgs {
     /// The order: recent, important, frequent or balanced
     #[arg(long, value_name = "O", default_value = "balanced")]
     pub(crate) order: String,
+    /// The search strategy for the query: vector, fulltext, hybrid or auto. Default: recall.strategy
+    #[arg(long, value_name = "S")]
+    pub(crate) strategy: Option<String>,
+    /// Do not spell-correct unknown words of the query
+    #[arg(long)]
+    pub(crate) no_correct: bool,
     /// Wrap each memory with its age and source: <memory age="3 hours ago" source="chat">…</memory>
     #[arg(long)]
     pub(crate) header: bool,

@@ -25,6 +25,9 @@ pub(crate) struct TimelineArgs {
     /// The search strategy for the topic: vector, fulltext or hybrid. Default: recall.strategy
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<String>,
+    /// Do not spell-correct unknown words of the topic
+    #[arg(long)]
+    pub(crate) no_correct: bool,
     /// The number of memories, 1 to 10000: the most relevant to the topic, or the latest. Default: recall.limit
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,

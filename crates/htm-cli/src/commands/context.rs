@@ -47,7 +47,8 @@ fn asked(config: &Config, args: &ContextArgs) -> Result<ContextAsked, CliError> 
     let query = match args.query.is_empty() {
         true => None,
         false => Some(RecallQuery {
-            strategy: config.recall.strategy.as_ref().parse()?,
+            strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_ref()).parse()?,
+            correct: !args.no_correct,
             filter: filter.clone(),
             ..RecallQuery::new(args.query.join(" ")).limit(limit)
         }),

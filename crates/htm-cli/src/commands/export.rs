@@ -52,27 +52,34 @@ async fn to_stdout(htm: &Htm, options: ExportOptions, output: &Output) -> Result
 
 /// Writes the file under another name first, so that a file of this name is always whole.
 async fn to_file(htm: &Htm, options: ExportOptions, path: &Path, output: &Output) -> Result<(), CliError> {
+    // A link is followed. A device or a pipe is written to, and stays what it is.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let is_special = path.metadata().is_ok_and(|it| !it.is_file());
     let mut name = path.as_os_str().to_owned();
-    name.push(".part");
+    if !is_special {
+        name.push(".part");
+    }
     let part = PathBuf::from(name);
     let failed = || CliError::io(format!("{} cannot be written", path.display()));
     // Memories are private: only the owner may read them.
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part);
     let mut file: File = opened.map_err(failed())?;
     let result = export(htm, options, output, |block| file.write_all(block)).await;
-    let written = match result {
-        Ok(written) => written.and_then(|written| {
-            file.sync_all()?;
-            std::fs::rename(&part, path)?;
+    let written = result.and_then(|written| {
+        let finished = written.and_then(|written| {
+            if !is_special {
+                file.sync_all()?;
+                std::fs::rename(&part, path)?;
+            }
             Ok(written)
-        }),
-        Err(error) => {
-            // The error of the export says more than that of a file that stays behind.
-            let _ = std::fs::remove_file(&part);
-            return Err(error);
-        }
-    };
-    let (memories, bytes) = written.map_err(failed())?;
+        });
+        finished.map_err(failed())
+    });
+    if written.is_err() && !is_special {
+        // The error of the export says more than that of a file that stays behind.
+        let _ = std::fs::remove_file(&part);
+    }
+    let (memories, bytes) = written?;
     let exported = Exported { file: path.to_owned(), memories, bytes };
     output.value(&exported, || format!("{} exported to {}", count(memories, "memory"), path.display()));
     Ok(())

@@ -31,9 +31,9 @@ const STORE: Duration = Duration::from_secs(60);
 /// The time limit of starting the process that stores.
 const HAND_OVER: Duration = Duration::from_secs(5);
 
-/// Whether the command line names a hook.
+/// Whether the command line names a hook, also behind global options.
 pub(crate) fn is_named() -> bool {
-    std::env::args_os().nth(1).is_some_and(|argument| argument == "hook")
+    std::env::args_os().skip(1).any(|argument| argument == "hook")
 }
 
 /// Runs a hook. `ask` carries out one that asks the memory, with its input.

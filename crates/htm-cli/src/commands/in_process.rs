@@ -20,7 +20,7 @@ const EMBED: Kind = Kind::Stage(Stage::Embed);
 const LOOK: Duration = Duration::from_secs(2);
 
 /// The interval between attempts for a model that could not be served: its provider may be away for a moment.
-const AGAIN: Duration = Duration::from_secs(5);
+pub(super) const AGAIN: Duration = Duration::from_secs(5);
 
 /// The workers, ready to run.
 pub(crate) struct Workers {

@@ -14,7 +14,7 @@ use crate::args::{
 };
 use crate::commands::session::with_htm;
 use crate::error::CliError;
-use crate::output::{Output, count, one_line, plain, table};
+use crate::output::{Output, count, one_line, plain, table, unwritten};
 
 pub(crate) async fn feedback(
     config: &Config,
@@ -61,9 +61,8 @@ pub(crate) async fn learning(
             let evidence = with_htm(config, async |htm| htm.learning_evidence(namespace).await).await?;
             for recall in &evidence.recalls {
                 let line = serde_json::to_string(recall).unwrap_or_default();
-                // A reader that has gone away (`| head`) is no error.
-                if writeln!(std::io::stdout(), "{line}").is_err() {
-                    break;
+                if let Err(error) = writeln!(std::io::stdout(), "{line}") {
+                    unwritten(&error);
                 }
             }
             return Ok(ExitCode::SUCCESS);

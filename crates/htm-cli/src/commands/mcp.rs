@@ -11,6 +11,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use htm_core::fault::Fault;
 use htm_core::{Memory, Role};
 use htm_mcp::{McpOptions, McpServer};
 use htm_runtime::config::{Config, Loaded};
@@ -21,7 +22,7 @@ use rmcp::service::ServerInitializeError;
 use tokio_util::sync::CancellationToken;
 
 use self::stdio::Stdio;
-use super::in_process::Workers;
+use super::in_process::{AGAIN, Workers};
 use super::serve::serve_shell;
 use crate::args::{McpArgs, McpCommand, McpServerArgs};
 use crate::codes;
@@ -112,14 +113,27 @@ async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliEr
 /// not end the server.
 async fn work(session: &Session, stop: &CancellationToken) {
     let workers_stop = stop.child_token();
-    let ended = match Workers::start(session).await {
-        Ok(workers) => workers.run(session, &ServiceArgs::default(), &workers_stop).await,
-        Err(error) => Err(error),
-    };
-    if let Err(error) = ended {
-        tracing::warn!(
-            code = error.code(), error = %chain(&error), hint = commands::hint(&error),
-            "no workers run in this process: new memories are found by their words only, until others embed them"
-        );
+    let mut is_first = true;
+    loop {
+        let ended = match Workers::start(session).await {
+            Ok(workers) => workers.run(session, &ServiceArgs::default(), &workers_stop).await,
+            Err(error) => Err(error),
+        };
+        let Err(error) = ended else { return };
+        if is_first {
+            tracing::warn!(
+                code = error.code(), error = %chain(&error), hint = commands::hint(&error),
+                "no workers run in this process: new memories are found by their words only, until others embed them"
+            );
+        }
+        is_first = false;
+        // A provider may be away for a moment.
+        if error.fault() != Fault::Transient {
+            return;
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(AGAIN) => {}
+        }
     }
 }

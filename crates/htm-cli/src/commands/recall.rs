@@ -24,7 +24,7 @@ use crate::codes;
 use crate::error::CliError;
 use crate::instant::instant;
 use crate::lines::{Line, Lines};
-use crate::output::{Output, count, one_line, table};
+use crate::output::{Output, count, one_line, table, unwritten};
 
 /// Checks the arguments.
 pub(crate) fn check(config: &Config, args: &RecallArgs) -> Result<(), CliError> {
@@ -322,8 +322,8 @@ async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Outpu
         let (ms, search_ms) = (rounded(recalled.embed_ms + recalled.search_ms), rounded(recalled.search_ms));
         let answer = serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms, "search_ms": search_ms });
         // Standard output is written line by line, also into a pipe.
-        if writeln!(std::io::stdout(), "{answer}").is_err() {
-            return Ok(()); // a reader that has gone away (`| head`) is no error
+        if let Err(error) = writeln!(std::io::stdout(), "{answer}") {
+            unwritten(&error);
         }
         bar.set_position(queries.lines.bytes());
     }

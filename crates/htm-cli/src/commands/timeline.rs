@@ -27,6 +27,7 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         topic: (!args.topic.is_empty()).then_some(topic),
         filter: filter(config, args.filter)?,
         strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_ref()).parse()?,
+        correct: !args.no_correct,
         limit: limit(config, args.limit.as_deref())?,
         as_of: args.as_of.as_deref().map(|at| instant(at, &config.time.settings())).transpose()?,
     };

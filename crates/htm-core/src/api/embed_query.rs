@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
-use crate::model::models::{not_ready, of_callers, without_embedder};
+use crate::model::models::{not_ready, of_callers, retired, without_embedder};
 use crate::model::recall::RecallQuery;
 use crate::model::vectors::{check_dimensions, unfit};
 use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
@@ -21,7 +21,7 @@ impl Htm {
         let Some(vector) = &query.vector else { return self.embed_query(text, label).await };
         let models = self.recent_models().await?;
         let model = match label {
-            Some(label) => embeddings::by_label(&models, label)?,
+            Some(label) => in_use(embeddings::by_label(&models, label)?)?,
             None => models
                 .iter()
                 .find(|model| model.state == ModelState::Active)
@@ -73,7 +73,7 @@ impl Htm {
             });
         };
         let candidates: Vec<&RegisteredModel> = match label {
-            Some(label) => vec![embeddings::by_label(&models, label)?],
+            Some(label) => vec![in_use(embeddings::by_label(&models, label)?)?],
             None => {
                 let in_state = |state| models.iter().filter(move |model| model.state == state);
                 in_state(ModelState::Active).chain(in_state(ModelState::Standby)).collect()
@@ -123,4 +123,9 @@ impl Htm {
         }
         Ok(models)
     }
+}
+
+/// The model, unless it is retired: its vectors are not kept up to date, or are gone.
+fn in_use(model: &RegisteredModel) -> Result<&RegisteredModel> {
+    if model.is_in_use() { Ok(model) } else { Err(retired(&model.label)) }
 }

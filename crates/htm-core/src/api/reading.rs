@@ -61,17 +61,15 @@ impl Htm {
                 answer = there => Some(answer),
                 () = replica.failure() => None,
             };
-            match answer {
-                Some(Err(error)) if error.kind() == ErrorKind::Database => {
-                    // A replica cancels reads that keep it from replaying. Other errors may be of a schema that it has not
-                    // replayed yet.
-                    if error.fault() == Fault::Transient {
-                        replica.leave_out(&error);
-                    }
-                }
+            let failed = match answer {
+                None => None,
+                Some(Err(error)) if error.kind() == ErrorKind::Database => Some(error),
                 Some(answer) => return answer,
-                // Repeated at the primary.
-                None => {}
+            };
+            // A replica cancels reads that keep it from replaying. Other errors may be of a schema that it has not replayed
+            // yet.
+            if let Some(error) = failed.filter(|error| error.fault() == Fault::Transient) {
+                replica.leave_out(&error);
             }
         }
         read(self.clone()).await

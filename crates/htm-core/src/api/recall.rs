@@ -136,7 +136,10 @@ impl Htm {
                 Err(error) if error.is(codes::EMBEDDER_MISSING) && query.strategy == Strategy::Vector => {
                     return Err(error);
                 }
-                Err(error) if error.is(codes::MODEL_UNKNOWN) && !query.models.is_empty() => {
+                Err(error)
+                    if (error.is(codes::MODEL_UNKNOWN) || error.is(codes::MODEL_RETIRED))
+                        && !query.models.is_empty() =>
+                {
                     return Err(error);
                 }
                 // A database that fails here fails in the text leg as well.

@@ -124,7 +124,11 @@ impl Htm {
                 Err(error) => degrade(recalled, Step::Expansion, error),
             }
         }
-        recalled.hits = fused(WEIGHT_OF_THE_QUERY, lists);
+        recalled.hits = match lists.len() {
+            // No other phrasing was searched.
+            1 => lists.remove(0),
+            _ => fused(WEIGHT_OF_THE_QUERY, lists),
+        };
     }
 
     /// Orders the first candidates by the scores of the re-ranker.
@@ -170,7 +174,18 @@ impl Htm {
         };
         let Some(model) = model else { return Ok(HashMap::new()) };
         let nodes: Vec<NodeId> = recalled.hits.iter().take(MAX_COMPARED).map(|hit| hit.node.id).collect();
-        candidates::vectors(self.pool(), model, &nodes).await
+        let vectors = candidates::vectors(self.pool(), model, &nodes).await?;
+        let revisions: HashMap<NodeId, i32> =
+            recalled.hits.iter().map(|hit| (hit.node.id, hit.node.revision)).collect();
+        // As of an earlier time, a vector may be that of a later text.
+        let is_of_its_text = |node: &NodeId, revision: i32| {
+            recalled.as_of.is_none() || revisions.get(node).is_none_or(|shown| *shown == revision)
+        };
+        Ok(vectors
+            .into_iter()
+            .filter(|(node, (revision, _))| is_of_its_text(node, *revision))
+            .map(|(node, (_, vector))| (node, vector))
+            .collect())
     }
 }
 

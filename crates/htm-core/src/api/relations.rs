@@ -140,7 +140,7 @@ impl Htm {
             return Ok(Err("near-duplicates: no embedding model is active".into()));
         };
         let vectors = candidates::vectors(self.pool(), model, &[node.id]).await?;
-        let Some(vector) = vectors.get(&node.id) else {
+        let Some((_, vector)) = vectors.get(&node.id) else {
             return Ok(Err("near-duplicates: the memory has no vector yet".into()));
         };
         let query = RecallQuery {

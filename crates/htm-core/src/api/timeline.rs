@@ -45,6 +45,7 @@ impl Htm {
                     .recall(&RecallQuery {
                         filter: query.filter.clone(),
                         strategy: query.strategy,
+                        correct: query.correct,
                         limit: query.limit,
                         as_of: query.as_of,
                         ..RecallQuery::new(topic)
@@ -141,10 +142,10 @@ impl Htm {
             latest.extend(
                 timeline::latest(self.pool(), namespace, &filter, timeframe, limit, Then::of(as_of)).await?,
             );
-        }
-        if namespaces.len() > 1 {
-            latest.sort_by_key(|node| Reverse((node.created_at, node.id)));
-            latest.truncate(limit);
+            if namespaces.len() > 1 {
+                latest.sort_by_key(|node| Reverse((node.created_at, node.id)));
+                latest.truncate(limit);
+            }
         }
         if as_of.is_some() {
             latest.iter_mut().for_each(|node| self.count_tokens_of(node));

@@ -1,5 +1,7 @@
 //! The wall: a handle restricted to some namespaces, or to a robot.
 
+use std::collections::HashSet;
+
 use crate::api::htm::Htm;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result, codes};
@@ -112,8 +114,9 @@ impl Htm {
     /// The given namespaces, each once, or the handle's own.
     pub(crate) fn namespaces_or_own<'a>(&'a self, namespaces: &'a [String]) -> Result<Vec<&'a str>> {
         let mut named: Vec<&str> = Vec::new();
+        let mut seen = HashSet::new();
         for namespace in namespaces {
-            if !named.contains(&namespace.as_str()) {
+            if seen.insert(namespace.as_str()) {
                 named.push(self.admit(namespace)?);
             }
         }

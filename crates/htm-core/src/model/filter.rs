@@ -13,6 +13,9 @@ use crate::model::timeframe::TimeFilter;
 /// The most hits of a recall.
 pub const MAX_LIMIT: usize = 10_000;
 
+/// The most namespaces, robots, sources or types of a filter.
+const MAX_NAMES: usize = 10_000;
+
 /// A required tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagFilter {
@@ -138,6 +141,14 @@ impl Filter {
     /// The codes `namespace_invalid`, `robot_invalid`, `too_many_tags`, `field_too_long`, `nul_byte`,
     /// `importance_out_of_range`, `metadata_too_deep`.
     pub(crate) fn validate(&self) -> Result<()> {
+        for (field, names) in [
+            ("namespaces", &self.namespaces),
+            ("robots", &self.robots),
+            ("sources", &self.sources),
+            ("types", &self.kinds),
+        ] {
+            at_most(field, names.len(), MAX_NAMES)?;
+        }
         self.namespaces.iter().try_for_each(|namespace| validate_namespace(namespace))?;
         self.robots.iter().try_for_each(|robot| validate_name("robot", robot, MAX_NAME_BYTES))?;
         let session = self.session.as_slice();
@@ -157,6 +168,17 @@ impl Filter {
         }
         self.min_importance.map_or(Ok(()), validate_importance)?;
         validate_metadata(&self.metadata)
+    }
+}
+
+/// Rejects a list with more values than it may have.
+pub(crate) fn at_most(field: &str, number: usize, most: usize) -> Result<()> {
+    match number <= most {
+        true => Ok(()),
+        false => {
+            let message = format!("{field} has {number} values, more than {most}");
+            Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint(format!("give at most {most}")))
+        }
     }
 }
 
@@ -190,6 +212,7 @@ mod tests {
             ("nul_byte", none().kind("a\0")),
             ("nul_byte", none().metadata("a", "\0")),
             ("too_many_tags", many),
+            ("limit_out_of_range", Filter { sources: vec!["s".into(); MAX_NAMES + 1], ..none() }),
             ("importance_out_of_range", none().min_importance(0.9)),
             ("importance_out_of_range", none().min_importance(10.1)),
             ("importance_out_of_range", none().min_importance(f32::NAN)),

@@ -105,6 +105,8 @@ pub struct TimelineQuery {
     pub filter: Filter,
     /// The strategy of the topic's search.
     pub strategy: Strategy,
+    /// Whether to spell-correct unknown words of the topic.
+    pub correct: bool,
     /// The number of memories, 1 to 10,000: the most relevant to the topic, or the latest without one.
     pub limit: usize,
     /// The time as of which it is; none: now.
@@ -119,7 +121,14 @@ impl TimelineQuery {
 
     /// A timeline of everything, with defaults for the rest.
     pub fn everything() -> Self {
-        Self { topic: None, filter: Filter::default(), strategy: Strategy::default(), limit: 20, as_of: None }
+        Self {
+            topic: None,
+            filter: Filter::default(),
+            strategy: Strategy::default(),
+            correct: true,
+            limit: 20,
+            as_of: None,
+        }
     }
 
     /// Sets the filter.

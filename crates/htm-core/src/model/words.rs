@@ -18,6 +18,7 @@
 
 mod pattern;
 mod pieces;
+mod script;
 mod term;
 
 #[cfg(test)]
@@ -45,7 +46,8 @@ pub(crate) struct Words {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub(crate) struct Sign {
     pub(crate) kind: SignKind,
-    /// The text for full-text search.
+    /// The text for full-text search, which is given it in pairs of letters in scripts without spaces.
+    #[serde(serialize_with = "paired")]
     pub(crate) text: String,
     /// The regular expression of PostgreSQL that finds it as written.
     #[serde(skip)]
@@ -60,6 +62,10 @@ pub(crate) struct Sign {
     /// The words within it that full-text search would miss, because `artists/bands` is one token to it. They are
     /// searched as well.
     parts: Option<String>,
+}
+
+fn paired<S: serde::Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&script::pairs(text))
 }
 
 /// The kind of a sign.

@@ -10,17 +10,17 @@ use super::named::Named;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 
-/// The vectors of nodes by one model; a node whose embedding is pending has none.
+/// The vectors of nodes by one model, each with the revision of its text; a node whose embedding is pending has none.
 pub(crate) async fn vectors(
     pool: &dyn Connections,
     model: &RegisteredModel,
     nodes: &[NodeId],
-) -> Result<HashMap<NodeId, Vec<f32>>> {
+) -> Result<HashMap<NodeId, (i32, Vec<f32>)>> {
     let sql = include_str!("sql/candidate_vectors.sql").replace("{{store}}", &model.store());
-    let rows: Vec<(NodeId, HalfVector)> = Named::new(&sql)
+    let rows: Vec<(NodeId, i32, HalfVector)> = Named::new(&sql)
         .bind("nodes", nodes.iter().map(|node| node.0).collect::<Vec<_>>())?
         .fetch_all(pool)
         .await?;
     let widened = |vector: HalfVector| vector.as_slice().iter().map(|x| x.to_f32()).collect();
-    Ok(rows.into_iter().map(|(node, vector)| (node, widened(vector))).collect())
+    Ok(rows.into_iter().map(|(node, revision, vector)| (node, (revision, widened(vector)))).collect())
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
-use sea_orm::{EntityTrait, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use sqlx::PgPool;
 use sqlx::types::Json;
 
@@ -159,6 +159,14 @@ pub async fn ack(
         return Ok(false);
     }
     if let Some(learnt) = learnt {
+        // Learning may have been switched off meanwhile, which keeps the ranking.
+        let is_on = learning::Entity::find()
+            .filter(learning::Column::LearnsWith.eq(namespace))
+            .filter(learning::Column::IsOn.eq(true))
+            .one(&on(&mut tx))
+            .await?
+            .is_some();
+        let adopted = learnt.adopted && is_on;
         let version: i32 = sql!(
             "insert into htm.rankings (namespace, version, learnt, figures, adopted, reason)
              select l.namespace, coalesce((select max(version) from htm.rankings where namespace = l.namespace), 0) + 1,
@@ -169,12 +177,12 @@ pub async fn ack(
         .bind("namespace", namespace)?
         .bind("learnt", Json(&learnt.ranking))?
         .bind("figures", Json(&learnt.figures))?
-        .bind("adopted", learnt.adopted)?
+        .bind("adopted", adopted)?
         .bind("reason", &learnt.reason)?
         .fetch_optional_scalar(&mut *tx)
         .await?
         .unwrap_or_default();
-        if learnt.adopted && version > 0 {
+        if adopted && version > 0 {
             rankings::choose_in_tx(&mut tx, namespace, version, "learn-worker", &learnt.reason).await?;
         }
     }

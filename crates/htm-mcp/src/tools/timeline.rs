@@ -67,6 +67,7 @@ async fn timeline(server: McpServer, arguments: Arguments) -> Result<Answer, Too
         strategy: strategy(&server, &arguments)?,
         limit: arguments.size("limit"),
         as_of: as_of(&server, &arguments)?,
+        ..TimelineQuery::everything()
     };
     let found = htm.conversation_timeline(&query).await?;
     let nodes: Vec<&Node> = found.entries.iter().map(|entry| &entry.node).collect();

@@ -206,7 +206,8 @@ impl Cluster {
     /// Whether the process of a pid file is this cluster's server. After a kill -9 or a reboot the process id may be
     /// that of a zombie or of another program.
     fn is_our_process(&self, pid: i32) -> bool {
-        if kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH) {
+        // EPERM: it is a process of another user.
+        if let Err(Errno::ESRCH | Errno::EPERM) = kill(Pid::from_raw(pid), None) {
             return false;
         }
         if !cfg!(target_os = "linux") {

@@ -35,13 +35,13 @@ pub struct Traces(SdkTracerProvider);
 
 impl Traces {
     pub(super) fn start(collector: Collector<'_>) -> Result<(Self, Tracer)> {
-        let failed = |source: Box<dyn std::error::Error + Send + Sync>| {
-            let message = format!("traces cannot be exported to {}", collector.endpoint);
-            Error::new(codes::TRACES_UNUSABLE, message).with_source(source)
-        };
+        // Neither the URL nor the exporter's error, which has it: there may be a password in it.
+        let failed = || Error::new(codes::TRACES_UNUSABLE, "traces cannot be exported to log.otlp_endpoint");
         let client = reqwest::Client::builder().redirect(Policy::none()).timeout(REQUEST).build();
-        let client =
-            Client { client: client.map_err(|error| failed(error.into()))?, runtime: Handle::current() };
+        let client = Client {
+            client: client.map_err(|error| failed().with_source(error))?,
+            runtime: Handle::current(),
+        };
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(client)
@@ -54,7 +54,7 @@ impl Traces {
         }
         let provider = SdkTracerProvider::builder()
             .with_resource(resource.build())
-            .with_batch_exporter(exporter.map_err(|error| failed(error.into()))?)
+            .with_batch_exporter(exporter.map_err(|_| failed())?)
             .build();
         let tracer = provider.tracer("htm");
         Ok((Self(provider), tracer))

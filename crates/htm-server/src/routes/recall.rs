@@ -211,6 +211,10 @@ struct ContextBody {
     /// The memories of the context, and of the query.
     #[serde(default)]
     filter: FilterBody,
+    /// How the query is searched. Default: hybrid.
+    strategy: Option<Strategy>,
+    /// Whether unknown words of the query are spell-corrected. Default: true.
+    correct: Option<bool>,
     /// The most hits of the query. Default: 20.
     limit: Option<usize>,
     /// The order: recent, important, frequent, balanced. Default: balanced.
@@ -285,8 +289,14 @@ async fn context(app: App, Body(body): Body<ContextBody>) -> Result<Json<Context
         None => None,
         Some(text) => {
             let plain = RecallQuery::new(text);
-            let limit = body.limit.unwrap_or(plain.limit);
-            Some(robot.recall(&RecallQuery { filter: filter.clone(), limit, ..plain }).await?.recalled)
+            let query = RecallQuery {
+                filter: filter.clone(),
+                strategy: body.strategy.unwrap_or_default(),
+                correct: body.correct.unwrap_or(true),
+                limit: body.limit.unwrap_or(plain.limit),
+                ..plain
+            };
+            Some(robot.recall(&query).await?.recalled)
         }
     };
     // A single namespace only selects the robot.
@@ -314,6 +324,8 @@ struct TimelineBody {
     filter: FilterBody,
     /// How the topic is searched. Default: hybrid.
     strategy: Option<Strategy>,
+    /// Whether unknown words of the topic are spell-corrected. Default: true.
+    correct: Option<bool>,
     /// The most memories, 1 to 10,000: the most relevant to the topic, or the latest without one. Default: 20.
     limit: Option<usize>,
     /// As the memory stood at this time: a date, an RFC 3339 time, or words. Default: now.
@@ -328,6 +340,7 @@ async fn timeline(app: App, Body(body): Body<TimelineBody>) -> Result<Json<Timel
         topic: body.topic,
         filter: body.filter.read(&app)?,
         strategy: body.strategy.unwrap_or_default(),
+        correct: body.correct.unwrap_or(true),
         limit: body.limit.unwrap_or(20),
         as_of: app.as_of(body.as_of.as_deref())?,
     };

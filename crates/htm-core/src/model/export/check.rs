@@ -262,6 +262,9 @@ impl SavedMemory {
         for it in &self.vectors {
             words([it.model.as_str(), &it.outcome])?;
             times([it.at])?;
+            if !it.vector.is_empty() && it.vector.iter().all(|x| *x == 0.0) {
+                return Err(invalid(format!("the vector of `{}` has length zero", it.model)));
+            }
             if !it.vector.iter().all(|x| x.abs() <= LARGEST) {
                 return Err(invalid(format!(
                     "a number of the vector of `{}` is outside ±{LARGEST}",

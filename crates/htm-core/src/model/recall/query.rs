@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::{Error, Result, codes};
-use crate::model::filter::{Filter, TagFilter, validate_limit};
-use crate::model::memory::{content_empty, validate_text};
+use crate::model::filter::{Filter, TagFilter, at_most, validate_limit};
+use crate::model::memory::{MAX_TAGS, content_empty, validate_text};
 use crate::model::relevance::RelevanceWeights;
 use crate::model::timeframe::TimeFilter;
 use crate::model::vectors::{unfit, validate_vector};
@@ -15,6 +15,9 @@ pub const MAX_QUERY_BYTES: usize = 32 * 1024;
 
 /// The most neighbours of a hit, on each side.
 const MAX_NEIGHBOURS_OF_HIT: usize = 10;
+
+/// The most models that a query is searched with: each is a search of its own.
+const MAX_MODELS: usize = 8;
 
 /// The search strategy of a recall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -240,6 +243,8 @@ impl RecallQuery {
         }
         validate_text("query", &self.text, MAX_QUERY_BYTES)?;
         self.filter.validate()?;
+        at_most("models", self.models.len(), MAX_MODELS)?;
+        at_most("boost_tags", self.boost_tags.len(), MAX_TAGS)?;
         if let Some(value) = self.min_similarity.filter(|value| !(0.0..=1.0).contains(value)) {
             let message = format!("the least similarity {value} is outside 0 to 1");
             return Err(Error::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, message));

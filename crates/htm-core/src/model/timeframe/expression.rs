@@ -11,6 +11,9 @@ use super::tokens::tokens;
 use super::{TimeSettings, Timeframe};
 use crate::model::error::{Error, Result, codes};
 
+/// The most parts of an expression. Each is a range that the database compares with.
+const MAX_PARTS: usize = 64;
+
 /// A time as people write it. It is parsed once and resolved at each use.
 ///
 /// Days, weeks, months and years are those of the calendar in the time zone of the settings. A range is from its start
@@ -116,6 +119,10 @@ impl FromStr for TimeExpression {
         let tokens = tokens(text);
         let mut parser = Parser::new(&tokens);
         match parser.whole() {
+            Some(parts) if parts.len() > MAX_PARTS => {
+                let reason = format!("it has {} parts, more than {MAX_PARTS}", parts.len());
+                Err(invalid(&text.chars().take(200).collect::<String>(), &reason))
+            }
             Some(parts) => Ok(Self::new(text.trim().into(), parts)),
             None => {
                 let reason = match tokens.get(parser.furthest()) {

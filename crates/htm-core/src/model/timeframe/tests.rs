@@ -86,3 +86,12 @@ proptest! {
         prop_assert!(zone.local(at(seconds)) - at(seconds).fixed_offset() == TimeDelta::zero());
     }
 }
+
+#[test]
+fn an_expression_of_very_many_parts_is_refused() {
+    let parts = |number: usize| vec!["2026-03-01"; number].join(", ");
+    assert!(parts(64).parse::<super::TimeExpression>().is_ok());
+    let error = parts(65).parse::<super::TimeExpression>().unwrap_err();
+    assert_eq!(error.code(), "timeframe_invalid");
+    assert!(error.to_string().contains("65 parts, more than 64"), "{error}");
+}

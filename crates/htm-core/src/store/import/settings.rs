@@ -50,7 +50,15 @@ pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning) -
          )
          insert into htm.learning (namespace, learns_with, is_on, keeps_text, keep_days, least, signals, version)
          values (:namespace, :home, :is_on, :keeps_text, :keep_days, :least, :signals, :version)
-         on conflict on constraint learning_pk do nothing"
+         -- Another line may have made the place of this one.
+         on conflict on constraint learning_pk do update
+            set learns_with = excluded.learns_with, is_on = excluded.is_on, keeps_text = excluded.keeps_text,
+                keep_days = excluded.keep_days, least = excluded.least, signals = excluded.signals,
+                version = excluded.version
+          where not learning.is_on and learning.version = 0 and learning.learns_with = learning.namespace
+            and learning.judged = 0 and not learning.keeps_text
+            and (excluded.is_on or excluded.version > 0 or excluded.learns_with <> excluded.namespace
+                 or excluded.keeps_text)"
     )
     .bind("namespace", &learning.ns)?
     .bind("home", &learning.learns_with)?
