@@ -160,7 +160,7 @@ test("a suggestion is accepted, another one is refused, and the server keeps bot
   assert.equal((await latest()).kind, "mark_distinct");
   // In another browser too.
   const other = await fixture.page(`/console/tags?namespace=${NAMESPACE}&part=suggestions`);
-  await other.getByText("1 pair distinct").click();
+  await other.getByText("1 pair marked as distinct").click();
   await other.getByRole("button", { name: "Suggest again" }).click();
   await other.getByRole("listitem").filter({ hasText: "may be the same as" }).filter({ hasText: "orchard:apple" }).waitFor();
   assert.deepEqual(await distinct(), []);
