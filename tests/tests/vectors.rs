@@ -226,3 +226,15 @@ async fn vectors_come_with_imported_lines() {
     let node = htm.get_by_key(None, "a").await.unwrap().unwrap().id;
     assert_eq!(nearest(&htm, [1.0, 0.0, 0.0, 0.0]).await, [(node, false)]);
 }
+
+/// A handle keeps the models for a moment. A new one is found at once all the same.
+#[tokio::test]
+async fn a_new_model_is_searched_at_once() {
+    let db = TestDatabase::new().await;
+    let htm = Htm::with_pool(db.pool.clone(), Settings::default(), None);
+    add(&htm).await;
+    nearest(&htm, [1.0, 0.0, 0.0, 0.0]).await;
+    db.htm().models().unwrap().add(&ModelName::new(CALLER, "new"), 2).await.unwrap();
+    let query = RecallQuery::new("").strategy(Strategy::Vector).model("caller/new").vector(vec![1.0, 0.0]);
+    assert_eq!(htm.recall(&query).await.unwrap().models, ["caller/new"]);
+}

@@ -112,9 +112,10 @@ async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliEr
 /// Runs the workers until `stop` is cancelled. Without them, recall finds new memories by their words, so an error does
 /// not end the server.
 async fn work(session: &Session, stop: &CancellationToken) {
-    let workers_stop = stop.child_token();
     let mut is_first = true;
     loop {
+        // An error of one worker stops the others by it.
+        let workers_stop = stop.child_token();
         let ended = match Workers::start(session).await {
             Ok(workers) => workers.run(session, &ServiceArgs::default(), &workers_stop).await,
             Err(error) => Err(error),

@@ -19,7 +19,7 @@ impl Htm {
     ) -> Result<(RegisteredModel, Arc<[f32]>)> {
         let label = query.models.first().map(String::as_str);
         let Some(vector) = &query.vector else { return self.embed_query(text, label).await };
-        let models = self.recent_models().await?;
+        let models = self.models_with(label).await?;
         let model = match label {
             Some(label) => in_use(embeddings::by_label(&models, label)?)?,
             None => models
@@ -62,7 +62,7 @@ impl Htm {
     /// The model that recall uses, with its embedder: the one with this label; otherwise the active one; without an
     /// embedder for that, the newest on standby, which is complete and kept up to date as well.
     async fn asked_model(&self, label: Option<&str>) -> Result<(RegisteredModel, Arc<dyn Embedder>)> {
-        let models = self.recent_models().await?;
+        let models = self.models_with(label).await?;
         let Some(embedders) = self.embedders() else {
             return Err(match models.iter().find(|model| model.state == ModelState::Active) {
                 Some(active) if active.is_of_callers() => of_callers(&active.label),
@@ -109,6 +109,18 @@ impl Htm {
         let models = self.recent_models().await?;
         let active = models.iter().find(|model| model.state == ModelState::Active);
         Ok(active.map(|model| model.label.clone()))
+    }
+
+    /// The models as of a moment ago; as of now, if none of them has this label: it may be new.
+    pub(crate) async fn models_with(&self, label: Option<&str>) -> Result<Arc<[RegisteredModel]>> {
+        let models = self.recent_models().await?;
+        match label {
+            Some(label) if embeddings::by_label(&models, label).is_err() => {
+                self.known_models().invalidate(&self.reads().at.is_some()).await;
+                self.recent_models().await
+            }
+            _ => Ok(models),
+        }
     }
 
     /// The models as of at most a second ago. An empty list is not cached.

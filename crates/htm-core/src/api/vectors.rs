@@ -96,12 +96,7 @@ impl Htm {
 
     /// The model with this label, if it takes the vector from a caller.
     async fn model_that_takes(&self, label: &str, vector: &[f32]) -> Result<RegisteredModel> {
-        let mut models = self.recent_models().await?;
-        if embeddings::by_label(&models, label).is_err() {
-            // It may have been added a moment ago.
-            self.known_models().invalidate(&false).await;
-            models = self.recent_models().await?;
-        }
+        let models = self.models_with(Some(label)).await?;
         takes(&models, label, vector).cloned()
     }
 }
