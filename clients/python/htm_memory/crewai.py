@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -36,14 +35,13 @@ from .crewai_records import (
     utc,
 )
 from .errors import KeyTaken, ModelUnknown, NodeNotFound, RevisionConflict
+from .messages import BATCH, batches
 from .values import key_of
 
 # The memory with the length of the vectors. The keys of records begin with another sign.
 DIMENSIONS: Final = "dimensions"
 
-# The most memories and bytes of a request, and the usual and the most memories of an answer. One may have 20 KiB.
-BATCH: Final = 1_000
-BODY: Final = 8 << 20
+# The usual and the most memories of an answer. One may have 20 KiB.
 PAGE: Final = 200
 MOST: Final = 10_000
 
@@ -82,7 +80,7 @@ class HtmStorage:
         self._agree(records)
         # Of a record that is given twice the last one counts.
         distinct = {(namespace_of(self._root, record.scope), record.id): record for record in records}
-        for batch in _batches(memory_of(record, self._root, self._robot) for record in distinct.values()):
+        for batch in batches(memory_of(record, self._root, self._robot) for record in distinct.values()):
             self._write(batch, [{"namespace": it["namespace"], "session": it["session"]} for it in batch])
 
     def update(self, record: MemoryRecord) -> None:
@@ -378,18 +376,3 @@ class HtmStorage:
             label, vector = next(item for memory in memories for item in memory["vectors"].items())
             self._htm.models.add(name=label.removeprefix("caller/"), dimensions=len(vector))
             self._htm.memories.create_many(memories, replaces=places, any_robot=True)
-
-
-def _batches(memories: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Memories for a request each."""
-    batch: list[dict[str, Any]] = []
-    size = 0
-    for memory in memories:
-        weight = len(json.dumps(memory))
-        if batch and (len(batch) == BATCH or size + weight > BODY):
-            yield batch
-            batch, size = [], 0
-        batch.append(memory)
-        size += weight
-    if batch:
-        yield batch

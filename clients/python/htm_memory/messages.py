@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ._generated import models
@@ -56,7 +56,7 @@ async def remember_all(
     """Remembers memories: all, or none. Those whose problem has one of the codes `but` are left out."""
     added: list[int] = []
     try:
-        for batch in _batches([{**it, "namespace": namespace, "robot": robot} for it in memories]):
+        for batch in batches({**it, "namespace": namespace, "robot": robot} for it in memories):
             results = (await htm.memories.create_many(batch)).results
             # A memory that was there stays.
             added += [it.node for it in results if isinstance(it, models.Written) and it.outcome == "written"]
@@ -69,7 +69,7 @@ async def remember_all(
         raise
 
 
-def _batches(memories: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def batches(memories: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """Batches of memories that a request can have."""
     batch: list[dict[str, Any]] = []
     size = 0
