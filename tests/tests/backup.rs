@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use htm_core::{Memory, RecallQuery};
 use htm_runtime::paths::Paths;
 use htm_tests::{OwnServer, Replica, Sandbox, TestDatabase, drain, every_row, wait_until};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use sqlx::PgPool;
 
@@ -51,6 +52,24 @@ async fn catalogue(pool: &PgPool) -> Vec<String> {
     .fetch_all(pool)
     .await
     .unwrap()
+}
+
+#[tokio::test]
+async fn a_backup_that_is_interrupted_leaves_nothing() {
+    let db = filled().await;
+    let sandbox = sandbox(&db);
+    let place = Path::new(&sandbox.write("name", "")).with_file_name("backup");
+    let mut lock = db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.nodes in access exclusive mode").execute(&mut *lock).await.unwrap();
+    let mut backup = sandbox.start("htm", &["db", "backup", &place.display().to_string()]);
+    let parts = || {
+        let names = place.parent().unwrap().read_dir().unwrap().map(|it| it.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("backup")).count()
+    };
+    wait_until(|| async { parts() == 1 }).await;
+    backup.signal(Signal::SIGINT);
+    assert_eq!(backup.end().await.code(), Some(130), "{}", backup.log());
+    assert_eq!(parts(), 0);
 }
 
 #[tokio::test]

@@ -379,7 +379,9 @@ async fn a_cut_or_foreign_file_is_no_success() {
     let htm = to.htm();
     // Cut among the memories; nothing is doubled when the rest comes.
     let first = exported.iter().position(|line| line["kind"] == "memory").unwrap();
-    for cut in [1, first + 3, exported.len() - 1] {
+    let text = exported.iter().position(|line| line["kind"] == "revision").unwrap();
+    // Between a memory and its former texts too.
+    for cut in [1, first + 3, text, exported.len() - 1] {
         let results = import(&htm, &exported[..cut]).await;
         assert_eq!(results.last().unwrap(), &Err("export_incomplete"), "{cut}");
     }

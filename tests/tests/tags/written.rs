@@ -59,6 +59,27 @@ async fn a_plural_means_the_singular_that_is_in_use_for_who_tags_and_for_who_ask
 }
 
 #[tokio::test]
+async fn a_plural_is_looked_up_in_each_namespace_by_its_own_name() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for (namespace, tag) in [("one", "zork"), ("several", "zorks"), ("both", "zork"), ("both", "zorks")] {
+        let memory = Memory::new(format!("a {tag} of {namespace}")).namespace(namespace);
+        htm.remember(memory.tag(tag.parse().unwrap())).await.unwrap();
+    }
+    let filter = TagFilter::Exact("zorks".parse().unwrap());
+    let found = async |namespaces: &[&str]| {
+        let query = RecallQuery::new("zork zorks").strategy(Strategy::Fulltext).tag(filter.clone());
+        let query = namespaces.iter().fold(query, |query, it| query.namespace(*it));
+        let mut texts: Vec<String> =
+            htm.recall(&query).await.unwrap().hits.into_iter().map(|hit| hit.node.content).collect();
+        texts.sort();
+        texts
+    };
+    assert_eq!(found(&["several", "one"]).await, ["a zork of one", "a zorks of several"]);
+    assert_eq!(found(&["both", "one"]).await, ["a zork of one", "a zorks of both"]);
+}
+
+#[tokio::test]
 async fn a_merge_into_what_is_not_there_says_how_to_rename() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

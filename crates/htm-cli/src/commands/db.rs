@@ -10,6 +10,7 @@ use htm_runtime::backup;
 use htm_runtime::config::Config;
 use htm_runtime::paths::{Paths, size_of};
 use htm_runtime::private_pg::{PrivatePg, Released};
+use htm_runtime::shutdown;
 use indicatif::{HumanBytes, ProgressBar};
 
 use super::session::with_session;
@@ -17,6 +18,9 @@ use crate::args::DbCommand;
 use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, table};
+
+/// The exit code of a program that SIGINT ended.
+const INTERRUPTED: u8 = 130;
 
 pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) -> Result<ExitCode, CliError> {
     match command {
@@ -44,7 +48,7 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
             });
         }
         DbCommand::Repartition { partitions, .. } => repartition::run(config, partitions, output).await?,
-        DbCommand::Backup { directory, jobs } => back_up(config, &directory, jobs, output).await?,
+        DbCommand::Backup { directory, jobs } => return back_up(config, &directory, jobs, output).await,
         DbCommand::Restore { directory, jobs } => return restore(config, &directory, jobs, output).await,
         DbCommand::Upgrade { dry_run, old_home, dump } => {
             only_private(config, "upgrade")?;
@@ -73,12 +77,17 @@ async fn up(config: &Config, output: &Output) -> Result<(), CliError> {
     Ok(())
 }
 
-async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Result<(), CliError> {
+async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let bar = output.progress(0, "tables");
     bar.set_message("backup");
-    let manifest = backup::back_up(config, to, jobs, &mut |done, all| show(&bar, done, all)).await;
+    let mut on_table = |done, all| show(&bar, done, all);
+    let saved = stop.run_until_cancelled(backup::back_up(config, to, jobs, &mut on_table)).await;
     bar.finish_and_clear();
-    let manifest = manifest?;
+    let Some(manifest) = saved.transpose()? else {
+        output.say("stopped; nothing was saved");
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
     let size = size_of(to);
     let answer = serde_json::json!({ "directory": to, "bytes": size, "manifest": manifest });
     output.value(&answer, || {
@@ -90,7 +99,7 @@ async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Resu
             HumanBytes(size)
         )
     });
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {

@@ -62,10 +62,9 @@ impl Htm {
     async fn sample_here(&self, filter: &Filter, limit: usize) -> Result<(Option<String>, Sample)> {
         let timeframe = self.apply_time(&filter.timeframe, "").await?.timeframe;
         let namespaces = self.namespaces_or_own(&filter.namespaces)?;
-        let filter = self.filter_in_use(&namespaces, filter).await?;
         let models = self.recent_models().await?;
         let model = models.iter().find(|model| model.state == ModelState::Active);
-        let sampled = sample(self.pool(), &namespaces, &filter, &timeframe, model, limit).await?;
+        let sampled = sample(self.pool(), self.scope(filter, &namespaces, &timeframe), model, limit).await?;
         Ok((model.map(|model| model.label.clone()), sampled))
     }
 }

@@ -13,16 +13,12 @@ use crate::model::error::chain;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::working_memory::{Entry, WorkingMemory};
-use crate::store::working_memory::{self as store, Gone, Kept};
+use crate::store::working_memory::{self as store, Kept};
 use crate::store::{erase, robots};
 
 /// A batch is written after this time, or with this number of nodes.
 const BATCH_WAIT: Duration = Duration::from_millis(200);
 const BATCH_NODES: usize = 100;
-
-/// The most unwritten nodes that are tracked one by one, such as while the database is unavailable. Beyond it, the
-/// whole working memory is written.
-const MAX_PENDING: usize = 10_000;
 
 const RETRY_FIRST: Duration = Duration::from_millis(500);
 const RETRY_LAST: Duration = Duration::from_secs(30);
@@ -47,22 +43,11 @@ pub(crate) struct State {
     id: RobotId,
     name: String,
     pub(crate) memory: WorkingMemory,
-    pending: Pending,
+    /// The nodes that were added, used or removed since the last write.
+    pending: HashSet<NodeId>,
     /// The database's time minus this machine's time.
     offset: TimeDelta,
     last: DateTime<Utc>,
-}
-
-#[derive(Debug)]
-enum Pending {
-    Nodes(HashSet<NodeId>),
-    Everything,
-}
-
-impl Default for Pending {
-    fn default() -> Self {
-        Self::Nodes(HashSet::new())
-    }
 }
 
 impl State {
@@ -71,32 +56,6 @@ impl State {
         let now = (Utc::now() + self.offset).trunc_subsecs(6);
         self.last = now.max(self.last + TimeDelta::microseconds(1));
         self.last
-    }
-}
-
-impl Pending {
-    fn add(&mut self, nodes: impl IntoIterator<Item = NodeId>) {
-        if let Self::Nodes(pending) = self {
-            pending.extend(nodes);
-            if pending.len() > MAX_PENDING {
-                *self = Self::Everything;
-            }
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        match other {
-            Self::Nodes(nodes) => self.add(nodes),
-            Self::Everything => *self = Self::Everything,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        matches!(self, Self::Nodes(nodes) if nodes.is_empty())
-    }
-
-    fn is_batch(&self) -> bool {
-        !matches!(self, Self::Nodes(nodes) if nodes.len() < BATCH_NODES)
     }
 }
 
@@ -109,14 +68,8 @@ impl Mind {
         now: DateTime<Utc>,
     ) -> Self {
         let last = memory.iter().map(|entry| entry.accessed_at).max().unwrap_or(now).min(now);
-        let state = State {
-            id,
-            name: name.into(),
-            memory,
-            pending: Pending::default(),
-            offset: now - Utc::now(),
-            last,
-        };
+        let state =
+            State { id, name: name.into(), memory, pending: HashSet::new(), offset: now - Utc::now(), last };
         Self {
             pool,
             namespace: namespace.into(),
@@ -144,12 +97,8 @@ impl Mind {
         if state.id != id {
             state.id = id;
             // What was removed and not written yet came to that robot with the merge.
-            let removed = match std::mem::take(&mut state.pending) {
-                Pending::Nodes(nodes) => nodes,
-                Pending::Everything => HashSet::new(),
-            };
-            let present = state.memory.iter().map(|entry| entry.node);
-            state.pending = Pending::Nodes(present.chain(removed).collect());
+            let State { memory, pending, .. } = &mut *state;
+            pending.extend(memory.iter().map(|entry| entry.node));
             self.changed.notify_one();
         }
         if state.name != name {
@@ -164,11 +113,11 @@ impl Mind {
     /// Records that these nodes were added, used or removed; the background task writes them.
     pub(crate) fn note_changed(&self, nodes: impl IntoIterator<Item = NodeId>) {
         let mut state = self.lock();
-        state.pending.add(nodes);
+        state.pending.extend(nodes);
         if !state.pending.is_empty() {
             self.changed.notify_one();
         }
-        if state.pending.is_batch() {
+        if state.pending.len() >= BATCH_NODES {
             self.batch_full.notify_one();
         }
     }
@@ -207,23 +156,14 @@ impl Mind {
                 accesses: i64::try_from(entry.accesses).unwrap_or(i64::MAX),
             };
             let memory = &state.memory;
-            let (kept, gone): (Vec<Kept>, Vec<NodeId>) = match &pending {
-                Pending::Everything => (memory.iter().map(kept_of).collect(), Vec::new()),
-                Pending::Nodes(nodes) => {
-                    let kept = nodes.iter().filter_map(|node| memory.get(*node)).map(kept_of).collect();
-                    (kept, nodes.iter().copied().filter(|node| !memory.contains(*node)).collect())
-                }
-            };
+            let kept: Vec<Kept> = pending.iter().filter_map(|node| memory.get(*node)).map(kept_of).collect();
+            let gone: Vec<NodeId> = pending.iter().copied().filter(|node| !memory.contains(*node)).collect();
             (state.id, pending, kept, gone)
         };
         // Given back if the write fails, or if its caller is cancelled.
-        let mut unwritten = Unwritten { mind: self, pending: Some(pending) };
-        let gone = match unwritten.pending {
-            Some(Pending::Everything) => Gone::AllOthers,
-            _ => Gone::These(&gone),
-        };
-        store::keep(&self.pool, id, &kept, gone).await?;
-        unwritten.pending = None;
+        let mut unwritten = Unwritten { mind: self, pending };
+        store::keep(&self.pool, id, &kept, &gone).await?;
+        unwritten.pending.clear();
         // It may have been renamed elsewhere.
         if let Ok(Some((now, name))) = robots::now_called(&self.pool, id).await {
             self.become_robot(now, &name);
@@ -280,15 +220,13 @@ impl Mind {
 
 struct Unwritten<'a> {
     mind: &'a Mind,
-    pending: Option<Pending>,
+    pending: HashSet<NodeId>,
 }
 
 impl Drop for Unwritten<'_> {
     fn drop(&mut self) {
-        if let Some(pending) = self.pending.take() {
-            let mut state = self.mind.lock();
-            state.pending.merge(pending);
-            drop(state);
+        if !self.pending.is_empty() {
+            self.mind.lock().pending.extend(self.pending.drain());
             self.mind.changed.notify_one();
         }
     }

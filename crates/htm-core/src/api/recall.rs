@@ -52,10 +52,6 @@ impl Htm {
 
     async fn recall_here(&self, query: &RecallQuery) -> Result<Recalled> {
         self.admit_as_of(query.as_of).await?;
-        let namespaces = self.namespaces_or_own(&query.filter.namespaces)?;
-        let filter = self.filter_in_use(&namespaces, &query.filter).await?;
-        let boost_tags = self.tags_in_use(&namespaces, &query.boost_tags).await?;
-        let query = &RecallQuery { filter, boost_tags, ..query.clone() };
         let mut recalled = match query.is_refined() {
             true => self.recall_refined(query).await?,
             false => self.search(query, &[]).await?,
@@ -167,9 +163,8 @@ impl Htm {
             words: &words,
             by_text: strategy != Strategy::Vector || embedding.is_none(),
             embedding: embedding.as_ref().map(|(model, vector)| (model, &vector[..])),
-            settings: &self.settings().recall,
+            settings: self.settings(),
             relevance: weights.as_ref(),
-            language: &self.settings().language,
             then,
             ranking: &ranking,
             sizes: self.known_sizes(),

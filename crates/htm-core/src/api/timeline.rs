@@ -118,8 +118,8 @@ impl Htm {
         let counts = |htm: Htm| async move {
             let timeframe = htm.apply_time(&filter.timeframe, "").await?.timeframe;
             let namespaces = htm.namespaces_or_own(&filter.namespaces)?;
-            let filter = htm.filter_in_use(&namespaces, filter).await?;
-            timeline::counts(htm.pool(), &namespaces, &filter, &timeframe, step, by, limit).await
+            let scope = htm.scope(filter, &namespaces, &timeframe);
+            timeline::counts(htm.pool(), scope, step, by, limit).await
         };
         self.reading(counts).await
     }
@@ -137,11 +137,9 @@ impl Htm {
         let mut latest = Vec::new();
         // One by one: the index is in order of time within a namespace, not over several.
         let namespaces = self.namespaces_or_own(&filter.namespaces)?;
-        let filter = self.filter_in_use(&namespaces, filter).await?;
+        let scope = self.scope(filter, &namespaces, timeframe);
         for namespace in &namespaces {
-            latest.extend(
-                timeline::latest(self.pool(), namespace, &filter, timeframe, limit, Then::of(as_of)).await?,
-            );
+            latest.extend(timeline::latest(self.pool(), namespace, scope, limit, Then::of(as_of)).await?);
             if namespaces.len() > 1 {
                 latest.sort_by_key(|node| Reverse((node.created_at, node.id)));
                 latest.truncate(limit);

@@ -25,6 +25,14 @@ pub enum TagFilter {
     Prefix(TagPath),
 }
 
+impl TagFilter {
+    /// Its tag.
+    pub(crate) fn tag(&self) -> &TagPath {
+        let (Self::Exact(tag) | Self::Prefix(tag)) = self;
+        tag
+    }
+}
+
 /// The conditions on the memories of a query. A memory passes if it meets every condition; the default has none.
 ///
 /// ```

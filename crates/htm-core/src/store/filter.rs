@@ -1,6 +1,6 @@
 //! A filter as conditions of a statement.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
@@ -8,10 +8,12 @@ use sqlx::types::Json;
 
 use super::connections::Connections;
 use super::named::Named;
+use super::tags::as_in_use;
 use super::then::Then;
 use crate::model::error::Result;
 use crate::model::filter::{Filter, TagFilter};
 use crate::model::id::NodeId;
+use crate::model::tags::TagRules;
 use crate::model::timeframe::Timeframe;
 
 /// A filter with the ids of its names, and the requirements of a query's text.
@@ -53,24 +55,34 @@ impl Required {
     }
 }
 
+/// A filter, and where its names are looked up.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    pub(crate) filter: &'a Filter,
+    /// Without duplicates.
+    pub(crate) namespaces: &'a [&'a str],
+    /// The filter's, resolved.
+    pub(crate) timeframe: &'a Timeframe,
+    pub(crate) rules: &'a TagRules,
+}
+
 impl Conditions {
-    /// The filter's conditions in these namespaces and this timeframe. Looks up the names of the filter.
+    /// The filter's conditions. Looks up the names of the filter.
     ///
     /// # Errors
     /// A database error.
     pub(crate) async fn of(
         connection: &mut PgConnection,
-        filter: &Filter,
-        namespaces: &[&str],
-        timeframe: &Timeframe,
+        scope: Scope<'_>,
         required: Required,
     ) -> Result<Self> {
+        let Scope { filter, namespaces, timeframe, rules } = scope;
         let ranges = timeframe.ranges();
         let robots = match filter.robots.is_empty() {
             true => Vec::new(),
             false => robots(connection, namespaces, &filter.robots).await?,
         };
-        let mut tags = tags(connection, namespaces, &filter.tags).await?;
+        let mut tags = tags(connection, rules, namespaces, &filter.tags).await?;
         if filter.any_tag && !tags.is_empty() {
             tags = vec![tags.concat()];
         }
@@ -248,21 +260,65 @@ fn asked<const N: usize>(conditions: [(bool, &str); N]) -> Vec<String> {
 /// The ids of the tags that each filter matches; an unknown tag has none.
 pub(crate) async fn tags(
     connection: &mut PgConnection,
+    rules: &TagRules,
     namespaces: &[&str],
     filters: &[TagFilter],
 ) -> Result<Vec<Vec<i64>>> {
-    let (Some(paths), prefixes) = paths_and_prefixes(filters) else { return Ok(Vec::new()) };
-    let rows: Vec<(i64, i64)> = Named::new(&tags_named(":namespaces", ":paths", ":prefixes"))
+    let mut tags = vec![Vec::new(); filters.len()];
+    for (namespaces, filters) in in_use(connection, rules, namespaces, filters).await? {
+        for (ord, id) in tags_of(connection, &namespaces, &filters).await? {
+            tags[ord as usize - 1].push(id);
+        }
+    }
+    Ok(tags)
+}
+
+/// The filters by the names that the namespaces use: a plural is replaced by its singular where only that is a name.
+/// Namespaces that use the same names are together.
+pub(crate) async fn in_use<'a>(
+    connection: &mut PgConnection,
+    rules: &TagRules,
+    namespaces: &[&'a str],
+    filters: &[TagFilter],
+) -> Result<Vec<(Vec<&'a str>, Vec<TagFilter>)>> {
+    if filters.is_empty() {
+        return Ok(Vec::new());
+    }
+    let asked: Vec<(&str, &str)> = namespaces
+        .iter()
+        .flat_map(|namespace| filters.iter().map(move |filter| (*namespace, filter.tag().as_str())))
+        .collect();
+    let called = as_in_use(connection, rules, &asked).await?;
+    let mut alike: BTreeMap<&[String], Vec<&str>> = BTreeMap::new();
+    for (namespace, called) in namespaces.iter().zip(called.chunks(filters.len())) {
+        alike.entry(called).or_default().push(namespace);
+    }
+    let named = |(called, namespaces): (&[String], Vec<&'a str>)| {
+        let filters = filters.iter().zip(called).map(|(filter, called)| {
+            let path = called.parse()?;
+            Ok(match filter {
+                TagFilter::Exact(_) => TagFilter::Exact(path),
+                TagFilter::Prefix(_) => TagFilter::Prefix(path),
+            })
+        });
+        Ok((namespaces, filters.collect::<Result<_>>()?))
+    };
+    alike.into_iter().map(named).collect()
+}
+
+/// The ids of the tags of some names, each with the place of its filter, from 1.
+async fn tags_of(
+    connection: &mut PgConnection,
+    namespaces: &[&str],
+    filters: &[TagFilter],
+) -> Result<Vec<(i64, i64)>> {
+    let (paths, prefixes) = paths_and_prefixes(filters);
+    Named::new(&tags_named(":namespaces", ":paths", ":prefixes"))
         .bind("namespaces", namespaces)?
         .bind("paths", paths)?
         .bind("prefixes", prefixes)?
         .fetch_all(connection)
-        .await?;
-    let mut tags = vec![Vec::new(); filters.len()];
-    for (ord, id) in rows {
-        tags[ord as usize - 1].push(id);
-    }
-    Ok(tags)
+        .await
 }
 
 async fn robots(connection: &mut PgConnection, namespaces: &[&str], names: &[String]) -> Result<Vec<i64>> {

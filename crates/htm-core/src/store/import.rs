@@ -168,26 +168,39 @@ pub(crate) async fn remove_tags(
     Ok(gone.into_iter().collect())
 }
 
+/// The SHA-256 of the text by which a node is known.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum TextHash {
+    First(Vec<u8>),
+    /// Its current text: an import ended before it wrote the first one.
+    Current(Vec<u8>),
+}
+
 /// The identity of a node of an export in any database: no call changes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     pub(crate) namespace: String,
     pub(crate) created_at: DateTime<Utc>,
     pub(crate) remembered_at: DateTime<Utc>,
-    pub(crate) first_hash: Vec<u8>,
+    pub(crate) text: TextHash,
     pub(crate) speaker: Option<String>,
     pub(crate) session: Option<String>,
     pub(crate) seq: Option<i32>,
 }
 
 impl Identity {
-    pub(crate) fn of(new: &NewSaved<'_>) -> Self {
-        let saved = new.saved;
+    /// The identities of a memory: with its first text, and with its current one.
+    pub(crate) fn each(new: &NewSaved<'_>) -> [Self; 2] {
+        [TextHash::First(new.first_hash.to_vec()), TextHash::Current(new.content_hash.to_vec())]
+            .map(|text| Self::with(text, new.saved))
+    }
+
+    fn with(text: TextHash, saved: &SavedMemory) -> Self {
         Self {
             namespace: saved.ns.clone(),
             created_at: saved.created_at,
             remembered_at: saved.remembered_at,
-            first_hash: new.first_hash.to_vec(),
+            text,
             speaker: saved.speaker.clone(),
             session: saved.session.clone(),
             seq: saved.seq,
@@ -211,6 +224,7 @@ pub(crate) async fn known(
         created_at: DateTime<Utc>,
         remembered_at: DateTime<Utc>,
         first_hash: Option<Vec<u8>>,
+        content_hash: Vec<u8>,
     }
     let rows: Vec<Known> = sql!(include_str!("sql/import_known.sql"))
         .bind("namespaces", items.iter().map(|it| it.saved.ns.as_str()).collect::<Vec<_>>())?
@@ -221,9 +235,9 @@ pub(crate) async fn known(
         .await?;
     let mut known: HashMap<Identity, Vec<(NodeId, Option<String>)>> = HashMap::new();
     for row in rows {
-        let Known { id, namespace, key, speaker, session, seq, created_at, remembered_at, first_hash } = row;
-        let first_hash = first_hash.unwrap_or_default();
-        let identity = Identity { namespace, created_at, remembered_at, first_hash, speaker, session, seq };
+        let Known { id, namespace, key, speaker, session, seq, created_at, remembered_at, .. } = row;
+        let text = row.first_hash.map_or(TextHash::Current(row.content_hash), TextHash::First);
+        let identity = Identity { namespace, created_at, remembered_at, text, speaker, session, seq };
         known.entry(identity).or_default().push((id, key));
     }
     Ok(known)

@@ -5,12 +5,10 @@ use pgvector::HalfVector;
 
 use super::connections::Connections;
 use super::embeddings::RegisteredModel;
-use super::filter::{Conditions, Required};
+use super::filter::{Conditions, Required, Scope};
 use super::named::Named;
 use crate::model::error::Result;
-use crate::model::filter::Filter;
 use crate::model::id::NodeId;
-use crate::model::timeframe::Timeframe;
 
 /// Nodes that pass a filter, and how many there are.
 #[derive(Debug, Default)]
@@ -42,14 +40,12 @@ impl Sampled {
 /// only.
 pub(crate) async fn sample(
     pool: &dyn Connections,
-    namespaces: &[&str],
-    filter: &Filter,
-    timeframe: &Timeframe,
+    scope: Scope<'_>,
     model: Option<&RegisteredModel>,
     limit: usize,
 ) -> Result<Sample> {
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
-    let conditions = Conditions::of(&mut tx, filter, namespaces, timeframe, Required::default()).await?;
+    let conditions = Conditions::of(&mut tx, scope, Required::default()).await?;
     let Some(model) = model else {
         let sql = format!("select count(*) from htm.visible_nodes m where {}", conditions.nodes());
         let nodes = conditions.bind(Named::new(&sql))?.fetch_scalar(&mut tx).await?;

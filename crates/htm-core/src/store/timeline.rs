@@ -5,30 +5,27 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 
 use super::connections::Connections;
-use super::filter::{Conditions, Required, placed};
+use super::filter::{Conditions, Required, Scope, placed};
 use super::named::Named;
 use super::recall::{NodeRow, node_columns};
 use super::then::Then;
 use crate::model::error::Result;
-use crate::model::filter::Filter;
 use crate::model::id::NodeId;
 use crate::model::nodes::Node;
-use crate::model::timeframe::Timeframe;
 use crate::model::timeline::{CountBy, TimeCount, TimeCursor, TimeStep};
 
 /// The latest nodes of a namespace that pass a filter within a timeframe, the latest first.
 pub(crate) async fn latest(
     pool: &dyn Connections,
     namespace: &str,
-    filter: &Filter,
-    timeframe: &Timeframe,
+    scope: Scope<'_>,
     limit: usize,
     then: Then,
 ) -> Result<Vec<Node>> {
     // A generic plan would not use the index that fits the filter.
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
-    let conditions =
-        Conditions::of(&mut tx, filter, &[namespace], timeframe, Required::default()).await?.at(then);
+    let scope = Scope { namespaces: &[namespace], ..scope };
+    let conditions = Conditions::of(&mut tx, scope, Required::default()).await?.at(then);
     let (tags, places) = placed(conditions.tags());
     let sql = include_str!("sql/timeline.sql")
         .replace("{{conditions}}", &conditions.untagged())
@@ -47,15 +44,13 @@ pub(crate) async fn latest(
 /// The number of nodes that pass a filter in each step of time, the earliest first; at most `limit` rows.
 pub(crate) async fn counts(
     pool: &dyn Connections,
-    namespaces: &[&str],
-    filter: &Filter,
-    timeframe: &Timeframe,
+    scope: Scope<'_>,
     step: TimeStep,
     by: CountBy,
     limit: usize,
 ) -> Result<Vec<TimeCount>> {
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
-    let conditions = Conditions::of(&mut tx, filter, namespaces, timeframe, Required::default()).await?;
+    let conditions = Conditions::of(&mut tx, scope, Required::default()).await?;
     let (count, group, groups) = match by {
         CountBy::Time => ("count(*)", "null::text", ""),
         CountBy::Robot => ("count(*)", "r.name", "join htm.robots r on r.id = m.robot_id"),

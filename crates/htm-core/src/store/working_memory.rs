@@ -40,13 +40,6 @@ pub(crate) struct Kept {
     pub(crate) accesses: i64,
 }
 
-/// The nodes that left since the last write.
-pub(crate) enum Gone<'a> {
-    These(&'a [NodeId]),
-    /// All nodes that are not in this write.
-    AllOthers,
-}
-
 /// An opened robot.
 #[derive(sqlx::FromRow)]
 pub(crate) struct Opened {
@@ -96,7 +89,7 @@ pub(crate) async fn keep(
     pool: &dyn Connections,
     robot: RobotId,
     kept: &[Kept],
-    gone: Gone<'_>,
+    gone: &[NodeId],
 ) -> Result<()> {
     sql!(include_str!("sql/keep_working_memory.sql"))
         .bind("robot", robot)?
@@ -104,13 +97,7 @@ pub(crate) async fn keep(
         .bind("added_at", kept.iter().map(|row| row.added_at).collect::<Vec<_>>())?
         .bind("accessed_at", kept.iter().map(|row| row.accessed_at).collect::<Vec<_>>())?
         .bind("accesses", kept.iter().map(|row| row.accesses).collect::<Vec<_>>())?
-        .bind(
-            "gone",
-            match gone {
-                Gone::These(nodes) => Some(nodes),
-                Gone::AllOthers => None,
-            },
-        )?
+        .bind("gone", gone)?
         .execute(pool)
         .await?;
     Ok(())

@@ -153,9 +153,12 @@ pub(super) fn in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
     KEYS.iter().filter_map(|key| Some((key.name.strip_suffix("_file")?, key.name)))
 }
 
-/// The secrets that are sent to a server, each with the key for the server's URL.
-pub(super) const SENT: [(&str, &str); 2] =
-    [("openai.api_key", "openai.base_url"), ("rerank.api_key", "rerank.url")];
+/// The secrets that are sent to a server, each with the key for the server's URL. A replica gets the primary's password.
+pub(super) const SENT: [(&str, &str); 3] = [
+    ("openai.api_key", "openai.base_url"),
+    ("rerank.api_key", "rerank.url"),
+    ("database.url", "database.replica_urls"),
+];
 
 /// The error for an unknown key. It names the key with the most similar name, if one is similar.
 pub(super) fn unknown(name: &str, source: &Source) -> Error {

@@ -333,6 +333,22 @@ fn a_key_goes_to_no_url_that_is_trusted_less() {
 }
 
 #[test]
+fn the_password_of_the_primary_goes_to_no_replica_that_is_trusted_less() {
+    let replicas = "[database]\nreplica_urls = [\"postgres://replica/db\"]";
+    let primary = ("HTM_DATABASE__URL", "postgres://me:hunter2@primary/db");
+    let (elsewhere, _dir) = locations("", replicas, "", &[primary]);
+    Config::trust(&elsewhere, Decision::Trust).unwrap();
+    let error = load(&elsewhere).unwrap_err();
+    assert_eq!(error.code(), "config_key_elsewhere");
+    let said = format!("{error} {}", error.hint());
+    assert!(said.contains("`database.replica_urls`") && !said.contains("hunter2"), "{said}");
+    let (own, _dir) = locations(replicas, "", "", &[("HTM_DATABASE__URL", "")]);
+    load(&own).unwrap();
+    let (same, _dir) = locations(&format!("{replicas}\nurl = \"{}\"", primary.1), "", "", &[]);
+    load(&same).unwrap();
+}
+
+#[test]
 fn secrets_are_read_from_files() {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {

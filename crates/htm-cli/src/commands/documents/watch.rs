@@ -24,20 +24,23 @@ pub(super) async fn run(
     output: &Output,
 ) -> Result<Option<Report>, CliError> {
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be awaited"))?;
-    let first = loader.pass(files, output).await?;
+    let Some(first) = stop.run_until_cancelled(loader.pass(files, output)).await.transpose()? else {
+        return Ok(None);
+    };
     output.value(&first, || format!("{}\nwatching; Ctrl-C ends it", first.describe()));
     loop {
         let started = Instant::now();
         let paths = files.roots().map(|root| one_line(root, 60)).collect::<Vec<_>>().join(" ");
         tracing::debug!(paths, "looking for changed files");
-        let report = match loader.pass(files, output).await {
-            Ok(report) => report,
+        let report = match stop.run_until_cancelled(loader.pass(files, output)).await {
+            None => return Ok(None),
+            Some(Ok(report)) => report,
             // The database may be back at the next look.
-            Err(error) if error.fault == htm_core::fault::Fault::Transient => {
+            Some(Err(error)) if error.fault == htm_core::fault::Fault::Transient => {
                 output.error(&error);
                 Report::default()
             }
-            Err(error) => return Err(error),
+            Some(Err(error)) => return Err(error),
         };
         if !report.is_quiet() {
             output.value(&report, || report.describe_changes().trim_end().to_owned());

@@ -59,8 +59,9 @@ impl Written {
             self.of = Some((of.0.to_owned(), of.1));
             self.nodes.clear();
         }
-        let found: Vec<_> =
-            known.get(&Identity::of(item))?.iter().filter(|(node, _)| !self.nodes.contains(node)).collect();
+        let found = Identity::each(item);
+        let found = found.iter().filter_map(|it| known.get(it)).flatten();
+        let found: Vec<_> = found.filter(|(node, _)| !self.nodes.contains(node)).collect();
         let same_key = found.iter().find(|(_, key)| *key == item.saved.id);
         let (node, _) = same_key.or(found.first())?;
         self.nodes.insert(*node);

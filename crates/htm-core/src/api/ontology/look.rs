@@ -10,7 +10,7 @@ use crate::model::ontology::{
     UnmatchedTag,
 };
 use crate::model::tags::TagPath;
-use crate::store::filter::Conditions;
+use crate::store::filter::{self, Conditions};
 use crate::store::ontology::{self as store, Pairs};
 use crate::store::tags;
 
@@ -132,14 +132,13 @@ impl Ontology<'_> {
     /// # Errors
     /// A database error.
     pub async fn unmatched(&self, filters: &[TagFilter]) -> Result<Vec<UnmatchedTag>> {
-        if filters.is_empty() {
-            return Ok(Vec::new());
-        }
-        let filters = self.htm.tags_in_use(&[self.namespace], filters).await?;
         let mut connection = self.htm.pool().acquire().await?;
+        let mut in_use =
+            filter::in_use(&mut connection, self.htm.tag_rules(), &[self.namespace], filters).await?;
+        let Some((_, filters)) = in_use.pop() else { return Ok(Vec::new()) };
         let mut unmatched = Vec::new();
         for place in store::unmatched(&mut connection, self.namespace, &filters).await? {
-            let (TagFilter::Exact(tag) | TagFilter::Prefix(tag)) = &filters[place];
+            let tag = filters[place].tag();
             let nearest = store::similar(&mut connection, self.namespace, tag.as_str(), NEAREST).await?;
             let nearest = nearest.into_iter().map(|it| it.tag).collect();
             unmatched.push(UnmatchedTag { tag: tag.clone(), nearest });

@@ -86,7 +86,7 @@ impl Candidates {
             member.similarity = member.similarity.or(similarity);
             member.is_of_speaker = speaker.is_some_and(|speaker| mentions.has_speaker(&speaker));
             member.created_at = Some(created_at);
-            member.is_of_month = mentions.months.iter().any(|month| month.is_spoken_of(created_at));
+            member.is_of_month = mentions.has_month(created_at);
         }
         for (node, place, count) in sought {
             self.beside(node).sought.push((place, count));

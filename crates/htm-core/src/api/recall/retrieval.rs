@@ -46,7 +46,7 @@ impl Search<'_> {
                 (VectorSearch::Exact, true) => Leg::Narrow,
                 (VectorSearch::Exact, false) => Leg::Exact,
             });
-            candidates.by_vector(leg, self.query.min_similarity.or(self.settings.min_similarity));
+            candidates.by_vector(leg, self.query.min_similarity.or(self.settings.recall.min_similarity));
         }
         if self.by_text && (!text.choosing.is_empty() || text.required.has_phrase()) {
             let (leg, found) = match &small {
@@ -87,7 +87,7 @@ impl Search<'_> {
 
     /// The number of candidates of each leg.
     pub(super) fn leg_limit(&self) -> usize {
-        self.settings.pool.max(self.query.limit)
+        self.settings.recall.pool.max(self.query.limit)
     }
 
     fn has_neighbours(&self) -> bool {
@@ -104,7 +104,7 @@ impl Search<'_> {
         size: &Size,
         pool: usize,
     ) -> Result<(VectorSearch, Vec<(NodeId, f64)>)> {
-        let few = self.settings.exact_scope;
+        let few = self.settings.recall.exact_scope;
         let counted = (size.is_counted && !conditions.is_of_a_time()).then_some(size.by_now);
         let certain = counted.filter(|nodes| !(few as f64 / CERTAIN..few as f64 * CERTAIN).contains(nodes));
         let in_scope = match certain {

@@ -11,14 +11,14 @@ use crate::model::kept_recall::{KeptCandidate, KeptSearch, MOST_KEPT};
 use crate::model::rank::{self, Ranked, Ranking};
 use crate::model::rankings::{RankingUsed, TrialKind};
 use crate::model::recall::{
-    Correction, Explanation, Hit, Leg, MatchedBy, RecallQuery, RecallSettings, Scores, Snippet, Strategy,
-    VectorSearch, score,
+    Correction, Explanation, Hit, Leg, MatchedBy, RecallQuery, Scores, Snippet, Strategy, VectorSearch, score,
 };
 use crate::model::relevance::{RelevanceWeights, Signals};
+use crate::model::settings::Settings;
 use crate::model::timeframe::Timeframe;
 use crate::model::words::Words;
 use crate::store::embeddings::RegisteredModel;
-use crate::store::filter::{self, Conditions};
+use crate::store::filter::{self, Conditions, Scope};
 use crate::store::rankings::ActiveRanking;
 use crate::store::recall::{HitRow, Reader, Size, Vectors};
 use crate::store::then::Then;
@@ -42,10 +42,9 @@ pub(crate) struct Search<'a> {
     pub(crate) by_text: bool,
     /// The query's embedding, and its model; none: no vector search.
     pub(crate) embedding: Option<(&'a RegisteredModel, &'a [f32])>,
-    pub(crate) settings: &'a RecallSettings,
+    pub(crate) settings: &'a Settings,
     /// The weights by which candidates are ordered anew; none: they are not.
     pub(crate) relevance: Option<&'a RelevanceWeights>,
-    pub(crate) language: &'a str,
     /// The time as of which it searches.
     pub(crate) then: Then,
     /// The ranking of its hits, and whether its candidates are kept for feedback.
@@ -80,22 +79,27 @@ impl Search<'_> {
         let (text, corrected) = self.text(&mut reader, &size).await?;
         let mut found = Found { corrected, ..Found::default() };
         let vectors = self.embedding.as_ref().map(|(model, vector)| Vectors::new(model, vector));
+        let rules = &self.settings.tag_rules;
         let conditions = Conditions::of(
             reader.connection(),
-            &self.query.filter,
-            self.namespaces,
-            self.timeframe,
+            Scope {
+                filter: &self.query.filter,
+                namespaces: self.namespaces,
+                timeframe: self.timeframe,
+                rules,
+            },
             text.required.clone(),
         )
         .await?
         .at(self.then);
-        let boosts = filter::tags(reader.connection(), self.namespaces, &self.query.boost_tags).await?;
+        let boosts =
+            filter::tags(reader.connection(), rules, self.namespaces, &self.query.boost_tags).await?;
         let retrieved =
             self.retrieve(&mut reader, &size, &text, &conditions, vectors.as_ref(), &boosts.concat()).await?;
         found.vector_search = retrieved.vector_search;
         found.legs = retrieved.legs;
 
-        let mut ranking = Ranking::new(self.settings, self.by_text, vectors.is_some());
+        let mut ranking = Ranking::new(&self.settings.recall, self.by_text, vectors.is_some());
         // Without one of the legs, the default ranking stands in: what was learnt weighs both.
         let learns = ranking.is_sum() && self.relevance.is_none() && !self.then.is_past();
         if learns {
@@ -133,7 +137,7 @@ impl Search<'_> {
             return Ok(size);
         }
         let size = match has_words {
-            true => reader.size(self.namespaces, self.language).await?,
+            true => reader.size(self.namespaces, &self.settings.language).await?,
             false => reader.size_for_vectors(self.namespaces).await?,
         };
         self.sizes.keep(key, &size);
@@ -194,7 +198,7 @@ impl Search<'_> {
     }
 
     fn hits(&self, ranked: Vec<Ranked>, rows: Vec<HitRow>) -> Result<Vec<Hit>> {
-        let best = Best::of(&ranked, self.settings.weight_vector);
+        let best = Best::of(&ranked, self.settings.recall.weight_vector);
         let mut by_id: HashMap<NodeId, Ranked> =
             ranked.into_iter().map(|ranked| (ranked.id, ranked)).collect();
         let mut hits = Vec::with_capacity(rows.len());

@@ -32,7 +32,7 @@ impl Search<'_> {
         conditions: &Conditions,
         vectors: Option<&Vectors>,
     ) -> Result<Option<SmallScope>> {
-        let most = MOST_NODES.min(self.settings.exact_scope);
+        let most = MOST_NODES.min(self.settings.recall.exact_scope);
         let is_small = size.by_now <= most as f64 && size.by_now * size.average_lexemes <= MOST_LEXEMES;
         let is_asked = !text.choosing.is_empty() || vectors.is_some();
         // Signs are searched by statements of their own.

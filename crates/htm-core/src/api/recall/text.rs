@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
+use chrono::{DateTime, Utc};
+
 use super::search::Search;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{self, Asked, Lexeme, Sought};
 use crate::model::recall::Correction;
 use crate::model::spelling;
-use crate::model::timeframe::{NamedMonth, named_months};
+use crate::model::timeframe::{NamedMonth, Zone, named_months};
 use crate::model::words::{Sign, SignKind, Words};
 use crate::store::filter::{Conditions, Required};
 use crate::store::recall::{Choosing, Lexed, Reader, Size, TextSearch};
@@ -205,11 +207,11 @@ impl Search<'_> {
                 let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
                 lexemes.extend(reader.lexemes(namespaces, size, "", &parts).await?);
             }
-            if self.query.correct && self.settings.correct {
+            if self.query.correct && self.settings.recall.correct {
                 corrected = self.correct(reader, size, &searched, &mut lexemes).await?;
             }
         }
-        text.mentions = Mentions::of(&searched);
+        text.mentions = Mentions::of(&searched, &self.settings.time.zone);
         text.spoken = spoken(&searched, &corrected);
         text.weigh(Asked::new(corpus, lexemes));
         Ok((text, corrected))
@@ -270,17 +272,44 @@ fn is_unknown(lexemes: &[Lexeme], word: &str) -> bool {
 pub(super) struct Mentions {
     /// The words of the query, in lower case: each may be a name.
     names: HashSet<String>,
-    pub(super) months: Vec<NamedMonth>,
+    months: Vec<NamedMonth>,
+    /// The zone of the months.
+    zone: Zone,
 }
 
 impl Mentions {
-    fn of(text: &str) -> Self {
+    fn of(text: &str, zone: &Zone) -> Self {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().nth(1).is_some());
-        Self { names: words.map(str::to_lowercase).collect(), months: named_months(text) }
+        let names = words.map(str::to_lowercase).collect();
+        Self { names, months: named_months(text), zone: zone.clone() }
+    }
+
+    /// Whether a memory of this time may be about a month of the query.
+    pub(super) fn has_month(&self, at: DateTime<Utc>) -> bool {
+        !self.months.is_empty() && {
+            let local = self.zone.local(at);
+            self.months.iter().any(|month| month.is_spoken_of(local))
+        }
     }
 
     pub(super) fn has_speaker(&self, speaker: &str) -> bool {
         self.names.contains(speaker)
             || speaker.split(' ').next().is_some_and(|first| self.names.contains(first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_are_those_of_the_zone() {
+        // The first of July in Auckland.
+        let at = "2026-06-30T20:00:00Z".parse().unwrap();
+        let has = |text: &str, zone: &str| Mentions::of(text, &zone.parse().unwrap()).has_month(at);
+        assert!(has("a walk in July", "Pacific/Auckland"));
+        assert!(!has("a walk in July", "UTC"));
+        assert!(has("a walk in June 2026", "UTC"));
+        assert!(!has("a walk", "UTC"));
     }
 }

@@ -3,7 +3,7 @@
 //! Unlike a false [phrase](super::phrase), a false month costs little: nodes of that month rank a bit higher. So it may
 //! be anywhere in the query, and the year may be missing.
 
-use chrono::{DateTime, Datelike, Days, Utc};
+use chrono::{DateTime, Datelike, Days, FixedOffset};
 
 use super::grammar::Period;
 use super::grammar::words::{day_of_month, month, numeric, year};
@@ -21,8 +21,8 @@ pub(crate) struct NamedMonth {
 }
 
 impl NamedMonth {
-    /// Whether a memory of this time may be about the month: it is of the month, or of the days after it.
-    pub(crate) fn is_spoken_of(self, at: DateTime<Utc>) -> bool {
+    /// Whether a memory of this local time may be about the month: it is of the month, or of the days after it.
+    pub(crate) fn is_spoken_of(self, at: DateTime<FixedOffset>) -> bool {
         let before = at.checked_sub_days(Days::new(AFTERWARDS)).unwrap_or(at);
         [at, before].into_iter().any(|at| {
             at.month() == u32::from(self.month.unsigned_abs())

@@ -5,13 +5,13 @@
 --
 -- :robot bigint   :nodes bigint[] added and used nodes   :added_at timestamptz[] when each was added
 -- :accessed_at timestamptz[] when each was accessed   :accesses bigint[] how often
--- :gone bigint[] removed nodes; null: all but those of :nodes
+-- :gone bigint[] removed nodes
 --
 -- Index: working_memory_pk, nodes_pk
 with gone as (
     delete from htm.working_memory
      where robot_id = :robot
-       and case when :gone::bigint[] is null then node_id <> all (:nodes::bigint[]) else node_id = any (:gone::bigint[]) end
+       and node_id = any (:gone::bigint[])
 )
 insert into htm.working_memory (robot_id, namespace, node_id, added_at, accessed_at, accesses)
 select :robot, n.namespace, n.id, u.added_at, u.accessed_at, u.accesses
