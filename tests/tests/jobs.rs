@@ -31,6 +31,8 @@ mod restored;
 mod stopped;
 #[path = "jobs/together.rs"]
 mod together;
+#[path = "jobs/young.rs"]
+mod young;
 
 /// Embeds each text as one fixed vector, after what a test wants to happen.
 struct Scripted {

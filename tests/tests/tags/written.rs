@@ -62,7 +62,7 @@ async fn a_plural_means_the_singular_that_is_in_use_for_who_tags_and_for_who_ask
 async fn a_plural_is_looked_up_in_each_namespace_by_its_own_name() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
-    for (namespace, tag) in [("one", "zork"), ("several", "zorks"), ("both", "zork"), ("both", "zorks")] {
+    for (namespace, tag) in [("one", "zork"), ("several", "zorks"), ("both", "zorks"), ("both", "zork")] {
         let memory = Memory::new(format!("a {tag} of {namespace}")).namespace(namespace);
         htm.remember(memory.tag(tag.parse().unwrap())).await.unwrap();
     }

@@ -1,6 +1,6 @@
 //! A filter as conditions of a statement.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
@@ -8,7 +8,7 @@ use sqlx::types::Json;
 
 use super::connections::Connections;
 use super::named::Named;
-use super::tags::as_in_use;
+use super::tags::in_use;
 use super::then::Then;
 use crate::model::error::Result;
 use crate::model::filter::{Filter, TagFilter};
@@ -265,45 +265,12 @@ pub(crate) async fn tags(
     filters: &[TagFilter],
 ) -> Result<Vec<Vec<i64>>> {
     let mut tags = vec![Vec::new(); filters.len()];
-    for (namespaces, filters) in in_use(connection, rules, namespaces, filters).await? {
+    for (namespaces, filters) in in_use::filters(connection, rules, namespaces, filters).await? {
         for (ord, id) in tags_of(connection, &namespaces, &filters).await? {
             tags[ord as usize - 1].push(id);
         }
     }
     Ok(tags)
-}
-
-/// The filters by the names that the namespaces use: a plural is replaced by its singular where only that is a name.
-/// Namespaces that use the same names are together.
-pub(crate) async fn in_use<'a>(
-    connection: &mut PgConnection,
-    rules: &TagRules,
-    namespaces: &[&'a str],
-    filters: &[TagFilter],
-) -> Result<Vec<(Vec<&'a str>, Vec<TagFilter>)>> {
-    if filters.is_empty() {
-        return Ok(Vec::new());
-    }
-    let asked: Vec<(&str, &str)> = namespaces
-        .iter()
-        .flat_map(|namespace| filters.iter().map(move |filter| (*namespace, filter.tag().as_str())))
-        .collect();
-    let called = as_in_use(connection, rules, &asked).await?;
-    let mut alike: BTreeMap<&[String], Vec<&str>> = BTreeMap::new();
-    for (namespace, called) in namespaces.iter().zip(called.chunks(filters.len())) {
-        alike.entry(called).or_default().push(namespace);
-    }
-    let named = |(called, namespaces): (&[String], Vec<&'a str>)| {
-        let filters = filters.iter().zip(called).map(|(filter, called)| {
-            let path = called.parse()?;
-            Ok(match filter {
-                TagFilter::Exact(_) => TagFilter::Exact(path),
-                TagFilter::Prefix(_) => TagFilter::Prefix(path),
-            })
-        });
-        Ok((namespaces, filters.collect::<Result<_>>()?))
-    };
-    alike.into_iter().map(named).collect()
 }
 
 /// The ids of the tags of some names, each with the place of its filter, from 1.

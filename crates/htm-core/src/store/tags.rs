@@ -1,11 +1,13 @@
 //! Tags: registered before they are assigned.
 
-use std::collections::{HashMap, HashSet};
+pub(crate) mod in_use;
+
+use std::collections::HashMap;
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
 
-use super::connections::{Connections, Db};
+use super::connections::Connections;
 use super::entity::tag_change;
 use super::named::sql;
 use super::nodes::read_tag;
@@ -83,7 +85,7 @@ pub(crate) async fn hold_in_tx(
     let whose = namespaces.first().copied().unwrap_or_default().to_owned();
     let written: Vec<(&str, &str)> =
         namespaces.iter().zip(&paths).filter_map(|(namespace, path)| Some((*namespace, (*path)?))).collect();
-    let called = as_in_use(&mut *connection, rules, &written).await?;
+    let called = in_use::names(&mut *connection, rules, &written).await?;
     let mut next = called.iter();
     let paths: Vec<Option<&str>> =
         paths.iter().map(|path| path.and_then(|_| next.next()).map(String::as_str)).collect();
@@ -103,39 +105,6 @@ pub(crate) async fn hold_in_tx(
         Some((((*namespace).to_owned(), (*path).to_owned()), tag.clone()))
     };
     Ok(Names { tags: written.iter().zip(&called).filter_map(of).collect(), limit: rules.limits.namespace })
-}
-
-/// The names of tags, given by namespace and path, with the singular of a plural if that is the name in use. Runs a
-/// statement only if one of them may be a plural.
-pub(crate) async fn as_in_use(
-    db: impl Into<Db<'_>>,
-    rules: &TagRules,
-    tags: &[(&str, &str)],
-) -> Result<Vec<String>> {
-    let names: Vec<(&str, String)> = tags
-        .iter()
-        .flat_map(|(namespace, path)| {
-            rules.names_in_question(path).into_iter().map(move |name| (*namespace, name))
-        })
-        .collect();
-    if names.is_empty() {
-        return Ok(tags.iter().map(|(_, path)| (*path).to_owned()).collect());
-    }
-    let there: HashSet<(String, String)> = sql!(
-        "select n.namespace, n.path from unnest(:namespaces::text[], :names::text[]) n(namespace, path)
-          where exists (select from htm.tags t where t.namespace = n.namespace and t.path = n.path)
-             or exists (select from htm.tag_synonyms s where s.namespace = n.namespace and s.path = n.path)"
-    )
-    .bind("namespaces", names.iter().map(|name| name.0).collect::<Vec<_>>())?
-    .bind("names", names.iter().map(|name| name.1.as_str()).collect::<Vec<_>>())?
-    .fetch_all(db)
-    .await?
-    .into_iter()
-    .collect();
-    let called = |(namespace, path): &(&str, &str)| {
-        rules.as_in_use(path, |name| there.contains(&((*namespace).to_owned(), name.to_owned())))
-    };
-    Ok(tags.iter().map(called).collect())
 }
 
 /// Converts the error of a statement that may have waited for names of a namespace.

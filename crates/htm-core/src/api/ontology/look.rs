@@ -10,9 +10,9 @@ use crate::model::ontology::{
     UnmatchedTag,
 };
 use crate::model::tags::TagPath;
-use crate::store::filter::{self, Conditions};
+use crate::store::filter::Conditions;
 use crate::store::ontology::{self as store, Pairs};
-use crate::store::tags;
+use crate::store::tags::in_use;
 
 /// The number of nodes that [`Ontology::show`] names.
 const NODES_SHOWN: u32 = 5;
@@ -46,7 +46,7 @@ impl Ontology<'_> {
         let called = match &stored {
             Ok(stored) => {
                 let tags = [(self.namespace, stored.as_str())];
-                tags::as_in_use(&mut *connection, self.htm.tag_rules(), &tags).await?.pop()
+                in_use::names(&mut *connection, self.htm.tag_rules(), &tags).await?.pop()
             }
             Err(_) => None,
         };
@@ -133,9 +133,9 @@ impl Ontology<'_> {
     /// A database error.
     pub async fn unmatched(&self, filters: &[TagFilter]) -> Result<Vec<UnmatchedTag>> {
         let mut connection = self.htm.pool().acquire().await?;
-        let mut in_use =
-            filter::in_use(&mut connection, self.htm.tag_rules(), &[self.namespace], filters).await?;
-        let Some((_, filters)) = in_use.pop() else { return Ok(Vec::new()) };
+        let mut named =
+            in_use::filters(&mut connection, self.htm.tag_rules(), &[self.namespace], filters).await?;
+        let Some((_, filters)) = named.pop() else { return Ok(Vec::new()) };
         let mut unmatched = Vec::new();
         for place in store::unmatched(&mut connection, self.namespace, &filters).await? {
             let tag = filters[place].tag();

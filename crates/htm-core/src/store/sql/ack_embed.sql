@@ -42,8 +42,10 @@ with held as (
     on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (outcome, worker, attempt, done_at) = (excluded.outcome, excluded.worker, excluded.attempt, now())
 ), former as (
+    -- Found by node: without statistics, in a young database, all of a stage would be read as if it were one row.
     delete from htm.completions c using once n
-     where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage = 'embed' and c.model = :model
+     where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage || '' = 'embed'
+       and c.model || '' = :model
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,

@@ -44,7 +44,8 @@ with held as (
       join htm.tags t on t.id = nt.tag_id and t.namespace = n.namespace and t.split_into is not null
       left join htm.tags f on t.split_rest = 'first' and f.namespace = t.namespace and f.path = t.split_into[1]
      where exists (select from htm.completions c
-                    where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision and c.stage = 'tag')
+                    where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision
+                      and c.stage || '' = 'tag')
        and not exists (select from proposed p
                          join htm.tags g on g.id = p.tag_id
                         cross join unnest(t.split_into) s(path)
@@ -78,8 +79,9 @@ with held as (
     on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, excluded.done_at)
 ), former as (
+    -- Found by node: without statistics, in a young database, all of a stage would be read as if it were one row.
     delete from htm.completions c using once n
-     where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage = 'tag'
+     where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage || '' = 'tag'
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,
