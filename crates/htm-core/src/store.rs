@@ -63,6 +63,7 @@ pub(crate) mod status;
 pub mod switches;
 pub(crate) mod tag_changes;
 pub mod tags;
+pub(crate) mod tags_in_use;
 pub(crate) mod then;
 pub(crate) mod timeline;
 pub(crate) mod vector_index;

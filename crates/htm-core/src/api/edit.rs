@@ -18,7 +18,7 @@ use crate::model::nodes::{not_found, revision_conflict};
 use crate::model::operation::Kept;
 use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
-use crate::store::{expiry, jobs, nodes, operations, statistics, tags};
+use crate::store::{expiry, jobs, nodes, operations, statistics, tags, tags_in_use};
 
 /// An edit of a node. Fields that are not set stay.
 ///
@@ -227,7 +227,7 @@ impl Htm {
         let mut remove_tags = edit.remove_tags.clone();
         let stored = self.stored_form(&edit.remove_tags)?;
         let stored: Vec<_> = stored.iter().map(|tag| (after.namespace.as_str(), tag.as_str())).collect();
-        let in_use = tags::in_use::names(&mut *tx, self.tag_rules(), &stored).await?;
+        let in_use = tags_in_use::names(&mut *tx, self.tag_rules(), &stored).await?;
         remove_tags.extend(in_use.iter().map(|tag| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
         remove_tags
             .extend(stored.iter().map(|(_, tag)| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);

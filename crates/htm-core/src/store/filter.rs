@@ -8,7 +8,7 @@ use sqlx::types::Json;
 
 use super::connections::Connections;
 use super::named::Named;
-use super::tags::in_use;
+use super::tags_in_use;
 use super::then::Then;
 use crate::model::error::Result;
 use crate::model::filter::{Filter, TagFilter};
@@ -265,7 +265,7 @@ pub(crate) async fn tags(
     filters: &[TagFilter],
 ) -> Result<Vec<Vec<i64>>> {
     let mut tags = vec![Vec::new(); filters.len()];
-    for (namespaces, filters) in in_use::filters(connection, rules, namespaces, filters).await? {
+    for (namespaces, filters) in tags_in_use::filters(connection, rules, namespaces, filters).await? {
         for (ord, id) in tags_of(connection, &namespaces, &filters).await? {
             tags[ord as usize - 1].push(id);
         }

@@ -1,7 +1,5 @@
 //! Tags: registered before they are assigned.
 
-pub(crate) mod in_use;
-
 use std::collections::HashMap;
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -12,6 +10,7 @@ use super::entity::tag_change;
 use super::named::sql;
 use super::nodes::read_tag;
 use super::orm::on;
+use super::tags_in_use;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::ontology::errors;
@@ -85,7 +84,7 @@ pub(crate) async fn hold_in_tx(
     let whose = namespaces.first().copied().unwrap_or_default().to_owned();
     let written: Vec<(&str, &str)> =
         namespaces.iter().zip(&paths).filter_map(|(namespace, path)| Some((*namespace, (*path)?))).collect();
-    let called = in_use::names(&mut *connection, rules, &written).await?;
+    let called = tags_in_use::names(&mut *connection, rules, &written).await?;
     let mut next = called.iter();
     let paths: Vec<Option<&str>> =
         paths.iter().map(|path| path.and_then(|_| next.next()).map(String::as_str)).collect();

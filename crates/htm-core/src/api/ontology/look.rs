@@ -12,7 +12,7 @@ use crate::model::ontology::{
 use crate::model::tags::TagPath;
 use crate::store::filter::Conditions;
 use crate::store::ontology::{self as store, Pairs};
-use crate::store::tags::in_use;
+use crate::store::tags_in_use;
 
 /// The number of nodes that [`Ontology::show`] names.
 const NODES_SHOWN: u32 = 5;
@@ -46,7 +46,7 @@ impl Ontology<'_> {
         let called = match &stored {
             Ok(stored) => {
                 let tags = [(self.namespace, stored.as_str())];
-                in_use::names(&mut *connection, self.htm.tag_rules(), &tags).await?.pop()
+                tags_in_use::names(&mut *connection, self.htm.tag_rules(), &tags).await?.pop()
             }
             Err(_) => None,
         };
@@ -134,7 +134,7 @@ impl Ontology<'_> {
     pub async fn unmatched(&self, filters: &[TagFilter]) -> Result<Vec<UnmatchedTag>> {
         let mut connection = self.htm.pool().acquire().await?;
         let mut named =
-            in_use::filters(&mut connection, self.htm.tag_rules(), &[self.namespace], filters).await?;
+            tags_in_use::filters(&mut connection, self.htm.tag_rules(), &[self.namespace], filters).await?;
         let Some((_, filters)) = named.pop() else { return Ok(Vec::new()) };
         let mut unmatched = Vec::new();
         for place in store::unmatched(&mut connection, self.namespace, &filters).await? {
