@@ -262,7 +262,7 @@ async fn a_lost_database_delays_and_fails_no_call() {
 }
 
 #[tokio::test]
-async fn what_changed_in_a_long_outage_is_written_whole() {
+async fn what_changed_in_a_long_outage_is_written_and_nothing_else() {
     let server = OwnServer::start().await;
     let options: sqlx::postgres::PgConnectOptions = server.url().parse().unwrap();
     let pool = PgPoolOptions::new().acquire_timeout(Duration::from_millis(300)).connect_lazy_with(options);
@@ -275,8 +275,10 @@ async fn what_changed_in_a_long_outage_is_written_whole() {
     robot.recall(&by_words("note").limit(10_000)).await.unwrap();
     robot.flush().await.unwrap();
     assert_eq!(rows(&server.pool).await, 10_002);
+    let other = process(&server.pool, 1_000_000).robot("architect").await.unwrap();
+    let theirs = say(&other, "Another session of the robot chose Rust.", 1.0).await;
+    other.flush().await.unwrap();
 
-    // More than are remembered one by one while they wait.
     server.crash().await;
     for entry in robot.working_memory() {
         robot.touch(entry.node);
@@ -289,8 +291,9 @@ async fn what_changed_in_a_long_outage_is_written_whole() {
         touched.fetch_one(&server.pool).await.is_ok_and(|touched| touched == 10_001)
     })
     .await;
-    assert_eq!(rows(&server.pool).await, 10_001);
-    assert!(in_mind(&process(&server.pool, 1_000_000).robot("architect").await.unwrap()).contains(&kept.0));
+    assert_eq!(rows(&server.pool).await, 10_002);
+    let saved = in_mind(&process(&server.pool, 1_000_000).robot("architect").await.unwrap());
+    assert!(saved.contains(&kept.0) && saved.contains(&theirs.0));
 }
 
 #[tokio::test]
