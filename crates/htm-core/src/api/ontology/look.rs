@@ -132,6 +132,9 @@ impl Ontology<'_> {
     /// # Errors
     /// A database error.
     pub async fn unmatched(&self, filters: &[TagFilter]) -> Result<Vec<UnmatchedTag>> {
+        if filters.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut connection = self.htm.pool().acquire().await?;
         let mut named =
             tags_in_use::filters(&mut connection, self.htm.tag_rules(), &[self.namespace], filters).await?;
