@@ -106,9 +106,15 @@ impl Drop for TestDatabase {
         let dropped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
-                logs::keep_memories(&admin.clone().database(&name)).await;
                 let mut connection =
                     PgConnection::connect_with(&admin).await.map_err(std::io::Error::other)?;
+                // The test's runtime waits here, so it gives back no lock that a test still has.
+                sqlx::query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1")
+                    .bind(&name)
+                    .execute(&mut connection)
+                    .await
+                    .map_err(std::io::Error::other)?;
+                logs::keep_memories(&admin.clone().database(&name)).await;
                 sqlx::raw_sql(AssertSqlSafe(format!("drop database if exists {name} with (force)")))
                     .execute(&mut connection)
                     .await
