@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use htm_core::provider::{CALLER, ModelName};
 use htm_core::{
-    Caller, Confirmation, Edit, Filter, Htm, Memory, NodeId, RecallQuery, RecallSettings, RelationKind,
-    Settings, Stage, Strategy, TagFilter, TimelineQuery, VectorSearch,
+    Caller, Confirmation, ContextOptions, Edit, Expiry, Filter, Htm, Memory, NodeId, RecallQuery,
+    RecallSettings, RelationKind, Settings, Stage, Strategy, TagFilter, TimelineQuery, VectorSearch,
 };
 use htm_migration::{LayoutStep, MigrationError};
 use htm_providers::fake::{self, FakeSettings};
@@ -297,6 +299,9 @@ async fn an_interrupted_change_goes_on_or_is_abandoned() {
 /// Parts of the statements that are about all namespaces: the sweeps of workers.
 const OF_ALL: [&str; 2] = ["n.expires_at <= now()", "htm.statistics_watermark"];
 
+/// A model whose vectors callers bring.
+const MINE: &str = "caller/mine";
+
 /// The tables of which a plan read or wrote more than one partition.
 fn of_several(plan: &Plan) -> BTreeSet<String> {
     let mut partitions = BTreeMap::<String, u32>::new();
@@ -327,7 +332,10 @@ async fn a_statement_about_one_namespace_reads_one_partition() {
     let by_index = [("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("enable_seqscan", "off")];
     let options = explained(db.options()).options(by_index);
     db.pool = htm_core::pool_options().max_connections(10).connect_with(options).await.unwrap();
-    let htm = db.htm();
+    let tenants = htm_core::tenant_options(explained(db.options()).options(by_index));
+    let htm = db.htm().with_tenants(htm_core::pool_options().connect_lazy_with(tenants));
+    let tenant = htm.within(["atlas"]).unwrap();
+    htm.models().unwrap().add(&ModelName::new(CALLER, "mine"), 4).await.unwrap();
     let embedder = fake::embedder(FakeSettings::default()).unwrap();
     let by_index = Htm::with_pool(
         db.pool.clone(),
@@ -411,8 +419,38 @@ async fn a_statement_about_one_namespace_reads_one_partition() {
             htm.recall(&RecallQuery { count_accesses: true, ..ask(Strategy::Vector) }).await.unwrap();
             htm.flush().await;
         });
-        let landing = Memory::new(format!("a landing {number}")).namespace("atlas");
-        watch!("remember one", "", htm.remember(landing).await.unwrap());
+        let landing = || Memory::new(format!("a landing {number}")).namespace("atlas").key("landing");
+        watch!("remember one", "", htm.remember(landing()).await.unwrap());
+        watch!("get by its key", "", htm.get_by_key(Some("atlas"), "landing").await.unwrap());
+        let flight = || {
+            let expiry = Expiry::After(Duration::from_secs(86_400));
+            Memory::new(format!("a flight {number}"))
+                .namespace("atlas")
+                .vector(MINE, vec![1.0; 4])
+                .expires(expiry)
+        };
+        watch!("remember with a vector", "", htm.remember(flight()).await.unwrap());
+        watch!("prolong", "", htm.remember(flight()).await.unwrap());
+        let refreshing = RecallQuery { refresh: true, ..ask(Strategy::Fulltext) };
+        watch!("recall that prolongs", "nodes", htm.recall(&refreshing).await.unwrap());
+        watch!("working memory", "nodes", {
+            let robot = htm.robot_in("atlas", "pilot").await.unwrap();
+            robot.recall(&ask(Strategy::Fulltext)).await.unwrap();
+            robot.context(&ContextOptions::default()).await;
+            robot.close().await.unwrap();
+        });
+        watch!("a tenant's memory", "", {
+            let memory = Memory::new(format!("a tenant's flight {number}")).namespace("atlas");
+            tenant.remember(memory).await.unwrap();
+        });
+        for strategy in [Strategy::Fulltext, Strategy::Vector, Strategy::Hybrid] {
+            watch!("a tenant's recall", "", tenant.recall(&ask(strategy)).await.unwrap());
+        }
+        watch!(
+            "a tenant's timeline",
+            "",
+            tenant.conversation_timeline(&TimelineQuery::everything().filter(of())).await.unwrap()
+        );
         watch!("embed", "", drain(&db, Stage::Embed).await);
         watch!("tag", "node_tags", drain(&db, Stage::Tag).await);
     }
@@ -445,11 +483,4 @@ async fn the_command_changes_the_layout_and_says_so() {
     sandbox.htm(&["db", "backup", "saved"]).await.fails(2, "layout_changing");
     let said = sandbox.htm(&["db", "repartition", "--abandon"]).await;
     assert_eq!(said.succeeds().trim(), "the change has ended; the memories are where they were");
-}
-
-#[tokio::test]
-async fn a_url_is_no_file_and_its_password_is_not_shown() {
-    let db = TestDatabase::new().await;
-    let answer = Sandbox::new(&db).htm(&["import", "postgres://ada:lantern@localhost/notes"]).await;
-    assert!(!answer.fails(2, "usage").contains("lantern"), "{answer:?}");
 }

@@ -26,6 +26,10 @@ use crate::verdict::Backoff;
 /// The interval between refreshes of the full-text search statistics.
 const STATISTICS: Duration = Duration::from_secs(10);
 
+/// The interval between looks for tables that have outgrown their statistics. In two seconds of a young database a few
+/// thousand rows are written.
+const GROWN: Duration = Duration::from_secs(2);
+
 /// The interval between counts of the queue's workers.
 const FLEET: Duration = Duration::from_secs(10);
 
@@ -82,6 +86,7 @@ impl Heartbeat {
             every(RETENTION, || Deadline::LONGEST
                 .of(async { operations::sweep(&self.pool).await.map(drop) })),
             every(RETENTION, || Deadline::LONGEST.of(async { learning::sweep(&self.pool).await.map(drop) })),
+            self.analyze_grown(),
             every(STATISTICS, || Deadline::LONGEST
                 .of(async { statistics::refresh_due(&self.pool).await.map(drop) })),
         );
@@ -169,6 +174,15 @@ impl Heartbeat {
             tracing::info!(pruned, "deleted dead letters of texts that are gone or done since");
         }
         Ok(())
+    }
+
+    /// Not at the start: a short drain needs no statistics.
+    async fn analyze_grown(&self) {
+        tokio::time::sleep(GROWN).await;
+        every(GROWN, || {
+            Deadline::LONGEST.of(async { statistics::analyze_grown(&self.pool).await.map(drop) })
+        })
+        .await;
     }
 
     async fn count_fleet(&self) -> htm_core::Result<()> {

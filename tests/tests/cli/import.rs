@@ -181,3 +181,10 @@ async fn a_file_that_is_not_there_is_named() {
     let said = answer.fails(2, "io_error");
     assert!(said.contains("nowhere.jsonl cannot be opened"), "{said}");
 }
+
+#[tokio::test]
+async fn a_url_is_no_file_and_its_password_is_not_shown() {
+    let db = TestDatabase::new().await;
+    let answer = Sandbox::new(&db).htm(&["import", "postgres://ada:lantern@localhost/notes"]).await;
+    assert!(!answer.fails(2, "usage").contains("lantern"), "{answer:?}");
+}

@@ -43,8 +43,9 @@ impl Htm {
         if found.revision != revision {
             return Err(revision_conflict(node, found.revision, revision));
         }
-        bring_in_tx(&mut tx, &model, &[Brought { node, revision: Some(revision), hash: None, vector }])
-            .await?;
+        let namespace = &*found.namespace;
+        let brought = Brought { node, namespace, revision: Some(revision), hash: None, vector };
+        bring_in_tx(&mut tx, &model, &[brought]).await?;
         tx.commit().await?;
         Ok(VectorSet { node, revision, model: model.label })
     }
@@ -79,7 +80,8 @@ impl Htm {
             let Ok(receipt) = result else { continue };
             for (label, vector) in &node.memory.vectors {
                 let hash = Some(node.content_hash.to_vec());
-                let brought = Brought { node: receipt.node, revision: None, hash, vector };
+                let (id, namespace) = (receipt.node, node.namespace);
+                let brought = Brought { node: id, namespace, revision: None, hash, vector };
                 by_model.entry(label).or_default().push(brought);
             }
         }

@@ -319,7 +319,7 @@ pub async fn release(
         "update apalis.jobs j
             set status = 'Pending', attempts = greatest(attempts - 1, 0), lock_by = null, lock_at = null
            from unnest(:jobs::text[], :claimed_at::timestamptz[]) as c(id, lock_at)
-          where j.id = c.id and j.lock_by = :worker and j.lock_at = c.lock_at and j.status = 'Running'"
+          where j.id = c.id and j.id = any (:jobs) and j.lock_by || '' = :worker and j.lock_at = c.lock_at and j.status = 'Running'"
     )
     .bind("worker", worker)?
     .bind("jobs", ids)?

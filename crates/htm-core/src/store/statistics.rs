@@ -27,6 +27,16 @@ pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
     Ok(due.len())
 }
 
+/// Analyzes the small tables that have doubled since PostgreSQL last counted them; returns their number. Until then
+/// statements run with the plans of emptier tables.
+///
+/// # Errors
+/// A database error.
+pub async fn analyze_grown(pool: &PgPool) -> Result<usize> {
+    let analyzed: i32 = sql!("select htm.analyze_grown()").fetch_scalar(pool).await?;
+    Ok(analyzed as usize)
+}
+
 /// Records the namespaces of many new nodes, as [`note_changed_in_tx`]. New nodes are found by their ids, but those of a
 /// long transaction only if no later one ended before it.
 pub(crate) async fn note_written_in_tx<'a>(

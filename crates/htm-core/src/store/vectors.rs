@@ -11,6 +11,7 @@ use crate::model::id::NodeId;
 /// A vector for a node, if that has this revision or this text.
 pub(crate) struct Brought<'a> {
     pub(crate) node: NodeId,
+    pub(crate) namespace: &'a str,
     pub(crate) revision: Option<i32>,
     /// The SHA-256 of the text.
     pub(crate) hash: Option<Vec<u8>>,
@@ -26,6 +27,7 @@ pub(crate) async fn bring_in_tx(
     let statement = include_str!("sql/bring_vectors.sql").replace("{{store}}", &model.store());
     Named::new(&statement)
         .bind("nodes", vectors.iter().map(|it| it.node).collect::<Vec<_>>())?
+        .bind("namespaces", vectors.iter().map(|it| it.namespace).collect::<Vec<_>>())?
         .bind("revisions", vectors.iter().map(|it| it.revision).collect::<Vec<_>>())?
         .bind("hashes", vectors.iter().map(|it| it.hash.clone()).collect::<Vec<_>>())?
         .bind(

@@ -96,9 +96,9 @@ pub async fn unseen(pool: &dyn Connections) -> Result<Vec<Unseen>> {
     sql!(
         "select w.id as worker, w.last_seen, l.lease_ms
            from apalis.workers w join htm.worker_leases l on l.worker = w.id
-          where w.last_seen not between now() - l.lease_ms * interval '1 millisecond' and now()
-            and exists (select from apalis.jobs j
-                         where j.lock_by = w.id and j.status = 'Running' and j.job_type like 'htm.%')"
+          cross join lateral (select from apalis.jobs j
+                               where j.lock_by = w.id and j.status = 'Running' and j.job_type || '' like 'htm.%' limit 1) held
+          where w.last_seen not between now() - l.lease_ms * interval '1 millisecond' and now()"
     )
     .fetch_all(pool)
     .await

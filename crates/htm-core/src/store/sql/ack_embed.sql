@@ -9,8 +9,9 @@
 --
 -- Index: jobs_pkey, nodes_pk
 with held as (
+    -- By their ids: the index of workers has their done jobs too, until a vacuum.
     select id, attempts, metadata -> 'namespace' as namespace from apalis.jobs
-     where id = any (:jobs::text[]) and status = 'Running' and lock_by = :worker and lock_at = :claimed_at
+     where id = any (:jobs::text[]) and status = 'Running' and lock_by || '' = :worker and lock_at = :claimed_at
      order by id
        for update
 ), result as (
@@ -23,6 +24,7 @@ with held as (
            n.deleted_at is null and n.revision = r.revision as lives
       from htm.nodes n
       join result r on r.node = n.id and r.namespace = n.namespace
+     where n.id = any (:nodes::bigint[]) -- not by namespace, whatever the statistics say
      order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
 ), once as (

@@ -5,4 +5,4 @@
 -- Index: jobs_pkey
 update apalis.jobs
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null, last_result = '{"Ok": "learnt"}'
- where id = :job and status = 'Running' and lock_by = :worker and lock_at = :claimed_at
+ where id = :job and status = 'Running' and lock_by || '' = :worker and lock_at = :claimed_at

@@ -11,6 +11,7 @@ with node as (
       from unnest(:jobs::text[], :nodes::bigint[]) as r(job, node)
       join apalis.jobs j on j.id = r.job
       join htm.nodes n on n.id = r.node and n.namespace = j.metadata -> 'namespace'
+     where j.id = any (:jobs::text[]) and n.id = any (:nodes::bigint[]) -- whatever the statistics say
      order by n.id -- as all who lock several
        for share of n
 ), looked_at as (
@@ -26,5 +27,6 @@ update apalis.jobs j
        lock_by     = null,
        lock_at     = null
   from looked_at l
- where j.id = l.job and j.status = 'Running' and j.lock_by = :worker and j.lock_at = :claimed_at
+ where j.id = l.job and j.id = any (:jobs::text[]) and j.status = 'Running' and j.lock_by || '' = :worker
+   and j.lock_at = :claimed_at
 returning l.lives

@@ -3,16 +3,16 @@
 --
 -- {{store}} is the model's table, htm.embeddings_<id>.
 --
--- :nodes bigint[]   :revisions int[], null: any   :hashes bytea[] SHA-256 of each text, null: any
+-- :nodes bigint[]   :namespaces text[]   :revisions int[], null: any   :hashes bytea[] SHA-256 of each text, null: any
 -- :embeddings halfvec[]   :model text its label
 --
 -- Index: nodes_pk
 with node as materialized (
     select n.id, n.namespace, n.created_at, n.revision, u.embedding, u.ord
-      from unnest(:nodes::bigint[], :revisions::int[], :hashes::bytea[], :embeddings::halfvec[]) with ordinality
-        as u(node, revision, hash, embedding, ord)
-      join htm.nodes n on n.id = u.node
-     where n.deleted_at is null and n.revision = coalesce(u.revision, n.revision)
+      from unnest(:nodes::bigint[], :namespaces::text[], :revisions::int[], :hashes::bytea[], :embeddings::halfvec[])
+             with ordinality as u(node, namespace, revision, hash, embedding, ord)
+      join htm.nodes n on n.id = u.node and n.namespace = u.namespace
+     where n.id = any (:nodes::bigint[]) and n.deleted_at is null and n.revision = coalesce(u.revision, n.revision)
        and n.content_hash = coalesce(u.hash, n.content_hash)
      order by n.id
        for share of n

@@ -16,7 +16,8 @@ with failed as (
                and (j.metadata -> 'deferred_since')::timestamptz < now() - :patience_ms * interval '1 millisecond' as too_old
       from unnest(:jobs::text[], :delays_ms::bigint[], :charged::boolean[], :dead::boolean[], :parked_until::timestamptz[], :reasons::text[])
         as f(id, delay_ms, charged, dead, budget_at, reason)
-      join apalis.jobs j on j.id = f.id and j.status = 'Running' and j.lock_by = :worker and j.lock_at = :claimed_at
+      join apalis.jobs j on j.id = f.id
+     where j.id = any (:jobs::text[]) and j.status = 'Running' and j.lock_by || '' = :worker and j.lock_at = :claimed_at
      order by j.id
        for update of j
 )

@@ -24,7 +24,7 @@ with item as materialized (
     select n.id
       from found f
       join htm.nodes n on n.id = f.id and n.namespace = f.namespace and n.content_hash = f.content_hash and n.deleted_at is null
-     where n.expires_at is not null
+     where num_nulls(n.expires_at) = 0 -- not by the index of expiries, whatever the statistics say
      order by n.id
        for no key update of n
 ), node as materialized (

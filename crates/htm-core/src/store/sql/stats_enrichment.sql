@@ -10,13 +10,14 @@ with node as materialized (
     select c.model, count(*) as done
       from htm.completions c
       join node n on n.id = c.node_id and n.revision = c.revision
-     where c.stage = 'embed'
+     where c.stage = 'embed' and (:namespace::text is null or c.namespace = :namespace)
      group by c.model
 ), tagged as (
     select count(*) as done
       from node n
      where exists (select from htm.completions c
-                    where c.node_id = n.id and c.revision = n.revision and c.stage = 'tag')
+                    where c.node_id = n.id and c.revision = n.revision and c.stage = 'tag'
+                      and (:namespace::text is null or c.namespace = :namespace))
 ), job as (
     select job_type as queue,
            count(*) filter (where status = 'Pending' and not metadata ? 'parked') as pending,

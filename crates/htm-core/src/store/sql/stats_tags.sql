@@ -7,7 +7,7 @@
 with tag as (
     select id, namespace, path from htm.tags where :namespace::text is null or namespace = :namespace
 ), counted as (
-    select tag_id, count(*) as nodes from htm.node_tags group by tag_id
+    select tag_id, count(*) as nodes from htm.node_tags where tag_id in (select id from tag) group by tag_id
 ), forgotten as (
     select a.tag_id, count(*) as nodes
       from htm.nodes n

@@ -21,4 +21,4 @@ select count(*)
   from latest n
  where not exists (select from htm.completions c
                     where c.node_id = n.id and c.namespace = n.namespace{{of_c}}
-                       and c.revision = n.revision and c.stage = 'embed' and c.model = :label)
+                       and c.revision = n.revision and c.stage || '' = 'embed' and c.model || '' = :label)

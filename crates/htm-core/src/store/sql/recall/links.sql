@@ -4,11 +4,14 @@
 --
 -- :nodes bigint[] candidates   conditions on the turn m beside one, unless it is a candidate itself
 --
+-- The session is asked for by a function: as a condition of a partial index, it would be read whole where few nodes had
+-- a session at the last ANALYZE.
+--
 -- Index: nodes_pk; nodes_session_seq_idx or nodes_session_idx
 with turn as materialized (
     select n.id, n.namespace, n.session, n.seq, n.created_at
       from htm.nodes n
-     where n.id = any (:nodes){{of_n}} and n.session is not null and length(n.tsv) <= 64 and n.type is distinct from 'passage'
+     where n.id = any (:nodes){{of_n}} and num_nulls(n.session) = 0 and length(n.tsv) <= 64 and n.type is distinct from 'passage'
 ),
 link as (
     -- Places may be any integer.
