@@ -436,7 +436,7 @@ async fn a_statement_about_one_namespace_reads_one_partition() {
         watch!("working memory", "nodes", {
             let robot = htm.robot_in("atlas", "pilot").await.unwrap();
             robot.recall(&ask(Strategy::Fulltext)).await.unwrap();
-            robot.context(&ContextOptions::default()).await;
+            robot.context(&ContextOptions::new(100)).await;
             robot.close().await.unwrap();
         });
         watch!("a tenant's memory", "", {

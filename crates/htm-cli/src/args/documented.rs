@@ -88,6 +88,16 @@ fn the_documents() {
 }
 
 #[test]
+fn every_command_is_in_the_list_of_commands() {
+    let list = fs::read_to_string(root().join("docs/commands.md")).expect("the list");
+    for command in Arguments::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+        let name = command.get_name();
+        let is_listed = [format!("htm {name}"), format!("`{name}`")].iter().any(|it| list.contains(it));
+        assert!(is_listed, "docs/commands.md does not name `htm {name}`");
+    }
+}
+
+#[test]
 fn the_examples_of_the_help_texts() {
     for command in [
         Arguments::command(),
