@@ -419,9 +419,14 @@ async fn a_statement_about_one_namespace_reads_one_partition() {
             htm.recall(&RecallQuery { count_accesses: true, ..ask(Strategy::Vector) }).await.unwrap();
             htm.flush().await;
         });
-        let landing = || Memory::new(format!("a landing {number}")).namespace("atlas").key("landing");
+        let landing =
+            || Memory::new(format!("a landing {number}")).namespace("atlas").key(format!("landing-{number}"));
         watch!("remember one", "", htm.remember(landing()).await.unwrap());
-        watch!("get by its key", "", htm.get_by_key(Some("atlas"), "landing").await.unwrap());
+        watch!(
+            "get by its key",
+            "",
+            htm.get_by_key(Some("atlas"), &format!("landing-{number}")).await.unwrap()
+        );
         let flight = || {
             let expiry = Expiry::After(Duration::from_secs(86_400));
             Memory::new(format!("a flight {number}"))
