@@ -7,15 +7,19 @@
 -- :embeddings halfvec[]   :model text its label
 --
 -- Index: nodes_pk
-with node as materialized (
-    select n.id, n.namespace, n.created_at, n.revision, u.embedding, u.ord
+with brought as (
+    -- In the order of all who lock several: they wait for one another, and never both.
+    select *
       from unnest(:nodes::bigint[], :namespaces::text[], :revisions::int[], :hashes::bytea[], :embeddings::halfvec[])
-             with ordinality as u(node, namespace, revision, hash, embedding, ord)
-      join htm.nodes n on n.id = u.node and n.namespace = u.namespace
-     where n.id = any (:nodes::bigint[]) and n.deleted_at is null and n.revision = coalesce(u.revision, n.revision)
+           with ordinality as u(node, namespace, revision, hash, embedding, ord)
+     order by node
+), node as materialized (
+    -- Each is looked up by its id (`offset 0`), whatever the statistics say about forgotten nodes.
+    select n.id, n.namespace, n.created_at, n.revision, u.embedding, u.ord
+      from brought u
+     cross join lateral (select m.* from htm.nodes m where m.id = u.node and m.namespace = u.namespace offset 0 for share) n
+     where n.deleted_at is null and n.revision = coalesce(u.revision, n.revision)
        and n.content_hash = coalesce(u.hash, n.content_hash)
-     order by n.id
-       for share of n
 ), once as (
     -- Of two memories of a batch with the same text, the last one counts.
     select distinct on (id) * from node order by id, ord desc
