@@ -53,13 +53,19 @@ pub fn worker_options(drain: bool) -> Options {
     }
 }
 
+/// Says that this test leaves something out. `scripts/test.sh` says it again at the end of a run.
+pub fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+    logs::keep_skipped(why);
+}
+
 /// The directory of the local model. None, with a message, if it is not installed.
 pub fn local_model() -> Option<PathBuf> {
     let model = htm_providers::local::default_model_dir();
     if model.join("model.safetensors").exists() {
         return Some(model);
     }
-    eprintln!("skipped: no model at {}; `./justw setup` fetches it", model.display());
+    skipped(&format!("no model at {}; `./justw setup` fetches it", model.display()));
     None
 }
 
@@ -89,7 +95,7 @@ pub(crate) fn fetched(part: &str, what: &str) -> Option<PathBuf> {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => format!("python3: {error}"),
     };
-    eprintln!("skipped: no {what}: {reason}");
+    skipped(&format!("no {what}: {reason}"));
     None
 }
 
@@ -103,7 +109,7 @@ pub fn fetched_sdk(tmp: &str, kind: &str) -> Option<PathBuf> {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => format!("python3: {error}"),
     };
-    eprintln!("skipped: the SDK of {kind} cannot be fetched: {reason}");
+    skipped(&format!("the SDK of {kind} cannot be fetched: {reason}"));
     None
 }
 

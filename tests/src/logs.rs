@@ -1,4 +1,5 @@
-//! The logs of the programs of a test run, and the memories of its databases, for `scripts/check_logs.py`.
+//! The logs of the programs of a test run, and the memories of its databases, for `scripts/check_logs.py`; and what its tests
+//! left out, for `scripts/test.sh`.
 //!
 //! `HTM_TEST_LOGS` names the directory. Without it nothing is kept.
 
@@ -55,6 +56,12 @@ pub(crate) fn keep_log(program: &str, output: &str) {
     for line in output.lines().filter(|line| line.starts_with("20") || line.starts_with("{\"timestamp\"")) {
         append("logs.txt", &format!("{program}: {line}"));
     }
+}
+
+/// Keeps what a test left out, and why.
+pub(crate) fn keep_skipped(why: &str) {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    append("skipped.txt", &format!("skipped: {test}: {}", why.replace('\n', " ")));
 }
 
 fn place() -> Option<PathBuf> {

@@ -84,7 +84,7 @@ async fn content(sandbox: &Sandbox, node: &str) -> serde_json::Value {
 #[tokio::test]
 async fn programs_of_the_last_release_go_on_in_the_schema_of_this_version() {
     let Some(programs) = std::env::var_os("HTM_LAST_RELEASE") else {
-        eprintln!("skipped: no programs of the last release; `./justw test-upgrade` builds them");
+        htm_tests::skipped("no programs of the last release; `./justw test-upgrade` builds them");
         return;
     };
     let db = TestDatabase::empty().await;

@@ -183,7 +183,7 @@ async fn promise_13_no_clock_but_the_databases_counts() {
         .arg("-ldl")
         .status();
     if !compiled.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: there is no C compiler to make a skewed clock with");
+        htm_tests::skipped("there is no C compiler to make a skewed clock with");
         return;
     }
     let skewed = |seconds: &str| {

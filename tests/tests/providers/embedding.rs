@@ -37,7 +37,7 @@ pub(crate) fn local_settings() -> Option<LocalSettings> {
     let from_environment = std::env::var_os("HTM_LOCAL__MODEL_DIR").map(Into::into);
     let model_dir: std::path::PathBuf = from_environment.unwrap_or_else(local::default_model_dir);
     if !model_dir.join("model.safetensors").exists() {
-        eprintln!("skipped: no model at {}; `./justw setup` fetches it", model_dir.display());
+        htm_tests::skipped(&format!("no model at {}; `./justw setup` fetches it", model_dir.display()));
         return None;
     }
     Some(LocalSettings { model_dir, ..LocalSettings::default() })

@@ -204,6 +204,27 @@ async fn a_server_says_where_writes_stand_and_which_replicas_it_reads() {
     assert_eq!(hits(recalled(None).await), Some(0));
     assert_eq!(hits(recalled(Some(&position)).await), Some(1));
     assert_eq!(recalled(Some("yesterday")).await["code"], "header_invalid");
+    // The paths that the console reads, too: what the replica has not replayed is not there.
+    let paths = [
+        ("/v1/timeline", json!({"filter": {}})),
+        ("/v1/timeline/counts", json!({"step": "day"})),
+        ("/v1/stats", Value::Null),
+    ];
+    for (path, body) in paths {
+        let read = async |position: Option<&str>| {
+            let mut request = match body.is_null() {
+                true => http.get(format!("{base}{path}")),
+                false => http.post(format!("{base}{path}")).json(&body),
+            };
+            if let Some(position) = position {
+                request = request.header("htm-wal-position", position);
+            }
+            let response = request.send().await.unwrap();
+            assert!(response.status().is_success(), "{path}: {}", response.text().await.unwrap());
+            response.text().await.unwrap()
+        };
+        assert_ne!(read(None).await, read(Some(&position)).await, "{path} is read at the replica");
+    }
 
     let metrics = text("/metrics").await;
     let metric = |name: &str| metrics.lines().find(|line| line.starts_with(name)).map(str::to_owned);
