@@ -55,11 +55,14 @@ begin
          = (excluded.node_count, excluded.average_lexemes, greatest(s.unseen_count - seen, 0), excluded.refreshed_at);
 end $$;
 
--- Analyzes the tables that have doubled since PostgreSQL last counted them, while they are small, and returns their number.
--- A plan that was made for an empty table serves until the table is analyzed, which autovacuum does once a minute: in that
--- minute a young database has grown by 100,000 rows, and each ack read all of them. Large tables are autovacuum's alone.
+-- Analyzes the tables whose committed rows have doubled since PostgreSQL last counted them, while they are small, and returns
+-- their number. A plan that was made for an empty table serves until the table is analyzed, which autovacuum does once a minute:
+-- in that minute a young database has grown by 100,000 rows, and each ack read all of them. Large tables are autovacuum's alone.
+-- Rows are counted, not bytes: a table of which another transaction has written most would be taken as empty by its plans.
 create function htm.analyze_grown() returns integer
-    language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+    language plpgsql security definer
+    -- A table that autovacuum or an index build has locked is passed over without a warning.
+    set search_path = pg_catalog, pg_temp set client_min_messages = error as $$
 declare
     grown regclass;
     analyzed integer := 0;
@@ -70,7 +73,7 @@ begin
         select c.oid
           from pg_class c
          where c.relnamespace in ('htm'::regnamespace, 'apalis'::regnamespace) and c.relkind = 'r' and c.relpages < 2000
-           and pg_relation_size(c.oid) > 2 * c.relpages::bigint * current_setting('block_size')::bigint
+           and pg_stat_get_live_tuples(c.oid) > 2 * greatest(c.reltuples, 0)
     loop
         execute format('analyze (skip_locked) %s', grown);
         analyzed := analyzed + 1;

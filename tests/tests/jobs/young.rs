@@ -2,7 +2,8 @@
 
 use htm_core::worker::statistics;
 use htm_core::{Memory, Stage};
-use htm_tests::{Plans, TestDatabase, drain, explained};
+use htm_tests::{Plans, Sandbox, TestDatabase, drain, explained, wait_until};
+use sqlx::Connection;
 
 /// Indexes by which a statement about a few nodes would read all of a stage, a namespace, a robot or a worker.
 const OF_MANY: [&str; 4] =
@@ -33,20 +34,44 @@ async fn acks_read_what_they_end_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn tables_that_have_grown_are_analyzed_by_the_workers() {
-    let db = TestDatabase::new().await;
+async fn tables_that_have_grown_are_analyzed() {
+    let mut db = TestDatabase::new().await;
+    db.pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();
+    // The server counts rows a moment after they are committed.
+    let analyze = async || {
+        sqlx::query("select pg_stat_force_next_flush()").execute(&db.pool).await.unwrap();
+        statistics::analyze_grown(&db.pool).await.unwrap()
+    };
+    let counted = async |table: &str| {
+        let count = "select reltuples::bigint from pg_class where oid = $1::regclass";
+        sqlx::query_scalar::<_, i64>(count).bind(table).fetch_one(&db.pool).await.unwrap()
+    };
     let texts: Vec<Memory> = (0..500).map(|number| Memory::new(format!("memory {number}"))).collect();
     db.htm().remember_many(&texts).await.unwrap();
-    assert!(statistics::analyze_grown(&db.pool).await.unwrap() >= 2);
-    let known = "select reltuples::bigint from pg_class where oid = 'htm.nodes'::regclass";
-    assert_eq!(db.count(known).await, 500);
-    assert_eq!(
-        db.count("select reltuples::bigint from pg_class where oid = 'apalis.jobs'::regclass").await,
-        1_000
-    );
-    // What has not grown is left alone, and so is a table that has not doubled.
-    assert_eq!(statistics::analyze_grown(&db.pool).await.unwrap(), 0);
+    assert!(analyze().await >= 2);
+    assert_eq!((counted("htm.nodes").await, counted("apalis.jobs").await), (500, 1_000));
+    // A table that has not doubled is left alone.
     db.htm().remember(Memory::new("one more")).await.unwrap();
-    assert_eq!(statistics::analyze_grown(&db.pool).await.unwrap(), 0);
-    assert_eq!(db.count(known).await, 500);
+    assert_eq!((analyze().await, counted("htm.nodes").await), (0, 500));
+
+    // What another transaction has not committed is not there yet: a table of it would be taken as empty.
+    let mut loading = sqlx::PgConnection::connect_with(&db.options()).await.unwrap();
+    sqlx::raw_sql("begin; insert into htm.robots (namespace, name) select 'fleet', 'robot ' || g from generate_series(1, 9000) g")
+        .execute(&mut loading)
+        .await
+        .unwrap();
+    assert_eq!(analyze().await, 0);
+    assert_eq!(counted("htm.robots").await, 1);
+    sqlx::raw_sql("commit; select pg_stat_force_next_flush()").execute(&mut loading).await.unwrap();
+    assert_eq!((analyze().await, counted("htm.robots").await), (1, 9_001));
+}
+
+#[tokio::test]
+async fn workers_analyze_tables_that_have_grown() {
+    let db = TestDatabase::new().await;
+    let texts: Vec<Memory> = (0..100).map(|number| Memory::new(format!("memory {number}"))).collect();
+    db.htm().remember_many(&texts).await.unwrap();
+    let _worker = Sandbox::new(&db).start("embed-worker", &[]);
+    let counted = "select reltuples::bigint from pg_class where oid = 'htm.nodes'::regclass";
+    wait_until(|| async { db.count(counted).await == 100 }).await;
 }
