@@ -116,7 +116,7 @@ async fn scale(arguments: &Arguments, networks: Option<&Networks>) {
             stage.dead().await.to_string(),
         ]);
     }
-    println!("efficiency: jobs/s ÷ (processes × jobs/s of one); target for 2 and 4: at least 0.85");
+    println!("efficiency: jobs/s ÷ (processes × jobs/s of one); target: at least 0.90");
 }
 
 async fn kill(arguments: &Arguments, networks: Option<&Networks>) {
