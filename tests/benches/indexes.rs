@@ -1,7 +1,8 @@
 //! The kinds of a vector index beside one another: recall@10, latency, size, build time. Then full text by HTM's own search
 //! and by an index of pg_textsearch.
 //!
-//! `./justw bench-indexes`; `-- --nodes 100000,1000000` for a million (an hour, 10 GB of disk). The nodes are those of the
+//! `./justw bench-indexes`; `--nodes 100000,1000000` for a million (two hours, of which DiskANN takes most, and 10 GB of
+//! disk); `--kinds none` for full text alone. The nodes are those of the
 //! benchmark of recall: vectors of 384 dimensions in 1,000 clusters. Recall by vectors asks for 10 of all nodes; a
 //! comparison of all vectors says which they are. Latency is the database's, without the query's embedding. DiskANN
 //! and pg_textsearch are left out where the extensions cannot be fetched.
@@ -27,22 +28,25 @@ const WARM: usize = 10;
 async fn main() {
     let sizes: String = argument("--nodes", "100000".into());
     let rounds: usize = argument("--rounds", 200);
+    let kinds: String = argument("--kinds", "hnsw,hnsw_binary,diskann".into());
     println!("{}, {rounds} questions each", load());
     for size in sizes.split(',') {
         let size: usize = size.trim().parse().expect("--nodes takes numbers, as 100000,1000000");
+        let kinds = kinds.clone();
         // As a server's request: a task of its own, which runs where its connection is polled.
-        tokio::spawn(async move { run(size, rounds).await }).await.expect("asked");
+        tokio::spawn(async move { run(size, rounds, &kinds).await }).await.expect("asked");
     }
     println!("{}", load());
 }
 
-async fn run(size: usize, rounds: usize) {
+async fn run(size: usize, rounds: usize, wanted: &str) {
     let (server, mut kinds) = match OwnServer::start_extended().await {
         Some(server) => (server, vec![VectorIndex::Diskann]),
         None => (OwnServer::start().await, Vec::new()),
     };
     let has_extensions = !kinds.is_empty();
     kinds.splice(0..0, [VectorIndex::Hnsw, VectorIndex::HnswBinary]);
+    kinds.retain(|kind| wanted.split(',').any(|wanted| wanted.trim() == kind.to_string()));
     let prepare = match has_extensions {
         true => {
             "create extension vectorscale; create extension pg_textsearch; alter database htm set maintenance_work_mem = '2GB'"

@@ -332,7 +332,7 @@ impl World {
                 let verdict = match how {
                     0 => Verdict::Retry { delay_ms: 0 },
                     1 => Verdict::Defer { delay_ms: 0 },
-                    2 => Verdict::OverBudget { until: lease.claimed_at },
+                    2 => Verdict::OverBudget { until: lease.claimed_at, tokens: 1 },
                     _ => Verdict::Dead,
                 };
                 let failures: Vec<Failed> = ids

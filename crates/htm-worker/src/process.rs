@@ -285,7 +285,7 @@ impl<H: Handler> Processor<H> {
                         "budget_spent: namespace `{}` has spent its tokens for today",
                         item.namespace
                     ),
-                    verdict: Verdict::OverBudget { until },
+                    verdict: Verdict::OverBudget { until, tokens: item.tokens },
                     job: item.job,
                 }),
             }

@@ -204,12 +204,38 @@ async fn a_job_that_was_refused_before_midnight_and_parked_after_it_waits_for_th
     let failed = Failed {
         job: claimed[0].id.clone(),
         reason: "budget_spent".into(),
-        verdict: Verdict::OverBudget { until: midnight },
+        verdict: Verdict::OverBudget { until: midnight, tokens: 1 },
     };
     jobs::fail(&db.pool, &lease, &[failed], Duration::MAX).await.unwrap();
     let mut claims = Claims::new(Stage::Embed.queue(), Some(MODEL), "worker");
     let again = claims.next(&db.pool, 1, Wanted::Any).await.unwrap();
     assert_eq!(again.expect("the new day has begun").1[0].attempt, 1);
+}
+
+#[tokio::test]
+async fn a_job_is_not_parked_for_a_budget_that_was_raised_since_the_refusal() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let providers = htm.providers().unwrap();
+    for raised in [Some(20), None] {
+        providers.set_budget("default", Some(10)).await.unwrap();
+        sqlx::query("update htm.budgets set tokens_used = 10").execute(&db.pool).await.unwrap();
+        htm.remember(Memory::new(format!("raised to {raised:?}"))).await.unwrap();
+        let (lease, claimed) = super::claim_as(&db, "worker").await;
+        let spent = governor::spend(&db.pool, &[("default", 5)]).await.unwrap();
+        let Spent::TooMuch { until } = spent[0] else { panic!("there is no room") };
+        // Before the refusal is written, the raise finds no parked job.
+        assert_eq!(providers.set_budget("default", raised).await.unwrap(), 0);
+        let parked = Failed {
+            job: claimed[0].id.clone(),
+            reason: "budget_spent".into(),
+            verdict: Verdict::OverBudget { until, tokens: 5 },
+        };
+        jobs::fail(&db.pool, &lease, &[parked], Duration::MAX).await.unwrap();
+        let (_, again) = super::claim_as(&db, "worker").await;
+        assert_eq!((again[0].id.as_str(), again[0].attempt), (claimed[0].id.as_str(), 1), "{raised:?}");
+        sqlx::query("delete from apalis.jobs").execute(&db.pool).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -208,16 +208,18 @@ pub enum Verdict {
     OverBudget {
         /// The start of the next budget, as of the refusal: the day may have changed when this is written.
         until: DateTime<Utc>,
+        /// The tokens that it would have spent. If the budget has room for them by now, the job is due at once.
+        tokens: u32,
     },
     /// A dead letter at once.
     Dead,
 }
 
 impl Verdict {
-    fn parked_until(self) -> Option<DateTime<Utc>> {
+    fn over_budget(self) -> (Option<DateTime<Utc>>, i64) {
         match self {
-            Verdict::OverBudget { until } => Some(until),
-            _ => None,
+            Verdict::OverBudget { until, tokens } => (Some(until), tokens.into()),
+            _ => (None, 0),
         }
     }
 }
@@ -240,6 +242,8 @@ pub async fn fail(
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
         Verdict::OverBudget { .. } | Verdict::Dead => 0,
     });
+    let (parked_until, tokens): (Vec<_>, Vec<_>) =
+        failures.iter().map(|failure| failure.verdict.over_budget()).unzip();
     let held = sql!(include_str!("sql/fail_jobs.sql"))
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?
@@ -253,10 +257,8 @@ pub async fn fail(
                 .collect::<Vec<_>>(),
         )?
         .bind("dead", failures.iter().map(|failure| failure.verdict == Verdict::Dead).collect::<Vec<_>>())?
-        .bind(
-            "parked_until",
-            failures.iter().map(|failure| failure.verdict.parked_until()).collect::<Vec<_>>(),
-        )?
+        .bind("parked_until", parked_until)?
+        .bind("tokens", tokens)?
         .bind(
             "reasons",
             failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>(),

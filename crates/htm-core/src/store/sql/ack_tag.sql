@@ -90,5 +90,5 @@ update apalis.jobs j
        last_result = jsonb_build_object('Ok', case when n.id is null then 'superseded' else 'tagged' end)
   from result r
   left join node n on n.job = r.job and n.lives
- where j.id = r.job
+ where j.id = r.job and j.id = any (:jobs::text[]) -- whatever the statistics say
 returning j.id, n.id is not null as written

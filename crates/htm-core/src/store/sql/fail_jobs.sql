@@ -2,24 +2,40 @@
 --
 -- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids
 -- :delays_ms bigint[] until the next attempt   :charged boolean[] the attempt is charged   :dead boolean[] dead now
--- :parked_until timestamptz[] or null: its namespace's budget is spent until then   :reasons text[] what happened
+-- :parked_until timestamptz[] or null: its namespace's budget is spent until then   :tokens bigint[] it would spend
+-- :reasons text[] what happened
 -- :patience_ms bigint for which a job may be put off without charge: then it is parked until somebody retries it
 --
 -- A job that was tried and did not end its worker is no suspect any more (claim_jobs.sql).
 --
+-- A budget that was raised or removed since the refusal has room: its job is due at once. The budget is locked, so that
+-- a raise either is seen here, or finds the job parked.
+--
 -- The fence is (lock_by, lock_at): a stale holder changes nothing. Returns the ids that were held.
--- Index: jobs_pkey
-with failed as (
-    select j.id, f.delay_ms, f.charged, f.reason, f.budget_at,
+-- Index: jobs_pkey, budgets_pk
+with held as (
+    select j.id, f.delay_ms, f.charged, f.reason, f.budget_at, f.tokens, j.metadata -> 'namespace' as namespace,
            f.dead or (f.charged and j.attempts >= j.max_attempts) as dead,
-           not f.dead and not f.charged and f.budget_at is null
+           not f.dead and not f.charged
                and (j.metadata -> 'deferred_since')::timestamptz < now() - :patience_ms * interval '1 millisecond' as too_old
-      from unnest(:jobs::text[], :delays_ms::bigint[], :charged::boolean[], :dead::boolean[], :parked_until::timestamptz[], :reasons::text[])
-        as f(id, delay_ms, charged, dead, budget_at, reason)
+      from unnest(:jobs::text[], :delays_ms::bigint[], :charged::boolean[], :dead::boolean[], :parked_until::timestamptz[],
+                  :tokens::bigint[], :reasons::text[]) as f(id, delay_ms, charged, dead, budget_at, tokens, reason)
       join apalis.jobs j on j.id = f.id
      where j.id = any (:jobs::text[]) and j.status = 'Running' and j.lock_by || '' = :worker and j.lock_at = :claimed_at
      order by j.id
        for update of j
+), budget as materialized (
+    select namespace, tokens_per_day, tokens_used from htm.budgets
+     where namespace = any (array(select namespace from held where budget_at is not null))
+     order by namespace -- as all who lock several
+       for share
+), failed as (
+    select h.id, h.delay_ms, h.charged, h.reason, h.dead, h.too_old and h.budget_at is null as too_old,
+           case when b.namespace is not null then h.budget_at end as budget_at
+      from held h
+      -- As htm.spend refuses.
+      left join budget b on b.namespace = h.namespace and b.tokens_used + h.tokens > b.tokens_per_day
+                        and (b.tokens_used > 0 or b.tokens_per_day = 0)
 )
 update apalis.jobs j
    set status      = case when f.dead then 'Killed' else 'Pending' end,
@@ -37,5 +53,5 @@ update apalis.jobs j
        lock_by     = null,
        lock_at     = null
   from failed f
- where j.id = f.id
+ where j.id = f.id and j.id = any (:jobs::text[]) -- whatever the statistics say
 returning j.id, j.status = 'Killed' as dead
