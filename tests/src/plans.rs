@@ -73,6 +73,23 @@ impl Plan {
         }
         tables
     }
+
+    /// The tables that it read whole: one by one, or by an index without a condition.
+    pub fn whole(&self) -> BTreeSet<&str> {
+        let (mut tables, mut nodes) = (BTreeSet::new(), vec![&self.root]);
+        while let Some(node) = nodes.pop() {
+            let is_whole = match node["Node Type"].as_str() {
+                Some("Seq Scan") => true,
+                Some("Index Scan" | "Index Only Scan") => node["Index Cond"].is_null(),
+                _ => false,
+            };
+            if is_whole && node["Actual Loops"].as_f64().is_some_and(|loops| loops > 0.0) {
+                tables.extend(node["Relation Name"].as_str());
+            }
+            nodes.extend(node["Plans"].as_array().into_iter().flatten());
+        }
+        tables
+    }
 }
 
 /// The statement with an outline of what ran of its plan.

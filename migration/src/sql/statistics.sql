@@ -55,29 +55,36 @@ begin
          = (excluded.node_count, excluded.average_lexemes, greatest(s.unseen_count - seen, 0), excluded.refreshed_at);
 end $$;
 
--- Analyzes the tables whose committed rows have doubled since PostgreSQL last counted them, while they are small, and returns
--- their number. A plan that was made for an empty table serves until the table is analyzed, which autovacuum does once a minute:
--- in that minute a young database has grown by 100,000 rows, and each ack read all of them. Large tables are autovacuum's alone.
--- Rows are counted, not bytes: a table of which another transaction has written most would be taken as empty by its plans.
-create function htm.analyze_grown() returns integer
-    language plpgsql security definer
-    -- A table that autovacuum or an index build has locked is passed over without a warning.
-    set search_path = pg_catalog, pg_temp set client_min_messages = error as $$
+-- Analyzes one table whose committed rows have doubled since PostgreSQL last counted them; returns whether there was one. A
+-- plan that was made for an empty table serves until the table is analyzed, which autovacuum does once a minute: in that minute
+-- a young database has grown by 100,000 rows, and each ack read all of them. A table of 2,000 pages by the last count is
+-- autovacuum's alone. Rows are counted, not bytes: a table of which another transaction has written most would be taken as empty.
+--
+-- One table a transaction: writers queue behind its lock if something else waits for it, and after an error the counts would
+-- stay, but not the statistics.
+create function htm.analyze_grown() returns boolean
+    language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     grown regclass;
-    analyzed integer := 0;
 begin
     -- One at a time does the work of all.
-    if not pg_try_advisory_xact_lock(hashtext('htm.analyze_grown')) then return 0; end if;
+    if not pg_try_advisory_xact_lock(hashtext('htm.analyze_grown')) then return false; end if;
     for grown in
         select c.oid
           from pg_class c
          where c.relnamespace in ('htm'::regnamespace, 'apalis'::regnamespace) and c.relkind = 'r' and c.relpages < 2000
            and pg_stat_get_live_tuples(c.oid) > 2 * greatest(c.reltuples, 0)
+         order by pg_stat_get_live_tuples(c.oid) desc
     loop
-        execute format('analyze (skip_locked) %s', grown);
-        analyzed := analyzed + 1;
+        begin
+            -- Without "nowait", each pass over a table that an index build has locked would be a warning in the server's log.
+            execute format('lock table only %s in share update exclusive mode nowait', grown);
+        exception when lock_not_available or undefined_table or syntax_error then -- a dropped table is its number
+            continue;
+        end;
+        execute format('analyze %s', grown);
+        return true;
     end loop;
-    return analyzed;
+    return false;
 end $$;
 revoke execute on function htm.analyze_grown from public;

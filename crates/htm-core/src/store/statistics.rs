@@ -33,8 +33,17 @@ pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
 /// # Errors
 /// A database error.
 pub async fn analyze_grown(pool: &PgPool) -> Result<usize> {
-    let analyzed: i32 = sql!("select htm.analyze_grown()").fetch_scalar(pool).await?;
-    Ok(analyzed as usize)
+    let mut analyzed = 0;
+    loop {
+        // A table may take longer than the application's statement timeout.
+        let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
+        let one: bool = sql!("select htm.analyze_grown()").fetch_scalar(&mut *tx).await?;
+        tx.commit().await?;
+        if !one {
+            return Ok(analyzed);
+        }
+        analyzed += 1;
+    }
 }
 
 /// Records the namespaces of many new nodes, as [`note_changed_in_tx`]. New nodes are found by their ids, but those of a
