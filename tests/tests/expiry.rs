@@ -242,6 +242,28 @@ async fn many_writers_of_one_text_do_not_wait_for_one_another() {
 }
 
 #[tokio::test]
+async fn repeats_hold_their_nodes_in_the_order_of_all() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let lasting = remember(&htm, "lasting", None).await;
+    let expiring = remember(&htm, "expiring", Some(Expiry::After(HOUR))).await;
+    let mut forgetting = db.pool.begin().await.unwrap();
+    let hold = "select from htm.nodes where id = $1 for update nowait";
+    sqlx::query(hold).bind(lasting).execute(&mut *forgetting).await.unwrap();
+    let repeats = {
+        let htm = htm.clone();
+        let texts = ["expiring", "lasting"].map(|text| Memory::new(text).expires(Expiry::After(2 * HOUR)));
+        tokio::spawn(async move { htm.remember_many(&texts).await })
+    };
+    wait_until(|| async { db.count(WAITING).await == 1 }).await;
+    // It waits for the first, and does not hold the second meanwhile.
+    sqlx::query(hold).bind(expiring).execute(&mut *forgetting).await.unwrap();
+    forgetting.rollback().await.unwrap();
+    repeats.await.unwrap().unwrap();
+    assert_eq!((hours(&db, lasting).await, hours(&db, expiring).await), (None, Some(2)));
+}
+
+#[tokio::test]
 async fn an_edit_changes_the_expiry() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

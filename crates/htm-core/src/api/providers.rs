@@ -2,6 +2,7 @@
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
+use crate::store::again::{again, met_another};
 use crate::store::providers;
 pub use crate::store::providers::{Budget, LimitChanges, Provider, TokenUsage};
 
@@ -61,7 +62,8 @@ impl Providers<'_> {
     /// # Errors
     /// `namespace_invalid`, `budget_out_of_range` for a budget below 0, or a database error.
     pub async fn set_budget(&self, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
-        providers::set_budget(self.htm.pool(), namespace, tokens_per_day).await
+        // It meets jobs that are refused at this moment.
+        again(met_another, || providers::set_budget(self.htm.pool(), namespace, tokens_per_day)).await
     }
 
     /// The tokens that each namespace has spent at each model in the last days, today included: those of the memories whose

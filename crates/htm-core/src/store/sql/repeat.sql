@@ -20,20 +20,28 @@ with item as materialized (
                             and m.content_hash = i.content_hash and m.deleted_at is null
                           limit 1) n
 ), expiring as materialized (
-    -- They are prolonged in the same transaction. With shared locks, two writers of a text would wait for one another.
-    select n.id
+    select count(*) > 0 as any_expires
       from found f
       join htm.nodes n on n.id = f.id and n.namespace = f.namespace and n.content_hash = f.content_hash and n.deleted_at is null
      where num_nulls(n.expires_at) = 0 -- not by the index of expiries, whatever the statistics say
-     order by n.id
-       for no key update of n
-), node as materialized (
+), held as materialized (
+    -- What expires is prolonged in the same transaction: with shared locks, two writers of a text would wait for one another.
+    -- The rest is held alike: all who lock several nodes lock them in one order.
     select f.ord, f.robot_id, n.namespace, n.id
       from found f
       join htm.nodes n on n.id = f.id and n.namespace = f.namespace and n.content_hash = f.content_hash and n.deleted_at is null
-     where (select count(*) from expiring) >= 0
+     where (select any_expires from expiring)
+     order by n.id
+       for no key update of n
+), shared as materialized (
+    select f.ord, f.robot_id, n.namespace, n.id
+      from found f
+      join htm.nodes n on n.id = f.id and n.namespace = f.namespace and n.content_hash = f.content_hash and n.deleted_at is null
+     where not (select any_expires from expiring)
      order by n.id
        for share of n
+), node as (
+    select * from held union all select * from shared
 ), counted as (
     insert into htm.repeats as r (namespace, node_id, robot_id, count)
     select namespace, id, robot_id, count(*) from node group by namespace, id, robot_id order by id, robot_id
