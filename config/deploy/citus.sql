@@ -1,12 +1,13 @@
 -- Citus: the memories are distributed by namespace. Run it on the coordinator, once, after `htm db migrate` and before the
 -- first memory. It was not run with Citus: docs/partitions.md says what was checked.
 
--- What statements join to a memory, whatever its namespace: a copy on each node of Citus. These tables are small, and
--- change rarely. Jobs, keys and the rest stay on the coordinator.
+-- What is global, or joined to a memory, whatever its namespace: a copy on each node of Citus. These tables are small, and
+-- change rarely. Jobs and the rest stay on the coordinator.
 select create_reference_table(name)
   from unnest(array['htm.embedding_models', 'htm.providers', 'htm.robots', 'htm.merged_robots', 'htm.robot_groups',
                     'htm.group_members', 'htm.tags', 'htm.tag_synonyms', 'htm.tag_changes', 'htm.tag_change_names',
-                    'htm.budgets', 'htm.quotas', 'htm.retention', 'htm.learning', 'htm.rankings', 'htm.ranking_choices']) with ordinality t(name, place)
+                    'htm.budgets', 'htm.quotas', 'htm.retention', 'htm.learning', 'htm.rankings', 'htm.ranking_choices',
+                    'htm.api_keys']) with ordinality t(name, place)
  order by place;
 
 -- What belongs to a namespace is on one node of Citus, with all that is joined to it.

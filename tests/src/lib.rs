@@ -53,6 +53,25 @@ pub fn worker_options(drain: bool) -> Options {
     }
 }
 
+/// The files below a directory of the project that have an extension, sorted.
+pub fn files(dir: &str, extension: &str) -> Vec<PathBuf> {
+    fn walk(dir: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(dir).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(&path, extension, found);
+            } else if path.extension().is_some_and(|it| it == extension) {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the project");
+    walk(&root.join(dir), extension, &mut found);
+    found.sort();
+    found
+}
+
 /// Says that this test leaves something out. `scripts/test.sh` says it again at the end of a run.
 pub fn skipped(why: &str) {
     eprintln!("skipped: {why}");

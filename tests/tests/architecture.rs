@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{CargoOpt, DependencyKind, Metadata, MetadataCommand, PackageId};
+use htm_tests::files;
 
 /// The crates from the bottom up. One may depend on those of a lower level, never on its own level or a higher one.
 const LEVELS: &[(&str, u8)] = &[
@@ -219,22 +220,5 @@ fn parameters(text: &str) -> BTreeSet<String> {
             found.insert(format!("{sign}{name}"));
         }
     }
-    found
-}
-
-fn files(dir: &str, extension: &str) -> Vec<PathBuf> {
-    fn walk(dir: &Path, extension: &str, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, extension, found);
-            } else if path.extension().is_some_and(|it| it == extension) {
-                found.push(path);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    walk(&root().join(dir), extension, &mut found);
-    found.sort();
     found
 }

@@ -1,12 +1,16 @@
 //! The rules by which Citus distributes tables, checked without it: the tables by the catalog, the statements by their text.
 
+#[path = "citus/statements.rs"]
+mod statements;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use htm_core::Stage;
 use htm_tests::{TestDatabase, drain};
 use regex::Regex;
+use statements::Tables;
 
 /// Citus' functions, as far as they record what they are asked for.
 const RECORDER: &str = "
@@ -44,86 +48,146 @@ async fn the_tables_can_be_distributed() {
     assert_eq!(broken, Vec::<String>::new());
 }
 
-/// Statements of each write, recall and job.
-const HOT: &[&str] = &[
-    "remember.sql",
-    "remember_one.sql",
-    "repeat.sql",
-    "ack_embed.sql",
-    "ack_tag.sql",
-    "ack_superseded.sql",
-    "timeline.sql",
-    "page.sql",
-    "restore_working_memory.sql",
-    "keep_working_memory.sql",
-    "live_nodes.sql",
-    "add_accesses.sql",
-    "successors.sql",
-    "neighbours.sql",
-    "related.sql",
-];
-
-/// Tables that statements look up without the namespace, and why.
-const ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("recall/tagged.sql", "nt", "a tag's number is of one namespace, and its index has no namespace"),
-    ("timeline.sql", "nt", "as above"),
-    ("keep_working_memory.sql", "n", "a working memory has its nodes by their numbers"),
-    ("keep_working_memory.sql", "", "as above"),
-    ("live_nodes.sql", "n", "as above"),
+/// Rows that are looked up without the namespace: why, in which file, by which alias.
+const ELSEWHERE: &[(&str, &[(&str, &[&str])])] = &[
     (
-        "related.sql",
-        "r",
-        "a node is asked for by its number; those that are related to it are read by its namespace",
+        "a memory is asked for by its number",
+        &[
+            ("edit.rs", &["n"]),
+            ("expiry.rs", &[""]),
+            ("feedback.rs", &[""]),
+            ("forget.rs", &["n"]),
+            ("import.rs", &["n"]),
+            ("keepers.sql", &[""]),
+            ("keep_working_memory.sql", &["n", ""]),
+            ("live_nodes.sql", &["n"]),
+            ("nodes.rs", &["f", "n"]),
+            ("relations.rs", &["m", "n"]),
+            ("restore_working_memory.sql", &["w"]),
+            ("status.sql", &["n"]),
+        ],
     ),
-    ("recall/then_former.sql", "f", "a part of statements as of an earlier time, which are not hot"),
-    ("recall/then_former.sql", "n", "a part of statements as of an earlier time, which are not hot"),
-    ("recall/then_same.sql", "n", "a part of statements as of an earlier time, which are not hot"),
+    (
+        "a tag's number is of one namespace, and its index has no namespace",
+        &[
+            ("cooccurring_tags.sql", &["a", "its"]),
+            ("filter.rs", &["nt"]),
+            ("nodes_below.sql", &["a"]),
+            ("recall/tagged.sql", &["nt"]),
+            ("tag_changes.rs", &["a"]),
+            ("tag_uses.sql", &["a"]),
+            ("timeline.sql", &["nt"]),
+        ],
+    ),
+    (
+        "a part of statements that have the key",
+        &[("recall/then_former.sql", &["n"]), ("recall/then_same.sql", &["n"]), ("then.rs", &["a"])],
+    ),
+    (
+        "a sweep or a backfill of all namespaces",
+        &[
+            ("backfill_chunk.sql", &["n"]),
+            ("expired_nodes.sql", &["n"]),
+            ("learning.rs", &[""]),
+            ("missing_vectors.sql", &["n"]),
+            ("model_lost.sql", &["n"]),
+            ("model_overview.sql", &["n", ""]),
+            ("namespaces.sql", &[""]),
+            ("observe_writes.sql", &["s", ""]),
+            ("prune_dead.sql", &["n"]),
+            ("purge_jobs.sql", &["n"]),
+            ("repair_nodes.sql", &["n"]),
+        ],
+    ),
+    (
+        "an operator's command or figures, of all namespaces if none is named",
+        &[
+            ("audit.rs", &[""]),
+            ("events.sql", &["x"]),
+            ("export.rs", &[""]),
+            ("export/settings.rs", &[""]),
+            ("export_relations.sql", &["x"]),
+            ("htm-runtime/src/layout.rs", &[""]),
+            ("htm-runtime/src/private_pg/upgrade/database.rs", &[""]),
+            ("merge_robots.sql", &[""]),
+            ("queues.rs", &[""]),
+            ("retry_jobs.sql", &["n"]),
+            ("robot_statistics.sql", &["w", ""]),
+            ("server.rs", &["n"]),
+            ("stats_enrichment.sql", &["c", ""]),
+            ("stats_tags.sql", &["n", ""]),
+            ("stats_working_memory.sql", &["w"]),
+            ("token_usage.sql", &["c"]),
+            ("unknown_namespaces.sql", &["n"]),
+            ("would_merge_robots.sql", &["w"]),
+        ],
+    ),
+    (
+        "an erasure",
+        &[
+            ("erase.rs", &["n", "t", ""]),
+            ("erase_digest.sql", &["n"]),
+            ("erase_jobs.sql", &["n"]),
+            ("erase_matches.sql", &["n"]),
+            ("erase_record.sql", &["n"]),
+            ("erase_tags.sql", &["nt"]),
+            ("purge.rs", &["n"]),
+        ],
+    ),
 ];
 
 #[test]
-fn hot_statements_have_the_key() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/htm-core/src/store/sql");
-    let recall = fs::read_dir(folder.join("recall")).unwrap();
-    let of_recall = recall.map(|file| format!("recall/{}", file.unwrap().file_name().to_str().unwrap()));
-    let files: BTreeSet<String> = HOT.iter().map(|name| (*name).to_owned()).chain(of_recall).collect();
-    assert!(files.len() > 25);
-    let read = Regex::new(concat!(
-        r"(?:from|join|using)\s+(?:htm\.(?:nodes|visible_nodes|node_tags|completions|repeats|node_accesses|working_memory",
-        r"|namespace_statistics|lexeme_statistics|relations|node_revisions|documents|group_memory)|\{\{store\}\})\b\s*(?:as\s+)?(\w*)"
-    ))
-    .unwrap();
-    let written = Regex::new(
-        r"insert into (?:htm\.(?:nodes|node_tags|completions|repeats)|\{\{store\}\})[^(]*\(([^)]*)\)",
-    )
-    .unwrap();
-    let mut missing = BTreeMap::<String, BTreeSet<String>>::new();
-    for file in &files {
-        let text = fs::read_to_string(folder.join(file)).unwrap();
-        let text: Vec<&str> = text.lines().map(|line| line.split("--").next().unwrap()).collect();
-        let text = text.join("\n");
-        for found in written.captures_iter(&text) {
-            assert!(found[1].contains("namespace"), "{file} writes {}", &found[1]);
+fn statements_have_the_key() {
+    let tables = Tables::of(include_str!("../../config/deploy/citus.sql"));
+    let excepted: BTreeMap<&str, &[&str]> =
+        ELSEWHERE.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
+    let (mut missing, mut unneeded, mut read) = (BTreeMap::new(), Vec::new(), 0);
+    for (file, statements) in statements() {
+        let name = file.strip_prefix("htm-core/src/store/").unwrap_or(&file).trim_start_matches("sql/");
+        let excepted = excepted.get(name).copied().unwrap_or_default();
+        let rows = |excepted: &[&str]| -> BTreeSet<String> {
+            statements
+                .iter()
+                .flat_map(|statement| statements::unkeyed(statement, &tables, excepted))
+                .collect()
+        };
+        let unkeyed = rows(excepted);
+        if !unkeyed.is_empty() {
+            missing.insert(name.to_owned(), unkeyed);
         }
-        for found in read.captures_iter(&text) {
-            let row = match &found[1] {
-                "" | "where" => "",
-                row => row,
-            };
-            // Composed by `Conditions` and `Reader::of_namespace`, whose conditions name the namespace.
-            let composed = match row {
-                "m" => text.contains("{{conditions}}") || text.contains("{{of_m}}"),
-                "e" | "n" | "near" => {
-                    text.contains("{{scope}}") || text.contains(&format!("{{{{of_{row}}}}}"))
-                }
-                "" => text.contains("where namespace =") || text.contains("and namespace ="),
-                _ => false,
-            };
-            let has_key = Regex::new(&format!(r"\b{row}\.namespace\s*=|=\s*{row}\.namespace\b")).unwrap();
-            let is_known = ELSEWHERE.iter().any(|(other, alias, _)| other == file && *alias == row);
-            if !composed && !is_known && (row.is_empty() || !has_key.is_match(&text)) {
-                missing.entry(file.clone()).or_default().insert(row.to_owned());
-            }
+        let without = rows(&[]);
+        unneeded.extend(
+            excepted.iter().filter(|row| !without.contains(**row)).map(|row| format!("{name} {row}")),
+        );
+        for statement in &statements {
+            assert_eq!(statements::written_without(statement, &tables), Vec::<String>::new(), "{name}");
         }
+        read += statements.len();
     }
+    assert!(read > 300, "{read} statements");
     assert_eq!(missing, BTreeMap::new());
+    assert_eq!(unneeded, Vec::<String>::new(), "exceptions that are none");
+}
+
+/// The statements of each file: an SQL file is one, and Rust has them as literals.
+fn statements() -> Vec<(String, Vec<String>)> {
+    let literal =
+        Regex::new(r###"//[^\n]*|r"([^"]*)"|r#"(.*?)"#|"((?:[^"\\]|\\(?s:.))*)"|'(?:[^'\\]|\\.)'"###)
+            .unwrap();
+    let is_statement =
+        Regex::new(r"^\s*(?:select|insert|update|delete|with)\b|\b(?:from|join) htm\.").unwrap();
+    let read = |file: PathBuf| {
+        let text = fs::read_to_string(&file).unwrap();
+        let found = match file.extension().unwrap() == "sql" {
+            true => vec![text],
+            false => (literal.captures_iter(&text))
+                .filter_map(|found| (1..4).find_map(|part| found.get(part)))
+                .map(|literal| literal.as_str().to_owned())
+                .filter(|literal| is_statement.is_match(literal))
+                .collect(),
+        };
+        let (_, name) = file.to_str().unwrap().split_once("/crates/").unwrap();
+        (name.to_owned(), found)
+    };
+    htm_tests::files("crates", "sql").into_iter().chain(htm_tests::files("crates", "rs")).map(read).collect()
 }

@@ -80,8 +80,8 @@ select n.id as node_id, n.namespace, n.revision, s.stage
              select 'tag', null, 'htm.tag') s
  where n.deleted_at is null
    and not exists (select from htm.completions c
-                    where c.node_id = n.id and c.revision = n.revision and c.stage = s.stage
-                      and (s.model is null or c.model = s.model))
+                    where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision
+                      and c.stage = s.stage and (s.model is null or c.model = s.model))
    and not exists (select from apalis.jobs j
                     where j.job_type like 'htm.%' and j.job_type = s.queue and j.status <> 'Done'
                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's

@@ -23,14 +23,14 @@ async fn no_table_is_read_as_a_whole() {
     let tagged = Memory::new("a zeppelin").namespace("atlas").tag("vehicle:airship".parse().unwrap());
     db.htm().remember(tagged).await.unwrap();
     drain(&db, Stage::Embed).await;
-    // Ten namespaces of 3,000 nodes each. One node in 71 has another text since. One in seven was away for a while, and
+    // Ten namespaces of 3,000 nodes each. One node in 20 has another text since. One in seven was away for a while, and
     // supersedes another one.
     let filling = "insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding, session, seq,
                                          revision, created_at, remembered_at, updated_at)
          select case when i % 10 = 0 then 'atlas' else 'tenant-' || i % 10 end, (select min(id) from htm.robots),
                 'word' || i || ' of ' || i % 100, sha256(i::text::bytea), 1, 'estimate', 'flight' || i / 100, i % 100,
-                case when i % 71 = 0 then 2 else 1 end, t.at, t.at,
-                case when i % 71 = 0 then clock_timestamp() else t.at end
+                case when i % 20 = 0 then 2 else 1 end, t.at, t.at,
+                case when i % 20 = 0 then clock_timestamp() else t.at end
            from generate_series(1, 30000) i, lateral (select now() - interval '2 days' + i * interval '1 second' as at) t;
          insert into htm.node_revisions (namespace, node_id, revision, content, author, written_at)
          select namespace, id, 1, 'former ' || content, 'ada', created_at from htm.nodes where revision = 2;

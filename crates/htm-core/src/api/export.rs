@@ -246,7 +246,7 @@ impl Exporter {
             }
             Step::Memories { namespace, after } => self.page(namespace, after).await?,
             Step::Page { namespace, page, of: Some((node, after)), last } => {
-                let texts = store::revisions(&mut self.tx, node, after).await?;
+                let texts = store::revisions(&mut self.tx, &namespace, node, after).await?;
                 let of = texts.last().map(|it| (node, it.revision));
                 texts.into_iter().for_each(|it| self.add(Line::Revision(it)));
                 Step::Page { namespace, page, of, last }
@@ -342,7 +342,7 @@ impl Exporter {
         let (of, forgotten) = (self.namespaces.as_deref(), self.options.forgotten);
         let mut page = store::nodes(&mut self.tx, &namespace, after, forgotten, of).await?;
         for model in &self.models {
-            store::add_vectors(&mut self.tx, model, &mut page).await?;
+            store::add_vectors(&mut self.tx, model, &namespace, &mut page).await?;
         }
         Ok(match page.last().map(|it| (it.created_at, it.node)) {
             None => Step::Namespaces(namespace),

@@ -180,7 +180,7 @@ impl<'a> Files<'a> {
         self.lock(&mut tx, &files).await?;
         let (nodes, keys): (Vec<NodeId>, Vec<String>) = files.into_iter().unzip();
         let paths = keys.iter().map(|key| old.moved(key, &new)).collect::<Result<Vec<FilePath>>>()?;
-        match store::rename_in_tx(&mut tx, &nodes, &paths).await {
+        match store::rename_in_tx(&mut tx, self.namespace, &nodes, &paths).await {
             // Another call has remembered something with such a key meanwhile.
             Err(error) if error.violates("nodes_namespace_key_key") => return Err(destination_exists(&new)),
             result => result?,

@@ -210,6 +210,7 @@ impl Group {
 
     /// As [`shutdown`](Self::shutdown), if `fence` may write.
     pub(crate) async fn shutdown_as(&self, after: AfterShutdown, fence: Option<Fence<'_>>) -> Result<u64> {
+        let namespace = self.checked_namespace()?;
         let group = self.id().await?;
         let mut tx = self.htm.pool().begin().await?;
         groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
@@ -222,7 +223,7 @@ impl Group {
             let held = self.held_in_tx(&mut tx, group).await?;
             let removed = held.memory().iter().map(|entry| entry.node).collect();
             let changes = Changes { removed, ..Changes::default() };
-            group_memory::write_in_tx(&mut tx, group, None, &changes).await?;
+            group_memory::write_in_tx(&mut tx, group, namespace, None, &changes).await?;
         }
         tx.commit().await?;
         groups::notify(self.htm.pool(), group).await;
@@ -282,16 +283,16 @@ impl Group {
                 let (added, removed) = (receipt.transferred.clone(), evicted.clone());
                 receipt.evicted = evicted;
                 let changes = Changes { added, removed, ..Changes::default() };
-                group_memory::write_in_tx(&mut tx, id, None, &changes).await?;
+                group_memory::write_in_tx(&mut tx, id, namespace, None, &changes).await?;
             }
             (TransferTarget::Robot(name), ..) => {
                 let robot = self.robot_in_tx(&mut tx, namespace, name).await?;
-                group_memory::give_to_robot_in_tx(&mut tx, robot, &nodes).await?;
+                group_memory::give_to_robot_in_tx(&mut tx, robot, namespace, &nodes).await?;
             }
             _ => return Err(self.unknown()),
         }
         let changes = Changes { removed: receipt.transferred.clone(), ..Changes::default() };
-        group_memory::write_in_tx(&mut tx, from, None, &changes).await?;
+        group_memory::write_in_tx(&mut tx, from, namespace, None, &changes).await?;
         tx.commit().await?;
         for group in [from].into_iter().chain(target_id) {
             groups::notify(self.htm.pool(), group).await;

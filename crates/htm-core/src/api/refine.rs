@@ -12,7 +12,7 @@
 
 mod models;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::time::{Duration, Instant};
 
@@ -173,8 +173,11 @@ impl Htm {
             None => models.iter().find(|model| model.state == ModelState::Active),
         };
         let Some(model) = model else { return Ok(HashMap::new()) };
-        let nodes: Vec<NodeId> = recalled.hits.iter().take(MAX_COMPARED).map(|hit| hit.node.id).collect();
-        let vectors = candidates::vectors(self.pool(), model, &nodes).await?;
+        let compared = recalled.hits.iter().take(MAX_COMPARED).map(|hit| &hit.node);
+        let nodes: Vec<NodeId> = compared.clone().map(|node| node.id).collect();
+        let namespaces: BTreeSet<&str> = compared.map(|node| node.namespace.as_str()).collect();
+        let namespaces = Vec::from_iter(namespaces);
+        let vectors = candidates::vectors(self.pool(), model, &nodes, &namespaces).await?;
         let revisions: HashMap<NodeId, i32> =
             recalled.hits.iter().map(|hit| (hit.node.id, hit.node.revision)).collect();
         // As of an earlier time, a vector may be that of a later text.

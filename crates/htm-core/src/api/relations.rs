@@ -51,11 +51,11 @@ impl Htm {
             return Err(model::of_two_namespaces((from, &first.namespace), (to, &second.namespace)));
         }
         store::hold_in_tx(&mut tx, &first.namespace).await?;
-        if let Some(relation) = store::get(&mut tx, from, kind, to).await? {
+        if let Some(relation) = store::get(&mut tx, &first.namespace, (from, kind, to)).await? {
             return Ok(Relating { relation, is_new: false });
         }
         if kind == RelationKind::Supersedes {
-            let chain = store::chain(&mut tx, from, to).await?;
+            let chain = store::chain(&mut tx, &first.namespace, from, to).await?;
             if !chain.is_empty() {
                 return Err(model::cycle(from, to, &chain));
             }
@@ -82,12 +82,15 @@ impl Htm {
         self.admit_caller(caller)?;
         self.admit_nodes(&[from, to]).await?;
         let mut tx = self.pool().begin().await?;
-        let found = store::get(&mut tx, from, kind, to).await?;
+        // Both ends of a relation are of one namespace.
+        let ends = store::lock_in_tx(&mut tx, &[from, to]).await?;
+        let namespace = &ends.first().ok_or_else(|| not_found(from))?.namespace;
+        let found = store::get(&mut tx, namespace, (from, kind, to)).await?;
         let relation = found.ok_or_else(|| model::unknown(from, kind, to))?;
-        let ends = store::lock_in_tx(&mut tx, &[relation.from]).await?;
-        let owner = ends.first().ok_or_else(|| not_found(relation.from))?;
+        let owner =
+            ends.iter().find(|end| end.id == relation.from).ok_or_else(|| not_found(relation.from))?;
         refuse_others(caller.owner(self.settings()), relation.from, owner.owner())?;
-        store::delete_in_tx(&mut tx, &relation).await?;
+        store::delete_in_tx(&mut tx, namespace, &relation).await?;
         tx.commit().await?;
         Ok(relation)
     }
@@ -105,7 +108,7 @@ impl Htm {
         let mut related = Vec::new();
         let mut not_searched = Vec::new();
         if [RelatedBy::Supersedes, RelatedBy::SupersededBy, RelatedBy::Contradicts].into_iter().any(wants) {
-            related.extend(store::set(self.pool(), node, by, limit).await?);
+            related.extend(store::set(self.pool(), node, &asked.namespace, by, limit).await?);
         }
         if wants(RelatedBy::NearDuplicate) {
             match self.near_duplicates(&asked, limit).await? {
@@ -114,11 +117,11 @@ impl Htm {
             }
         }
         if wants(RelatedBy::SharedTags) {
-            related.extend(store::sharing_tags(self.pool(), node, limit).await?);
+            related.extend(store::sharing_tags(self.pool(), node, &asked.namespace, limit).await?);
         }
         Ok(Related {
             node,
-            former_texts: store::former_texts(self.pool(), node).await?,
+            former_texts: store::former_texts(self.pool(), node, &asked.namespace).await?,
             related,
             not_searched,
         })
@@ -139,7 +142,7 @@ impl Htm {
         let Some(model) = models.iter().find(|model| model.state == ModelState::Active) else {
             return Ok(Err("near-duplicates: no embedding model is active".into()));
         };
-        let vectors = candidates::vectors(self.pool(), model, &[node.id]).await?;
+        let vectors = candidates::vectors(self.pool(), model, &[node.id], &[&node.namespace]).await?;
         let Some((_, vector)) = vectors.get(&node.id) else {
             return Ok(Err("near-duplicates: the memory has no vector yet".into()));
         };

@@ -248,14 +248,17 @@ pub(crate) async fn remove_in_tx(connection: &mut PgConnection, namespace: &str,
 /// The documents that these nodes are passages of, by namespace and path.
 pub(super) async fn of_nodes_in_tx(
     connection: &mut PgConnection,
+    namespaces: &[&str],
     nodes: &[NodeId],
 ) -> Result<Vec<(String, String)>> {
     sql!(
         "select distinct d.namespace, d.path
            from htm.nodes n join htm.documents d on d.namespace = n.namespace and d.path = n.session
-          where n.id = any (:nodes) and n.type = 'passage' and n.key like 'passage:%'
+          where n.namespace = any (:namespaces) and n.id = any (:nodes)
+            and n.type = 'passage' and n.key like 'passage:%'
           order by 1, 2"
     )
+    .bind("namespaces", namespaces)?
     .bind("nodes", nodes)?
     .fetch_all(connection)
     .await

@@ -41,7 +41,7 @@ const SELECTED: &str = "(:nodes::bigint[] is null or n.id = any (:nodes)) \
     and (:robot::bigint is null or n.robot_id = :robot) \
     and (:text::text is null or strpos(lower(n.content), lower(:text)) > 0 \
          or exists (select from htm.node_revisions f \
-                     where f.node_id = n.id and strpos(lower(f.content), lower(:text)) > 0))";
+                     where f.node_id = n.id and f.namespace = n.namespace and strpos(lower(f.content), lower(:text)) > 0))";
 
 impl Selected<'_> {
     fn statement(&self, text: &str) -> Result<Named> {
@@ -187,18 +187,22 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
            join htm.tags t on t.id = nt.tag_id
           cross join lateral htm.tag_lineage(t.path) l(path)
            join htm.tags p on p.namespace = t.namespace and p.path = l.path
-          where nt.node_id = any (:nodes)"
+          where nt.namespace = any (:namespaces) and nt.node_id = any (:nodes)"
     )
+    .bind("namespaces", &namespaces)?
     .bind("nodes", &ids)?
     .fetch_scalars(&mut *tx)
     .await?;
-    let groups: Vec<GroupId> =
-        sql!("select distinct group_id from htm.group_memory where node_id = any (:nodes) order by 1")
-            .bind("nodes", &ids)?
-            .fetch_scalars(&mut *tx)
-            .await?;
-    let of_documents = documents::of_nodes_in_tx(&mut tx, &ids).await?;
-    kept_recalls::drop_texts_in_tx(&mut tx, &ids).await?;
+    let groups: Vec<GroupId> = sql!(
+        "select distinct group_id from htm.group_memory
+          where namespace = any (:namespaces) and node_id = any (:nodes) order by 1"
+    )
+    .bind("namespaces", &namespaces)?
+    .bind("nodes", &ids)?
+    .fetch_scalars(&mut *tx)
+    .await?;
+    let of_documents = documents::of_nodes_in_tx(&mut tx, &namespaces, &ids).await?;
+    kept_recalls::drop_texts_in_tx(&mut tx, &namespaces, &ids).await?;
     let mut removed = BTreeMap::new();
     for place in places::all(&mut tx).await? {
         let rows = match place.holds {

@@ -81,11 +81,12 @@ pub(crate) async fn set_in_tx(
 /// number of nodes.
 pub(crate) async fn refresh(pool: &dyn Connections, nodes: &[NodeId], robot: Option<&str>) -> Result<u64> {
     sql!(
-        "update htm.nodes set expires_at = now() + ttl_seconds * interval '1 second'
-          where id in (select id from htm.nodes
-                        where id = any (:nodes) and ttl_seconds is not null and deleted_at is null
-                          and (:robot::text is null or robot_id in (select id from htm.robots where name = :robot))
-                        order by id for update)"
+        "update htm.nodes n set expires_at = now() + n.ttl_seconds * interval '1 second'
+           from (select id, namespace from htm.nodes
+                  where id = any (:nodes) and ttl_seconds is not null and deleted_at is null
+                    and (:robot::text is null or robot_id in (select id from htm.robots where name = :robot))
+                  order by id for update) h
+          where n.id = h.id and n.namespace = h.namespace"
     )
     .bind("nodes", nodes)?
     .bind("robot", robot)?

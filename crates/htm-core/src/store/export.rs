@@ -273,10 +273,11 @@ impl FromRow<'_, PgRow> for SavedMemory {
     }
 }
 
-/// Adds the vectors of a model to the memories.
+/// Adds the vectors of a model to the memories of a namespace.
 pub(crate) async fn add_vectors(
     db: &mut PgConnection,
     model: &RegisteredModel,
+    namespace: &str,
     memories: &mut [SavedMemory],
 ) -> Result<()> {
     let places: HashMap<i64, usize> =
@@ -284,6 +285,7 @@ pub(crate) async fn add_vectors(
     let statement = include_str!("sql/export_vectors.sql").replace("{{store}}", &model.store());
     let rows: Vec<(i64, HalfVector, String, DateTime<Utc>)> = Named::new(&statement)
         .bind("nodes", places.keys().copied().collect::<Vec<_>>())?
+        .bind("namespace", namespace)?
         .bind("model", &model.label)?
         .fetch_all(db)
         .await?;
@@ -324,11 +326,17 @@ pub(crate) async fn relations(
 }
 
 /// A page of a node's former texts, after a revision.
-pub(crate) async fn revisions(db: &mut PgConnection, node: i64, after: i32) -> Result<Vec<SavedRevision>> {
+pub(crate) async fn revisions(
+    db: &mut PgConnection,
+    namespace: &str,
+    node: i64,
+    after: i32,
+) -> Result<Vec<SavedRevision>> {
     sql!(
         "select node_id, revision, content, author, written_at from htm.node_revisions
-          where node_id = :node and revision > :after order by revision limit :limit"
+          where namespace = :namespace and node_id = :node and revision > :after order by revision limit :limit"
     )
+    .bind("namespace", namespace)?
     .bind("node", node)?
     .bind("after", after)?
     .bind("limit", REVISIONS)?

@@ -99,13 +99,16 @@ pub(crate) async fn below(
 /// Gives locked files new paths.
 pub(crate) async fn rename_in_tx(
     connection: &mut PgConnection,
+    namespace: &str,
     nodes: &[NodeId],
     paths: &[FilePath],
 ) -> Result<()> {
     sql!(
         "update htm.nodes n set key = u.path
-           from unnest(:nodes::bigint[], :paths::text[]) as u(node, path) where n.id = u.node"
+           from unnest(:nodes::bigint[], :paths::text[]) as u(node, path)
+          where n.id = u.node and n.namespace = :namespace"
     )
+    .bind("namespace", namespace)?
     .bind("nodes", nodes)?
     .bind("paths", paths.iter().map(FilePath::as_str).collect::<Vec<_>>())?
     .execute(connection)

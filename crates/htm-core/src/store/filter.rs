@@ -236,7 +236,8 @@ impl Conditions {
     /// # Errors
     /// A database error.
     pub(crate) async fn passing(&self, pool: &dyn Connections, nodes: &[NodeId]) -> Result<HashSet<NodeId>> {
-        let sql = format!("select m.id from htm.nodes m where m.id = any (:nodes) and {}", self.nodes());
+        let conditions = self.nodes();
+        let sql = format!("select m.id from htm.nodes m where m.id = any (:nodes) and {conditions}");
         let nodes: Vec<i64> = nodes.iter().map(|node| node.0).collect();
         let statement = self.bind(Named::new(&sql).bind("nodes", nodes)?)?;
         let rows: Vec<(NodeId,)> = statement.fetch_all(&mut *pool.acquire().await?).await?;

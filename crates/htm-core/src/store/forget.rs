@@ -156,7 +156,9 @@ pub(crate) async fn matching(
         "select count(*) filter (where not own), count(*) filter (where own)
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           cross join lateral (select :robot is null or (r.name = :robot
-                and not exists (select from htm.repeats p where p.node_id = n.id and p.robot_id <> n.robot_id))) o(own)
+                and not exists (select from htm.repeats p
+                                 where p.node_id = n.id and p.namespace = n.namespace
+                                   and p.robot_id <> n.robot_id))) o(own)
           where n.namespace = :namespace and n.deleted_at is null and strpos(lower(n.content), lower(:text)) > 0"
     )
     .bind("namespace", namespace)?

@@ -159,16 +159,18 @@ impl Changes {
     }
 }
 
-/// Changes the working memory of a locked group; `robot` is recorded as the one that added the nodes.
+/// Changes the working memory of a locked group of a namespace; `robot` is recorded as the one that added the nodes.
 pub(crate) async fn write_in_tx(
     connection: &mut PgConnection,
     group: GroupId,
+    namespace: &str,
     robot: Option<RobotId>,
     changes: &Changes,
 ) -> Result<()> {
     let used = &changes.used;
     sql!(include_str!("sql/group_write.sql"))
         .bind("group", group)?
+        .bind("namespace", namespace)?
         .bind("robot", robot)?
         .bind("added", &changes.added)?
         .bind("removed", &changes.removed)?
@@ -182,12 +184,17 @@ pub(crate) async fn write_in_tx(
 
 /// The live nodes in a group's working memory, by id, with their revisions. Editing, forgetting or restoring a node
 /// changes them without a change of the group.
-pub(crate) async fn live(db: impl Into<Db<'_>>, group: GroupId) -> Result<Vec<(NodeId, i32)>> {
+pub(crate) async fn live(
+    db: impl Into<Db<'_>>,
+    group: GroupId,
+    namespace: &str,
+) -> Result<Vec<(NodeId, i32)>> {
     Ok(group_memory::Entity::find()
         .inner_join(node::Entity)
         .select_only()
         .columns([node::Column::Id, node::Column::Revision])
         .filter(group_memory::Column::GroupId.eq(group))
+        .filter(group_memory::Column::Namespace.eq(namespace))
         .filter(group_memory::Column::RemovedAt.is_null())
         .filter(node::Column::DeletedAt.is_null())
         .order_by_asc(node::Column::Id)
@@ -200,14 +207,16 @@ pub(crate) async fn live(db: impl Into<Db<'_>>, group: GroupId) -> Result<Vec<(N
 pub(crate) async fn give_to_robot_in_tx(
     connection: &mut PgConnection,
     robot: RobotId,
+    namespace: &str,
     nodes: &[NodeId],
 ) -> Result<()> {
     sql!(
         "insert into htm.working_memory (robot_id, namespace, node_id)
-         select :robot, n.namespace, n.id from htm.nodes n where n.id = any (:nodes)
+         select :robot, n.namespace, n.id from htm.nodes n where n.namespace = :namespace and n.id = any (:nodes)
          on conflict on constraint working_memory_pk do nothing"
     )
     .bind("robot", robot)?
+    .bind("namespace", namespace)?
     .bind("nodes", nodes)?
     .execute(connection)
     .await?;

@@ -353,10 +353,19 @@ pub(crate) async fn close_in_tx(connection: &mut PgConnection, group: GroupId) -
 }
 
 /// Deletes the records of removals that every live member has seen.
-pub(crate) async fn prune(pool: &dyn Connections, group: GroupId, lease: Duration) -> Result<()> {
+pub(crate) async fn prune(
+    pool: &dyn Connections,
+    group: GroupId,
+    namespace: &str,
+    lease: Duration,
+) -> Result<()> {
     let mut tx = pool.begin().await?;
     lock_in_tx(&mut tx, &[group], lease).await?;
-    sql!(include_str!("sql/group_prune.sql")).bind("group", group)?.execute(&mut *tx).await?;
+    sql!(include_str!("sql/group_prune.sql"))
+        .bind("group", group)?
+        .bind("namespace", namespace)?
+        .execute(&mut *tx)
+        .await?;
     tx.commit().await?;
     Ok(())
 }

@@ -98,11 +98,11 @@ pub(crate) async fn relation(
 ) -> Result<bool> {
     let mut tx = pool.begin().await?;
     relations::hold_in_tx(&mut tx, &saved.ns).await?;
-    if relations::get(&mut tx, from, saved.relation, to).await?.is_some() {
+    if relations::get(&mut tx, &saved.ns, (from, saved.relation, to)).await?.is_some() {
         return Ok(false);
     }
     if saved.relation == RelationKind::Supersedes {
-        let chain = relations::chain(&mut tx, from, to).await?;
+        let chain = relations::chain(&mut tx, &saved.ns, from, to).await?;
         if !chain.is_empty() {
             return Err(cycle(from, to, &chain));
         }

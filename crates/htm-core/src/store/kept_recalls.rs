@@ -74,7 +74,7 @@ pub(crate) async fn delete_in_tx(
 ) -> Result<u64> {
     wait_for_keepers_in_tx(&mut *connection).await?;
     sql!(
-        "delete from htm.recalls where number = any (array(
+        "delete from htm.recalls where namespace = any (:namespaces) and number = any (array(
              select number from htm.recalls
               where candidates is not null and namespace = any (:namespaces) and candidates && :nodes
               order by number for update))"
@@ -86,12 +86,18 @@ pub(crate) async fn delete_in_tx(
 }
 
 /// Deletes the texts of queries that had one of the nodes among their candidates: they may quote it.
-pub(crate) async fn drop_texts_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) -> Result<()> {
+pub(crate) async fn drop_texts_in_tx(
+    connection: &mut PgConnection,
+    namespaces: &[&str],
+    nodes: &[NodeId],
+) -> Result<()> {
     sql!(
         "update htm.recalls r set query = null
-          where r.query is not null
-            and r.number in (select c.recall from htm.recall_candidates c where c.node_id = any (:nodes))"
+          where r.query is not null and r.namespace = any (:namespaces)
+            and (r.namespace, r.number) in (select c.namespace, c.recall from htm.recall_candidates c
+                                             where c.namespace = any (:namespaces) and c.node_id = any (:nodes))"
     )
+    .bind("namespaces", namespaces)?
     .bind("nodes", nodes)?
     .execute(connection)
     .await

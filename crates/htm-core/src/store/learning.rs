@@ -95,8 +95,11 @@ pub async fn evidence(pool: &dyn Connections, namespace: &str) -> Result<Evidenc
         }
     }
     let numbers: Vec<i64> = recalls.keys().map(|(_, number, _)| *number).collect();
-    let verdicts: Vec<(i64, String, NodeId, bool)> =
-        sql!(include_str!("sql/evidence_verdicts.sql")).bind("recalls", numbers)?.fetch_all(pool).await?;
+    let verdicts: Vec<(i64, String, NodeId, bool)> = sql!(include_str!("sql/evidence_verdicts.sql"))
+        .bind("namespace", namespace)?
+        .bind("recalls", numbers)?
+        .fetch_all(pool)
+        .await?;
     let mut by_recall: HashMap<i64, BTreeMap<String, HashMap<NodeId, bool>>> = HashMap::new();
     for (recall, author, node, is_used) in verdicts {
         by_recall.entry(recall).or_default().entry(author).or_default().insert(node, is_used);

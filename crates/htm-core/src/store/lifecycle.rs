@@ -93,7 +93,7 @@ pub(crate) async fn overview(pool: &PgPool, model: &RegisteredModel) -> Result<M
         .bind("store", model.store())?
         .fetch_scalar(pool)
         .await?;
-    let dropped = "(select 0::bigint as node_id, 0 as revision where false)";
+    let dropped = "(select 0::bigint as node_id, '' as namespace, 0 as revision where false)";
     let sql = include_str!("sql/model_overview.sql")
         .replace("{{store}}", &if exists { model.store() } else { dropped.into() });
     Named::new(&sql)

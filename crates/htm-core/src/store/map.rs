@@ -47,7 +47,10 @@ pub(crate) async fn sample(
     let mut tx = pool.begin_with("begin read only; set local plan_cache_mode = force_custom_plan").await?;
     let conditions = Conditions::of(&mut tx, scope, Required::default()).await?;
     let Some(model) = model else {
-        let sql = format!("select count(*) from htm.visible_nodes m where {}", conditions.nodes());
+        let sql = format!(
+            "select count(*) from htm.visible_nodes m where {conditions}",
+            conditions = conditions.nodes()
+        );
         let nodes = conditions.bind(Named::new(&sql))?.fetch_scalar(&mut tx).await?;
         return Ok(Sample { nodes, ..Sample::default() });
     };

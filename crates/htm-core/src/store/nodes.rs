@@ -315,7 +315,11 @@ pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
         .into_tuple()
         .all(&db)
         .await?;
-    let repeats = repeat::Entity::find().filter(repeat::Column::NodeId.eq(id)).all(&db).await?;
+    let repeats = repeat::Entity::find()
+        .filter(repeat::Column::Namespace.eq(&row.namespace))
+        .filter(repeat::Column::NodeId.eq(id))
+        .all(&db)
+        .await?;
     let last_repeat = repeats.iter().map(|repeat| repeat.last_at).max();
     Ok(Node {
         id,
@@ -364,7 +368,7 @@ pub(crate) async fn tags(pool: &dyn Connections, node: NodeId) -> Result<Vec<Tag
 pub(crate) async fn revisions(pool: &dyn Connections, node: NodeId) -> Result<Vec<Revision>> {
     let texts: Vec<Revision> = sql!(
         "select f.revision, f.content, f.author, f.written_at
-           from htm.node_revisions f join htm.nodes n on n.id = f.node_id
+           from htm.node_revisions f join htm.nodes n on n.id = f.node_id and n.namespace = f.namespace
           where f.node_id = :node and n.deleted_at is null
          union all
          select n.revision, n.content, coalesce(n.author, r.name), n.updated_at

@@ -38,7 +38,8 @@ fn counting(sql: &str, conditions: Option<&Conditions>) -> Result<Named> {
             ("select id from htm.nodes where namespace = :namespace and deleted_at is not null".into(), "not")
         }
         Some(conditions) => {
-            (format!("select m.id from htm.visible_nodes m where {}", conditions.nodes()), "")
+            let conditions = conditions.nodes();
+            (format!("select m.id from htm.visible_nodes m where {conditions}"), "")
         }
     };
     let statement = Named::new(&sql.replace("{{nodes}}", &nodes).replace("{{not}}", not));
@@ -204,8 +205,8 @@ pub(crate) async fn origins(pool: &dyn Connections, namespace: &str, tag: &str) 
     sql!(
         "select a.origin, a.model, a.prompt_version, count(*) as nodes, avg(a.confidence)::real as mean_confidence
            from htm.tags t
-           join htm.node_tags a on a.tag_id = t.id
-           join htm.nodes n on n.id = a.node_id and n.deleted_at is null
+           join htm.node_tags a on a.tag_id = t.id and a.namespace = :namespace
+           join htm.nodes n on n.id = a.node_id and n.namespace = a.namespace and n.deleted_at is null
           where t.namespace = :namespace and t.path = :tag
           group by 1, 2, 3 order by nodes desc, 1, 2, 3"
     )

@@ -1,5 +1,7 @@
 //! The final removal of forgotten nodes.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::PgConnection;
@@ -82,26 +84,28 @@ async fn nodes_step(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purge
     if ids.is_empty() {
         return Ok(purged);
     }
+    let named: Vec<&str> = BTreeSet::from_iter(namespaces.iter().copied()).into_iter().collect();
     // Each table by itself, so that its rows are counted. Other rows of the nodes are deleted by their foreign keys.
     for store in embeddings::stores(&mut *tx).await? {
-        purged.removed.embeddings += delete(&mut tx, &store, &ids).await?;
+        purged.removed.embeddings += delete(&mut tx, &store, &named, &ids).await?;
     }
-    purged.removed.tags = delete(&mut tx, "htm.node_tags", &ids).await?;
-    purged.completions = delete(&mut tx, "htm.completions", &ids).await?;
-    purged.repeats = delete(&mut tx, "htm.repeats", &ids).await?;
-    purged.revisions = delete(&mut tx, "htm.node_revisions", &ids).await?;
+    purged.removed.tags = delete(&mut tx, "htm.node_tags", &named, &ids).await?;
+    purged.completions = delete(&mut tx, "htm.completions", &named, &ids).await?;
+    purged.repeats = delete(&mut tx, "htm.repeats", &named, &ids).await?;
+    purged.revisions = delete(&mut tx, "htm.node_revisions", &named, &ids).await?;
     for table in ["htm.working_memory", "htm.group_memory"] {
-        purged.working_memory += delete(&mut tx, table, &ids).await?;
+        purged.working_memory += delete(&mut tx, table, &named, &ids).await?;
     }
     purged.removed.jobs = forget::delete_jobs_in_tx(&mut tx, &namespaces, &ids).await?;
-    let of_documents = documents::of_nodes_in_tx(&mut tx, &ids).await?;
+    let of_documents = documents::of_nodes_in_tx(&mut tx, &named, &ids).await?;
     let deleted = node::Entity::delete_many()
+        .filter(node::Column::Namespace.is_in(named.iter().copied()))
         .filter(node::Column::Id.eq_any(ids.iter().copied()))
         .exec(&on(&mut tx))
         .await?;
     purged.removed.nodes = deleted.rows_affected;
     documents::forget_erased_in_tx(&mut tx, &of_documents).await?;
-    kept_recalls::delete_in_tx(&mut tx, &namespaces, &ids).await?;
+    kept_recalls::delete_in_tx(&mut tx, &named, &ids).await?;
     tx.commit().await?;
     Ok(purged)
 }
@@ -133,10 +137,10 @@ pub(crate) async fn count(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result
         let count: i64 = doomed.bind(Named::new(&sql))?.fetch_scalar(&mut tx).await?;
         Ok(count as u64)
     };
-    let by_node = "n.id = it.node_id";
+    let by_node = "n.id = it.node_id and n.namespace = it.namespace";
     let mut purged = Purged {
         removed: Removed {
-            nodes: of("htm.nodes", "n.id = it.id").await?,
+            nodes: of("htm.nodes", "n.id = it.id and n.namespace = it.namespace").await?,
             embeddings: 0,
             tags: of("htm.node_tags", by_node).await?,
             jobs: of(
@@ -157,7 +161,13 @@ pub(crate) async fn count(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result
     Ok(purged)
 }
 
-async fn delete(connection: &mut PgConnection, table: &str, nodes: &[NodeId]) -> Result<u64> {
-    let delete = format!("delete from {table} where node_id = any (:nodes)");
-    Named::new(&delete).bind("nodes", nodes)?.execute(connection).await
+async fn delete(
+    connection: &mut PgConnection,
+    table: &str,
+    namespaces: &[&str],
+    nodes: &[NodeId],
+) -> Result<u64> {
+    let delete =
+        format!("delete from {table} where namespace = any (:namespaces) and node_id = any (:nodes)");
+    Named::new(&delete).bind("namespaces", namespaces)?.bind("nodes", nodes)?.execute(connection).await
 }

@@ -74,16 +74,16 @@ impl From<Row> for Relation {
 /// The relation that is set already. Contradiction has no direction.
 pub(crate) async fn get(
     connection: &mut PgConnection,
-    from: NodeId,
-    kind: RelationKind,
-    to: NodeId,
+    namespace: &str,
+    (from, kind, to): (NodeId, RelationKind, NodeId),
 ) -> Result<Option<Relation>> {
     let found: Option<Row> = sql!(
         "select from_node, kind, to_node, reason, robot, made_at from htm.relations
-          where kind = :kind
+          where namespace = :namespace and kind = :kind
             and (from_node = :from and to_node = :to
                  or :kind = 'contradicts' and from_node = :to and to_node = :from)"
     )
+    .bind("namespace", namespace)?
     .bind("from", from)?
     .bind("kind", kind.as_ref())?
     .bind("to", to)?
@@ -94,8 +94,14 @@ pub(crate) async fn get(
 
 /// The nodes from `to` to `from`, each of which supersedes the next, forgotten ones included; empty if there is no such
 /// chain.
-pub(crate) async fn chain(connection: &mut PgConnection, from: NodeId, to: NodeId) -> Result<Vec<NodeId>> {
+pub(crate) async fn chain(
+    connection: &mut PgConnection,
+    namespace: &str,
+    from: NodeId,
+    to: NodeId,
+) -> Result<Vec<NodeId>> {
     let found: Option<Vec<NodeId>> = sql!(include_str!("sql/relation_chain.sql"))
+        .bind("namespace", namespace)?
         .bind("from", from)?
         .bind("to", to)?
         .fetch_optional_scalar(connection)
@@ -127,8 +133,13 @@ pub(crate) async fn insert_in_tx(
     Ok(made.into())
 }
 
-pub(crate) async fn delete_in_tx(connection: &mut PgConnection, relation: &Relation) -> Result<()> {
+pub(crate) async fn delete_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    relation: &Relation,
+) -> Result<()> {
     relation::Entity::delete_many()
+        .filter(relation::Column::Namespace.eq(namespace))
         .filter(relation::Column::FromNode.eq(relation.from))
         .filter(relation::Column::ToNode.eq(relation.to))
         .filter(relation::Column::Kind.eq(relation.kind))
@@ -171,11 +182,13 @@ impl Found {
 pub(crate) async fn set(
     pool: &dyn Connections,
     node: NodeId,
+    namespace: &str,
     by: Option<RelatedBy>,
     limit: usize,
 ) -> Result<Vec<RelatedNode>> {
     let found: Vec<Found> = sql!(include_str!("sql/related.sql"))
         .bind("node", node)?
+        .bind("namespace", namespace)?
         .bind("by", by.map(|by| by.as_ref().to_owned()))?
         .bind("limit", limit as i64)?
         .fetch_all(pool)
@@ -190,10 +203,12 @@ const RARE: i64 = 20;
 pub(crate) async fn sharing_tags(
     pool: &dyn Connections,
     node: NodeId,
+    namespace: &str,
     limit: usize,
 ) -> Result<Vec<RelatedNode>> {
     let found: Vec<Found> = sql!(include_str!("sql/shared_tags.sql"))
         .bind("node", node)?
+        .bind("namespace", namespace)?
         .bind("rare", RARE)?
         .bind("limit", limit as i64)?
         .fetch_all(pool)
@@ -202,9 +217,10 @@ pub(crate) async fn sharing_tags(
 }
 
 /// The number of the former texts of a node.
-pub(crate) async fn former_texts(pool: &dyn Connections, node: NodeId) -> Result<i64> {
-    sql!("select count(*) from htm.node_revisions where node_id = :node")
+pub(crate) async fn former_texts(pool: &dyn Connections, node: NodeId, namespace: &str) -> Result<i64> {
+    sql!("select count(*) from htm.node_revisions where node_id = :node and namespace = :namespace")
         .bind("node", node)?
+        .bind("namespace", namespace)?
         .fetch_scalar(pool)
         .await
 }

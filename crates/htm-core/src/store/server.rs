@@ -82,7 +82,7 @@ pub(crate) async fn progress(pool: &dyn Connections) -> Result<Progress> {
                 count(distinct n.id) filter (where c.stage = 'tag') as tagged,
                 (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed') as dead
            from htm.nodes n
-           left join htm.completions c on c.node_id = n.id and c.revision = n.revision
+           left join htm.completions c on c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision
           where n.deleted_at is null"
     )
     .fetch_one(pool)
@@ -112,7 +112,7 @@ pub(crate) async fn stage_latencies(pool: &dyn Connections) -> Result<Vec<StageL
                 percentile_cont(0.95) within group (order by ms) as p95_ms, max(ms) as max_ms
            from (select c.stage, extract(epoch from c.done_at - n.updated_at)::float8 * 1000 as ms
                    from htm.completions c
-                   join htm.nodes n on n.id = c.node_id and n.revision = c.revision
+                   join htm.nodes n on n.id = c.node_id and n.namespace = c.namespace and n.revision = c.revision
                   where n.deleted_at is null) latency
           group by stage order by stage"
     )

@@ -313,7 +313,8 @@ pub(crate) async fn close_in_tx(
     sql!(
         "update htm.tag_changes
             set nodes = (select count(distinct node_id)
-                           from (select node_id from htm.tag_change_nodes where change_id = :change
+                           from (select node_id from htm.tag_change_nodes
+                                  where namespace = :namespace and change_id = :change
                                  union all
                                  select a.node_id from htm.tags t join htm.node_tags a on a.tag_id = t.id
                                   where t.namespace = :namespace and t.path = any (:renamed)) changed)
@@ -336,7 +337,7 @@ pub(crate) async fn assigned(
     sql!(
         "select t.path from htm.tags t
           where t.namespace = :namespace and t.path = any (:tags)
-            and exists (select from htm.node_tags a where a.tag_id = t.id)"
+            and exists (select from htm.node_tags a where a.tag_id = t.id and a.namespace = :namespace)"
     )
     .bind("namespace", namespace)?
     .bind("tags", tags)?
@@ -374,14 +375,21 @@ pub(crate) async fn would_split(connection: &mut PgConnection, namespace: &str, 
 }
 
 /// Deletes the jobs of a split that are still pending; returns their number.
-pub(crate) async fn end_split_in_tx(connection: &mut PgConnection, change: i64, model: &str) -> Result<i64> {
+pub(crate) async fn end_split_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    change: i64,
+    model: &str,
+) -> Result<i64> {
     let ended = sql!(
         "delete from apalis.jobs j
           using htm.tag_change_nodes c
-           join htm.nodes n on n.id = c.node_id
-          where c.change_id = :change and not c.added and j.job_type = 'htm.tag' and j.status = 'Pending'
+           join htm.nodes n on n.id = c.node_id and n.namespace = c.namespace
+          where c.namespace = :namespace and c.change_id = :change and not c.added
+            and j.job_type = 'htm.tag' and j.status = 'Pending'
             and j.idempotency_key = concat_ws('/', n.id, n.revision, 'split-' || :change, :model::text)"
     )
+    .bind("namespace", namespace)?
     .bind("change", change)?
     .bind("model", model)?
     .execute(connection)

@@ -182,7 +182,8 @@ async fn listed(
            -- Stops at the first that is found. As a condition, \"exists\" may be answered by reading every assignment.
           cross join lateral (select count(*) > 0 as is_used
                                 from (select from htm.node_tags nt join htm.nodes n on n.id = nt.node_id and n.namespace = :namespace
-                                       where nt.tag_id = t.id and n.deleted_at is null limit 1) found) l
+                                       where nt.tag_id = t.id and nt.namespace = :namespace and n.deleted_at is null
+                                       limit 1) found) l
           where t.namespace = :namespace and (t.split_into is null or :also_split)
             -- What is described, or takes the place of another tag, counts from the start.
             and (t.description is not null or l.is_used

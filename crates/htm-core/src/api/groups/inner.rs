@@ -126,7 +126,7 @@ impl Inner {
     pub(super) async fn tend(&self) -> Result<()> {
         let pool = self.htm.pool();
         if self.state().role == GroupRole::Active {
-            groups::prune(pool, self.group, self.lease).await?;
+            groups::prune(pool, self.group, &self.namespace, self.lease).await?;
         } else if groups::take_over(pool, self.group, self.lease).await? {
             self.stirred.notify_one();
             self.told.notify_one();
@@ -163,7 +163,7 @@ impl Inner {
     /// new version then.
     pub(super) async fn refresh(&self, mirror: &mut Mirror) -> Result<()> {
         self.sync_mirror(mirror).await?;
-        if !mirror.has_just(&group_memory::live(self.htm.pool(), self.group).await?) {
+        if !mirror.has_just(&group_memory::live(self.htm.pool(), self.group, &self.namespace).await?) {
             mirror.reset();
             self.sync_mirror(mirror).await?;
         }
@@ -202,7 +202,7 @@ impl Inner {
         let mut written = Written::default();
         mirror.apply(synced.delta);
         // All decisions from here on are based on the current nodes.
-        if !mirror.has_just(&group_memory::live(&mut *tx, self.group).await?) {
+        if !mirror.has_just(&group_memory::live(&mut *tx, self.group, &self.namespace).await?) {
             mirror.reset();
             let all = self.synced_in_tx(&mut tx, mirror).await?;
             mirror.apply(self.admit(all)?.delta);
@@ -249,7 +249,8 @@ impl Inner {
     /// Writes changes, reads them back as the other members will, and commits.
     async fn commit(&self, mut tx: PgTransaction<'_>, mirror: &mut Mirror, changes: &Changes) -> Result<()> {
         if !changes.is_empty() {
-            group_memory::write_in_tx(&mut tx, self.group, Some(self.robot_id), changes).await?;
+            let robot = Some(self.robot_id);
+            group_memory::write_in_tx(&mut tx, self.group, &self.namespace, robot, changes).await?;
             let own = self.synced_in_tx(&mut tx, mirror).await?;
             mirror.apply(self.admit(own)?.delta);
         }

@@ -93,7 +93,7 @@ impl GroupSession {
         let role = beat.role.ok_or_else(|| errors::replaced(&inner.name, &inner.robot))?;
         let is_pruning = role == GroupRole::Active && Uuid::new_v4().as_u128().is_multiple_of(PRUNE_EACH);
         if is_pruning {
-            groups::prune(pool, inner.group, inner.lease).await?;
+            groups::prune(pool, inner.group, &inner.namespace, inner.lease).await?;
         } else if beat.orphaned && groups::take_over(pool, inner.group, inner.lease).await? {
             groups::notify(pool, inner.group).await;
         }

@@ -378,8 +378,8 @@ impl Htm {
         let namespaces: Vec<&str> = written.keys().copied().collect();
         let open = jobs::count_open(&mut *connection, &namespaces, priorities::A_GREAT_MANY).await?;
         let priority = |namespace: &str| priorities::in_bulk(open[namespace] + written[namespace]);
-        let nodes: Vec<(NodeId, i32)> =
-            inserted.iter().map(|(node, saved)| (*node, priority(&saved.ns))).collect();
+        let nodes: Vec<(NodeId, &str, i32)> =
+            inserted.iter().map(|(node, saved)| (*node, saved.ns.as_str(), priority(&saved.ns))).collect();
         let settings = self.settings();
         let models = (settings.embedding_model.to_string(), settings.tag_model.to_string());
         parts::enqueue_in_tx(connection, &nodes, (&models.0, &models.1), settings.max_attempts).await

@@ -136,7 +136,7 @@ impl Ontology<'_> {
         store::mark_reverted_in_tx(tx, change, id).await?;
         let mut changed = self.describe(ChangeKind::Revert, draft, &names);
         if let (true, Some(model)) = (past.is_split(), past.details["model"].as_str()) {
-            store::end_split_in_tx(tx, change, model).await?;
+            store::end_split_in_tx(tx, namespace, change, model).await?;
         }
         changed.kept = kept;
         changed.change = Some(id);

@@ -25,7 +25,11 @@ pub(crate) struct Model {
 pub(crate) enum Relation {
     #[sea_orm(belongs_to = "super::group::Entity", from = "Column::GroupId", to = "super::group::Column::Id")]
     Group,
-    #[sea_orm(belongs_to = "super::node::Entity", from = "Column::NodeId", to = "super::node::Column::Id")]
+    #[sea_orm(
+        belongs_to = "super::node::Entity",
+        from = "(Column::NodeId, Column::Namespace)",
+        to = "(super::node::Column::Id, super::node::Column::Namespace)"
+    )]
     Node,
 }
 

@@ -299,12 +299,14 @@ pub(crate) async fn embed_in_tx(
     let statement = format!(
         "insert into {} (node_id, namespace, created_at, revision, embedding)
          select n.id, n.namespace, n.created_at, n.revision, u.embedding
-           from unnest(:nodes::bigint[], :vectors::halfvec[]) u(node, embedding) join htm.nodes n on n.id = u.node
+           from unnest(:namespaces::text[], :nodes::bigint[], :vectors::halfvec[]) u(namespace, node, embedding)
+           join htm.nodes n on n.id = u.node and n.namespace = u.namespace
          on conflict (node_id, namespace) do nothing",
         model.store()
     );
     let halved = |vector: &[f32]| HalfVector::from_f32_slice(vector);
     Named::new(&statement)
+        .bind("namespaces", vectors.iter().map(|(_, saved, _)| saved.ns.as_str()).collect::<Vec<_>>())?
         .bind("nodes", vectors.iter().map(|part| part.0).collect::<Vec<_>>())?
         .bind("vectors", vectors.iter().map(|(.., it)| halved(&it.vector)).collect::<Vec<_>>())?
         .execute(&mut *connection)
@@ -324,18 +326,18 @@ pub(crate) async fn embed_in_tx(
     complete_in_tx(connection, "embed", &done).await
 }
 
-/// Enqueues the jobs that new nodes lack. `models` are the embedding model, for as long as none is registered, and the
+/// Enqueues the jobs that new nodes lack; each comes with its namespace and their priority. `models` are the embedding model, for as long as none is registered, and the
 /// tag model.
 pub(crate) async fn enqueue_in_tx(
     connection: &mut PgConnection,
-    nodes: &[(NodeId, i32)],
+    nodes: &[(NodeId, &str, i32)],
     models: (&str, &str),
     max_attempts: u32,
 ) -> Result<()> {
-    let (nodes, priorities): (Vec<NodeId>, Vec<i32>) = nodes.iter().copied().unzip();
     sql!(include_str!("../sql/import_jobs.sql"))
-        .bind("nodes", nodes)?
-        .bind("priorities", priorities)?
+        .bind("namespaces", nodes.iter().map(|node| node.1).collect::<Vec<_>>())?
+        .bind("nodes", nodes.iter().map(|node| node.0).collect::<Vec<_>>())?
+        .bind("priorities", nodes.iter().map(|node| node.2).collect::<Vec<_>>())?
         .bind("embedding_model", models.0)?
         .bind("tag_model", models.1)?
         .bind("max_attempts", max_attempts as i32)?

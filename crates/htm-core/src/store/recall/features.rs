@@ -51,9 +51,10 @@ impl Reader {
         let passes = match is_filtered {
             false => String::new(),
             true => format!(
-                " left join lateral (select true as is_found from htm.nodes m where m.id = l.other and {} limit 1) passes on true
+                " left join lateral (select true as is_found from htm.nodes m
+                                      where m.id = l.other and {conditions} limit 1) passes on true
                  where l.other = any (:nodes) or passes.is_found",
-                conditions.nodes()
+                conditions = conditions.nodes()
             ),
         };
         let sql = include_str!("../sql/recall/links.sql")
@@ -84,7 +85,8 @@ impl Reader {
         if let Some((vectors, nodes)) = compared.filter(|(_, nodes)| !nodes.is_empty()) {
             let mut scope = format!("e.node_id = any (:nodes){}", self.of_namespace("e"));
             if self.then.is_past() {
-                scope += " and exists (select from htm.nodes m where m.id = e.node_id and m.revision = e.revision)";
+                scope += " and exists (select from htm.nodes m
+                                where m.id = e.node_id and m.namespace = e.namespace and m.revision = e.revision)";
             }
             let statement = comparison(vectors, &self.then.statement(&scope))?
                 .bind("nodes", ids(&nodes))?

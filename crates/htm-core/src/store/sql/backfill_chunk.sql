@@ -24,7 +24,8 @@ with chunk as materialized (
       from chunk c
       left join lateral (select true as found
                            from htm.completions d
-                          where not :forced and d.node_id = c.id and d.revision = c.revision and d.stage = :stage and d.model = :model
+                          where not :forced and d.node_id = c.id and d.namespace = c.namespace
+                            and d.revision = c.revision and d.stage = :stage and d.model = :model
                           limit 1) done on true
       left join lateral (select true as found
                            from apalis.jobs j
@@ -37,7 +38,8 @@ with chunk as materialized (
       left join lateral (select bool_or(coalesce(d.model = :model and d.version = :version, false)) as is_this
                            from htm.completions d
                           where :version::text is not null
-                            and d.node_id = c.id and d.revision = c.revision and d.stage = :stage) version on true
+                            and d.node_id = c.id and d.namespace = c.namespace and d.revision = c.revision
+                            and d.stage = :stage) version on true
      where done.found is null and open.found is null and (:version::text is null or not version.is_this)
 ), job as (
     insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority,

@@ -14,7 +14,8 @@ select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.autho
        n.forget_reason, n.expires_at, n.ttl_seconds,
        case when n.duplicate_scope = 0 then 'namespace' when n.duplicate_scope is not null then 'robot' end as unique_in,
        case when n.revision > 1 then (select encode(sha256(convert_to(f.content, 'UTF8')), 'hex')
-                                        from htm.node_revisions f where f.node_id = n.id and f.revision = 1)
+                                        from htm.node_revisions f
+                                       where f.node_id = n.id and f.namespace = n.namespace and f.revision = 1)
        end as first_sha256,
        coalesce((select jsonb_agg(jsonb_build_object('tag', t.path, 'origin', a.origin, 'model', a.model,
                                                      'prompt_version', a.prompt_version, 'confidence', a.confidence,
@@ -25,17 +26,18 @@ select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.autho
                                                      d.assignment - 'created_at'
                                                      || jsonb_build_object('tag', d.path, 'at', d.assignment -> 'created_at'))
                                   order by d.change_id, d.path, d.added)
-                   from htm.tag_change_nodes d where d.node_id = n.id), '[]') as retagged,
+                   from htm.tag_change_nodes d where d.node_id = n.id and d.namespace = n.namespace), '[]') as retagged,
        coalesce((select jsonb_agg(jsonb_build_object('forgotten_at', b.forgotten_at, 'restored_at', b.restored_at)
                                   order by b.forgotten_at)
-                   from htm.node_absences b where b.node_id = n.id), '[]') as absences,
-       exists (select from htm.relations x where x.from_node = n.id)
-       or exists (select from htm.relations x where x.to_node = n.id) as related,
+                   from htm.node_absences b where b.node_id = n.id and b.namespace = n.namespace), '[]') as absences,
+       exists (select from htm.relations x where x.from_node = n.id and x.namespace = n.namespace)
+       or exists (select from htm.relations x where x.to_node = n.id and x.namespace = n.namespace) as related,
        coalesce((select jsonb_agg(jsonb_build_object('robot', o.name, 'count', p.count, 'first_at', p.first_at,
                                                      'last_at', p.last_at) order by o.name)
-                   from htm.repeats p join htm.robots o on o.id = p.robot_id where p.node_id = n.id), '[]') as repeats,
+                   from htm.repeats p join htm.robots o on o.id = p.robot_id
+                  where p.node_id = n.id and p.namespace = n.namespace), '[]') as repeats,
        (select jsonb_build_object('count', c.access_count, 'last_at', c.last_accessed)
-          from htm.node_accesses c where c.node_id = n.id) as recalled,
+          from htm.node_accesses c where c.node_id = n.id and c.namespace = n.namespace) as recalled,
        coalesce((select jsonb_agg(jsonb_build_object('model', c.model, 'version', c.version, 'outcome', c.outcome,
                                                      'at', c.done_at) order by c.model)
                    from htm.completions c
@@ -51,14 +53,14 @@ select n.id, n.namespace, r.name as robot, n.key, n.content, n.revision, n.autho
                                   order by o.namespace, o.name)
                    from htm.working_memory w
                    join htm.robots o on o.id = w.robot_id and (:seen::text[] is null or o.namespace = any (:seen))
-                  where w.node_id = n.id), '[]') as in_memory_of,
+                  where w.node_id = n.id and w.namespace = n.namespace), '[]') as in_memory_of,
        coalesce((select jsonb_agg(jsonb_build_object('group', g.name, 'robot', o.name, 'added_at', m.added_at,
                                                      'accessed_at', m.accessed_at, 'accesses', m.accesses)
                                   order by g.name)
                    from htm.group_memory m
                    join htm.robot_groups g on g.id = m.group_id and g.namespace = n.namespace
                    left join htm.robots o on o.id = m.robot_id and o.namespace = n.namespace
-                  where m.node_id = n.id and m.removed_at is null), '[]') as in_groups
+                  where m.node_id = n.id and m.namespace = n.namespace and m.removed_at is null), '[]') as in_groups
   from (select p.*, sum(octet_length(p.content)) over (order by p.created_at, p.id) - octet_length(p.content) as before
           from (select *
                   from htm.nodes m

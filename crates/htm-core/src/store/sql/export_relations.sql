@@ -7,8 +7,8 @@
 -- Index: relations_pk, nodes_pk
 select x.namespace, x.from_node, x.kind, x.to_node, x.reason, x.robot, x.made_at
   from htm.relations x
-  join htm.nodes f on f.id = x.from_node
-  join htm.nodes t on t.id = x.to_node
+  join htm.nodes f on f.id = x.from_node and f.namespace = x.namespace
+  join htm.nodes t on t.id = x.to_node and t.namespace = x.namespace
  where (x.from_node, x.to_node) > (:from, :to)
    and (:namespaces::text[] is null or x.namespace = any (:namespaces))
    and (:forgotten or f.deleted_at is null and t.deleted_at is null)

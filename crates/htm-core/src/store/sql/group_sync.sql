@@ -10,7 +10,7 @@ select g.version, g.max_tokens, g.closed_at is not null as closed, :seen < g.pru
        m.added_at, m.accessed_at, m.accesses
   from htm.robot_groups g
   left join htm.group_members b on b.group_id = g.id and b.robot_id = :robot
-  left join htm.group_memory m on m.group_id = g.id
+  left join htm.group_memory m on m.group_id = g.id and m.namespace = g.namespace
                               and m.version > case when :seen < g.pruned_version then -1 else :seen end
   left join htm.nodes n on n.id = m.node_id and n.namespace = m.namespace
  where g.id = :group

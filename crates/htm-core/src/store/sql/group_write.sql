@@ -1,6 +1,7 @@
 -- Changes a group's working memory, whose row the caller has locked: the change gets the next version.
 --
--- :group bigint   :robot bigint robot that brings what is added, or null to leave who brought it
+-- :group bigint   :namespace text, its own
+-- :robot bigint robot that brings what is added, or null to leave who brought it
 -- :added bigint[] nodes to add   :removed bigint[] nodes to remove
 -- :used bigint[] nodes that were used, with :times bigint[] how often and :ago_ms bigint[] milliseconds since the last time
 --
@@ -9,7 +10,10 @@ with next as (
     update htm.robot_groups set version = version + 1 where id = :group returning version
 ), added as (
     insert into htm.group_memory as m (group_id, namespace, node_id, version, robot_id)
-    select :group, n.namespace, n.id, next.version, :robot from htm.nodes n cross join next where n.id = any (:added)
+    select :group, n.namespace, n.id, next.version, :robot
+      from htm.nodes n
+     cross join next
+     where n.id = any (:added) and n.namespace = :namespace
     on conflict on constraint group_memory_pk do update
        set version = excluded.version,
            removed_at = null,
@@ -20,13 +24,13 @@ with next as (
 ), removed as (
     update htm.group_memory m set version = next.version, removed_at = now()
       from next
-     where m.group_id = :group and m.node_id = any (:removed) and m.removed_at is null
+     where m.group_id = :group and m.namespace = :namespace and m.node_id = any (:removed) and m.removed_at is null
 ), used as (
     update htm.group_memory m
        set version = next.version, accesses = m.accesses + u.times,
            accessed_at = greatest(m.accessed_at, now() - u.ago_ms * interval '1 millisecond')
       from next, unnest(:used::bigint[], :times::bigint[], :ago_ms::bigint[]) as u(node_id, times, ago_ms)
-     where m.group_id = :group and m.node_id = u.node_id and m.removed_at is null
+     where m.group_id = :group and m.namespace = :namespace and m.node_id = u.node_id and m.removed_at is null
        and m.node_id <> all (:added) and m.node_id <> all (:removed)
 )
 select version from next

@@ -1,8 +1,8 @@
 -- Enqueues the jobs that imported nodes lack, for every model in use and for tags, as remember.sql does. The nodes are
 -- new: no job of theirs can exist.
 --
--- :nodes bigint[]   :priorities int[] of each node's jobs   :embedding_model text as long as none is registered
--- :tag_model text   :max_attempts int
+-- Of each node: :namespaces text[]   :nodes bigint[]   :priorities int[] of its jobs
+-- :embedding_model text as long as none is registered   :tag_model text   :max_attempts int
 --
 -- Index: nodes_pk, completions_pk
 with target as materialized (
@@ -21,8 +21,8 @@ select apalis.generate_ulid(), t.queue,
        'Pending', 0, :max_attempts, now(), u.priority,
        hstore(array['namespace', n.namespace, 'node', n.id::text, 'revision', n.revision::text]),
        concat_ws('/', n.id, n.revision, 0, t.model)
-  from unnest(:nodes::bigint[], :priorities::int[]) u(node, priority)
-  join htm.nodes n on n.id = u.node and n.deleted_at is null
+  from unnest(:namespaces::text[], :nodes::bigint[], :priorities::int[]) u(namespace, node, priority)
+  join htm.nodes n on n.id = u.node and n.namespace = u.namespace and n.deleted_at is null
  cross join target t
  where not exists (select from htm.completions c
                     where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision and c.stage = t.stage

@@ -9,7 +9,7 @@
 select n.id, n.namespace, n.key, n.speaker, n.session, n.seq, n.created_at, n.remembered_at,
        case when n.revision = 1 then n.content_hash
             else (select sha256(convert_to(f.content, 'UTF8')) from htm.node_revisions f
-                   where f.node_id = n.id and f.revision = 1) end as first_hash,
+                   where f.node_id = n.id and f.namespace = n.namespace and f.revision = 1) end as first_hash,
        n.content_hash
   from (select distinct u.namespace, u.created_at
           from unnest(:namespaces::text[], :created::timestamptz[]) u(namespace, created_at)) w

@@ -7,11 +7,13 @@
 select count(*)
   from (select
           from htm.nodes n
-         where n.id in (select a.node_id
+         where n.namespace = :namespace
+           and n.id in (select a.node_id
                           from htm.tags t
-                          join htm.node_tags a on a.tag_id = t.id
+                          join htm.node_tags a on a.tag_id = t.id and a.namespace = :namespace
                          where t.namespace = :namespace and t.path = any (:tags)
                         union all
-                        select c.node_id from htm.tag_change_nodes c where c.change_id = :change)
+                        select c.node_id from htm.tag_change_nodes c
+                         where c.change_id = :change and c.namespace = :namespace)
          order by n.id
            for key share of n) locked

@@ -9,7 +9,9 @@ select n.id as node, n.revision, r.name as robot, n.created_at,
   join htm.robots r on r.id = n.robot_id
  where n.namespace = :namespace and n.deleted_at is null
    and (:robot::text is null
-        or (r.name = :robot and not exists (select from htm.repeats p where p.node_id = n.id and p.robot_id <> n.robot_id)))
+        or (r.name = :robot
+            and not exists (select from htm.repeats p
+                             where p.node_id = n.id and p.namespace = n.namespace and p.robot_id <> n.robot_id)))
    and strpos(lower(n.content), lower(:text)) > 0
  order by n.id
  limit :limit

@@ -15,8 +15,8 @@ with given as (
                                 and o.content_hash = n.content_hash and o.deleted_at is null) then null
                 else :into::bigint end as duplicate_scope
       from htm.nodes n
-     where namespace = :namespace and robot_id = any (:from)
+     where n.namespace = :namespace and n.robot_id = any (:from)
 )
 update htm.nodes n set robot_id = :into::bigint, duplicate_scope = g.duplicate_scope
   from given g
- where n.id = g.id
+ where n.id = g.id and n.namespace = :namespace

@@ -8,8 +8,10 @@ select n.id as node, n.namespace, n.revision, 'embed' as stage, 'done, but its v
   from htm.nodes n
  where n.deleted_at is null
    and exists (select from htm.completions c
-                where c.node_id = n.id and c.revision = n.revision and c.stage = 'embed' and c.model = :label)
-   and not exists (select from {{store}} e where e.node_id = n.id and e.revision = n.revision)
+                where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision
+                  and c.stage = 'embed' and c.model = :label)
+   and not exists (select from {{store}} e
+                    where e.node_id = n.id and e.namespace = n.namespace and e.revision = n.revision)
    and not exists (select from apalis.jobs j
                     where j.job_type like 'htm.%' and j.job_type = :queue and j.status <> 'Done'
                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's

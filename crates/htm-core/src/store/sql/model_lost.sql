@@ -8,9 +8,10 @@
 -- Index: nodes_pk, embeddings_<id>_pk, jobs_htm_open_idx
 select count(*)
   from {{active}} a
-  join htm.nodes n on n.id = a.node_id and n.revision = a.revision
+  join htm.nodes n on n.id = a.node_id and n.namespace = a.namespace and n.revision = a.revision
  where n.deleted_at is null
-   and not exists (select from {{target}} t where t.node_id = n.id and t.revision = n.revision)
+   and not exists (select from {{target}} t
+                    where t.node_id = n.id and t.namespace = n.namespace and t.revision = n.revision)
    and not exists (select from apalis.jobs j
                     where j.job_type like 'htm.%' and j.job_type = :queue and j.status <> 'Done'
                       and j.status in ('Pending', 'Running') and j.priority > :priority and not j.metadata ? 'parked'

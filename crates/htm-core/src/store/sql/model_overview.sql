@@ -6,7 +6,9 @@
 --
 -- Index: nodes_pk, jobs_htm_open_idx
 select (select count(*) from htm.nodes where deleted_at is null) as nodes,
-       (select count(*) from {{store}} e join htm.nodes n on n.id = e.node_id and n.revision = e.revision
+       (select count(*)
+          from {{store}} e
+          join htm.nodes n on n.id = e.node_id and n.namespace = e.namespace and n.revision = e.revision
          where n.deleted_at is null) as embedded,
        j.open, j.dead,
        coalesce((select indisvalid from pg_index where indexrelid = to_regclass(:index)), false) as indexed,

@@ -14,7 +14,7 @@ with move as (
 ), gone as (
     delete from htm.node_tags a
      using move m
-     where a.tag_id = m.from_id
+     where a.tag_id = m.from_id and a.namespace = :namespace
     returning a.*, m.from_path, m.to_id, m.to_path
 ), best as (
     select distinct on (node_id, to_id) *
@@ -23,7 +23,7 @@ with move as (
 ), there as (
     select a.*
       from best b
-      join htm.node_tags a on a.node_id = b.node_id and a.tag_id = b.to_id
+      join htm.node_tags a on a.node_id = b.node_id and a.namespace = b.namespace and a.tag_id = b.to_id
 ), put as (
     insert into htm.node_tags as nt (namespace, node_id, tag_id, origin, model, prompt_version, confidence, created_at)
     select namespace, node_id, to_id, origin, model, prompt_version, confidence, created_at from best

@@ -21,5 +21,5 @@ with forgotten as materialized (
 )
 select n.id as node, n.content
   from page
-  join htm.nodes n on n.id = page.node_id
+  join htm.nodes n on n.id = page.node_id and n.namespace = :namespace
  order by n.id desc

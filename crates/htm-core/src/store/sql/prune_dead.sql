@@ -31,7 +31,7 @@ with looked_at as materialized (
       join htm.nodes n on n.id = d.node
      where n.deleted_at is not null or n.revision is distinct from d.revision
         or exists (select from htm.completions c
-                    where c.node_id = n.id and c.revision = n.revision
+                    where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision
                       and case when :queue = 'htm.tag' then c.stage = 'tag'
                                else c.stage = 'embed'
                                     and c.model = (select label from htm.embedding_models where queue = :queue) end)

@@ -1,17 +1,17 @@
 -- The live nodes that a node has a relation with, the last set first.
 --
--- :node bigint   :by text only those that are related so, or null   :limit bigint
+-- :node bigint   :namespace text, its own   :by text only those that are related so, or null   :limit bigint
 --
 -- Index: relations_pk, relations_to_node_idx, nodes_pk
 with relation as (
     select r.namespace, r.kind as by, r.to_node as node, r.reason, r.robot,
            r.made_at
       from htm.relations r
-     where r.from_node = :node
+     where r.from_node = :node and r.namespace = :namespace
     union all
     select r.namespace, case r.kind when 'supersedes' then 'superseded_by' else r.kind end, r.from_node, r.reason, r.robot, r.made_at
       from htm.relations r
-     where r.to_node = :node
+     where r.to_node = :node and r.namespace = :namespace
 )
 select x.by, n.id as node, o.name as robot, n.created_at, left(n.content, 100) as excerpt, x.reason,
        x.robot as made_by, x.made_at, '{}'::text[] as tags

@@ -18,13 +18,13 @@ with target as materialized (
                       and j.status <> 'Done' and j.metadata -> 'namespace' = :namespace collate "default" -- the index's
                       and j.metadata -> 'node' = n.id::text) as waits
       from htm.tag_changes c
-      join htm.tag_change_nodes d on d.change_id = c.id and not d.added
+      join htm.tag_change_nodes d on d.change_id = c.id and d.namespace = :namespace and not d.added
       join htm.nodes n on n.id = d.node_id and n.namespace = d.namespace and n.deleted_at is null
      where c.id = :change and c.namespace = :namespace and c.kind = 'split'
 ), has as materialized (
     select distinct g.ord, g.target, n.id
       from node n
-      join htm.node_tags a on a.node_id = n.id
+      join htm.node_tags a on a.node_id = n.id and a.namespace = :namespace
       join target g on g.tag_id = a.tag_id
      where not n.waits
 )
@@ -35,7 +35,7 @@ union all
 select 1000000, c.details ->> 'tag',
        (select count(*) from node n
           join htm.tags t on t.namespace = :namespace and t.path = c.details ->> 'tag'
-          join htm.node_tags a on a.node_id = n.id and a.tag_id = t.id
+          join htm.node_tags a on a.node_id = n.id and a.namespace = :namespace and a.tag_id = t.id
          where not n.waits and not exists (select from has h where h.id = n.id))
   from htm.tag_changes c where c.id = :change and c.namespace = :namespace and c.kind = 'split'
 order by 1

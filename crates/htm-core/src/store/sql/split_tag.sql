@@ -8,7 +8,7 @@
 with tagged as materialized (
     select a.*, n.revision, n.deleted_at
       from htm.tags t
-      join htm.node_tags a on a.tag_id = t.id
+      join htm.node_tags a on a.tag_id = t.id and a.namespace = :namespace
       join htm.nodes n on n.id = a.node_id and n.namespace = a.namespace
      where t.namespace = :namespace and t.path = :tag
 ), waiting as materialized (

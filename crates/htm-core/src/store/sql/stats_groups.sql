@@ -15,7 +15,7 @@ select g.namespace, g.name as "group", b.members, b.active, m.nodes, m.tokens, g
     select count(*) as nodes, coalesce(sum(n.token_count), 0)::bigint as tokens
       from htm.group_memory m
       join htm.nodes n on n.id = m.node_id and n.namespace = m.namespace and n.deleted_at is null
-     where m.group_id = g.id and m.removed_at is null) m
+     where m.group_id = g.id and m.namespace = g.namespace and m.removed_at is null) m
  where (:namespace::text is null or g.namespace = :namespace) and g.closed_at is null
  order by m.tokens desc, g.namespace, g.name
  limit :top

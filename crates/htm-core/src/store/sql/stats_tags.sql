@@ -11,7 +11,7 @@ with tag as (
 ), forgotten as (
     select a.tag_id, count(*) as nodes
       from htm.nodes n
-      join htm.node_tags a on a.node_id = n.id
+      join htm.node_tags a on a.node_id = n.id and a.namespace = n.namespace
      where n.deleted_at is not null and (:namespace::text is null or n.namespace = :namespace)
      group by a.tag_id
 )

@@ -6,7 +6,7 @@
 with gone as (
     delete from htm.node_tags a
      using htm.tags t
-     where a.tag_id = t.id and t.namespace = :namespace and t.path = any (:tags)
+     where a.tag_id = t.id and a.namespace = :namespace and t.namespace = :namespace and t.path = any (:tags)
     returning a.*, t.path
 ), logged as (
     insert into htm.tag_change_nodes (change_id, namespace, node_id, path, added, assignment)

@@ -36,7 +36,7 @@ tagged as (
             select f.node_id
               from few f
               join htm.node_tags nt
-                on nt.node_id = f.node_id
+                on nt.node_id = f.node_id and nt.namespace = :namespace
                and nt.tag_id = any (array(select id from tag_scope where place <> (select place from start)))
               join tag_scope s on s.id = nt.tag_id
              where :needed > 1 and s.place <> (select place from start)

@@ -8,7 +8,8 @@ with gone as (
     delete from htm.node_tags a
      using htm.tag_change_nodes c
       join htm.tags t on t.namespace = :namespace and t.path = c.path
-     where c.change_id = :undone and c.added and a.node_id = c.node_id and a.tag_id = t.id
+     where c.change_id = :undone and c.namespace = :namespace and c.added
+       and a.node_id = c.node_id and a.namespace = c.namespace and a.tag_id = t.id
        and to_jsonb(a) - '{namespace,node_id,tag_id}'::text[] = c.assignment
        and (a.origin = 'manual'
             or not exists (select from htm.completions d

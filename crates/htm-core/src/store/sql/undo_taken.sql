@@ -12,7 +12,7 @@ with back as (
       from htm.tag_change_nodes c
       join htm.tags t on t.namespace = :namespace and t.path = c.path
      cross join lateral jsonb_populate_record(null::htm.node_tags, c.assignment) a
-     where c.change_id = :undone and not c.added
+     where c.change_id = :undone and c.namespace = :namespace and not c.added
        and (:also_if_tagged_since or a.origin = 'manual'
             or not exists (select from htm.completions d
                              join htm.tag_changes made on made.id = :undone

@@ -7,5 +7,7 @@ select (select count(*) from htm.nodes where namespace = :namespace and robot_id
        (select count(distinct node_id) from htm.repeats where robot_id = any (:from)) as repeats,
        (select count(distinct w.node_id) from htm.working_memory w
          where w.robot_id = any (:from)
-           and not exists (select from htm.working_memory o where o.robot_id = :into and o.node_id = w.node_id)) as working_memory,
+           and not exists (select from htm.working_memory o
+                            where o.robot_id = :into and o.node_id = w.node_id and o.namespace = w.namespace)
+       ) as working_memory,
        (select count(*) from htm.group_members where robot_id = any (:from)) as memberships

@@ -14,16 +14,17 @@ with called as (
            (select case when (a.origin = 'manual') then true
                         else not exists (select from htm.completions d
                                            join htm.tag_changes made on made.id = :undone
-                                          where d.node_id = c.node_id and d.stage = 'tag' and d.done_at > made.made_at)
+                                          where d.node_id = c.node_id and d.namespace = :namespace and d.stage = 'tag'
+                                            and d.done_at > made.made_at)
                    end
               from jsonb_populate_record(null::htm.node_tags, c.assignment) a) as stands
       from htm.tag_change_nodes c
-     where c.change_id = :undone
+     where c.change_id = :undone and c.namespace = :namespace
 ), gone as materialized (
     select a.node_id, a.tag_id
       from logged c
       join htm.tags t on t.namespace = :namespace and t.path = c.path
-      join htm.node_tags a on a.node_id = c.node_id and a.tag_id = t.id
+      join htm.node_tags a on a.node_id = c.node_id and a.namespace = :namespace and a.tag_id = t.id
      where c.added and c.stands and to_jsonb(a) - '{namespace,node_id,tag_id}'::text[] = c.assignment
 ), back as (
     -- By the name before the change; of a tag that is called so only now, nothing is there.
@@ -34,11 +35,12 @@ with called as (
         on t.namespace = :namespace
        and t.path = coalesce(called.now, case when c.path = any (:renamed) then null else c.path end)
      where not c.added and (c.stands or :also_if_tagged_since)
-       and not exists (select from htm.node_tags a where a.node_id = c.node_id and a.tag_id = t.id)
+       and not exists (select from htm.node_tags a
+                        where a.node_id = c.node_id and a.namespace = :namespace and a.tag_id = t.id)
 ), moved as (
     select a.node_id
       from htm.tags t
-      join htm.node_tags a on a.tag_id = t.id
+      join htm.node_tags a on a.tag_id = t.id and a.namespace = :namespace
      where t.namespace = :namespace and (t.path = any (:renamed) or t.path = any (:merged))
 )
 select (select count(distinct node_id)
@@ -47,5 +49,5 @@ select (select count(distinct node_id)
                from htm.tags t
               where t.namespace = :namespace and t.path = any (:made)
                 and exists (select from htm.node_tags a
-                             where a.tag_id = t.id
+                             where a.tag_id = t.id and a.namespace = :namespace
                                and not exists (select from gone g where g.node_id = a.node_id and g.tag_id = a.tag_id)))

@@ -5,7 +5,7 @@
 -- Index: tags_namespace_path_key, node_tags_tag_idx, nodes_pk, jobs_htm_open_idx
 select count(*)
   from htm.tags t
-  join htm.node_tags a on a.tag_id = t.id
+  join htm.node_tags a on a.tag_id = t.id and a.namespace = :namespace
   join htm.nodes n on n.id = a.node_id and n.namespace = a.namespace
  where t.namespace = :namespace and t.path = :tag and n.deleted_at is null
    and not exists (select from htm.visible_jobs j

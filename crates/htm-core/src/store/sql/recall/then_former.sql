@@ -9,8 +9,10 @@ select n.id, n.namespace, n.robot_id, n.key, f.content, f.revision, f.author, n.
        htm.text_vector(n.language, f.content) as tsv
   from htm.visible_nodes n
  cross join lateral (select * from htm.node_revisions f
-                      where f.node_id = n.id and f.written_at <= :as_of order by f.revision desc limit 1) f
+                      where f.node_id = n.id and f.namespace = n.namespace and f.written_at <= :as_of
+                      order by f.revision desc limit 1) f
  where n.revision > 1 and n.updated_at > :as_of
    and n.remembered_at <= :as_of and (n.deleted_at is null or n.deleted_at > :as_of)
    and not exists (select from htm.node_absences a
-                    where a.node_id = n.id and a.forgotten_at <= :as_of and a.restored_at > :as_of)
+                    where a.node_id = n.id and a.namespace = n.namespace
+                      and a.forgotten_at <= :as_of and a.restored_at > :as_of)

@@ -11,4 +11,5 @@ select n.id, n.namespace, n.robot_id, n.key, n.content, n.revision, n.author, n.
  where (n.updated_at <= :as_of or n.revision = 1)
    and n.remembered_at <= :as_of and (n.deleted_at is null or n.deleted_at > :as_of)
    and not exists (select from htm.node_absences a
-                    where a.node_id = n.id and a.forgotten_at <= :as_of and a.restored_at > :as_of)
+                    where a.node_id = n.id and a.namespace = n.namespace
+                      and a.forgotten_at <= :as_of and a.restored_at > :as_of)
