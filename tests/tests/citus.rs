@@ -48,8 +48,11 @@ async fn the_tables_can_be_distributed() {
     assert_eq!(broken, Vec::<String>::new());
 }
 
-/// Rows that are looked up without the namespace: why, in which file, by which alias.
-const ELSEWHERE: &[(&str, &[(&str, &[&str])])] = &[
+/// The aliases of rows, by file.
+type Rows = &'static [(&'static str, &'static [&'static str])];
+
+/// Rows that are looked up without the namespace, and why.
+const ELSEWHERE: &[(&str, Rows)] = &[
     (
         "a memory is asked for by its number",
         &[
