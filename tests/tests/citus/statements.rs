@@ -1,22 +1,21 @@
 //! A reading of statements: which rows of distributed tables they look up without the key.
 //!
 //! A row is keyed by a parameter, a subquery, or a row that is keyed itself: of no distributed table, or of one that was
-//! keyed before. Common table expressions are read one at a time: an alias of one means nothing in another.
+//! keyed before. Queries are read one at a time, those within others too: what an outer one joins is keyed there.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Where one common table expression ends and the next begins.
-static HEAD: LazyLock<Regex> = LazyLock::new(|| {
-    expression(r"(?m)^\)$|^\s*(?:\),?|with(?: recursive)?|,)?\s*\w+(?:\([^)]*\))? as (?:materialized )?\(")
-});
+/// The beginning of a part: a query in parentheses.
+static QUERY: LazyLock<Regex> = LazyLock::new(|| expression(r"^\(\s*(?:select|with|insert|update|delete)\b"));
+static UNION: LazyLock<Regex> = LazyLock::new(|| expression(r"\b(?:union(?: all)?|except|intersect)\b"));
 /// What holds if a parameter is null is no key.
 static PERHAPS: LazyLock<Regex> =
     LazyLock::new(|| expression(r"\(:\w+(?:::\w+(?:\[\])?)? is null or [^()]*(?:\([^()]*\)[^()]*)*\)"));
 static TABLE: LazyLock<Regex> = LazyLock::new(|| {
-    expression(r"\b(?:from|join|using|update)\s+(htm\.\w+|\{+\w+\}+)(?:\s+(?:as\s+)?(\w+))?")
+    expression(r"\b(?:from|join|using|update)\s+(htm\.\w+|\{+\w*\}+)(?:\s+(?:as\s+)?(\w+))?")
 });
 static WRITTEN: LazyLock<Regex> =
     LazyLock::new(|| expression(r"\binsert into (htm\.\w+|\{+\w+\}+)(?:\s+as\s+\w+)?\s*\(([^)]*)\)"));
@@ -67,7 +66,8 @@ impl Tables {
     fn have(&self, name: &str) -> bool {
         self.0.contains(name)
             || name.starts_with("htm.embeddings_")
-            || (name.starts_with('{') && self.0.contains(&format!("{{{name}}}")))
+            // A table that the code puts in.
+            || (name.starts_with('{') && !name.starts_with("{{"))
     }
 }
 
@@ -77,9 +77,36 @@ pub(crate) fn unkeyed(statement: &str, tables: &Tables, excepted: &[&str]) -> Ve
     let lines: Vec<&str> =
         statement.lines().map(|line| line.split("--").next().expect("a first part")).collect();
     let statement = lines.join("\n");
-    HEAD.split(&statement)
-        .flat_map(|part| unkeyed_of(&PERHAPS.replace_all(part, "true"), tables, excepted))
-        .collect()
+    let queries = queries(&statement);
+    let parts = queries.iter().flat_map(|query| UNION.split(query));
+    parts.flat_map(|part| unkeyed_of(&PERHAPS.replace_all(part, "true"), tables, excepted)).collect()
+}
+
+/// The queries of a statement, each without those within it: an alias of one means nothing beside it.
+fn queries(statement: &str) -> Vec<String> {
+    let (mut ended, mut open) = (Vec::new(), vec![(String::new(), 0)]);
+    for (at, sign) in statement.char_indices() {
+        let is_within = open.len() > 1;
+        let (query, depth) = open.last_mut().expect("the statement itself");
+        match sign {
+            '(' if QUERY.is_match(&statement[at..]) => {
+                query.push('(');
+                open.push((String::new(), 0));
+                continue;
+            }
+            '(' => *depth += 1,
+            ')' if *depth == 0 && is_within => {
+                ended.extend(open.pop().map(|(query, _)| query));
+                open.last_mut().expect("the statement itself").0.push(')');
+                continue;
+            }
+            ')' => *depth -= 1,
+            _ => {}
+        }
+        query.push(sign);
+    }
+    ended.extend(open.into_iter().map(|(query, _)| query));
+    ended
 }
 
 /// The tables that rows are inserted into without the key.
@@ -176,6 +203,19 @@ fn a_row_is_keyed_by_what_it_is_joined_to() {
             vec!["n"],
         ),
         ("delete from {{store}} e using once o where e.node_id = o.id", vec!["e"]),
+        ("delete from {table} where node_id = any (:nodes)", vec![""]),
+        (
+            "select from htm.nodes n where n.namespace = :x union all select from htm.nodes n where n.id = :y",
+            vec!["n"],
+        ),
+        (
+            "select from htm.nodes n where exists (select from htm.repeats p where p.node_id = n.id) and n.namespace = :x",
+            vec!["p"],
+        ),
+        (
+            "select from a cross join lateral (select from htm.nodes n where n.id = a.id) b where n.namespace = :x",
+            vec!["n"],
+        ),
     ] {
         assert_eq!(read(statement), rows, "{statement}");
     }

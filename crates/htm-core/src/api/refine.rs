@@ -12,7 +12,7 @@
 
 mod models;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
@@ -174,10 +174,8 @@ impl Htm {
         };
         let Some(model) = model else { return Ok(HashMap::new()) };
         let compared = recalled.hits.iter().take(MAX_COMPARED).map(|hit| &hit.node);
-        let nodes: Vec<NodeId> = compared.clone().map(|node| node.id).collect();
-        let namespaces: BTreeSet<&str> = compared.map(|node| node.namespace.as_str()).collect();
-        let namespaces = Vec::from_iter(namespaces);
-        let vectors = candidates::vectors(self.pool(), model, &nodes, &namespaces).await?;
+        let nodes: Vec<(NodeId, &str)> = compared.map(|node| (node.id, node.namespace.as_str())).collect();
+        let vectors = candidates::vectors(self.pool(), model, &nodes).await?;
         let revisions: HashMap<NodeId, i32> =
             recalled.hits.iter().map(|hit| (hit.node.id, hit.node.revision)).collect();
         // As of an earlier time, a vector may be that of a later text.

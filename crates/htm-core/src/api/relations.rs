@@ -142,7 +142,7 @@ impl Htm {
         let Some(model) = models.iter().find(|model| model.state == ModelState::Active) else {
             return Ok(Err("near-duplicates: no embedding model is active".into()));
         };
-        let vectors = candidates::vectors(self.pool(), model, &[node.id], &[&node.namespace]).await?;
+        let vectors = candidates::vectors(self.pool(), model, &[(node.id, &node.namespace)]).await?;
         let Some((_, vector)) = vectors.get(&node.id) else {
             return Ok(Err("near-duplicates: the memory has no vector yet".into()));
         };

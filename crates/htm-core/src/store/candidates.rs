@@ -10,17 +10,17 @@ use super::named::Named;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 
-/// The vectors of nodes of these namespaces by one model, each with the revision of its text; a node whose embedding is pending has none.
+/// The vectors of nodes by one model, each with the revision of its text; a node whose embedding is pending has none. Each
+/// node comes with its namespace.
 pub(crate) async fn vectors(
     pool: &dyn Connections,
     model: &RegisteredModel,
-    nodes: &[NodeId],
-    namespaces: &[&str],
+    nodes: &[(NodeId, &str)],
 ) -> Result<HashMap<NodeId, (i32, Vec<f32>)>> {
     let sql = include_str!("sql/candidate_vectors.sql").replace("{{store}}", &model.store());
     let rows: Vec<(NodeId, i32, HalfVector)> = Named::new(&sql)
-        .bind("nodes", nodes.iter().map(|node| node.0).collect::<Vec<_>>())?
-        .bind("namespaces", namespaces)?
+        .bind("namespaces", nodes.iter().map(|(_, namespace)| *namespace).collect::<Vec<_>>())?
+        .bind("nodes", nodes.iter().map(|(node, _)| *node).collect::<Vec<_>>())?
         .fetch_all(pool)
         .await?;
     let widened = |vector: HalfVector| vector.as_slice().iter().map(|x| x.to_f32()).collect();

@@ -105,8 +105,8 @@ pub(crate) async fn rename_in_tx(
 ) -> Result<()> {
     sql!(
         "update htm.nodes n set key = u.path
-           from unnest(:nodes::bigint[], :paths::text[]) as u(node, path)
-          where n.id = u.node and n.namespace = :namespace"
+           from (select :namespace::text as namespace, unnest(:nodes::bigint[]) as node, unnest(:paths::text[]) as path) u
+          where n.id = u.node and n.namespace = u.namespace"
     )
     .bind("namespace", namespace)?
     .bind("nodes", nodes)?

@@ -206,7 +206,7 @@ fn with_vector(conditions: &Conditions, vectors: &Vectors, nodes: String) -> Str
     match conditions.then().is_past() {
         false => nodes,
         true => format!(
-            "{nodes} and exists (select from {} v where v.node_id = m.id and v.revision = m.revision)",
+            "{nodes} and exists (select from {} v where v.node_id = m.id and v.namespace = m.namespace and v.revision = m.revision)",
             vectors.store
         ),
     }

@@ -1,8 +1,8 @@
 -- The vectors of these nodes in the model's store ({{store}}), also those of former texts, with the texts' revisions.
 --
--- :nodes bigint[]   :namespaces text[], theirs
+-- :namespaces text[]   :nodes bigint[]
 --
 -- Index: the store's primary key
 select e.node_id, e.revision, e.embedding
-  from {{store}} e
- where e.namespace = any (:namespaces) and e.node_id = any (:nodes)
+  from unnest(:namespaces::text[], :nodes::bigint[]) as u(namespace, node)
+  join {{store}} e on e.node_id = u.node and e.namespace = u.namespace

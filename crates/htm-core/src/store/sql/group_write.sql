@@ -11,9 +11,10 @@ with next as (
 ), added as (
     insert into htm.group_memory as m (group_id, namespace, node_id, version, robot_id)
     select :group, n.namespace, n.id, next.version, :robot
-      from htm.nodes n
+      -- By their ids, whatever the statistics say of the namespace.
+      from (select :namespace::text as namespace, unnest(:added::bigint[]) as node) u
+      join htm.nodes n on n.id = u.node and n.namespace = u.namespace
      cross join next
-     where n.id = any (:added) and n.namespace = :namespace
     on conflict on constraint group_memory_pk do update
        set version = excluded.version,
            removed_at = null,

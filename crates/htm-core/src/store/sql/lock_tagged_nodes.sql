@@ -7,13 +7,13 @@
 select count(*)
   from (select
           from htm.nodes n
-         where n.namespace = :namespace
-           and n.id in (select a.node_id
-                          from htm.tags t
-                          join htm.node_tags a on a.tag_id = t.id and a.namespace = :namespace
-                         where t.namespace = :namespace and t.path = any (:tags)
-                        union all
-                        select c.node_id from htm.tag_change_nodes c
-                         where c.change_id = :change and c.namespace = :namespace)
+         -- By their ids: of a new namespace the statistics say that it has one node.
+         where (n.id, n.namespace) in (select a.node_id, a.namespace
+                                         from htm.tags t
+                                         join htm.node_tags a on a.tag_id = t.id and a.namespace = :namespace
+                                        where t.namespace = :namespace and t.path = any (:tags)
+                                       union all
+                                       select c.node_id, c.namespace from htm.tag_change_nodes c
+                                        where c.change_id = :change and c.namespace = :namespace)
          order by n.id
            for key share of n) locked

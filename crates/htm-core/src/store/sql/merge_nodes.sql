@@ -4,7 +4,7 @@
 --
 -- Index: nodes_namespace_created_at_idx, nodes_duplicate_key
 with given as (
-    select id,
+    select id, namespace,
            case when duplicate_scope is distinct from robot_id then duplicate_scope
                 when deleted_at is not null then :into::bigint
                 when row_number() over (partition by content_hash, deleted_at is null,
@@ -19,4 +19,4 @@ with given as (
 )
 update htm.nodes n set robot_id = :into::bigint, duplicate_scope = g.duplicate_scope
   from given g
- where n.id = g.id and n.namespace = :namespace
+ where n.id = g.id and n.namespace = g.namespace -- by their ids, whatever the statistics say

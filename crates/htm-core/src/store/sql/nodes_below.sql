@@ -7,7 +7,7 @@
 with forgotten as materialized (
     select id from htm.nodes where namespace = :namespace and deleted_at is not null
 ), page as (
-    select distinct a.node_id
+    select distinct a.node_id, t.namespace
       from htm.tags t
      cross join lateral (select a.node_id
                            from htm.node_tags a
@@ -21,5 +21,5 @@ with forgotten as materialized (
 )
 select n.id as node, n.content
   from page
-  join htm.nodes n on n.id = page.node_id and n.namespace = :namespace
+  join htm.nodes n on n.id = page.node_id and n.namespace = page.namespace
  order by n.id desc
