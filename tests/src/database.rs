@@ -93,6 +93,18 @@ impl TestDatabase {
             .with_tenants(tenants.connect_lazy_with(tenant_options(self.options())))
     }
 
+    /// Keeps PostgreSQL from counting the rows of this database by itself.
+    ///
+    /// # Panics
+    /// If the database does not answer.
+    pub async fn without_autovacuum(&self) {
+        let tables = "select format('alter table %I.%I set (autovacuum_enabled = off)', nspname, relname)
+                        from pg_class c join pg_namespace n on n.oid = relnamespace
+                       where nspname in ('htm', 'apalis') and relkind = 'r'";
+        let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&self.pool).await.expect("the tables");
+        sqlx::raw_sql(AssertSqlSafe(tables.join(";"))).execute(&self.pool).await.expect("altered");
+    }
+
     /// The result of a query for one number.
     pub async fn count(&self, sql: &'static str) -> i64 {
         sqlx::query_scalar(sql).fetch_one(&self.pool).await.expect("a count")

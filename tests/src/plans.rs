@@ -74,6 +74,17 @@ impl Plan {
         tables
     }
 
+    /// The most rows that a step of it had, with those of each repetition.
+    pub fn most_rows(&self) -> f64 {
+        let (mut most, mut nodes) = (0.0_f64, vec![&self.root]);
+        while let Some(node) = nodes.pop() {
+            let number = |name: &str| node[name].as_f64().unwrap_or_default();
+            most = most.max(number("Actual Rows") * number("Actual Loops"));
+            nodes.extend(node["Plans"].as_array().into_iter().flatten());
+        }
+        most
+    }
+
     /// The tables that it read whole: one by one, or by an index without a condition.
     pub fn whole(&self) -> BTreeSet<&str> {
         let (mut tables, mut nodes) = (BTreeSet::new(), vec![&self.root]);

@@ -1,7 +1,8 @@
 //! Namespaces: paths of labels, listed by prefix, suffix and depth.
 
-use htm_core::{Caller, Confirmation, Htm, Memory, NamespaceQuery};
-use htm_tests::TestDatabase;
+use htm_core::provider::{CALLER, ModelName};
+use htm_core::{Caller, Confirmation, ExportOptions, Htm, Memory, NamespaceQuery, NodeId};
+use htm_tests::{Plans, TestDatabase, explained};
 
 async fn filled(htm: &Htm) {
     let names = [
@@ -121,4 +122,62 @@ async fn the_longest_works_everywhere() {
     robot.add(&[node]).await.unwrap();
     let query = htm_core::RecallQuery::new("text").namespace(&long).strategy(htm_core::Strategy::Fulltext);
     assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 1);
+}
+
+#[tokio::test]
+async fn memories_of_a_new_one_are_found_by_their_ids() {
+    let mut db = TestDatabase::new().await;
+    db.without_autovacuum().await;
+    let htm = db.htm();
+    htm.models().unwrap().add(&ModelName::new(CALLER, "mine"), 4).await.unwrap();
+    let tagged = async |namespace: &str, robot: &str| {
+        let memory = Memory::new(format!("of {robot}")).namespace(namespace).robot(robot);
+        htm.remember(memory.tag("a:b".parse().unwrap())).await.unwrap();
+    };
+    tagged("large", "ada").await;
+    let fill = async |namespace: &str, number: i64| {
+        let nodes =
+            "insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
+                     select $1, r.id, 'text ' || i, sha256(($1 || i)::bytea), 1, 'estimate'
+                       from generate_series(1, $2) i
+                       join htm.robots r on r.namespace = $1 and r.name in ('ada', 'old')";
+        sqlx::query(nodes).bind(namespace).bind(number).execute(&db.pool).await.unwrap();
+        let tagged = "insert into htm.node_tags (namespace, node_id, tag_id, origin)
+                      select n.namespace, n.id, t.id, 'manual' from htm.nodes n join htm.tags t on t.namespace = n.namespace
+                       where n.namespace = $1 and t.path = 'a:b' and n.id % 10 = 0 on conflict do nothing";
+        sqlx::query(tagged).bind(namespace).execute(&db.pool).await.unwrap();
+        let vectors = "insert into htm.embeddings_1 (node_id, namespace, created_at, revision, embedding)
+                       select id, namespace, created_at, 1, '[1,0,0,0]' from htm.nodes
+                        where namespace = $1 and (namespace = 'second' or id % 10 = 0)";
+        sqlx::query(vectors).bind(namespace).execute(&db.pool).await.unwrap();
+    };
+    fill("large", 20_000).await;
+    sqlx::raw_sql("vacuum analyze").execute(&db.pool).await.unwrap();
+    // The statistics know nothing of these: PostgreSQL expects one.
+    tagged("second", "old").await;
+    tagged("second", "new").await;
+    fill("second", 1_000).await;
+    let node: i64 = sqlx::query_scalar("select min(id) from htm.nodes where namespace = 'second'")
+        .fetch_one(&db.pool)
+        .await
+        .unwrap();
+    db.pool =
+        htm_core::pool_options().max_connections(1).connect_with(explained(db.options())).await.unwrap();
+    let htm = db.htm();
+    let plans = Plans::collect();
+    htm.ontology(Some("second")).unwrap().rename("a:b", "a:c").await.unwrap();
+    htm.related(NodeId(node), None, 10).await.unwrap();
+    let options =
+        ExportOptions { namespaces: vec!["second".into()], vectors: true, ..ExportOptions::default() };
+    let mut export = htm.export(options).await.unwrap();
+    while export.next().await.unwrap().is_some() {}
+    assert_eq!(export.memories(), 1_002);
+    drop(export);
+    htm.merge_robots(Some("second"), &["old"], "new").await.unwrap();
+    let plans = plans.take();
+    assert!(plans.len() > 20, "{}", plans.len());
+    for plan in plans {
+        // At most all 21,000 memories once: not each of a thousand with all of them.
+        assert!(plan.most_rows() < 50_000.0, "{plan}");
+    }
 }

@@ -6,7 +6,7 @@ use htm_core::worker::jobs::{self, Failed, Verdict};
 use htm_core::worker::statistics;
 use htm_core::{Memory, Stage};
 use htm_tests::{Plan, Plans, Sandbox, TestDatabase, drain, explained, wait_until};
-use sqlx::{AssertSqlSafe, Connection};
+use sqlx::Connection;
 
 /// Indexes by which a statement about a few nodes would read all of a stage, a namespace, a robot or a worker.
 const OF_MANY: [&str; 5] = [
@@ -17,19 +17,10 @@ const OF_MANY: [&str; 5] = [
     "jobs_htm_open_idx",
 ];
 
-/// Nobody but the test counts the rows of this database.
-async fn without_autovacuum(db: &TestDatabase) {
-    let tables = "select format('alter table %I.%I set (autovacuum_enabled = off)', nspname, relname)
-                    from pg_class c join pg_namespace n on n.oid = relnamespace
-                   where nspname in ('htm', 'apalis') and relkind = 'r'";
-    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&db.pool).await.unwrap();
-    sqlx::raw_sql(AssertSqlSafe(tables.join(";"))).execute(&db.pool).await.unwrap();
-}
-
 #[tokio::test]
 async fn ends_of_jobs_read_what_they_end_and_nothing_else() {
     let mut db = TestDatabase::new().await;
-    without_autovacuum(&db).await;
+    db.without_autovacuum().await;
     // Small tables are read whole: what would be looked up in large ones shows without.
     let options = explained(db.options()).options([("enable_seqscan", "off")]);
     db.pool = htm_core::pool_options().max_connections(1).connect_with(options).await.unwrap();
@@ -72,7 +63,7 @@ async fn ends_of_jobs_read_what_they_end_and_nothing_else() {
 #[tokio::test]
 async fn tables_that_have_grown_are_analyzed() {
     let mut db = TestDatabase::new().await;
-    without_autovacuum(&db).await;
+    db.without_autovacuum().await;
     db.pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();
     // The server counts rows a moment after they are committed.
     let analyze = async || {
@@ -125,7 +116,7 @@ async fn tables_that_have_grown_are_analyzed() {
 #[tokio::test]
 async fn workers_analyze_tables_that_have_grown() {
     let db = TestDatabase::new().await;
-    without_autovacuum(&db).await;
+    db.without_autovacuum().await;
     let texts: Vec<Memory> = (0..100).map(|number| Memory::new(format!("memory {number}"))).collect();
     db.htm().remember_many(&texts).await.unwrap();
     let _worker = Sandbox::new(&db).start("embed-worker", &[]);
