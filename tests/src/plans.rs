@@ -64,42 +64,35 @@ impl Plans {
 impl Plan {
     /// The tables that it read or wrote, without those that it left out as it ran.
     pub fn tables(&self) -> BTreeSet<&str> {
-        let (mut tables, mut nodes) = (BTreeSet::new(), vec![&self.root]);
-        while let Some(node) = nodes.pop() {
-            if node["Actual Loops"].as_f64().is_some_and(|loops| loops > 0.0) {
-                tables.extend(node["Relation Name"].as_str());
-            }
-            nodes.extend(node["Plans"].as_array().into_iter().flatten());
-        }
-        tables
+        let ran = self.steps().filter(|step| step["Actual Loops"].as_f64().is_some_and(|loops| loops > 0.0));
+        ran.filter_map(|step| step["Relation Name"].as_str()).collect()
     }
 
     /// The most rows that a step of it had, with those of each repetition.
     pub fn most_rows(&self) -> f64 {
-        let (mut most, mut nodes) = (0.0_f64, vec![&self.root]);
-        while let Some(node) = nodes.pop() {
-            let number = |name: &str| node[name].as_f64().unwrap_or_default();
-            most = most.max(number("Actual Rows") * number("Actual Loops"));
-            nodes.extend(node["Plans"].as_array().into_iter().flatten());
-        }
-        most
+        let rows = |step: &Value| Some(step["Actual Rows"].as_f64()? * step["Actual Loops"].as_f64()?);
+        self.steps().filter_map(rows).fold(0.0, f64::max)
     }
 
     /// The tables that it read whole: one by one, or by an index without a condition.
     pub fn whole(&self) -> BTreeSet<&str> {
-        let (mut tables, mut nodes) = (BTreeSet::new(), vec![&self.root]);
-        while let Some(node) = nodes.pop() {
-            let is_whole = match node["Node Type"].as_str() {
-                Some("Seq Scan") => true,
-                Some("Index Scan" | "Index Only Scan") => node["Index Cond"].is_null(),
-                _ => false,
-            };
-            if is_whole && node["Actual Loops"].as_f64().is_some_and(|loops| loops > 0.0) {
-                tables.extend(node["Relation Name"].as_str());
-            }
-            nodes.extend(node["Plans"].as_array().into_iter().flatten());
-        }
-        tables
+        let is_whole = |step: &&Value| match step["Node Type"].as_str() {
+            Some("Seq Scan") => true,
+            Some("Index Scan" | "Index Only Scan") => step["Index Cond"].is_null(),
+            _ => false,
+        };
+        let ran = self.steps().filter(|step| step["Actual Loops"].as_f64().is_some_and(|loops| loops > 0.0));
+        ran.filter(is_whole).filter_map(|step| step["Relation Name"].as_str()).collect()
+    }
+
+    /// Its steps, in no order.
+    fn steps(&self) -> impl Iterator<Item = &Value> {
+        let mut left = vec![&self.root];
+        std::iter::from_fn(move || {
+            let step = left.pop()?;
+            left.extend(step["Plans"].as_array().into_iter().flatten());
+            Some(step)
+        })
     }
 }
 
