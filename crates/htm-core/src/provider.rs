@@ -33,6 +33,19 @@ pub trait Embedder: Send + Sync {
     /// See [`ProviderErrorKind`]. An error does not name the text that caused it. After a
     /// [`ProviderErrorKind::BadInput`], halve the batch to find the text.
     async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Embedding>, ProviderError>;
+
+    /// As [`embed`](Self::embed). An embedder that makes several requests asks `calls` before each further one.
+    ///
+    /// # Errors
+    /// As [`embed`](Self::embed), and [`ProviderErrorKind::RateLimited`] if a further request is not permitted.
+    async fn embed_within(
+        &self,
+        texts: &[String],
+        purpose: Purpose,
+        _calls: &dyn Calls,
+    ) -> Result<Vec<Embedding>, ProviderError> {
+        self.embed(texts, purpose).await
+    }
 }
 
 /// The embedding of a text.
@@ -117,9 +130,17 @@ pub trait QueryExpander: Send + Sync {
 /// permission.
 #[async_trait]
 pub trait Calls: Send + Sync {
-    /// Waits until another request with the same texts may be made. Returns false if the provider must be left alone
-    /// for now.
-    async fn another(&self) -> bool;
+    /// Waits until another request may be made. Returns false if the provider must be left alone for now.
+    async fn another(&self, request: Further) -> bool;
+}
+
+/// A further request within a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Further {
+    /// The same texts again, such as to correct a bad answer.
+    Again,
+    /// Texts of the call that have no answer yet. Their tokens were counted with the first request.
+    Rest,
 }
 
 /// Permits any number of requests.
@@ -128,7 +149,7 @@ pub struct Ungoverned;
 
 #[async_trait]
 impl Calls for Ungoverned {
-    async fn another(&self) -> bool {
+    async fn another(&self, _request: Further) -> bool {
         true
     }
 }

@@ -2,7 +2,7 @@
 //! round that names its faults.
 
 use async_trait::async_trait;
-use htm_core::provider::{Calls, ModelName, ProviderError, ProviderErrorKind, TagSuggestion};
+use htm_core::provider::{Calls, Further, ModelName, ProviderError, ProviderErrorKind, TagSuggestion};
 use htm_core::tag::KnownTag;
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ pub(crate) async fn extract(
         return settle(chat, first, Some(Err("it was cut off".to_owned())), &said.content);
     }
     tracing::debug!(model = %chat.model(), troubles = trouble.len(), "asking a model to correct its answer");
-    if !calls.another().await {
+    if !calls.another(Further::Again).await {
         return settle(chat, first, None, &said.content);
     }
     turns.push(turn(Speaker::Assistant, prompt::excerpt(&said.content, prompt::ANSWER_CHARS)));

@@ -1,7 +1,7 @@
 //! Embedding requests. Texts are split to the model's window, packed to the provider's limits, sent, and pooled.
 
 use async_trait::async_trait;
-use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind};
+use htm_core::provider::{Calls, Embedding, Further, ModelName, ProviderError, ProviderErrorKind};
 
 use crate::pool::pool;
 use crate::split::{Part, Window};
@@ -28,13 +28,15 @@ pub(crate) trait Endpoint: Sync {
     async fn send(&self, inputs: Vec<String>, texts: &[String]) -> Result<Vec<Vec<f32>>, ProviderError>;
 }
 
-/// Embeds texts: one embedding for each, in order. Each part is sent with `prefix`.
+/// Embeds texts: one embedding for each, in order. Each part is sent with `prefix`. `calls` permits all requests but the
+/// first.
 pub(crate) async fn embed(
     endpoint: &dyn Endpoint,
     window: Window,
     limits: Limits,
     prefix: &str,
     texts: &[String],
+    calls: &dyn Calls,
 ) -> Result<Vec<Embedding>, ProviderError> {
     let window = window.without(prefix);
     let parts = texts
@@ -45,7 +47,17 @@ pub(crate) async fn embed(
     // A stack: the next request is the last.
     let mut waiting: Vec<Vec<Input<'_>>> = pack(parts, prefix.len(), limits);
     waiting.reverse();
+    let mut is_first = true;
     while let Some(inputs) = waiting.pop() {
+        if !is_first && !calls.another(Further::Rest).await {
+            let kind = ProviderErrorKind::RateLimited { retry_after: None };
+            return Err(ProviderError::new(
+                endpoint.model(),
+                kind,
+                "held back between two requests of a call",
+            ));
+        }
+        is_first = false;
         let sent = inputs.iter().map(|input| input.sent(prefix)).collect();
         match endpoint.send(sent, texts).await {
             Ok(answer) => {
@@ -124,6 +136,7 @@ mod tests {
     use std::sync::Mutex;
 
     use htm_core::TokenEncoding;
+    use htm_core::provider::Ungoverned;
 
     use super::*;
 
@@ -165,7 +178,7 @@ mod tests {
     ) -> Result<Vec<u32>, ProviderError> {
         let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let window = Window::exact(100, TokenEncoding::Estimate);
-        let embeddings = embed(endpoint, window, limits, prefix, &texts).await?;
+        let embeddings = embed(endpoint, window, limits, prefix, &texts, &Ungoverned).await?;
         Ok(embeddings.iter().map(|embedding| embedding.parts).collect())
     }
 
@@ -201,6 +214,35 @@ mod tests {
         let endpoint = Bytes::new(usize::MAX);
         parts(&endpoint, Limits { tokens: 1, ..WIDE }, "", &["one", "two"]).await.unwrap();
         assert_eq!(endpoint.sent.lock().unwrap().len(), 2);
+    }
+
+    /// Permits some further requests.
+    struct Permits(Mutex<Vec<Further>>, usize);
+
+    #[async_trait]
+    impl Calls for Permits {
+        async fn another(&self, request: Further) -> bool {
+            let mut asked = self.0.lock().unwrap();
+            asked.push(request);
+            asked.len() <= self.1
+        }
+    }
+
+    #[tokio::test]
+    async fn each_further_request_needs_permission() {
+        let texts = ["one", "two", "three"].map(str::to_owned);
+        let window = Window::exact(100, TokenEncoding::Estimate);
+        for permitted in 0..=2 {
+            let (endpoint, permits) = (Bytes::new(usize::MAX), Permits(Mutex::default(), permitted));
+            let limits = Limits { inputs: 1, ..WIDE };
+            let embedded = embed(&endpoint, window, limits, "", &texts, &permits).await;
+            assert_eq!(endpoint.sent.lock().unwrap().len(), 1 + permitted);
+            assert_eq!(*permits.0.lock().unwrap(), vec![Further::Rest; 2.min(permitted + 1)]);
+            match permitted {
+                2 => assert_eq!(embedded.unwrap().len(), 3),
+                _ => assert_eq!(embedded.unwrap_err().code(), "provider_rate_limited"),
+            }
+        }
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use htm_core::HoldReason;
 use htm_core::error::chain;
 use htm_core::fault::Fault;
-use htm_core::provider::{Calls, ProviderError, ProviderErrorKind};
+use htm_core::provider::{Calls, Further, ProviderError, ProviderErrorKind};
 use htm_core::worker::governor::{self, Breaker, Call, CallFailure, Grant, Leave, Turn};
 use htm_core::worker::priorities::LIVE;
 use sqlx::PgPool;
@@ -89,29 +89,36 @@ impl<H: Handler> Dispatcher<H> {
     async fn call(&self, items: Vec<Item<H::Subject>>, worked: &mut Worked<H::Subject, H::Output>) {
         let mut open = vec![items];
         while let Some(mut items) = open.pop() {
-            let grant = match self.leave(&items).await {
+            let amount = Amount::of(&items);
+            let grant = match self.leave(&items, amount).await {
                 Ok(grant) => grant,
                 Err(held) => {
                     worked.setbacks.extend(items.into_iter().map(|item| (item, held.clone())));
                     continue;
                 }
             };
-            let round =
-                Round { dispatcher: self, items: &items, open: Mutex::new(Some(InFlight::new(grant))) };
+            let requests =
+                Requests { open: Some(InFlight::new(grant, amount)), longest: Duration::ZERO, held: None };
+            let round = Round { dispatcher: self, items: &items, requests: Mutex::new(requests) };
             let result = self.handler.work(&items, &round).await;
-            if let Some(open) = round.open.into_inner() {
+            let Requests { open: in_flight, longest, held } = round.requests.into_inner();
+            if let Some(last) = in_flight {
                 if result.is_ok() {
-                    self.size.answered(open.started.elapsed());
+                    self.size.answered(last.started.elapsed().max(longest));
                 }
                 let error = match &result {
                     Err(WorkError::Provider(error)) => Some(error),
                     _ => None,
                 };
-                self.end(open, &items, error).await;
+                self.end(last, error).await;
             }
             match result {
                 Ok(outputs) => {
                     worked.results.extend(items.into_iter().zip(outputs));
+                }
+                // The jobs are put back for the reason why a further request was not granted.
+                Err(WorkError::Provider(_)) if let Some(held) = &held => {
+                    worked.setbacks.extend(items.into_iter().map(|item| (item, held.clone())));
                 }
                 Err(WorkError::Provider(error)) if error.is_about_texts() && items.len() > 1 => {
                     let right = items.split_off(items.len() / 2);
@@ -142,12 +149,12 @@ impl<H: Handler> Dispatcher<H> {
     /// An open breaker or a long rate limit is a setback: the jobs are put back. Nothing else is claimed meanwhile,
     /// apart from the one job of a trial call. An unreachable database is a setback too, and the results of the batch's
     /// other calls are still written.
-    async fn leave(&self, items: &[Item<H::Subject>]) -> Result<Option<Grant>, Setback> {
+    async fn leave(&self, items: &[Item<H::Subject>], amount: Amount) -> Result<Option<Grant>, Setback> {
         let Some(model) = self.handler.model() else { return Ok(None) };
         let call = Call {
             model: &model,
             worker: &self.worker,
-            tokens: tokens_of(items),
+            tokens: amount.tokens,
             deadline: self.deadline,
             priority: items.iter().map(|item| item.priority).max().unwrap_or(LIVE),
         };
@@ -184,11 +191,11 @@ impl<H: Handler> Dispatcher<H> {
     }
 
     /// Records the end of a request.
-    async fn end(&self, open: InFlight, items: &[Item<H::Subject>], error: Option<&ProviderError>) {
+    async fn end(&self, open: InFlight, error: Option<&ProviderError>) {
         let Some((model, grant)) = self.handler.model().zip(open.grant) else { return };
         let outcome = error.map_or("ok", ProviderError::code);
-        let (took, tokens) = (open.started.elapsed(), tokens_of(items).into());
-        self.monitor.metrics.provider_call(&model, outcome, took, items.len(), tokens);
+        let (took, Amount { texts, tokens }) = (open.started.elapsed(), open.amount);
+        self.monitor.metrics.provider_call(&model, outcome, took, texts, tokens.into());
         self.finish(&model, grant, error).await;
     }
 
@@ -209,12 +216,27 @@ impl<H: Handler> Dispatcher<H> {
 struct InFlight {
     /// None without a provider.
     grant: Option<Grant>,
+    amount: Amount,
     started: Instant,
 }
 
 impl InFlight {
-    fn new(grant: Option<Grant>) -> Self {
-        Self { grant, started: Instant::now() }
+    fn new(grant: Option<Grant>, amount: Amount) -> Self {
+        Self { grant, amount, started: Instant::now() }
+    }
+}
+
+/// What a request adds to the count of texts and tokens.
+#[derive(Clone, Copy, Debug, Default)]
+struct Amount {
+    texts: usize,
+    tokens: u32,
+}
+
+impl Amount {
+    fn of<S>(items: &[Item<S>]) -> Self {
+        let tokens = items.iter().fold(0, |sum: u32, item| sum.saturating_add(item.tokens));
+        Self { texts: items.len(), tokens }
     }
 }
 
@@ -222,25 +244,37 @@ impl InFlight {
 struct Round<'a, H: Handler> {
     dispatcher: &'a Dispatcher<H>,
     items: &'a [Item<H::Subject>],
+    requests: Mutex<Requests>,
+}
+
+struct Requests {
     /// The request in flight. None if the last one has ended and no other was granted.
-    open: Mutex<Option<InFlight>>,
+    open: Option<InFlight>,
+    /// The longest time of a request that has ended.
+    longest: Duration,
+    /// The reason why a further request was not granted.
+    held: Option<Setback>,
 }
 
 #[async_trait]
 impl<H: Handler> Calls for Round<'_, H> {
-    async fn another(&self) -> bool {
-        let mut open = self.open.lock().await;
-        if let Some(ended) = open.take() {
-            self.dispatcher.end(ended, self.items, None).await;
+    async fn another(&self, request: Further) -> bool {
+        let amount = match request {
+            Further::Again => Amount::of(self.items),
+            Further::Rest => Amount::default(),
+        };
+        let mut requests = self.requests.lock().await;
+        if let Some(ended) = requests.open.take() {
+            requests.longest = requests.longest.max(ended.started.elapsed());
+            self.dispatcher.end(ended, None).await;
         }
-        match self.dispatcher.leave(self.items).await {
-            Ok(grant) => *open = Some(InFlight::new(grant)),
-            Err(held) => tracing::debug!(?held, "no second request"),
+        match self.dispatcher.leave(self.items, amount).await {
+            Ok(grant) => requests.open = Some(InFlight::new(grant, amount)),
+            Err(held) => {
+                tracing::debug!(?held, "no further request");
+                requests.held = Some(held);
+            }
         }
-        open.is_some()
+        requests.open.is_some()
     }
-}
-
-fn tokens_of<S>(items: &[Item<S>]) -> u32 {
-    items.iter().fold(0, |sum: u32, item| sum.saturating_add(item.tokens))
 }

@@ -51,8 +51,8 @@ pub trait Handler: Send + Sync + 'static {
     /// A database error.
     async fn read(&self, pool: &PgPool, jobs: &[Claimed]) -> htm_core::Result<Subjects<Self::Subject>>;
 
-    /// Makes one output for each item, in order, by one call to the provider. The handler asks `calls` before a second
-    /// request for the same items.
+    /// Makes one output for each item, in order, by one call to the provider. The handler asks `calls` before each
+    /// further request.
     ///
     /// # Errors
     /// The error of the whole batch. If a single text may be the cause of the provider's error, the worker halves the

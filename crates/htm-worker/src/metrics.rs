@@ -132,7 +132,10 @@ impl Metrics {
         self.provider_calls.get_or_create(&Call { model: model.model.clone(), outcome }).inc();
         self.provider_call_time.get_or_create(&model).observe(took.as_secs_f64());
         self.provider_tokens.get_or_create(&model).inc_by(tokens);
-        self.batch_size.observe(texts as f64);
+        // A further request has no text that was not counted.
+        if texts > 0 {
+            self.batch_size.observe(texts as f64);
+        }
     }
 
     /// Counts attempts by their outcome.

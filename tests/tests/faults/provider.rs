@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use htm_core::Stage;
+use htm_core::{Memory, Stage};
 use htm_tests::{TestDatabase, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -190,6 +190,28 @@ async fn promise_20_two_processes_together_stay_under_the_limit() {
     let both: Vec<(String,)> =
         sqlx::query_as("select distinct worker from htm.completions").fetch_all(&db.pool).await.unwrap();
     assert_eq!(both.len(), 2, "both work");
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+/// A text that is too long for the provider is sent in halves.
+#[tokio::test]
+async fn promise_20_each_request_of_a_call_stays_under_the_limit() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| match texts.iter().any(|text| text.len() > 600) {
+        true => refusal(400, "invalid_request_error", "too long"),
+        false => vectors(texts),
+    })
+    .await;
+    let sandbox = provider.sandbox(&db.url()).set("HTM_EMBEDDING__WINDOW", "8000");
+    sandbox.htm(&["providers", "set", "openai/mock", "--requests-per-minute", "60"]).await.succeeds();
+    db.htm().remember(Memory::new("Some words to read. ".repeat(50))).await.unwrap();
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    let calls = provider.calls();
+    assert_eq!(calls.len(), 3, "one that is refused, and two halves");
+    for pair in calls.windows(2) {
+        let apart = pair[1].at - pair[0].at;
+        assert!(apart > Duration::from_millis(800), "one a second: {apart:?}");
+    }
     assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
 }
 

@@ -108,9 +108,9 @@ impl Handler for EmbedHandler {
         texts(pool, jobs).await
     }
 
-    async fn work(&self, items: &[Item], _calls: &dyn Calls) -> Result<Vec<Embedding>, WorkError> {
+    async fn work(&self, items: &[Item], calls: &dyn Calls) -> Result<Vec<Embedding>, WorkError> {
         let texts: Vec<String> = items.iter().map(|item| item.subject.content.clone()).collect();
-        let embeddings = self.embedder.embed(&texts, Purpose::Document).await?;
+        let embeddings = self.embedder.embed_within(&texts, Purpose::Document, calls).await?;
         let mut lengths = embeddings.iter().map(|embedding| embedding.vector.len());
         match lengths.find(|length| *length != self.model.dimensions) {
             None => Ok(embeddings),

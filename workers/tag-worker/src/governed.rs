@@ -22,7 +22,8 @@ pub struct Governed {
 }
 
 impl Governed {
-    /// Embeds texts if the governor grants the call at once. Never waits in line.
+    /// Embeds texts if the governor grants the call at once. Never waits in line. The names of tags are short: a second
+    /// request is rare, and has no grant of its own.
     pub(crate) async fn embed(
         &self,
         embedder: &dyn Embedder,

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use async_trait::async_trait;
 use htm_core::Result;
-use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose};
+use htm_core::provider::{Calls, Embedder, Embedding, ModelName, ProviderError, Purpose, Ungoverned};
 use ollama_rs::generation::embeddings::GenerateEmbeddingsResponse;
 use ollama_rs::generation::embeddings::request::{EmbeddingsInput, GenerateEmbeddingsRequest};
 
@@ -57,7 +57,16 @@ impl Embedder for OllamaEmbedder {
     }
 
     async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Embedding>, ProviderError> {
-        embed(self, self.window, LIMITS, self.prefixes.of(purpose), texts).await
+        self.embed_within(texts, purpose, &Ungoverned).await
+    }
+
+    async fn embed_within(
+        &self,
+        texts: &[String],
+        purpose: Purpose,
+        calls: &dyn Calls,
+    ) -> Result<Vec<Embedding>, ProviderError> {
+        embed(self, self.window, LIMITS, self.prefixes.of(purpose), texts, calls).await
     }
 }
 

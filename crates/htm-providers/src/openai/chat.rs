@@ -7,7 +7,7 @@ use async_openai::types::chat::{
     ChatCompletionRequestUserMessage, CreateChatCompletionRequest, ResponseFormat, ResponseFormatJsonSchema,
 };
 use async_trait::async_trait;
-use htm_core::provider::{Calls, ModelName, ProviderError, ProviderErrorKind};
+use htm_core::provider::{Calls, Further, ModelName, ProviderError, ProviderErrorKind};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -104,7 +104,7 @@ impl Chat for OpenAiChat {
                 Err(error) if is_about_schema(&error) => {
                     tracing::info!(model = %self.http.model(), %error, "asking without a schema from here on");
                     self.takes_schema.store(false, Ordering::Relaxed);
-                    if !calls.another().await {
+                    if !calls.another(Further::Again).await {
                         // The job is retried, then without a schema.
                         return Err(ProviderError { kind: ProviderErrorKind::BadResponse, ..error });
                     }

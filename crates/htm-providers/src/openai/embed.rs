@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 
 use async_openai::types::embeddings::{CreateEmbeddingRequest, EmbeddingInput, EncodingFormat};
 use async_trait::async_trait;
-use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose};
+use htm_core::provider::{
+    Calls, Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose, Ungoverned,
+};
 use htm_core::{Result, TokenEncoding};
 use serde::Deserialize;
 
@@ -91,7 +93,16 @@ impl Embedder for OpenAiEmbedder {
     }
 
     async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Embedding>, ProviderError> {
-        embed(self, self.window, LIMITS, self.prefixes.of(purpose), texts).await
+        self.embed_within(texts, purpose, &Ungoverned).await
+    }
+
+    async fn embed_within(
+        &self,
+        texts: &[String],
+        purpose: Purpose,
+        calls: &dyn Calls,
+    ) -> Result<Vec<Embedding>, ProviderError> {
+        embed(self, self.window, LIMITS, self.prefixes.of(purpose), texts, calls).await
     }
 }
 
