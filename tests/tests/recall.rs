@@ -14,6 +14,8 @@ mod refining;
 mod several;
 #[path = "recall/small_scope.rs"]
 mod small_scope;
+#[path = "recall/spelling.rs"]
+mod spelling;
 #[path = "recall/words.rs"]
 mod words;
 

@@ -58,5 +58,6 @@ mod status;
 mod timeframe;
 mod timeline;
 mod vectors;
+pub(crate) mod vocabulary;
 mod wall;
 mod write_behind;

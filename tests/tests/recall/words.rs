@@ -8,7 +8,7 @@ use sqlx::PgPool;
 const BOTH: [Strategy; 2] = [Strategy::Fulltext, Strategy::Hybrid];
 
 /// Each text is its own key.
-async fn filled(db: &TestDatabase, texts: &[&str]) -> Htm {
+pub(crate) async fn filled(db: &TestDatabase, texts: &[&str]) -> Htm {
     let htm = db.htm();
     for text in texts {
         htm.remember(Memory::new(*text).key(*text)).await.unwrap();
@@ -17,7 +17,7 @@ async fn filled(db: &TestDatabase, texts: &[&str]) -> Htm {
     htm
 }
 
-async fn found(htm: &Htm, text: &str, strategy: Strategy) -> Vec<String> {
+pub(crate) async fn found(htm: &Htm, text: &str, strategy: Strategy) -> Vec<String> {
     let recalled = htm.recall(&RecallQuery::new(text).strategy(strategy)).await.unwrap();
     recalled.hits.into_iter().map(|hit| hit.node.key.unwrap()).collect()
 }
@@ -426,63 +426,6 @@ async fn words_are_found_in_scripts_that_write_no_spaces() {
             assert_eq!(first.as_deref(), Some(memory), "{text}, counted {counted}");
         }
     }
-}
-
-#[tokio::test]
-async fn words_that_were_replaced_are_said() {
-    let db = TestDatabase::new().await;
-    let htm = filled(&db, &["the zeppelin landed at the harbour", "bread for the picnic"]).await;
-    let ship = "the zeppelin landed at the harbour";
-    // As long as nobody has counted the words, and afterwards.
-    for counted in [false, true] {
-        if counted {
-            statistics::refresh(&db.pool, "default").await.unwrap();
-        }
-        for (text, used) in [("zepeplin", "zeppelin"), ("zeppellinn", "zeppelin"), ("harbur", "harbour")] {
-            let query = RecallQuery::new(text).strategy(Strategy::Fulltext);
-            let recalled = htm.recall(&query).await.unwrap();
-            assert_eq!(recalled.hits[0].node.content, ship, "{text}, counted {counted}");
-            let corrected: Vec<_> =
-                recalled.corrected.iter().map(|c| (c.asked.as_str(), c.used.as_str())).collect();
-            assert_eq!(corrected, [(text, used)], "counted {counted}");
-        }
-        for text in ["zeppelin", "xylophone", "with the"] {
-            let recalled = htm.recall(&RecallQuery::new(text)).await.unwrap();
-            assert!(recalled.corrected.is_empty(), "{text}");
-        }
-        // Nothing is like any word: text finds nothing, vectors answer.
-        assert!(found(&htm, "xylophone quux", Strategy::Fulltext).await.is_empty());
-        let recalled = htm.recall(&RecallQuery::new("xylophone quux")).await.unwrap();
-        assert!(recalled.hits.iter().all(|hit| hit.matched_by == MatchedBy::Vector));
-    }
-}
-
-/// Ordinary words that a collection does not have are no misspelled ones.
-#[tokio::test]
-async fn no_word_of_the_demos_questions_is_replaced() {
-    let db = TestDatabase::new().await;
-    let htm = db.htm();
-    let lines = |text: &'static str| -> Vec<serde_json::Value> {
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    };
-    let text = |value: &serde_json::Value, field: &str| value[field].as_str().unwrap().to_owned();
-    let memories = lines(include_str!("../../../demo/memories.jsonl"));
-    let memories = memories.iter().map(|line| Memory::new(text(line, "text")).namespace(text(line, "ns")));
-    htm.remember_many(&memories.collect::<Vec<_>>()).await.unwrap();
-    let questions = lines(include_str!("../../../demo/questions.jsonl"));
-    assert_eq!(questions.len(), 32);
-    let mut corrected = Vec::new();
-    for counted in [false, true] {
-        for question in &questions {
-            let namespace = text(question, "ns");
-            if counted {
-                statistics::refresh(&db.pool, &namespace).await.unwrap();
-            }
-            let query = RecallQuery::new(text(question, "text")).namespace(namespace);
-            corrected.extend(htm.recall(&query.strategy(Strategy::Fulltext)).await.unwrap().corrected);
-        }
-    }
-    assert!(corrected.is_empty(), "{corrected:?}");
 }
 
 #[tokio::test]

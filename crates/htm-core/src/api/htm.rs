@@ -19,6 +19,7 @@ use crate::api::ping::Pinger;
 use crate::api::replicas::Reading;
 use crate::api::rooms::Rooms;
 use crate::api::sizes::Sizes;
+use crate::api::vocabulary::KnownWords;
 use crate::model::error::Result;
 use crate::model::nodes::Node;
 use crate::model::settings::Settings;
@@ -87,6 +88,7 @@ struct Inner {
     /// The models as of at most a second ago, by whether a replica said so.
     models: Cache<bool, Arc<[RegisteredModel]>>,
     sizes: Sizes,
+    words: KnownWords,
 }
 
 impl Htm {
@@ -122,6 +124,7 @@ impl Htm {
             query_embeddings: Cache::new(settings.cache_entries),
             models: Cache::builder().max_capacity(2).time_to_live(MODELS_KEPT).build(),
             sizes: Sizes::default(),
+            words: KnownWords::default(),
             pool,
             settings,
             embedders,
@@ -328,6 +331,10 @@ impl Htm {
 
     pub(crate) fn known_sizes(&self) -> &Sizes {
         &self.inner.sizes
+    }
+
+    pub(crate) fn known_words(&self) -> &KnownWords {
+        &self.inner.words
     }
 
     pub(crate) fn known_models(&self) -> &Cache<bool, Arc<[RegisteredModel]>> {

@@ -168,6 +168,7 @@ impl Htm {
             then,
             ranking: &ranking,
             sizes: self.known_sizes(),
+            known_words: self.known_words(),
         };
         let open = || Reader::open(self.pool(), &namespaces, self.settings().recall.ef_search, then);
         let mut found = search.run(open().await?).await?;

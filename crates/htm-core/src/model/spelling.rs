@@ -1,6 +1,7 @@
 //! Spell correction: unknown words, and the known words that were meant.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::model::tokens::TokenEncoding;
 
@@ -26,19 +27,38 @@ pub(crate) struct Typed {
     pub(crate) swapped: Vec<(String, String)>,
 }
 
-/// A lexeme and the number of nodes that contain it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Known {
-    pub(crate) lexeme: String,
-    pub(crate) nodes: f64,
+impl Typed {
+    /// The lexemes of its variants with two letters swapped.
+    pub(crate) fn swapped_stems(&self) -> impl Iterator<Item = &str> {
+        self.swapped.iter().map(|(_, stem)| stem.as_str())
+    }
+}
+
+/// Known lexemes, each with the number of nodes that contain it.
+pub(crate) type Words = HashMap<String, f64>;
+
+/// Known lexemes by their first letter.
+pub(crate) type Vocabulary = HashMap<char, Arc<Words>>;
+
+/// Words by their first letter.
+pub(crate) fn by_first_letter(words: Words) -> Vocabulary {
+    let mut letters: HashMap<char, Words> = HashMap::new();
+    for (lexeme, nodes) in words {
+        if let Some(first) = first_letter(&lexeme) {
+            letters.entry(first).or_default().insert(lexeme, nodes);
+        }
+    }
+    letters.into_iter().map(|(first, words)| (first, Arc::new(words))).collect()
 }
 
 /// The correction of a word.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Meant<'a> {
+pub(crate) struct Meant {
     /// The replacement that is reported.
     pub(crate) used: String,
-    pub(crate) known: &'a Known,
+    pub(crate) lexeme: String,
+    /// The number of nodes that contain the lexeme.
+    pub(crate) nodes: f64,
 }
 
 /// The words of a text that could be misspelled, each once, in lower case. Ordinary words are excluded, even if no node
@@ -100,37 +120,47 @@ pub(crate) fn swaps(word: &str) -> Vec<String> {
         .collect()
 }
 
+/// The first letter of a lexeme.
+pub(crate) fn first_letter(lexeme: &str) -> Option<char> {
+    lexeme.chars().next()
+}
+
 /// The known word that was meant by an unknown one, in a corpus of `nodes` nodes: one with two letters swapped,
 /// otherwise the nearest within one edit, or two edits for a long word. The nearest has the same first letter and is
 /// not rare in the corpus.
-pub(crate) fn meant<'a>(typed: &Typed, known: &'a [Known], nodes: f64) -> Option<Meant<'a>> {
+pub(crate) fn meant(typed: &Typed, known: &Vocabulary, nodes: f64) -> Option<Meant> {
     let swapped = typed.swapped.iter().find_map(|(word, stem)| {
-        let known = known.iter().find(|known| known.lexeme == *stem)?;
-        Some(Meant { used: word.clone(), known })
+        let nodes = *known.get(&first_letter(stem)?)?.get(stem)?;
+        Some(Meant { used: word.clone(), lexeme: stem.clone(), nodes })
     });
     if swapped.is_some() {
         return swapped;
     }
     let is_long = typed.word.chars().count() >= TWO_EDITS;
     let least = 1.0 + (nodes / NODES).floor();
-    let distance = |known: &Known| {
-        typed
-            .stems
-            .iter()
-            .filter(|stem| stem.chars().next() == known.lexeme.chars().next())
-            .map(|stem| (strsim::osa_distance(stem, &known.lexeme), stem.chars().count()))
-            .filter(|(distance, letters)| *distance <= if is_long && *letters >= LONG_STEM { 2 } else { 1 })
-            .map(|(distance, _)| distance)
-            .min()
+    let stems: Vec<(&str, usize)> =
+        typed.stems.iter().map(|stem| (stem.as_str(), stem.chars().count())).collect();
+    let distance = |lexeme: &str| {
+        let letters = lexeme.chars().count();
+        let edits = stems.iter().filter_map(|(stem, stem_letters)| {
+            let most = if is_long && *stem_letters >= LONG_STEM { 2 } else { 1 };
+            let may_be_near =
+                letters.abs_diff(*stem_letters) <= most && first_letter(stem) == first_letter(lexeme);
+            may_be_near.then(|| strsim::osa_distance(stem, lexeme)).filter(|distance| *distance <= most)
+        });
+        if letters + 1 >= SHORTEST { edits.min() } else { None }
     };
-    known
+    let firsts: BTreeSet<char> = stems.iter().filter_map(|(stem, _)| first_letter(stem)).collect();
+    firsts
         .iter()
-        .filter(|known| known.nodes >= least && known.lexeme.chars().count() + 1 >= SHORTEST)
-        .filter_map(|known| Some((distance(known)?, known)))
-        .min_by(|(a, one), (b, other)| {
-            a.cmp(b).then(other.nodes.total_cmp(&one.nodes)).then(one.lexeme.cmp(&other.lexeme))
+        .filter_map(|first| known.get(first))
+        .flat_map(|words| words.iter())
+        .filter(|(_, nodes)| **nodes >= least)
+        .filter_map(|(lexeme, nodes)| Some((distance(lexeme)?, lexeme, *nodes)))
+        .min_by(|(a, one, in_one), (b, other, in_other)| {
+            a.cmp(b).then(in_other.total_cmp(in_one)).then(one.cmp(other))
         })
-        .map(|(_, known)| Meant { used: known.lexeme.clone(), known })
+        .map(|(_, lexeme, nodes)| Meant { used: lexeme.clone(), lexeme: lexeme.clone(), nodes })
 }
 
 #[cfg(test)]
@@ -139,8 +169,12 @@ mod tests {
 
     use super::*;
 
-    fn known(lexemes: &[&str]) -> Vec<Known> {
-        lexemes.iter().map(|lexeme| Known { lexeme: (*lexeme).into(), nodes: 3.0 }).collect()
+    fn known(lexemes: &[&str]) -> Vocabulary {
+        in_nodes(3.0, lexemes)
+    }
+
+    fn in_nodes(nodes: f64, lexemes: &[&str]) -> Vocabulary {
+        by_first_letter(lexemes.iter().map(|lexeme| ((*lexeme).to_owned(), nodes)).collect())
     }
 
     fn typed(word: &str) -> Typed {
@@ -177,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_rarity_is_not_meant_unless_letters_were_swapped() {
-        let known = vec![Known { lexeme: "harbour".into(), nodes: 2.0 }];
+        let known = in_nodes(2.0, &["harbour"]);
         assert!(meant(&typed("harbor"), &known, 5_000.0).is_some());
         assert!(meant(&typed("harbor"), &known, 100_000.0).is_none());
         assert!(meant(&typed("harobur"), &known, 100_000.0).is_some());

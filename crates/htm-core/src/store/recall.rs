@@ -14,4 +14,4 @@ pub(crate) use features::Features;
 pub(crate) use legs::{Choosing, TextSearch};
 pub(crate) use node_row::{NodeRow, node_columns, successors};
 pub(crate) use reader::{HitRow, Reader, Size, Vectors};
-pub(crate) use words::Lexed;
+pub(crate) use words::{CountedWords, Lexed};

@@ -33,11 +33,13 @@ impl Htm {
         ErasureFollower { _task: AbortOnDropHandle::new(tokio::spawn(follow(self.clone()))) }
     }
 
-    /// Drops what the caches have of erased memories: texts in working memories, words of queries, names of robots.
+    /// Drops what the caches have of erased memories: texts in working memories, words of queries and of
+    /// counts, names of robots.
     /// Groups follow their own notifications.
     pub(crate) async fn drop_erased(&self) -> Result<()> {
         self.query_embeddings().invalidate_all();
         self.known_robots().invalidate_all();
+        self.known_words().clear();
         self.minds().drop_erased().await
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::api::sizes::Sizes;
+use crate::api::vocabulary::KnownWords;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
@@ -51,6 +52,8 @@ pub(crate) struct Search<'a> {
     pub(crate) ranking: &'a ActiveRanking,
     /// The sizes that are known.
     pub(crate) sizes: &'a Sizes,
+    /// The words that are known.
+    pub(crate) known_words: &'a KnownWords,
 }
 
 /// Hits, and reports on the search.

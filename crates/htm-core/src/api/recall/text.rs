@@ -1,6 +1,6 @@
 //! The terms and conditions of a query's text, weighted by their frequency in the namespaces.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use chrono::{DateTime, Utc};
 
@@ -9,7 +9,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{self, Asked, Lexeme, Sought};
 use crate::model::recall::Correction;
-use crate::model::spelling;
+use crate::model::spelling::{self, Meant, Typed, Vocabulary, first_letter};
 use crate::model::timeframe::{NamedMonth, Zone, named_months};
 use crate::model::words::{Sign, SignKind, Words};
 use crate::store::filter::{Conditions, Required};
@@ -241,17 +241,43 @@ impl Search<'_> {
         if typed.is_empty() {
             return Ok(Vec::new());
         }
-        let known = reader.vocabulary(self.namespaces, &typed).await?;
         let mut corrected = Vec::new();
-        for typed in &typed {
-            if let Some(meant) = spelling::meant(typed, &known, size.nodes) {
-                let (lexeme, nodes) = (meant.known.lexeme.clone(), meant.known.nodes);
-                lexemes.push(Lexeme { lexeme, nodes, ..Lexeme::default() });
-                corrected.push(Correction { asked: typed.word.clone(), used: meant.used });
-            }
+        for (asked, Meant { used, lexeme, nodes }) in self.meant(reader, size, typed).await? {
+            lexemes.push(Lexeme { lexeme, nodes, ..Lexeme::default() });
+            corrected.push(Correction { asked, used });
         }
         corrected.sort_by(|a, b| (&a.asked, &a.used).cmp(&(&b.asked, &b.used)));
         Ok(corrected)
+    }
+
+    /// The known words that were meant by unknown ones, each with the unknown one.
+    async fn meant(
+        &self,
+        reader: &mut Reader,
+        size: &Size,
+        typed: Vec<Typed>,
+    ) -> Result<Vec<(String, Meant)>> {
+        let meant_in = |known: &Vocabulary| -> Vec<(String, Meant)> {
+            let meant =
+                |typed: &Typed| Some((typed.word.clone(), spelling::meant(typed, known, size.nodes)?));
+            typed.iter().filter_map(meant).collect()
+        };
+        let stems: Vec<&str> = typed.iter().flat_map(|typed| &typed.stems).map(String::as_str).collect();
+        let swapped: Vec<&str> = typed.iter().flat_map(Typed::swapped_stems).collect();
+        let Some(counted_at) = &size.counted_at else {
+            let known = reader.vocabulary(self.namespaces, &swapped, &stems).await?;
+            return Ok(meant_in(&spelling::by_first_letter(known)));
+        };
+        let firsts: BTreeSet<char> = stems.iter().chain(&swapped).filter_map(|it| first_letter(it)).collect();
+        let known = self.known_words.beginning_with(firsts, reader, self.namespaces, counted_at).await?;
+        let mut meant = meant_in(&known);
+        if !meant.is_empty() {
+            // A kept word may be of a memory that was erased meanwhile.
+            let lexemes: Vec<&str> = meant.iter().map(|(_, meant)| meant.lexeme.as_str()).collect();
+            let now = reader.vocabulary(self.namespaces, &lexemes, &[]).await?;
+            meant.retain(|(_, meant)| now.get(&meant.lexeme).is_some_and(|nodes| *nodes > 0.0));
+        }
+        Ok(meant)
     }
 }
 

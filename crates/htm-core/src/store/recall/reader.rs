@@ -86,6 +86,8 @@ pub(crate) struct Size {
     pub(crate) average_lexemes: f64,
     /// Whether all namespaces have statistics; at most 2,000 nodes of one without them are counted.
     pub(crate) is_counted: bool,
+    /// The times of the last counts in the order of the namespaces, if all have statistics and words are searched.
+    pub(crate) counted_at: Option<Vec<DateTime<Utc>>>,
     /// The text search configurations of their nodes.
     pub(crate) languages: Vec<String>,
     /// The approximate number of nodes in the whole database.
@@ -208,6 +210,7 @@ impl Reader {
             by_now: nodes.unwrap_or(0.0),
             average_lexemes: 1.0,
             is_counted: nodes.is_some(),
+            counted_at: None,
             languages: Vec::new(),
             all_nodes: 0.0,
             bm25_index: None,

@@ -1,13 +1,15 @@
 //! The words of a query as lexemes of full text, and their numbers of nodes.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 
 use super::reader::{Reader, Size};
 use crate::model::error::Result;
 use crate::model::rank::Lexeme;
-use crate::model::spelling::{Known, Typed};
+use crate::model::spelling::{Typed, Words};
 use crate::model::words::Sign;
 use crate::store::named::sql;
 
@@ -78,13 +80,16 @@ impl Reader {
             .collect())
     }
 
-    /// The known lexemes that misspelled words may mean.
-    pub(crate) async fn vocabulary(&mut self, namespaces: &[&str], typed: &[Typed]) -> Result<Vec<Known>> {
-        let named: Vec<&str> =
-            typed.iter().flat_map(|typed| &typed.swapped).map(|(_, stem)| stem.as_str()).collect();
+    /// The named lexemes that are known, and those with the first letter of one of the stems and about its length.
+    pub(crate) async fn vocabulary(
+        &mut self,
+        namespaces: &[&str],
+        named: &[&str],
+        stems: &[&str],
+    ) -> Result<Words> {
         let mut firsts = Vec::new();
         let (mut shortest, mut longest) = (Vec::new(), Vec::new());
-        for stem in typed.iter().flat_map(|typed| &typed.stems) {
+        for stem in stems {
             let letters = stem.chars().count() as i32;
             firsts.extend(stem.chars().next().map(String::from));
             shortest.push(letters - 2);
@@ -98,7 +103,27 @@ impl Reader {
             .bind("longest", longest)?
             .fetch_all(&mut self.tx)
             .await?;
-        Ok(rows.into_iter().map(|(lexeme, nodes)| Known { lexeme, nodes }).collect())
+        Ok(rows.into_iter().collect())
+    }
+
+    /// The counted lexemes that begin with each of these letters.
+    pub(crate) async fn counted_words(
+        &mut self,
+        namespaces: &[&str],
+        firsts: &[char],
+    ) -> Result<Vec<(char, CountedWords)>> {
+        let texts: Vec<String> = firsts.iter().map(char::to_string).collect();
+        let rows: Vec<LetterRow> = sql!(include_str!("../sql/recall/counted_words.sql"))
+            .bind("namespaces", namespaces)?
+            .bind("firsts", texts)?
+            .fetch_all(&mut self.tx)
+            .await?;
+        let read = |row: LetterRow| {
+            let words = row.lexemes.into_iter().zip(row.nodes).collect();
+            let counted_at = row.counted_at.unwrap_or_default();
+            Some((row.first.chars().next()?, CountedWords { words: Arc::new(words), counted_at }))
+        };
+        Ok(rows.into_iter().filter_map(read).collect())
     }
 
     /// The signs in the form of full text, in the given order.
@@ -115,6 +140,22 @@ impl Reader {
             .fetch_all(&mut self.tx)
             .await
     }
+}
+
+/// The counted lexemes of some namespaces that begin with one letter.
+#[derive(Clone, Debug)]
+pub(crate) struct CountedWords {
+    pub(crate) words: Arc<Words>,
+    /// The times of the counts, in the order of the namespaces.
+    pub(crate) counted_at: Vec<DateTime<Utc>>,
+}
+
+#[derive(sqlx::FromRow)]
+struct LetterRow {
+    first: String,
+    lexemes: Vec<String>,
+    nodes: Vec<f64>,
+    counted_at: Option<Vec<DateTime<Utc>>>,
 }
 
 #[derive(sqlx::FromRow)]

@@ -16,11 +16,11 @@ with recursive step as (
      where s.language is not null
 ),
 counted as (
-    select c.node_count as nodes, c.unseen_count as unseen, c.average_lexemes::float8, true as is_counted
+    select c.node_count as nodes, c.unseen_count as unseen, c.average_lexemes::float8, true as is_counted, c.namespace, c.refreshed_at
       from htm.namespace_statistics c
      where c.namespace = any (:namespaces) and c.refreshed_at is not null
     union all
-    select sample.nodes, 0, sample.average_lexemes, false
+    select sample.nodes, 0, sample.average_lexemes, false, s.namespace, null
       from unnest(:namespaces::text[]) s(namespace)
      cross join lateral (
            select count(*) as nodes, greatest(coalesce(avg(length(tsv)), 1), 1)::float8 as average_lexemes
@@ -43,7 +43,7 @@ bm25 as (
 )
 select coalesce(sum(nodes), 0)::float8 as nodes, coalesce(sum(nodes + unseen), 0)::float8 as by_now,
        coalesce(sum(nodes * average_lexemes) / nullif(sum(nodes), 0), 1)::float8 as average_lexemes,
-       coalesce(bool_and(is_counted), false) as is_counted,
+       coalesce(bool_and(is_counted), false) as is_counted, case when bool_and(is_counted) then array_agg(refreshed_at order by namespace) end as counted_at,
        array(select :language::text
               union
              select language from (select distinct language from step where language is not null limit 8) present) as languages,

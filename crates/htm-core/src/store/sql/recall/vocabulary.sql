@@ -9,17 +9,17 @@ with asked as materialized (
     select * from unnest(:firsts::text[], :shortest::int[], :longest::int[]) a(first, shortest, longest)
 )
 select lexeme, sum(nodes)::float8 as nodes
-  from (select s.lexeme, s.node_count as nodes
+  from (select s.namespace, s.lexeme, s.node_count as nodes
           from htm.lexeme_statistics s
          where s.namespace = any (:namespaces) and s.lexeme = any (:named)
          union
-        select s.lexeme, s.node_count
+        select s.namespace, s.lexeme, s.node_count
           from asked a
           join htm.lexeme_statistics s
             on s.namespace = any (:namespaces) and s.lexeme >= a.first and s.lexeme < a.first || chr(1114111)
            and length(s.lexeme) between a.shortest and a.longest
          union all
-        select x.lexeme, count(*)
+        select n.namespace, x.lexeme, count(*)
           from unnest(:namespaces::text[]) n(namespace)
          cross join lateral (
                select m.tsv from htm.nodes m
@@ -31,5 +31,5 @@ select lexeme, sum(nodes)::float8 as nodes
          where x.lexeme = any (:named)
             or exists (select from asked a
                         where left(x.lexeme, 1) = a.first and length(x.lexeme) between a.shortest and a.longest)
-         group by 1) known
+         group by 1, 2) known
  group by 1
