@@ -8,6 +8,7 @@ mod settings;
 mod tables;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::time::Duration;
 
 use htm_core::ontology::{ChangeKind, Removal, Term};
@@ -18,7 +19,8 @@ use htm_core::{
     LearningSettings, LineKind, Memory, NodeId, Outcome, Quota, RecallQuery, RelationKind, Retention, Signal,
     Stage, Strategy,
 };
-use htm_tests::{Sandbox, TestDatabase, drain};
+use htm_tests::{Sandbox, TestDatabase, drain, wait_until};
+use nix::sys::signal;
 use serde_json::{Map, Value, json};
 
 const ALL: &[&str] = &[];
@@ -523,6 +525,28 @@ async fn what_is_there_under_the_same_name_stays() {
     assert_eq!(to.count("select count(*) from htm.nodes where content = 'Mara prefers tabs.'").await, 1);
 }
 
+/// The names in the directory of a file.
+fn beside(file: &str) -> Vec<String> {
+    let names = Path::new(file).parent().unwrap().read_dir().unwrap();
+    names.map(|it| it.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn an_export_that_is_interrupted_leaves_the_last_file() {
+    let db = filled().await;
+    let sandbox = Sandbox::new(&db);
+    let file = sandbox.write("backup.jsonl", "what was there");
+    let mut lock = db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.nodes in access exclusive mode").execute(&mut *lock).await.unwrap();
+    let mut exporting = sandbox.start("htm", &["export", "--output", &file]);
+    wait_until(|| async { beside(&file).len() == 2 }).await;
+    exporting.signal(signal::Signal::SIGINT);
+    wait_until(|| async { beside(&file) == ["backup.jsonl"] }).await;
+    lock.rollback().await.unwrap();
+    assert_eq!(exporting.end().await.code(), Some(130), "{}", exporting.log());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "what was there");
+}
+
 #[tokio::test]
 async fn the_command_writes_a_file_that_the_command_reads() {
     let from = filled().await;
@@ -532,7 +556,8 @@ async fn the_command_writes_a_file_that_the_command_reads() {
     let said = one.htm(&["export", "--output", &file, "--vectors", "--forgotten"]).await;
     assert!(said.succeeds().contains("9 memories exported to "), "{}", said.stdout);
     let written = std::fs::read_to_string(&file).unwrap();
-    assert!(written.starts_with("{\"kind\":\"header\"") && !std::fs::exists(format!("{file}.part")).unwrap());
+    assert!(written.starts_with("{\"kind\":\"header\""), "{written}");
+    assert_eq!(beside(&file), ["backup.jsonl"]);
     let printed = one.htm(&["export", "--vectors", "--forgotten"]).await;
     let without_time = |text: &str| text.split_once('\n').unwrap().1.to_owned();
     assert_eq!(without_time(printed.succeeds()), without_time(&written));

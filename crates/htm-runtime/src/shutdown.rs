@@ -4,6 +4,9 @@ use std::io::{self, IsTerminal as _};
 
 use tokio_util::sync::CancellationToken;
 
+/// The exit code of a program that a signal has stopped before its work was done.
+pub const INTERRUPTED: u8 = 130;
+
 /// Returns a token that is cancelled at the first SIGINT or SIGTERM. A second one ends the process at once, with exit
 /// code 130.
 ///
@@ -37,7 +40,7 @@ pub fn on_signal() -> io::Result<CancellationToken> {
                 }
             }
             if asked {
-                std::process::exit(130);
+                std::process::exit(INTERRUPTED.into());
             }
             asked = true;
             tracing::info!("stopping; a second signal stops at once");

@@ -123,6 +123,39 @@ async fn removed_files_are_forgotten_when_asked() {
 }
 
 #[tokio::test]
+async fn where_no_file_is_found_nothing_is_forgotten() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let docs = tree(&sandbox);
+    sandbox.htm(&["load", ".", "--glob", "*.md"]).await.succeeds();
+    // The place of a drive that is not mounted.
+    fs::remove_dir_all(&docs).unwrap();
+    fs::create_dir(&docs).unwrap();
+    // Also below a directory that has files.
+    for paths in [&["docs"][..], &[".", "docs"]] {
+        let load = [&["load", "--forget-removed", "--json"], paths].concat();
+        let report: Value = serde_json::from_str(&sandbox.htm(&load).await.exits(2).stdout).unwrap();
+        assert_eq!((&report["removed"], &report["forgotten"]), (&json!([]), &json!(0)));
+        let left_out = report["left_out"].as_array().unwrap();
+        let left_out: Vec<_> = left_out.iter().map(|it| (&it["path"], &it["reason"])).collect();
+        assert_eq!(left_out, [(&json!("docs"), &json!("no_files"))]);
+    }
+    let answer = sandbox.htm(&["load", "docs", "--forget-removed"]).await;
+    let said = &answer.exits(2).stdout;
+    assert!(said.contains("left out docs: no file was found there") && said.contains("[no_files]"), "{said}");
+    assert_eq!(db.count("select count(*) from htm.documents").await, 2);
+    // Without documents there is nothing to spare.
+    sandbox.htm(&["unload", "docs"]).await.succeeds();
+    sandbox.htm(&["load", "docs", "--forget-removed"]).await.succeeds();
+    // One file tells that the drive is there, also one that is not loaded.
+    fs::write(docs.join("guide.md"), GUIDE).unwrap();
+    sandbox.htm(&["load", "docs"]).await.succeeds();
+    fs::rename(docs.join("guide.md"), docs.join("guide.bin")).unwrap();
+    let report = sandbox.htm(&["load", "docs", "--glob", "*.md", "--forget-removed", "--json"]).await.json();
+    assert_eq!(report["removed"], json!(["docs/guide.md"]));
+}
+
+#[tokio::test]
 async fn a_hit_is_shown_with_its_place_and_neighbours() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
@@ -147,6 +180,10 @@ async fn a_watch_loads_what_changes() {
         db.count(new).await == 1 && db.count("select count(*) from htm.documents").await == 2
     })
     .await;
+    fs::rename(&docs, docs.with_file_name("elsewhere")).unwrap();
+    fs::create_dir(&docs).unwrap();
+    wait_until(async || watch.log().contains("[no_files]")).await;
+    assert_eq!(db.count("select count(*) from htm.documents").await, 2);
     watch.signal(nix::sys::signal::Signal::SIGINT);
     assert!(watch.end().await.success());
 }

@@ -4,7 +4,7 @@ mod files;
 mod report;
 mod watch;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime};
@@ -14,8 +14,8 @@ use htm_core::{Caller, DocumentInfo, Htm, LoadedDocument, TagPath};
 use htm_documents::{Cutting, MAX_FILE_BYTES, Unreadable, read};
 use htm_runtime::config::Config;
 
-use self::files::{File, Files, Missing};
-use self::report::{LeftOut, Report};
+use self::files::{File, Files, Listing, Missing};
+use self::report::{LeftOut, NO_FILES, Report};
 use super::session::with_session;
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
 use crate::error::CliError;
@@ -50,13 +50,15 @@ struct Loader {
     caller: Caller,
     /// The files that were loaded as they are.
     loaded: HashMap<PathBuf, Stamp>,
+    /// The roots without files whose documents the last pass has spared.
+    spared: BTreeSet<String>,
 }
 
 impl Loader {
     fn new(htm: Htm, args: LoadArgs) -> Result<Self, CliError> {
         let tags = parse_tags(htm.tag_rules(), &args.tags)?;
         let caller = Caller::from(args.caller.clone());
-        Ok(Self { htm, args, tags, caller, loaded: HashMap::new() })
+        Ok(Self { htm, args, tags, caller, loaded: HashMap::new(), spared: BTreeSet::new() })
     }
 
     fn namespace(&self) -> Option<&str> {
@@ -67,8 +69,9 @@ impl Loader {
     async fn pass(&mut self, files: &Files, output: &Output) -> Result<Report, CliError> {
         let started = Instant::now();
         let mut report = Report::new(self.args.dry_run);
+        let mut listing = files.find();
         let mut all = Vec::new();
-        for found in files.find() {
+        for found in listing.files.drain(..) {
             match found {
                 Ok(file) => all.push(file),
                 Err(Missing { path, reason, detail, named }) => {
@@ -87,7 +90,7 @@ impl Loader {
         }
         bar.finish_and_clear();
         if self.args.forget_removed {
-            self.forget_removed(files, &mut report).await?;
+            self.forget_removed(files, &listing, &mut report).await?;
         }
         report.seconds = started.elapsed().as_secs_f64();
         Ok(report)
@@ -157,14 +160,24 @@ impl Loader {
         }
     }
 
-    /// Unloads the documents at or below the paths whose files are gone.
-    async fn forget_removed(&self, files: &Files, report: &mut Report) -> Result<(), CliError> {
+    /// Unloads the documents at or below the paths whose files are gone, but none where not one file was found.
+    async fn forget_removed(
+        &mut self,
+        files: &Files,
+        listing: &Listing,
+        report: &mut Report,
+    ) -> Result<(), CliError> {
+        let mut spared = BTreeSet::new();
         for root in files.roots() {
             let below = (root != ".").then_some(root);
             let mut after: Option<String> = None;
             loop {
                 let page = self.htm.documents(self.namespace(), below, after.as_deref(), PAGE).await?;
                 for document in page.iter().filter(|it| files.is_gone(root, &it.path)) {
+                    if let Some(empty) = listing.empty_root_of(&document.path) {
+                        spared.insert(empty.to_owned());
+                        continue;
+                    }
                     report.removed.push(document.path.clone());
                     report.forgotten += document.passages;
                     if !self.args.dry_run {
@@ -177,6 +190,18 @@ impl Loader {
                 }
             }
         }
+        for root in &spared {
+            report.leave_out(LeftOut {
+                path: root.clone(),
+                reason: NO_FILES.to_owned(),
+                detail: "no file was found there, as where a drive is not mounted, so none of its documents was forgotten; \
+                         `htm unload` forgets them"
+                    .to_owned(),
+                named: true,
+            });
+        }
+        report.spares_more = !spared.is_subset(&self.spared);
+        self.spared = spared;
         Ok(())
     }
 }

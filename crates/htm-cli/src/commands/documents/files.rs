@@ -11,6 +11,14 @@ use super::Stamp;
 use crate::codes;
 use crate::error::CliError;
 
+/// What is found at the paths and below them.
+pub(super) struct Listing {
+    /// All files, each once, in the order of their paths.
+    pub(super) files: Vec<Result<File, Missing>>,
+    /// The directories among the roots in which no file was found.
+    empty: Vec<String>,
+}
+
 /// The paths to load.
 pub(super) struct Files {
     roots: Vec<(PathBuf, String)>,
@@ -57,18 +65,17 @@ impl Files {
 
     /// Whether a document of a root has no file any more. A file that cannot be read is there.
     pub(super) fn is_gone(&self, root: &str, path: &str) -> bool {
-        // Below the current directory are relative paths alone.
-        if root == "." && (Path::new(path).is_absolute() || path.starts_with("../")) {
-            return false;
-        }
-        // A root that is not there may be a drive that is not mounted, or a mistyped path: nothing is known of what was below it.
-        fs::symlink_metadata(root).is_ok()
+        // A root that is not there, or a link to nothing, may be a drive that is not mounted, or a mistyped path: nothing is
+        // known of what was below it.
+        is_within(root, path)
+            && fs::metadata(root).is_ok()
             && fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
-    /// All files, each once, in the order of their paths.
-    pub(super) fn find(&self) -> Vec<Result<File, Missing>> {
+    /// Looks at all paths.
+    pub(super) fn find(&self) -> Listing {
         let mut all = Vec::new();
+        let mut empty = Vec::new();
         for ((root, name), globs) in self.roots.iter().zip(&self.globs) {
             let missing = |path: String, named: bool, error: &io::Error| Missing {
                 path,
@@ -89,10 +96,12 @@ impl Files {
             }
             let mut walk = WalkBuilder::new(root);
             walk.require_git(false).follow_links(false);
+            let mut has_files = false;
             for entry in walk.build() {
                 match entry {
                     // Not as overrides of the walk, which would let in hidden and ignored files that match.
                     Ok(entry) if entry.file_type().is_some_and(|it| it.is_file()) => {
+                        has_files = true;
                         if !globs.matched(entry.path(), false).is_ignore() {
                             all.push(file(entry.path(), false));
                         }
@@ -105,6 +114,10 @@ impl Files {
                     }
                 }
             }
+            // No document has a path that is not UTF-8, and so no name here.
+            if !has_files && !name.is_empty() {
+                empty.push(name.clone());
+            }
         }
         let path = |found: &Result<File, Missing>| match found {
             Ok(file) => file.path.clone(),
@@ -112,7 +125,15 @@ impl Files {
         };
         all.sort_by_key(path);
         all.dedup_by(|a, b| a.is_ok() && b.is_ok() && path(a) == path(b));
-        all
+        Listing { files: all, empty }
+    }
+}
+
+impl Listing {
+    /// The root without files that a document is at or below. The place of a drive that is not mounted is an empty directory,
+    /// so nothing is known of what was there.
+    pub(super) fn empty_root_of(&self, path: &str) -> Option<&str> {
+        self.empty.iter().map(String::as_str).find(|root| is_within(root, path))
     }
 }
 
@@ -131,6 +152,14 @@ impl File {
         let mut bytes = Vec::new();
         file.take(most + 1).read_to_end(&mut bytes)?;
         Ok((bytes.len() as u64 <= most).then_some(bytes))
+    }
+}
+
+/// Whether a path is at or below a root. Below the current directory are relative paths alone.
+fn is_within(root: &str, path: &str) -> bool {
+    match root {
+        "." => !(Path::new(path).is_absolute() || path.starts_with("../")),
+        _ => Path::new(path).starts_with(root),
     }
 }
 

@@ -11,6 +11,9 @@ use crate::output::{count, one_line};
 /// The most paths of a kind that are shown to people.
 const SHOWN: usize = 10;
 
+/// The reason of a directory without files, whose documents are not forgotten.
+pub(super) const NO_FILES: &str = "no_files";
+
 /// The result of a load.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
@@ -37,6 +40,9 @@ pub(super) struct Report {
     /// The tags of front matters that are not valid, by document.
     pub(super) tags_left_out: BTreeMap<String, Vec<String>>,
     pub(super) seconds: f64,
+    /// Whether documents were spared below a directory where the last pass has spared none.
+    #[serde(skip)]
+    pub(super) spares_more: bool,
 }
 
 /// A file that was not loaded.
@@ -75,9 +81,9 @@ impl Report {
         self.left_out.push(file);
     }
 
-    /// Whether nothing was done.
+    /// Whether nothing was done, and nothing was spared that was not before.
     pub(super) fn is_quiet(&self) -> bool {
-        self.documents.is_empty() && self.removed.is_empty()
+        self.documents.is_empty() && self.removed.is_empty() && !self.spares_more
     }
 
     /// 2 if a file that the caller has named was not loaded, or the memory refused one.
@@ -95,7 +101,7 @@ impl Report {
                 one_line(path, 100)
             ));
         }
-        text.push_str(&self.describe_left_out());
+        text.push_str(&self.describe_left_out(|_| true));
         let [loaded, would] =
             if self.dry_run { ["to load", " (nothing was written)"] } else { ["loaded", ""] };
         text.push_str(&format!(
@@ -118,8 +124,14 @@ impl Report {
         text
     }
 
+    /// What a later pass of a watch has to say.
+    pub(super) fn describe_news(&self) -> String {
+        let spared = self.describe_left_out(|it| self.spares_more && it.reason == NO_FILES);
+        format!("{}{spared}", self.describe_changes())
+    }
+
     /// A line for each document that changed.
-    pub(super) fn describe_changes(&self) -> String {
+    fn describe_changes(&self) -> String {
         let mut text = String::new();
         for document in self.documents.iter().take(SHOWN) {
             let LoadedDocument { path, outcome, written, kept, forgotten, .. } = document;
@@ -141,9 +153,9 @@ impl Report {
     }
 
     /// The files that were left out, those with the same reason together.
-    fn describe_left_out(&self) -> String {
+    fn describe_left_out(&self, is_shown: impl Fn(&LeftOut) -> bool) -> String {
         let mut reasons: BTreeMap<&str, Vec<&LeftOut>> = BTreeMap::new();
-        for file in &self.left_out {
+        for file in self.left_out.iter().filter(|it| is_shown(it)) {
             reasons.entry(&file.reason).or_default().push(file);
         }
         let mut text = String::new();

@@ -43,7 +43,7 @@ pub(super) async fn run(
             Some(Err(error)) => return Err(error),
         };
         if !report.is_quiet() {
-            output.value(&report, || report.describe_changes().trim_end().to_owned());
+            output.value(&report, || report.describe_news().trim_end().to_owned());
         }
         let pause = PAUSE.max(started.elapsed() * SHARE);
         tokio::select! {
