@@ -5,9 +5,11 @@
 
 mod m20261122_000001_schema;
 mod partitions;
+mod restoration;
 mod roles;
 
 pub use partitions::{LayoutStep, MAX_PARTITIONS, abandon_repartition, partitions, repartition};
+pub use restoration::{RESTORING, Restoration, SCHEMAS, tables};
 pub use roles::grant;
 
 use sea_orm_migration::prelude::*;
@@ -30,10 +32,16 @@ pub const INDEX_EXTENSIONS: [&str; 2] = ["vectorscale", "vchord"];
 /// NOTIFY within the transaction of a write makes commits wait for one another.
 ///
 /// # Errors
-/// [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`], before any change. After a database error
-/// the migrations before the failing one stay applied.
+/// [`MigrationError::RestoreIncomplete`], [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`], before
+/// any change. After a database error the migrations before the failing one stay applied.
 pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
+    restoration::expect_none(&mut lock.connection).await?;
+    apply(options, lock).await
+}
+
+/// Applies the missing migrations under a lock, and releases it.
+async fn apply(options: &PgConnectOptions, mut lock: Lock) -> Result<(), MigrationError> {
     check_server(&mut lock.connection).await?;
     let result: Result<(), MigrationError> = async {
         let pool = migration_pool(options).await?;
@@ -43,7 +51,7 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
         )
         .execute(&pool)
         .await?;
-        let missing = LATEST.saturating_sub(version(&mut lock.connection).await?);
+        let missing = LATEST.saturating_sub(applied(&mut lock.connection).await?);
         if missing > 0 {
             Migrator::up(&connection(&pool), Some(missing)).await?;
         }
@@ -58,43 +66,59 @@ pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
 }
 
 /// Creates the extensions, for a schema that is restored from a backup. Of [`INDEX_EXTENSIONS`] those in `further` too.
-///
-/// # Errors
-/// As [`up`].
-pub async fn create_extensions(options: &PgConnectOptions, further: &[String]) -> Result<(), MigrationError> {
-    let mut connection = PgConnection::connect_with(options).await?;
-    check_server(&mut connection).await?;
+async fn create_extensions(connection: &mut PgConnection, further: &[String]) -> Result<(), MigrationError> {
     let further = INDEX_EXTENSIONS.into_iter().filter(|name| further.iter().any(|known| known == name));
     for name in EXTENSIONS.into_iter().chain(further) {
-        available(&mut connection, name).await?;
+        available(connection, name).await?;
         let create = AssertSqlSafe(format!("create extension if not exists {name} with schema public"));
-        sqlx::raw_sql(create).execute(&mut connection).await?;
+        sqlx::raw_sql(create).execute(&mut *connection).await?;
     }
-    Ok(connection.close().await?)
+    Ok(())
 }
 
-/// Drops the schemas of HTM **and of apalis**: every memory is gone. Ask the user before.
+/// Drops the schemas of HTM **and of apalis**: every memory is gone, and so is what an interrupted restore has left. Ask the
+/// user before.
 ///
 /// # Errors
-/// A database error. Nothing is dropped.
+/// [`MigrationError::Restoring`], or a database error. Nothing is dropped.
 pub async fn down(options: &PgConnectOptions) -> Result<(), MigrationError> {
-    let mut lock = Lock::take(options).await?;
-    let dropped = sqlx::raw_sql(
-        "drop schema if exists htm cascade; drop schema if exists apalis cascade;
-         drop schema if exists htm_next cascade; drop schema if exists htm_previous cascade",
-    )
-    .execute(&mut lock.connection)
-    .await;
-    let released = lock.release().await;
-    dropped?;
-    Ok(released?)
+    let mut lock = restoration::take_lock(options).await?;
+    let mut tx = lock.connection.begin().await?;
+    restoration::hold_off_migrations(&mut tx).await?;
+    restoration::drop_schemas(&mut tx).await?;
+    tx.commit().await?;
+    Ok(lock.release().await?)
 }
 
 /// The schema version of a database: the number of HTM's applied migrations. 0 without HTM's schema.
 ///
 /// # Errors
-/// A database error.
-pub async fn version(connection: &mut PgConnection) -> Result<u32, sqlx::Error> {
+/// [`MigrationError::RestoreIncomplete`], or a database error.
+pub async fn version(connection: &mut PgConnection) -> Result<u32, MigrationError> {
+    // The table is not looked for beside the marker: the rights to the schema are granted after a restore.
+    let exists: Option<bool> = sqlx::query_scalar(
+        "select case when to_regnamespace('htm_restoring') is null
+                     then to_regclass('htm.seaql_migrations') is not null end",
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if !exists.ok_or(MigrationError::RestoreIncomplete)? {
+        return Ok(0);
+    }
+    // The marker again, in the statement that counts: a restore may have begun in between.
+    let (count, is_restoring): (i64, bool) = sqlx::query_as(
+        "select count(*), to_regnamespace('htm_restoring') is not null from htm.seaql_migrations",
+    )
+    .fetch_one(connection)
+    .await?;
+    match is_restoring {
+        true => Err(MigrationError::RestoreIncomplete),
+        false => Ok(count as u32),
+    }
+}
+
+/// The number of HTM's applied migrations, also while a restore is incomplete.
+async fn applied(connection: &mut PgConnection) -> Result<u32, sqlx::Error> {
     let exists: bool = sqlx::query_scalar("select to_regclass('htm.seaql_migrations') is not null")
         .fetch_one(&mut *connection)
         .await?;
@@ -152,6 +176,21 @@ pub enum MigrationError {
         /// Its number.
         partitions: u32,
     },
+    /// A backup was not restored to its end. Neither its rows nor its indexes need to be complete.
+    #[error("a backup was not restored to its end: the database is not whole")]
+    RestoreIncomplete,
+    /// Another process restores a backup.
+    #[error("another process restores a backup into the database")]
+    Restoring,
+    /// A backup would take the place of what somebody has.
+    #[error("the database is in use: {why}")]
+    InUse {
+        /// What is there.
+        why: String,
+    },
+    /// Another connection uses the tables.
+    #[error("the database is in use: another connection has locks on its tables")]
+    Locked,
     /// apalis' migrations failed.
     #[error("apalis' migrations failed")]
     Apalis(#[from] sqlx::migrate::MigrateError),
@@ -202,6 +241,7 @@ struct Lock {
 impl Lock {
     const OF_MIGRATION: i64 = 0x48_54_4d_5f_6d_69_67; // "HTM_mig"
     const OF_LAYOUT: i64 = 0x48_54_4d_5f_6c_61_79; // "HTM_lay"
+    const OF_RESTORATION: i64 = 0x48_54_4d_5f_72_65_73; // "HTM_res"
 
     async fn take(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
         let (mut connection, key) = (Self::connect(options).await?, Self::OF_MIGRATION);

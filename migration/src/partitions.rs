@@ -15,8 +15,11 @@ pub const MAX_PARTITIONS: u32 = 1024;
 
 /// The rows of a transaction that copies.
 const CHUNK: i32 = 5_000;
-/// The pause between two tries of a step that waits for long transactions.
+/// The first pause between two tries of a step that waits for long transactions. It is doubled with each.
 const RETRY: Duration = Duration::from_millis(200);
+/// The longest pause. Readers and writers queue behind a try for up to a second: beside a backup of hours they wait for a
+/// tenth of the time at most.
+const LONGEST_RETRY: Duration = Duration::from_secs(10);
 
 /// A step of a change of the layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,12 +223,14 @@ async fn clean_up(
 /// Repeats a call until it does not have to wait for other transactions. Returns what the function returns.
 async fn until_free(connection: &mut PgConnection, function: &str) -> Result<bool, MigrationError> {
     const LOCK_NOT_AVAILABLE: &str = "55P03";
+    let mut pause = RETRY;
     loop {
         let call = AssertSqlSafe(format!("select {function}"));
         let tried: Result<bool, sqlx::Error> = sqlx::query_scalar(call).fetch_one(&mut *connection).await;
         match tried {
             Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(LOCK_NOT_AVAILABLE) => {
-                tokio::time::sleep(RETRY).await;
+                tokio::time::sleep(pause).await;
+                pause = (2 * pause).min(LONGEST_RETRY);
             }
             other => return Ok(other?),
         }

@@ -10,7 +10,8 @@ use htm_runtime::paths::Paths;
 use htm_tests::{OwnServer, Replica, Sandbox, TestDatabase, drain, every_row, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::Value;
-use sqlx::PgPool;
+use sqlx::pool::PoolConnection;
+use sqlx::{PgPool, Postgres};
 
 /// The programs on a database, with those of the tests' PostgreSQL.
 fn sandbox(db: &TestDatabase) -> Sandbox {
@@ -43,6 +44,8 @@ async fn catalogue(pool: &PgPool) -> Vec<String> {
          union all select concat_ws(' ', tablename, policyname, permissive, roles, qual, with_check) from pg_policies
          union all select pg_get_functiondef(oid) from pg_proc
                     where pronamespace::regnamespace::text in ('htm', 'apalis') and prokind = 'f'
+         union all select concat_ws(' ', oid::regprocedure, proacl::text) from pg_proc
+                    where pronamespace::regnamespace::text in ('htm', 'apalis')
          union all select pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
          union all select concat_ws(' ', oid::regclass, relrowsecurity, relacl::text) from pg_class
                     where relnamespace::regnamespace::text in ('htm', 'apalis')
@@ -70,6 +73,168 @@ async fn a_backup_that_is_interrupted_leaves_nothing() {
     backup.signal(Signal::SIGINT);
     assert_eq!(backup.end().await.code(), Some(130), "{}", backup.log());
     assert_eq!(parts(), 0);
+    lock.rollback().await.unwrap();
+
+    // While pg_dump waits, here for the definition of a view: its session ends with it.
+    let waiting = "select count(*) from pg_stat_activity
+                    where datname = current_database() and application_name = 'htm' and wait_event_type = 'Lock'";
+    wait_until(|| async { db.count(waiting).await == 0 }).await;
+    let mut lock = db.pool.begin().await.unwrap();
+    sqlx::query("alter view htm.stranded rename to held").execute(&mut *lock).await.unwrap();
+    let mut backup = sandbox.start("htm", &["db", "backup", &place.display().to_string()]);
+    wait_until(|| async { db.count(waiting).await > 0 }).await;
+    backup.signal(Signal::SIGTERM);
+    assert_eq!(backup.end().await.code(), Some(130), "{}", backup.log());
+    assert!(backup.log().contains("nothing was saved"), "{}", backup.log());
+    assert_eq!(parts(), 0);
+    wait_until(|| async { db.count(waiting).await == 0 }).await;
+}
+
+/// The indexes of a database wait for as long as the gate is closed. The rows are there then, and with them the version of the
+/// schema.
+async fn close_gate(other: &TestDatabase) -> PoolConnection<Postgres> {
+    sqlx::raw_sql(
+        "create function public.gate() returns event_trigger language plpgsql
+             as $$ begin perform pg_catalog.pg_advisory_xact_lock_shared(1); end $$;
+         create event trigger gate on ddl_command_start when tag in ('CREATE INDEX') execute function public.gate()",
+    )
+    .execute(&other.pool)
+    .await
+    .unwrap();
+    let mut gate = other.pool.acquire().await.unwrap();
+    sqlx::query("select pg_advisory_lock(1)").execute(&mut *gate).await.unwrap();
+    gate
+}
+
+/// The sessions of a restore that load rows and make indexes.
+const LOADING: &str = "select count(*) from pg_stat_activity
+                        where datname = current_database() and application_name = 'htm_restoring'";
+
+#[tokio::test]
+async fn a_restore_that_is_interrupted_is_refused_until_it_is_repeated() {
+    let db = filled().await;
+    let saving = sandbox(&db);
+    let place = Path::new(&saving.write("name", "")).with_file_name("backup").display().to_string();
+    saving.htm(&["db", "backup", &place]).await.succeeds();
+
+    let other = TestDatabase::empty().await;
+    let at_other = sandbox(&other);
+    let _gate = close_gate(&other).await;
+    let begun = async || {
+        let restore = at_other.start("htm", &["db", "restore", "--jobs", "1", &place]);
+        let waiting = "select count(*) from pg_locks l join pg_database d on d.oid = l.database
+                        where d.datname = current_database() and l.locktype = 'advisory' and not l.granted";
+        wait_until(|| async { other.count(waiting).await > 0 }).await;
+        let version = other.count("select count(*) from htm.seaql_migrations").await;
+        assert_eq!(version, i64::from(htm_migration::LATEST));
+        restore
+    };
+    let mut restore = begun().await;
+    at_other.htm(&["recall", "lighthouse"]).await.fails(1, "restore_incomplete");
+    for arguments in [&["db", "restore", &place][..], &["db", "reset", "--yes"]] {
+        let answer = at_other.htm(arguments).await;
+        let said = answer.fails(1, "restore_incomplete");
+        assert!(said.contains("another process restores"), "{said}");
+    }
+    restore.signal(Signal::SIGINT);
+    assert_eq!(restore.end().await.code(), Some(130), "{}", restore.log());
+    assert!(restore.log().contains("run `htm db restore` again"), "{}", restore.log());
+    wait_until(|| async { other.count(LOADING).await == 0 }).await;
+
+    for arguments in [
+        &["recall", "lighthouse"][..],
+        &["remember", "It would be lost."],
+        &["db", "status"],
+        &["db", "migrate"],
+        &["db", "repartition", "--partitions", "2"],
+        &["db", "backup", "another"],
+    ] {
+        let answer = at_other.htm(arguments).await;
+        let said = answer.fails(1, "restore_incomplete");
+        assert!(said.contains("htm db restore") && said.contains("htm db reset --yes"), "{said}");
+    }
+    let answer = at_other.htm(&["doctor"]).await;
+    let said = &answer.exits(1).stdout;
+    assert!(said.contains("[restore_incomplete]"), "{said}");
+
+    // One that is killed leaves a pg_restore that goes on. The next restore ends it.
+    let mut restore = begun().await;
+    restore.signal(Signal::SIGKILL);
+    restore.end().await;
+    at_other.htm(&["recall", "lighthouse"]).await.fails(1, "restore_incomplete");
+    assert!(other.count(LOADING).await > 0);
+    sqlx::raw_sql("drop event trigger gate").execute(&other.pool).await.unwrap();
+    let restored = at_other.htm(&["--json", "db", "restore", &place]).await.json();
+    assert_eq!(restored["stranded"], 0);
+    wait_until(|| async { other.count(LOADING).await == 0 }).await;
+    assert_eq!(every_row(&other.pool).await, every_row(&db.pool).await);
+    assert_eq!(catalogue(&other.pool).await, catalogue(&db.pool).await);
+    at_other.htm(&["recall", "--strategy", "fulltext", "lighthouse"]).await.succeeds();
+}
+
+#[tokio::test]
+async fn what_an_interrupted_restore_has_left_may_be_deleted() {
+    let db = filled().await;
+    // As a restore leaves it whose machine has lost its power.
+    sqlx::raw_sql("create schema htm_restoring").execute(&db.pool).await.unwrap();
+    let sandbox = sandbox(&db);
+    sandbox.htm(&["db", "migrate"]).await.fails(1, "restore_incomplete");
+    sandbox.htm(&["db", "reset", "--yes"]).await.succeeds();
+    sandbox.htm(&["db", "migrate"]).await.succeeds();
+    sandbox.remember(&["It begins anew."]).await;
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 1);
+}
+
+#[tokio::test]
+async fn what_is_committed_while_a_restore_begins_is_not_dropped() {
+    let db = TestDatabase::new().await;
+    let saving = sandbox(&db);
+    let place = Path::new(&saving.write("name", "")).with_file_name("backup").display().to_string();
+    saving.htm(&["db", "backup", &place]).await.succeeds();
+
+    let other = TestDatabase::new().await;
+    let at_other = sandbox(&other);
+    let mut write = other.pool.begin().await.unwrap();
+    sqlx::query("insert into htm.robots (namespace, name) values ('atlas', 'ada')")
+        .execute(&mut *write)
+        .await
+        .unwrap();
+    let mut restore = at_other.start("htm", &["db", "restore", &place]);
+    let waiting = "select count(*) from pg_locks l join pg_database d on d.oid = l.database
+                    where d.datname = current_database() and l.mode = 'AccessExclusiveLock' and not l.granted";
+    wait_until(|| async { other.count(waiting).await > 0 }).await;
+    write.commit().await.unwrap();
+    assert_eq!(restore.end().await.code(), Some(2), "{}", restore.log());
+    assert!(restore.log().contains("error[database_not_empty]"), "{}", restore.log());
+    assert_eq!(other.count("select count(*) from htm.robots").await, 1);
+    at_other.remember(&["It goes on."]).await;
+
+    // A transaction that does not end is not waited for.
+    let unused = TestDatabase::new().await;
+    let mut read = unused.pool.begin().await.unwrap();
+    sqlx::query("select from htm.nodes").execute(&mut *read).await.unwrap();
+    let answer = sandbox(&unused).htm(&["db", "restore", &place]).await;
+    let said = answer.fails(2, "database_not_empty");
+    assert!(said.contains("has locks on its tables"), "{said}");
+    read.rollback().await.unwrap();
+    sandbox(&unused).htm(&["db", "restore", &place]).await.succeeds();
+}
+
+#[tokio::test]
+async fn the_name_of_a_backup_need_not_be_utf8() {
+    let db = filled().await;
+    let other = TestDatabase::empty().await;
+    let name = r"$'caf\xe9'";
+    let line = format!(
+        "htm --json db backup {name} && HTM_DATABASE__URL='{}' htm --json db restore {name}",
+        other.url()
+    );
+    let answer = sandbox(&db).shell(&line).await;
+    let mut answers = answer.succeeds().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let saved = answers.next().unwrap();
+    assert_eq!(saved["directory"], "caf\u{fffd}");
+    assert_eq!(answers.next().unwrap()["manifest"], saved["manifest"]);
+    assert_eq!(every_row(&other.pool).await, every_row(&db.pool).await);
 }
 
 #[tokio::test]

@@ -118,7 +118,7 @@ const ELSEWHERE: &[(&str, Rows)] = &[
             ("export.rs", &[("", 2)]),
             ("export/settings.rs", &[("", 1)]),
             ("export_relations.sql", &[("x", 1)]),
-            ("htm-runtime/src/backup.rs", &[("", 2)]),
+            ("htm-runtime/src/backup.rs", &[("", 1)]),
             ("htm-runtime/src/layout.rs", &[("", 1)]),
             ("htm-runtime/src/private_pg/upgrade/database.rs", &[("", 1)]),
             ("merge_robots.sql", &[("", 4)]),

@@ -260,6 +260,29 @@ echo "delete from apalis.jobs where status = 'Pending'" | "$real/postgres" --sin
 }
 
 #[tokio::test]
+async fn a_signal_ends_the_programs_of_an_upgrade_and_brings_the_old_server_back() {
+    let Some(home) = Home::new().await else { return };
+    let rows = home.rows().await;
+    home.install_new_with("sleep 300 & echo $! >inner; echo $$ >pid; wait");
+    let pid = || fs::read_to_string(home.path("upgrade/work/pid")).unwrap_or_default();
+    let mut upgrade = home.sandbox.start("htm", &["db", "upgrade"]);
+    wait_until(|| async { pid().ends_with('\n') }).await;
+    let pids = [pid(), fs::read_to_string(home.path("upgrade/work/inner")).unwrap()];
+    upgrade.signal(Signal::SIGINT);
+    assert_eq!(upgrade.end().await.code(), Some(130), "{}", upgrade.log());
+    for pid in pids {
+        // The inner one may have become an orphan that nobody reaps.
+        let status = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        assert!(status.is_empty() || status.contains(") Z "), "{status}");
+    }
+    assert!(!home.path("upgrade/new").exists() && !home.path("data.upgraded").exists());
+    let status = home.htm(&["--json", "db", "status"]).await.json();
+    assert_eq!((&status["running"], &status["stays"]), (&true.into(), &true.into()), "{status}");
+    assert_eq!(home.rows().await, rows);
+    home.htm(&["db", "down"]).await.succeeds();
+}
+
+#[tokio::test]
 async fn an_interrupted_upgrade_leaves_one_whole_cluster_and_can_be_repeated() {
     let Some(home) = Home::new().await else { return };
     let rows = home.rows().await;

@@ -2,22 +2,26 @@
 //! rows each table has.
 //!
 //! A backup is a directory with the dump (pg_dump's directory format, in `dump`) and `manifest.json`. The counts are of the
-//! snapshot that was dumped, so a restored database is compared with them exactly.
+//! snapshot that was dumped, so a restored database is compared with them exactly. Until then a marker keeps programs from it.
 
 mod error;
 mod manifest;
+mod part;
 mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
+use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use htm_core::{Error, Result};
+use htm_migration::{Restoration, SCHEMAS, tables};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use tokio_util::sync::CancellationToken;
 
 pub use self::manifest::Manifest;
+use self::part::Part;
 pub(crate) use self::programs::Programs;
 use crate::codes;
 use crate::config::Config;
@@ -25,31 +29,37 @@ use crate::error::{of_migration, schema_version};
 use crate::paths::Paths;
 use crate::session::on_database;
 
-/// The schemas of a backup.
-const SCHEMAS: [&str; 2] = ["htm", "apalis"];
-
 /// Entries of a dump that are made anew: rights and policies name roles, which belong to the server.
 const MADE_ANEW: [&str; 4] = [" ACL ", " DEFAULT ACL ", " POLICY ", " ROW SECURITY "];
-
-/// The tables that have rows in a database that nobody has used.
-const FILLED: [&str; 5] = [
-    "apalis._sqlx_migrations",
-    "htm.compatibility",
-    "htm.held_queues",
-    "htm.seaql_migrations",
-    "htm.statistics_watermark",
-];
 
 /// How far a backup or a restoration is: tables done, of all.
 pub type OnTable<'a> = &'a mut dyn FnMut(usize, usize);
 
+/// The end of a restore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// The database has what the manifest says.
+    Whole(Manifest),
+    /// It was stopped before it changed anything.
+    Untouched,
+    /// It was stopped. The database has a part of the backup, and programs refuse it (`restore_incomplete`).
+    Incomplete,
+}
+
 /// Writes a backup into a new directory, with `jobs` connections at a time. Writes to the database go on meanwhile; what is
-/// committed after the start is not in it.
+/// committed after the start is not in it. The backup is on the disk when this returns. None if it was stopped: then there is
+/// no directory.
 ///
 /// # Errors
 /// `backup_exists`, `backup_programs_missing`, `backup_failed`, `backup_io`, `schema_version` for a database without HTM's
-/// schema, or a database error.
-pub async fn back_up(config: &Config, to: &Path, jobs: u16, on_table: OnTable<'_>) -> Result<Manifest> {
+/// schema, `restore_incomplete`, or a database error.
+pub async fn back_up(
+    config: &Config,
+    to: &Path,
+    jobs: u16,
+    stop: &CancellationToken,
+    on_table: OnTable<'_>,
+) -> Result<Option<Manifest>> {
     // Without a slash at the end.
     let to = &to.components().collect::<PathBuf>();
     if fs::symlink_metadata(to).is_ok() {
@@ -59,10 +69,15 @@ pub async fn back_up(config: &Config, to: &Path, jobs: u16, on_table: OnTable<'_
     let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;
     on_database(config, async |options| {
         let part = Part::beside(to)?;
-        let manifest = dump(&programs, &options, &part.0, jobs, on_table).await?;
-        manifest.write(&part.0)?;
-        part.rename(to)?;
-        Ok(manifest)
+        let dumped = stop.run_until_cancelled(dump(&programs, &options, part.path(), jobs, on_table)).await;
+        let Some(manifest) = dumped.transpose()? else {
+            part.discard()?;
+            return Ok(None);
+        };
+        // Not stopped any more: a caller that is told so has no backup.
+        manifest.write(part.path())?;
+        part.publish(to)?;
+        Ok(Some(manifest))
     })
     .await
 }
@@ -77,7 +92,7 @@ pub(crate) async fn dump(
 ) -> Result<Manifest> {
     let own = [("statement_timeout", "0"), ("idle_in_transaction_session_timeout", "0")];
     let mut connection = PgConnection::connect_with(&options.clone().options(own)).await?;
-    let version = htm_migration::version(&mut connection).await?;
+    let version = htm_migration::version(&mut connection).await.map_err(of_migration)?;
     if version == 0 {
         return Err(schema_version(0, htm_migration::LATEST));
     }
@@ -93,13 +108,14 @@ pub(crate) async fn dump(
     let tables = counts(&mut tx).await?;
     let manifest = Manifest::now(&mut tx, version, tables).await?;
 
-    let dump = to.join("dump").display().to_string();
+    let dump = to.join("dump");
     let snapshot = format!("--snapshot={snapshot}");
     let jobs = format!("--jobs={jobs}");
     let schemas = SCHEMAS.map(|schema| format!("--schema={schema}"));
-    let mut arguments =
-        vec!["--format=directory", "--verbose", "--no-owner", &snapshot, &jobs, "--file", &dump];
-    arguments.extend(schemas.iter().map(String::as_str));
+    let fixed = ["--format=directory", "--verbose", "--no-owner", "--no-password", &snapshot, &jobs];
+    let mut arguments: Vec<&OsStr> = fixed.into_iter().map(OsStr::new).collect();
+    arguments.extend(schemas.iter().map(OsStr::new));
+    arguments.extend([OsStr::new("--file"), dump.as_os_str()]);
     let (total, mut done) = (manifest.tables.len(), 0);
     let on_line = |line: &str| {
         if line.contains("dumping contents of table") {
@@ -113,20 +129,28 @@ pub(crate) async fn dump(
     Ok(manifest)
 }
 
-/// Restores a backup into an empty database, migrates it to this program's schema, and compares it with the manifest.
+/// Restores a backup into an empty database, migrates it to this program's schema, and compares it with the manifest. What an
+/// interrupted restore has left is dropped first. One that is interrupted, or fails, leaves a database that programs refuse.
 ///
 /// # Errors
 /// `backup_invalid`, `backup_differs`, `backup_programs_missing`, `backup_failed`, `database_not_empty`, `schema_version`
-/// for a backup of a newer program, or a database error.
-pub async fn restore(config: &Config, from: &Path, jobs: u16, on_table: OnTable<'_>) -> Result<Manifest> {
+/// for a backup of a newer program, `restore_incomplete` while another process restores, or a database error.
+pub async fn restore(
+    config: &Config,
+    from: &Path,
+    jobs: u16,
+    stop: &CancellationToken,
+    on_table: OnTable<'_>,
+) -> Result<Restored> {
     let manifest = Manifest::read(from)?;
     if manifest.schema_version > htm_migration::LATEST {
         return Err(schema_version(manifest.schema_version, htm_migration::LATEST));
     }
     let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;
-    on_database(config, async |options| load(&programs, &options, from, &manifest, jobs, on_table).await)
-        .await?;
-    Ok(manifest)
+    on_database(config, async |options| {
+        load_until(stop, &programs, &options, from, &manifest, jobs, on_table).await
+    })
+    .await
 }
 
 /// Restores the directory `dump` of a directory into an empty database, compares it with the manifest, and migrates it.
@@ -138,24 +162,52 @@ pub(crate) async fn load(
     jobs: u16,
     on_table: OnTable<'_>,
 ) -> Result<()> {
-    empty(options).await?;
-    htm_migration::create_extensions(options, &manifest.index_extensions).await.map_err(of_migration)?;
+    let never = CancellationToken::new();
+    load_until(&never, programs, options, from, manifest, jobs, on_table).await.map(drop)
+}
+
+/// As [`load`], but it can be stopped.
+async fn load_until(
+    stop: &CancellationToken,
+    programs: &Programs,
+    options: &PgConnectOptions,
+    from: &Path,
+    manifest: &Manifest,
+    jobs: u16,
+    on_table: OnTable<'_>,
+) -> Result<Restored> {
+    // Before anything is changed: a dump that cannot be read is no reason to.
     let list = wanted_entries(programs, from, options).await?;
-    let dump = from.join("dump").display().to_string();
-    let (list, jobs) = (list.path().display().to_string(), format!("--jobs={jobs}"));
-    let database = options.get_database().unwrap_or(options.get_username()).to_owned();
-    let arguments = [
-        "--exit-on-error",
-        "--verbose",
-        "--no-owner",
-        "--no-privileges",
-        "--use-list",
-        &list,
-        &jobs,
-        "--dbname",
-        &database,
-        &dump,
-    ];
+    if stop.is_cancelled() {
+        return Ok(Restored::Untouched);
+    }
+    let began = Restoration::begin(options, &manifest.index_extensions).await;
+    let restoration = began.map_err(of_migration)?;
+    let filled =
+        stop.run_until_cancelled(fill(programs, options, from, list.path(), manifest, jobs, on_table)).await;
+    if filled.transpose()?.is_none() {
+        return Ok(Restored::Incomplete);
+    }
+    restoration.finish(options).await.map_err(of_migration)?;
+    Ok(Restored::Whole(manifest.clone()))
+}
+
+/// Loads the listed entries of a dump, and compares the rows with the manifest.
+async fn fill(
+    programs: &Programs,
+    options: &PgConnectOptions,
+    from: &Path,
+    list: &Path,
+    manifest: &Manifest,
+    jobs: u16,
+    on_table: OnTable<'_>,
+) -> Result<()> {
+    let (dump, jobs) = (from.join("dump"), format!("--jobs={jobs}"));
+    let database = options.get_database().unwrap_or(options.get_username());
+    let fixed = ["--exit-on-error", "--verbose", "--no-owner", "--no-privileges", "--no-password", &jobs];
+    let mut arguments: Vec<&OsStr> = fixed.into_iter().map(OsStr::new).collect();
+    arguments.extend(["--dbname", database, "--use-list"].map(OsStr::new));
+    arguments.extend([list.as_os_str(), dump.as_os_str()]);
     let (total, mut done) = (manifest.tables.len(), 0);
     let on_line = |line: &str| {
         if line.contains("processing data for table") {
@@ -164,33 +216,7 @@ pub(crate) async fn load(
         }
     };
     programs.run("pg_restore", &arguments, options, on_line).await?;
-    compare(options, manifest).await?;
-    htm_migration::up(options).await.map_err(of_migration)
-}
-
-/// Makes sure that nothing of anybody is in the way, and drops an unused schema.
-async fn empty(options: &PgConnectOptions) -> Result<()> {
-    let in_use =
-        |why: String| Err(Error::new(codes::DATABASE_NOT_EMPTY, format!("the database is in use: {why}")));
-    let mut connection = PgConnection::connect_with(options).await?;
-    if htm_migration::version(&mut connection).await? == 0 {
-        // The schemas of another program, or the remains of a restoration.
-        let found: Option<String> =
-            sqlx::query_scalar("select nspname::text from pg_namespace where nspname = any ($1)")
-                .bind(SCHEMAS)
-                .fetch_optional(&mut connection)
-                .await?;
-        return found.map_or(Ok(()), |schema| in_use(format!("it has a schema {schema}")));
-    }
-    // Not counted: a large database would take long, and one row is enough.
-    for table in tables(&mut connection).await?.iter().filter(|table| !FILLED.contains(&table.as_str())) {
-        let exists = AssertSqlSafe(format!("select exists (select from {table})"));
-        if sqlx::query_scalar(exists).fetch_one(&mut connection).await? {
-            return in_use(format!("{table} has rows"));
-        }
-    }
-    connection.close().await?;
-    htm_migration::down(options).await.map_err(of_migration)
+    compare(options, manifest).await
 }
 
 /// A file with the entries of a dump that are restored.
@@ -199,8 +225,8 @@ async fn wanted_entries(
     from: &Path,
     options: &PgConnectOptions,
 ) -> Result<tempfile::NamedTempFile> {
-    let dump = from.join("dump").display().to_string();
-    let list = programs.output("pg_restore", &["--list", &dump], options).await?;
+    let dump = from.join("dump");
+    let list = programs.output("pg_restore", &[OsStr::new("--list"), dump.as_os_str()], options).await?;
     let is_wanted = |line: &&str| !MADE_ANEW.iter().any(|kind| line.contains(kind));
     let wanted = list.lines().filter(is_wanted).collect::<Vec<_>>().join("\n");
     let file = tempfile::NamedTempFile::new().map_err(error::io("a temporary file cannot be made"))?;
@@ -230,20 +256,6 @@ pub(crate) fn difference(
     Some((name.clone(), rows(wanted), rows(found)))
 }
 
-/// The names of all tables, quoted.
-async fn tables(connection: &mut PgConnection) -> Result<Vec<String>> {
-    Ok(sqlx::query_scalar(
-        "select format('%I.%I', n.nspname, c.relname)
-           from pg_class c
-           join pg_namespace n on n.oid = c.relnamespace
-          where n.nspname = any ($1) and c.relkind in ('r', 'p') and not c.relispartition
-          order by 1",
-    )
-    .bind(SCHEMAS)
-    .fetch_all(connection)
-    .await?)
-}
-
 /// The number of rows of each table.
 pub(crate) async fn counts(connection: &mut PgConnection) -> Result<BTreeMap<String, u64>> {
     let mut counts = BTreeMap::new();
@@ -253,30 +265,4 @@ pub(crate) async fn counts(connection: &mut PgConnection) -> Result<BTreeMap<Str
         counts.insert(name, count.unsigned_abs());
     }
     Ok(counts)
-}
-
-/// A directory that is deleted unless it gets its name.
-struct Part(PathBuf);
-
-impl Part {
-    fn beside(to: &Path) -> Result<Self> {
-        let mut name = to.as_os_str().to_owned();
-        name.push(format!(".part-{}", std::process::id()));
-        let part = PathBuf::from(name);
-        // Memories are private: only the owner may read them.
-        let made = DirBuilder::new().mode(0o700).create(&part);
-        made.map_err(error::io(format!("{} cannot be made", part.display())))?;
-        Ok(Self(part))
-    }
-
-    fn rename(self, to: &Path) -> Result<()> {
-        fs::rename(&self.0, to).map_err(error::io(format!("{} cannot be made", to.display())))
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        // Gone, if it was renamed.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }

@@ -98,13 +98,15 @@ htm_core::error_codes! {
     BACKUP_PROGRAMS_MISSING "backup_programs_missing" Permanent "PostgreSQL's programs for backups cannot be run."
         => "run `./justw setup`, or install the client programs of the server's version, or of a newer one";
     BACKUP_FAILED "backup_failed" Permanent "PostgreSQL's program for backups failed."
-        => "read what it says and correct that; an older pg_dump than the server: install the server's version. Before a second restoration: `htm db reset --yes`";
+        => "read what it says and correct that; an older pg_dump than the server: install the server's version";
     BACKUP_DIFFERS "backup_differs" Permanent "The restored database has other rows than the backup."
-        => "check that nobody writes there, run `htm db reset --yes`, and restore again; keep the backup";
+        => "check that nobody writes there, and restore again; keep the backup";
     BACKUP_IO "backup_io" Permanent "A file of a backup cannot be read or written."
         => "check who may write there, and that the disk is not full";
     DATABASE_NOT_EMPTY "database_not_empty" User "A backup is restored into an empty database only."
         => "name another database; or delete everything in this one: `htm db reset --yes`";
+    RESTORE_INCOMPLETE "restore_incomplete" Permanent "A backup was not restored to its end: the database is not whole."
+        => "restore it again: `htm db restore DIRECTORY`; or delete what is there: `htm db reset --yes`";
     SCHEMA_VERSION "schema_version" Permanent "The database has no HTM schema, or an older or a newer one."
         => "run `htm db migrate`";
     EXTENSION_MISSING "extension_missing" Permanent "PostgreSQL lacks an extension, or has too old a version of it."

@@ -36,6 +36,12 @@ pub(crate) fn of_migration(error: MigrationError) -> Error {
                 "go on with it: `htm db repartition --partitions {partitions}`; or end it: `htm db repartition --abandon`"
             ))
         }
+        MigrationError::RestoreIncomplete => Error::new(codes::RESTORE_INCOMPLETE, message),
+        MigrationError::Restoring => Error::new(codes::RESTORE_INCOMPLETE, message)
+            .with_hint("wait until it has ended, or stop it"),
+        MigrationError::InUse { .. } => Error::new(codes::DATABASE_NOT_EMPTY, message),
+        MigrationError::Locked => Error::new(codes::DATABASE_NOT_EMPTY, message)
+            .with_hint("end the programs that use the database, and restore again; or name another database"),
         MigrationError::ServerTooOld { .. } => Error::new(codes::SERVER_TOO_OLD, message),
         MigrationError::Apalis(error) => Error::new(codes::MIGRATION_FAILED, message).with_source(error),
         MigrationError::Htm(error) => Error::new(codes::MIGRATION_FAILED, message).with_source(error),

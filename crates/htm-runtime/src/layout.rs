@@ -66,7 +66,7 @@ async fn change(
 
 async fn expect_latest(options: &PgConnectOptions) -> Result<()> {
     let mut connection = PgConnection::connect_with(options).await?;
-    let found = htm_migration::version(&mut connection).await?;
+    let found = htm_migration::version(&mut connection).await.map_err(of_migration)?;
     connection.close().await?;
     if found == htm_migration::LATEST { Ok(()) } else { Err(schema_version(found, htm_migration::LATEST)) }
 }

@@ -69,8 +69,8 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// No PostgreSQL is found or reachable, or its schema has another version (`schema_version`). `htm db migrate`
-    /// upgrades an older schema.
+    /// No PostgreSQL is found or reachable, its schema has another version (`schema_version`), or a backup was not restored
+    /// to its end (`restore_incomplete`). `htm db migrate` upgrades an older schema.
     pub async fn open(config: &Config) -> Result<Self> {
         let paths = Paths::from_env()?;
         let server = start_server(config, &paths).await?;
@@ -343,7 +343,7 @@ async fn check_direct(connection: &mut PgConnection) -> Result<()> {
 async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32> {
     let mut connection = connect(options, timeout).await?;
     check_direct(&mut connection).await?;
-    let version = htm_migration::version(&mut connection).await?;
+    let version = htm_migration::version(&mut connection).await.map_err(of_migration)?;
     connection.close().await?;
     Ok(version)
 }

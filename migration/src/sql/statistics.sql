@@ -88,4 +88,3 @@ begin
     end loop;
     return false;
 end $$;
-revoke execute on function htm.analyze_grown from public;

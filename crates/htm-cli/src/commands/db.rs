@@ -6,11 +6,11 @@ mod upgrade;
 use std::path::Path;
 use std::process::ExitCode;
 
-use htm_runtime::backup;
+use htm_runtime::backup::{self, Restored};
 use htm_runtime::config::Config;
 use htm_runtime::paths::{Paths, size_of};
 use htm_runtime::private_pg::{PrivatePg, Released};
-use htm_runtime::shutdown;
+use htm_runtime::shutdown::{self, INTERRUPTED};
 use indicatif::{HumanBytes, ProgressBar};
 
 use super::session::with_session;
@@ -18,9 +18,6 @@ use crate::args::DbCommand;
 use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, table};
-
-/// The exit code of a program that SIGINT ended.
-const INTERRUPTED: u8 = 130;
 
 pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) -> Result<ExitCode, CliError> {
     match command {
@@ -52,7 +49,7 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
         DbCommand::Restore { directory, jobs } => return restore(config, &directory, jobs, output).await,
         DbCommand::Upgrade { dry_run, old_home, dump } => {
             only_private(config, "upgrade")?;
-            upgrade::run(&Paths::from_env()?, old_home.as_deref(), dump, dry_run, output).await?;
+            return upgrade::run(&Paths::from_env()?, old_home.as_deref(), dump, dry_run, output).await;
         }
         DbCommand::Reset { yes: false } => {
             return Err(CliError::new(codes::NOT_CONFIRMED, "deleting every memory was not confirmed")
@@ -81,21 +78,22 @@ async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Resu
     let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let bar = output.progress(0, "tables");
     bar.set_message("backup");
-    let mut on_table = |done, all| show(&bar, done, all);
-    let saved = stop.run_until_cancelled(backup::back_up(config, to, jobs, &mut on_table)).await;
+    let saved = backup::back_up(config, to, jobs, &stop, &mut |done, all| show(&bar, done, all)).await;
     bar.finish_and_clear();
-    let Some(manifest) = saved.transpose()? else {
+    let Some(manifest) = saved? else {
         output.say("stopped; nothing was saved");
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let size = size_of(to);
-    let answer = serde_json::json!({ "directory": to, "bytes": size, "manifest": manifest });
+    // A path may be no text.
+    let directory = to.display().to_string();
+    let answer = serde_json::json!({ "directory": directory, "bytes": size, "manifest": manifest });
     output.value(&answer, || {
         let (memories, rows) = (count(manifest.memories(), "memory"), count(manifest.rows(), "row"));
         format!(
             "{memories}, {rows} of {} saved to {} ({})",
             count(manifest.tables.len() as u64, "table"),
-            to.display(),
+            directory,
             HumanBytes(size)
         )
     });
@@ -103,11 +101,25 @@ async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Resu
 }
 
 async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     let bar = output.progress(0, "tables");
     bar.set_message("restore");
-    let manifest = backup::restore(config, from, jobs, &mut |done, all| show(&bar, done, all)).await;
+    let restored = backup::restore(config, from, jobs, &stop, &mut |done, all| show(&bar, done, all)).await;
     bar.finish_and_clear();
-    let manifest = manifest?;
+    let stopped = |what: &str| {
+        output.say(format!("stopped; {what}"));
+        Ok(ExitCode::from(INTERRUPTED))
+    };
+    let manifest = match restored? {
+        Restored::Whole(manifest) => manifest,
+        Restored::Untouched => return stopped("the database is as it was"),
+        Restored::Incomplete => {
+            return stopped(
+                "the database has a part of the backup, and no program uses it: run `htm db restore` again, or delete the \
+                 part: `htm db reset --yes`",
+            );
+        }
+    };
     let stranded =
         with_session(config, async |session| Ok(session.htm().jobs()?.count_stranded().await?)).await?;
     let answer = serde_json::json!({ "manifest": manifest, "stranded": stranded });
@@ -161,7 +173,8 @@ async fn status(config: &Config, output: &Output) -> Result<(), CliError> {
     let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     let answer = serde_json::json!({
         "private": true, "running": status.running, "pid": status.pid, "version": status.version,
-        "data_dir": status.data_dir, "url": status.url, "stays": status.stay, "in_use": status.in_use,
+        "data_dir": status.data_dir.display().to_string(), "url": status.url,
+        "stays": status.stay, "in_use": status.in_use,
     });
     output.value(&answer, || {
         let rows = [

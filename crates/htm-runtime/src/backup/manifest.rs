@@ -1,7 +1,8 @@
 //! The manifest of a backup.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::Path;
 
 use htm_core::{Error, Result};
@@ -70,10 +71,15 @@ impl Manifest {
         self.tables.values().sum()
     }
 
+    /// Writes the manifest. It is on the disk when this returns.
     pub(super) fn write(&self, to: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self).expect("a manifest is JSON");
         let path = to.join(FILE);
-        fs::write(&path, text).map_err(io(format!("{} cannot be written", path.display())))
+        let written = File::create(&path).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(io(format!("{} cannot be written", path.display())))
     }
 
     /// Reads the manifest of a backup.

@@ -1,13 +1,18 @@
 //! PostgreSQL's programs for backups, and how they connect.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use htm_core::{Error, Result};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use crate::codes;
 use crate::paths::Paths;
@@ -15,6 +20,12 @@ use crate::private_pg::PrivatePg;
 
 /// The lines of a program's standard error that an error shows.
 const SHOWN: usize = 5;
+
+/// The time in which a program that is told to end does so. It asks the server to cancel its statements first.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The time in which the processes that a program has started end after it.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// Where the programs are: in the private PostgreSQL's installation, which is the newest version that HTM knows, else on
 /// the PATH. Programs serve servers of their own version and older ones.
@@ -40,22 +51,22 @@ impl Programs {
         Self { directory, of_url: Vec::new() }
     }
 
-    /// Runs a program to its end, and gives each line that it writes to its standard error.
+    /// Runs a program to its end, and gives each line that it writes to its standard error. If this is dropped before, the
+    /// program and its workers are ended.
     pub(super) async fn run(
         &self,
         program: &str,
-        arguments: &[&str],
+        arguments: &[impl AsRef<OsStr>],
         options: &PgConnectOptions,
         mut on_line: impl FnMut(&str),
     ) -> Result<()> {
         let mut command = self.command(program, arguments, options);
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| missing(program, error))?;
+        // Ended by this process alone: an interrupt of the terminal would end it before the reason is known.
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+        let mut running = Running(command.spawn().map_err(|error| missing(program, error))?);
         let mut last: VecDeque<String> = VecDeque::new();
-        if let Some(stderr) = child.stderr.take() {
+        // Lent: a program that ends may still say why.
+        if let Some(stderr) = running.0.stderr.as_mut() {
             let mut lines = BufReader::new(stderr).split(b'\n');
             while let Ok(Some(line)) = lines.next_segment().await {
                 let line = String::from_utf8_lossy(&line).into_owned();
@@ -66,7 +77,7 @@ impl Programs {
                 }
             }
         }
-        let status = child.wait().await.map_err(|error| missing(program, error))?;
+        let status = running.0.wait().await.map_err(|error| missing(program, error))?;
         match status.success() {
             true => Ok(()),
             false => {
@@ -80,7 +91,7 @@ impl Programs {
     pub(super) async fn output(
         &self,
         program: &str,
-        arguments: &[&str],
+        arguments: &[impl AsRef<OsStr>],
         options: &PgConnectOptions,
     ) -> Result<String> {
         let output = self.command(program, arguments, options).output().await;
@@ -95,7 +106,7 @@ impl Programs {
     }
 
     /// A program with the connection in its environment: others may see its arguments.
-    fn command(&self, program: &str, arguments: &[&str], options: &PgConnectOptions) -> Command {
+    fn command(&self, program: &str, arguments: &[impl AsRef<OsStr>], options: &PgConnectOptions) -> Command {
         let path = self.directory.as_ref().map_or_else(|| PathBuf::from(program), |it| it.join(program));
         let mut command = Command::new(path);
         command.args(arguments).stdin(Stdio::null()).kill_on_drop(true).env("LC_MESSAGES", "C");
@@ -116,10 +127,45 @@ impl Programs {
             .env("PGPORT", options.get_port().to_string())
             .env("PGUSER", options.get_username())
             .env("PGDATABASE", options.get_database().unwrap_or(options.get_username()))
-            .env("PGAPPNAME", "htm")
+            .env("PGAPPNAME", if program == "pg_restore" { htm_migration::RESTORING } else { "htm" })
             .env("PGSSLMODE", ssl_mode(options.get_ssl_mode()));
         command.envs(self.of_url.iter().map(|(name, value)| (name, value)));
         command
+    }
+}
+
+/// A program that runs, in a process group of its own.
+struct Running(Child);
+
+impl Drop for Running {
+    /// Ends the program and the processes that it has started, unless its end was awaited. This blocks the thread until
+    /// they have ended: they write files and rows.
+    fn drop(&mut self) {
+        let id = self.0.id().and_then(|id| i32::try_from(id).ok());
+        let Some(leader) = id.map(Pid::from_raw) else { return };
+        let no_signal = None::<Signal>;
+        // The programs of PostgreSQL tell their workers. An error means that it has ended.
+        let _ = kill(leader, Signal::SIGTERM);
+        let has_ended = until(GRACE, || !matches!(self.0.try_wait(), Ok(None)));
+        if has_ended && until(MOMENT, || killpg(leader, no_signal).is_err()) {
+            return;
+        }
+        let _ = killpg(leader, Signal::SIGKILL);
+        until(MOMENT, || !matches!(self.0.try_wait(), Ok(None)) && killpg(leader, no_signal).is_err());
+    }
+}
+
+/// Waits until something is so. Returns false if it is not in time.
+fn until(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + limit;
+    loop {
+        if is_so() {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -205,5 +251,28 @@ mod tests {
         assert_eq!(of_query, [("PGPASSWORD", "%41".into())]);
         assert!(variables_of("postgres://ada@db/atlas").is_empty());
         assert_eq!(command.get_args().collect::<Vec<_>>(), ["--verbose"]);
+    }
+
+    #[tokio::test]
+    async fn a_program_that_is_stopped_ends_with_what_it_has_started() {
+        let options = htm_core::connect_options("postgres://ada@db/atlas").unwrap();
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let mut tell = Some(tell);
+        let on_line = |line: &str| {
+            if let Some(tell) = tell.take() {
+                tell.send(line.trim().to_owned()).unwrap();
+            }
+        };
+        // The shell ends by the signal, and leaves what it has started.
+        let programs = Programs::at(None);
+        let run = programs.run("sh", &["-c", "sleep 600 & echo $! >&2; wait"], &options, on_line);
+        let started = tokio::select! {
+            started = told => started.unwrap(),
+            ended = run => panic!("{ended:?}"),
+        };
+        // Nobody may have waited for it yet.
+        let stat = format!("/proc/{started}/stat");
+        let has_ended = || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "));
+        assert!(until(GRACE, has_ended));
     }
 }

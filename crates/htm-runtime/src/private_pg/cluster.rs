@@ -1,14 +1,14 @@
 //! The cluster: created by `initdb`, started and stopped by `pg_ctl`. Callers hold the server's lock.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -239,7 +239,8 @@ impl Cluster {
         self.initdb(&new, &[])?;
         self.create_database(&new)?;
         let _ = fs::remove_dir(&self.data); // an empty one
-        fs::rename(&new, &self.data).or_io("create", &self.data)
+        // Before the server writes to it: what is still `new` after a crash would be removed.
+        rename(&new, &self.data)
     }
 
     /// Puts an upgraded cluster in its place, if an upgrade was interrupted after it had moved the old one away.
@@ -249,7 +250,7 @@ impl Cluster {
             return Ok(());
         }
         tracing::info!(data_dir = %self.data.display(), "an interrupted upgrade of PostgreSQL is finished");
-        fs::rename(&upgraded, &self.data).or_io("rename", &upgraded)
+        rename(&upgraded, &self.data)
     }
 
     /// The name of an upgraded and verified cluster, until it takes the place of the old one.
@@ -361,6 +362,13 @@ pub(super) fn create_private_dir(dir: &Path, user: &ServerUser) -> Result<()> {
     }
 }
 
+/// Renames `from`. The disk has the new name when this returns, so what follows never outlives it in a crash.
+pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).or_io("rename", from)?;
+    let dir = to.parent().unwrap_or(Path::new("/"));
+    File::open(dir).and_then(|dir| dir.sync_all()).or_io("sync", dir)
+}
+
 /// Removes `dir` and its content, if it exists.
 pub(super) fn remove_dir(dir: &Path) -> Result<()> {
     match fs::remove_dir_all(dir) {
@@ -387,7 +395,12 @@ fn is_for_programs(name: &OsStr) -> bool {
 
 /// Runs `command` to its end. The error is its output.
 pub(super) fn output_of(command: &mut Command) -> Result<(), String> {
-    let done = command.output().map_err(|error| error.to_string())?;
+    outcome(command.output())
+}
+
+/// The outcome of a program that has ended. The error is its output.
+pub(super) fn outcome(done: io::Result<Output>) -> Result<(), String> {
+    let done = done.map_err(|error| error.to_string())?;
     if done.status.success() { Ok(()) } else { Err(one_line(&[done.stdout, done.stderr].concat())) }
 }
 

@@ -11,23 +11,27 @@
 //! | 3. the new one is in its place | new | | old |
 //!
 //! After an interruption the next start of the server goes from 2 to 3, and the next upgrade starts anew from 1 or before.
+//! An upgrade that is asked to stop ends its programs first, and has the locks until they have ended.
 
 mod database;
+mod run;
 
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use htm_core::{Error, Result, connect_options};
 use nix::sys::statvfs::statvfs;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 pub use self::database::UpdatedExtension;
 use self::database::{Facts, finish};
+use self::run::Run;
 use super::PrivatePg;
-use super::cluster::{Cluster, PORT, SUPERUSER, create_private_dir, output_of, remove_dir};
+use super::cluster::{Cluster, PORT, SUPERUSER, create_private_dir, output_of, remove_dir, rename};
 use super::error::{IoContext as _, no_old_programs, other_major};
 use super::install::Installation;
 use super::lock::Held;
@@ -75,12 +79,16 @@ pub struct UpgradePlan {
     /// The way of the upgrade.
     pub method: UpgradeMethod,
     /// The cluster's directory.
+    #[serde(serialize_with = "readable")]
     pub data_dir: PathBuf,
     /// The directory that the old cluster has afterwards.
+    #[serde(serialize_with = "readable")]
     pub old_data_dir: PathBuf,
     /// The directory that the new cluster gets if the old one takes its place again.
+    #[serde(serialize_with = "readable")]
     pub aside_data_dir: PathBuf,
     /// The directory of the old programs, which the old cluster needs.
+    #[serde(serialize_with = "readable")]
     pub old_bin_dir: PathBuf,
     /// The size of the cluster in bytes.
     pub bytes: u64,
@@ -184,14 +192,19 @@ impl Upgrade {
         &self.pg
     }
 
-    /// Runs the upgrade, and names each of its steps. The server is stopped before and afterwards.
+    /// Runs the upgrade, and names each of its steps. The server is stopped before and afterwards. None if it was asked to
+    /// stop before the new cluster was verified: its programs have ended, and the old cluster is in its place.
     ///
     /// # Errors
     /// `private_pg_busy` while a process of HTM uses the server, `private_pg_no_space`, `private_pg_upgrade_failed`,
     /// `private_pg_upgrade_differs`, those of a backup, those of a start, or a database error. The old cluster is in its
     /// place then.
-    pub async fn run(&self, on_step: impl Fn(&'static str) + Send + 'static) -> Result<Upgraded> {
-        let (upgrade, runtime) = (self.clone(), Handle::current());
+    pub async fn run(
+        &self,
+        stop: &CancellationToken,
+        on_step: impl Fn(&'static str) + Send + 'static,
+    ) -> Result<Option<Upgraded>> {
+        let (upgrade, stop, runtime) = (self.clone(), stop.clone(), Handle::current());
         self.pg
             .blocking(move |pg| {
                 let _server = pg.lock_server()?;
@@ -202,17 +215,17 @@ impl Upgrade {
                 if pg.cluster.cluster_version()?.as_deref() != Some(pg.cluster.installation.major()) {
                     return busy("another process has changed the cluster meanwhile");
                 }
-                upgrade.run_locked(&runtime, &on_step)
+                upgrade.run_locked(&Run { runtime: &runtime, stop: &stop, on_step: &on_step })
             })
             .await
     }
 
-    fn run_locked(&self, runtime: &Handle, on_step: &dyn Fn(&'static str)) -> Result<Upgraded> {
+    fn run_locked(&self, run: &Run<'_>) -> Result<Option<Upgraded>> {
         self.pg.cluster.stop()?;
         self.clear()?;
         self.check_space()?;
         self.make_dirs()?;
-        let made = self.make(runtime, on_step);
+        let made = self.make(run);
         if made.is_err() {
             for cluster in [&self.old, &self.new] {
                 if let Err(error) = cluster.stop() {
@@ -224,14 +237,15 @@ impl Upgrade {
             Ok(made) => made,
             Err(error) => {
                 self.remove_half_made();
-                return Err(error);
+                // Whatever failed, it did so because it was ended.
+                return if run.stop.is_cancelled() { Ok(None) } else { Err(error) };
             }
         };
         self.switch()?;
         if let Err(error) = self.clear() {
             tracing::warn!(code = error.code(), %error, "what the upgrade made on its way was not removed");
         }
-        Ok(made)
+        Ok(Some(made))
     }
 
     /// Removes the new cluster and the dump of an upgrade that has failed, which may fill the disk. The logs of
@@ -289,27 +303,27 @@ impl Upgrade {
     }
 
     /// Makes the new cluster, and verifies it. Both servers are stopped afterwards.
-    fn make(&self, runtime: &Handle, on_step: &dyn Fn(&'static str)) -> Result<Upgraded> {
-        on_step("counting the rows of the old cluster");
+    fn make(&self, run: &Run<'_>) -> Result<Upgraded> {
+        run.step("counting the rows of the old cluster")?;
         self.old.ensure_running()?;
-        let before = runtime.block_on(Facts::read(&self.old.url()))?;
+        let before = run.wait(Facts::read(&self.old.url()))?;
         let left_behind = match self.plan.method {
             UpgradeMethod::PgUpgrade => {
                 self.old.stop()?;
-                on_step("copying the cluster by pg_upgrade");
-                self.pg_upgrade(before.checksums)?;
+                run.step("copying the cluster by pg_upgrade")?;
+                self.pg_upgrade(run, before.checksums)?;
                 self.start_new()?;
                 Vec::new()
             }
             UpgradeMethod::Dump => {
-                self.dump_and_restore(runtime, &before, on_step)?;
+                self.dump_and_restore(run, &before)?;
                 before.others.clone()
             }
         };
-        on_step("updating the extensions and the planner's statistics");
-        let extensions = runtime.block_on(finish(&self.new.url()))?;
-        on_step("comparing the new cluster with the old one");
-        let after = runtime.block_on(Facts::read(&self.new.url()))?;
+        run.step("updating the extensions and the planner's statistics")?;
+        let extensions = run.wait(finish(&self.new.url()))?;
+        run.step("comparing the new cluster with the old one")?;
+        let after = run.wait(Facts::read(&self.new.url()))?;
         before.compare(&after, self.plan.method)?;
         self.new.stop()?;
         let (tables, rows) = (after.tables.len(), after.tables.values().sum());
@@ -330,7 +344,7 @@ impl Upgrade {
         })
     }
 
-    fn pg_upgrade(&self, checksums: bool) -> Result<()> {
+    fn pg_upgrade(&self, run: &Run<'_>, checksums: bool) -> Result<()> {
         create_private_dir(&self.new.data, &self.new.user)?;
         // Both must be the same. Before PostgreSQL 18 there are none by default, and no option says so.
         let checksums: &[&str] = match (checksums, self.new.installation.major().parse::<u32>()) {
@@ -356,46 +370,44 @@ impl Upgrade {
         ] {
             command.arg(option).arg(dir);
         }
-        output_of(command.current_dir(self.work_dir())).map_err(|said| failed("pg_upgrade", &said))
+        command.current_dir(self.work_dir());
+        run.program(command).map_err(|said| failed("pg_upgrade", &said))
     }
 
-    fn dump_and_restore(
-        &self,
-        runtime: &Handle,
-        before: &Facts,
-        on_step: &dyn Fn(&'static str),
-    ) -> Result<()> {
+    fn dump_and_restore(&self, run: &Run<'_>, before: &Facts) -> Result<()> {
         let programs = Programs::at(Some(self.new.installation.bin.clone()));
         let place = self.backup_dir();
         create_private_dir(&place, &ServerUser::Same)?;
-        on_step("dumping the old cluster");
+        run.step("dumping the old cluster")?;
         let manifest = match before.schema_version {
             0 => None,
             _ => {
                 let options = connect_options(&self.old.url())?;
-                Some(runtime.block_on(backup::dump(&programs, &options, &place, JOBS, &mut |_, _| {}))?)
+                Some(run.wait(backup::dump(&programs, &options, &place, JOBS, &mut |_, _| {}))?)
             }
         };
         self.old.stop()?;
-        on_step("restoring the dump into a new cluster");
+        run.step("restoring the dump into a new cluster")?;
         self.new.ensure_initialised()?;
         self.start_new()?;
         let Some(manifest) = manifest else { return Ok(()) };
         let options = connect_options(&self.new.url())?;
-        runtime.block_on(backup::load(&programs, &options, &place, &manifest, JOBS, &mut |_, _| {}))
+        run.wait(backup::load(&programs, &options, &place, &manifest, JOBS, &mut |_, _| {}))
     }
 
     /// Puts the new cluster into the place of the old one.
     fn switch(&self) -> Result<()> {
         let (data, ready) = (&self.pg.cluster.data, self.pg.cluster.upgraded());
-        for (from, to) in [(&self.new.data, &ready), (data, &self.plan.old_data_dir), (&ready, data)] {
-            fs::rename(from, to).or_io("rename", from)?;
-            // In this order on the disk too.
-            let state = self.pg.paths.state();
-            File::open(state).and_then(|dir| dir.sync_all()).or_io("sync", state)?;
-        }
-        Ok(())
+        // In this order on the disk too.
+        rename(&self.new.data, &ready)?;
+        rename(data, &self.plan.old_data_dir)?;
+        rename(&ready, data)
     }
+}
+
+/// A path in an answer. One that is not UTF-8 is shown as well as it can be, rather than that there is no answer.
+fn readable<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&path.display())
 }
 
 fn failed(program: &str, said: &str) -> Error {
@@ -429,6 +441,8 @@ fn free_bytes(dir: &Path) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
     use super::*;
 
     #[test]
@@ -447,6 +461,25 @@ mod tests {
         for path in ["/a'b", "/a\"b", "/a$b", "/a`b", "/a\\b", "/a,b"] {
             assert!(!is_plain(Path::new(path)), "{path}");
         }
+    }
+
+    #[test]
+    fn a_plan_with_a_path_that_is_not_utf8_is_shown() {
+        let path = PathBuf::from(std::ffi::OsString::from_vec(b"/caf\xe9".to_vec()));
+        let plan = UpgradePlan {
+            from: "16.14".into(),
+            to: "18.6".into(),
+            method: UpgradeMethod::Dump,
+            data_dir: path.clone(),
+            old_data_dir: path.clone(),
+            aside_data_dir: path.clone(),
+            old_bin_dir: path,
+            bytes: 1,
+            bytes_needed: 2,
+            bytes_free: 3,
+        };
+        let shown = serde_json::to_value(&plan).unwrap();
+        assert_eq!(shown["data_dir"], "/caf\u{fffd}");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! `htm db upgrade`.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use htm_runtime::paths::Paths;
 use htm_runtime::private_pg::{PrivatePg, Upgrade, UpgradeMethod, UpgradePlan, Upgraded};
+use htm_runtime::shutdown::{self, INTERRUPTED};
 use indicatif::HumanBytes;
 
 use super::down;
@@ -16,28 +18,35 @@ pub(super) async fn run(
     by_dump: bool,
     dry_run: bool,
     output: &Output,
-) -> Result<(), CliError> {
+) -> Result<ExitCode, CliError> {
     let Some(upgrade) = Upgrade::find(paths, old_home, by_dump).await? else {
-        return nothing_to_do(paths, output).await;
+        nothing_to_do(paths, output).await?;
+        return Ok(ExitCode::SUCCESS);
     };
     let plan = upgrade.plan();
     if dry_run {
         output.value(&serde_json::json!({ "upgraded": false, "plan": plan }), || planned(plan));
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     }
     let stays = upgrade.server().status().await?.stay;
+    // From here on a signal does not end this process: its locks keep others away while programs work on the clusters.
+    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
     down(upgrade.server(), false).await?;
     let bar = output.progress_of_steps();
     let steps = bar.clone();
-    let result = upgrade.run(move |step| steps.set_message(step)).await;
+    let result = upgrade.run(&stop, move |step| steps.set_message(step)).await;
     bar.finish_and_clear();
-    // One that was kept up before is up afterwards: the new one, or the old one.
+    // One that was kept up before is up afterwards, and marked to stay: the new one, or the old one.
     let started = match (&result, stays) {
         (_, false) => Ok(()),
-        (Ok(_), true) => start(paths).await,
-        (Err(_), true) => upgrade.server().up().await,
+        (Ok(Some(_)), true) => start(paths).await,
+        (Ok(None) | Err(_), true) => upgrade.server().up().await,
     };
-    let upgraded = result?;
+    let Some(upgraded) = result? else {
+        started?;
+        output.say("stopped; the old cluster is in its place");
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
     let running = stays && started.is_ok();
     let answer = serde_json::json!({
         "upgraded": true, "plan": plan, "result": upgraded, "running": running,
@@ -45,7 +54,8 @@ pub(super) async fn run(
     });
     output.value(&answer, || done(plan, &upgraded, running));
     // The cluster is upgraded, and the answer says so, even if its server does not start.
-    Ok(started?)
+    started?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn start(paths: &Paths) -> htm_core::Result<()> {

@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, Connection as _, FromRow, PgConnection};
 use super::UpgradeMethod;
 use crate::backup;
 use crate::codes;
+use crate::error::of_migration;
 
 /// The facts of a cluster: those that are compared, and those that decide how the new cluster is made.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ pub(super) struct Facts {
 impl Facts {
     pub(super) async fn read(url: &str) -> Result<Self> {
         let mut connection = PgConnection::connect_with(&patient(url)?).await?;
-        let schema_version = htm_migration::version(&mut connection).await?;
+        let schema_version = htm_migration::version(&mut connection).await.map_err(of_migration)?;
         let checksums = sqlx::query_scalar("select current_setting('data_checksums')::bool");
         let checksums = checksums.fetch_one(&mut connection).await?;
         let has_view = sqlx::query_scalar("select to_regclass('htm.stranded') is not null");
