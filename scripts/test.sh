@@ -42,14 +42,21 @@ enough=$((8 << 20)) # KiB
 if [ $kind = all ] && [ "$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt $enough ] 2>/dev/null; then
     cluster=/dev/shm
 fi
-HTM_TEST_DATA_DIR="${HTM_TEST_DATA_DIR:-$(mktemp -d "$cluster/htm-test.XXXXXX")}"
+made= # a directory that the caller names is the caller's, and stays
+if [ -z "${HTM_TEST_DATA_DIR:-}" ]; then
+    made=$(mktemp -d "$cluster/htm-test.XXXXXX")
+    HTM_TEST_DATA_DIR=$made
+fi
 export HTM_TEST_DATA_DIR
 if [ $kind = all ]; then # half of the tests' time is waiting
     export NEXTEST_TEST_THREADS="${NEXTEST_TEST_THREADS:-$((2 * $(getconf _NPROCESSORS_ONLN)))}"
 fi
 chmod 755 "$HTM_TEST_DATA_DIR" # as root, the server runs as another user
 if [ -z "${HTM_TEST_DATABASE_URL:-}" ]; then
-    stop() { HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db down --force >/dev/null; rm -rf "$HTM_TEST_DATA_DIR"; }
+    stop() {
+        HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db down --force >/dev/null
+        if [ -n "$made" ]; then rm -rf "$made"; fi
+    }
     trap stop EXIT
     HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db up >/dev/null
     # Workers that tests kill leave connections for a moment: the usual 200 can run out.
