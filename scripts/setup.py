@@ -161,9 +161,15 @@ def sync(path, deep=True):
 def alone(lock):
     """Makes others wait, who have the same lock."""
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with open(lock, "w", encoding="utf-8") as file:
+    try:
+        file = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+    except PermissionError:  # another user's, who has made it first
+        file = os.open(lock, os.O_RDONLY)
+    try:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(file)
 
 
 def finish_postgres(made, package, version):

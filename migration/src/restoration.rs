@@ -154,6 +154,7 @@ async fn make_room(connection: &mut PgConnection) -> Result<(), MigrationError> 
     // Writers wait behind a lock that is waited for.
     sqlx::raw_sql("set local lock_timeout = '5s'").execute(&mut *connection).await?;
     if is_marked(connection).await? {
+        expect_alone(connection).await?;
         return drop_schemas(connection).await.map_err(of_lock);
     }
     if applied(connection).await? == 0 {
@@ -176,6 +177,29 @@ async fn make_room(connection: &mut PgConnection) -> Result<(), MigrationError> 
     sqlx::raw_sql(lock).execute(&mut *connection).await.map_err(of_lock)?;
     expect_unused(connection).await?;
     drop_schemas(connection).await.map_err(of_lock)
+}
+
+/// Makes sure that no program of HTM is connected. One that was before the marker does not look for it, and writes what would
+/// be dropped. The sessions of a process that was killed end soon.
+async fn expect_alone(connection: &mut PgConnection) -> Result<(), MigrationError> {
+    let mut others = 0;
+    for _ in 0..TRIES {
+        others = sqlx::query_scalar::<_, i64>(
+            "select count(*) from pg_stat_activity
+              where datname = current_database() and application_name = 'htm' and pid <> pg_backend_pid()",
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        if others == 0 {
+            return Ok(());
+        }
+        // The activity that was read is kept until the transaction ends.
+        sqlx::query("select pg_stat_clear_snapshot()").execute(&mut *connection).await?;
+        tokio::time::sleep(PAUSE).await;
+    }
+    Err(MigrationError::InUse {
+        why: format!("other programs of HTM have connections to it ({others}): stop them"),
+    })
 }
 
 /// Makes sure that no table has rows but those that a migration fills.

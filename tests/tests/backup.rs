@@ -11,7 +11,7 @@ use htm_tests::{OwnServer, Replica, Sandbox, TestDatabase, drain, every_row, wai
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use sqlx::pool::PoolConnection;
-use sqlx::{PgPool, Postgres};
+use sqlx::{Connection as _, PgPool, Postgres};
 
 /// The programs on a database, with those of the tests' PostgreSQL.
 fn sandbox(db: &TestDatabase) -> Sandbox {
@@ -156,6 +156,13 @@ async fn a_restore_that_is_interrupted_is_refused_until_it_is_repeated() {
     let answer = at_other.htm(&["doctor"]).await;
     let said = &answer.exits(1).stdout;
     assert!(said.contains("[restore_incomplete]"), "{said}");
+
+    // A program that was connected before does not look for the marker: what it has written would be dropped.
+    let options = other.options().application_name("htm");
+    let before = sqlx::PgConnection::connect_with(&options).await.unwrap();
+    let answer = at_other.htm(&["db", "restore", &place]).await;
+    assert!(answer.fails(2, "database_not_empty").contains("connections to it (1)"), "{answer:?}");
+    before.close().await.unwrap();
 
     // One that is killed leaves a pg_restore that goes on. The next restore ends it.
     let mut restore = begun().await;

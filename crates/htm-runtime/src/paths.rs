@@ -1,6 +1,8 @@
 //! The directories of HTM's files.
 
 use std::env;
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
@@ -122,6 +124,22 @@ pub fn size_of(directory: &Path) -> u64 {
             Err(_) => 0,
         })
         .sum()
+}
+
+/// Brings the names in a directory to the disk. Some file systems cannot do it, and some directories cannot be read: PostgreSQL
+/// goes on there too.
+///
+/// # Errors
+/// Those of the disk. A file that was renamed has its new name all the same.
+pub fn sync_names(directory: &Path) -> io::Result<()> {
+    let opened = match File::open(directory) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(()),
+        opened => opened?,
+    };
+    match opened.sync_all() {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        synced => synced,
+    }
 }
 
 /// The directory in an environment variable. None if it is unset or empty.

@@ -170,5 +170,8 @@ begin
     -- Last, because it also locks htm.nodes.
     execute format('drop table if exists htm.embeddings_%s', model_id);
 end $$;
+-- For the roles that `htm db migrate --application-role` names, and for the owner.
+revoke execute on function htm.register_embedding_model, htm.make_embedding_store, htm.revive_embedding_model,
+    htm.drop_embedding_store from public;
 comment on function htm.register_embedding_model is
     'Returns the id of a model and creates its table htm.embeddings_<id>. The first model becomes the active one.';

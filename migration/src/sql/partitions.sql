@@ -344,3 +344,6 @@ begin
     drop schema if exists htm_next cascade;
     return true;
 end $$;
+
+revoke execute on function htm.make_partitions, htm.name_partial_indexes, htm.lock_within_a_second, htm.make_next, htm.begin_layout, htm.copy_to_next, htm.finish_layout,
+    htm.move_table, htm.drop_previous_layout, htm.abandon_layout from public;

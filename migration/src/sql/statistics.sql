@@ -88,3 +88,4 @@ begin
     end loop;
     return false;
 end $$;
+revoke execute on function htm.analyze_grown from public;

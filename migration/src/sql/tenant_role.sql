@@ -19,8 +19,8 @@ end $$;
 select htm.set_all_row_policies();
 
 -- These functions are for the schema's owner, and two of them for the roles that `htm db migrate --application-role` names.
--- Each function is open to everybody once it is made or restored. Those that are closed are left alone, because only their
--- owner may close them.
+-- A function is open to everybody once it is restored. Those that are closed are left alone, because only their owner may close
+-- them.
 do $$
 declare
     is_open regprocedure;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use htm_core::{ExportOptions, Htm};
 use htm_runtime::config::Config;
+use htm_runtime::paths::sync_names;
 use htm_runtime::shutdown::{self, INTERRUPTED};
 use serde::Serialize;
 use tempfile::NamedTempFile;
@@ -101,6 +102,10 @@ impl Destination {
         if is_special(path) {
             return Ok(Self::Special(OpenOptions::new().write(true).open(path)?));
         }
+        // It would be written whole before its name is found to be none.
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(ErrorKind::IsADirectory.into());
+        }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".");
         // Memories are private: `tempfile` lets only the owner read them.
@@ -113,11 +118,7 @@ impl Destination {
         let Self::Part(part) = self else { return Ok(()) };
         part.as_file().sync_all()?;
         part.persist(path)?;
-        match File::open(directory(path)).and_then(|it| it.sync_all()) {
-            // Some network drives cannot sync a directory.
-            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
-            synced => synced,
-        }
+        sync_names(directory(path))
     }
 }
 
@@ -210,5 +211,6 @@ mod tests {
         destination.finish(device).unwrap();
         assert!(is_special(device));
         assert_eq!(directory(Path::new("memories.jsonl")), Path::new("."));
+        assert!(Destination::open(Path::new("not-there/")).is_err());
     }
 }

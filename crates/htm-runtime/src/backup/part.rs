@@ -1,6 +1,6 @@
 //! The directory of a backup that is not whole yet.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use htm_core::Result;
 
 use super::error;
+use crate::paths::sync_names;
 
 /// A directory that is deleted unless it gets its name.
 pub(super) struct Part(PathBuf);
@@ -61,13 +62,9 @@ fn remove(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Brings the names in a directory to the disk.
 fn sync(directory: &Path) -> Result<()> {
-    match File::open(directory).and_then(|directory| directory.sync_all()) {
-        // Some file systems cannot do it: PostgreSQL goes on there too.
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
-        done => done.map_err(error::io(format!("{} cannot be synced to the disk", directory.display()))),
-    }
+    let what = format!("{} cannot be synced to the disk", directory.display());
+    sync_names(directory).map_err(error::io(what))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The cluster: created by `initdb`, started and stopped by `pg_ctl`. Callers hold the server's lock.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -24,7 +24,7 @@ use super::owned_dir::OwnedDir;
 use super::server_user::ServerUser;
 use super::settings::Settings;
 use crate::codes;
-use crate::paths::Paths;
+use crate::paths::{Paths, sync_names};
 
 /// The database in the cluster.
 const DATABASE: &str = "htm";
@@ -366,7 +366,7 @@ pub(super) fn create_private_dir(dir: &Path, user: &ServerUser) -> Result<()> {
 pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).or_io("rename", from)?;
     let dir = to.parent().unwrap_or(Path::new("/"));
-    File::open(dir).and_then(|dir| dir.sync_all()).or_io("sync", dir)
+    sync_names(dir).or_io("sync", dir)
 }
 
 /// Removes `dir` and its content, if it exists.
