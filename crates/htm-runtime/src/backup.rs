@@ -148,26 +148,13 @@ pub async fn restore(
     }
     let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;
     on_database(config, async |options| {
-        load_until(stop, &programs, &options, from, &manifest, jobs, on_table).await
+        load(stop, &programs, &options, from, &manifest, jobs, on_table).await
     })
     .await
 }
 
 /// Restores the directory `dump` of a directory into an empty database, compares it with the manifest, and migrates it.
 pub(crate) async fn load(
-    programs: &Programs,
-    options: &PgConnectOptions,
-    from: &Path,
-    manifest: &Manifest,
-    jobs: u16,
-    on_table: OnTable<'_>,
-) -> Result<()> {
-    let never = CancellationToken::new();
-    load_until(&never, programs, options, from, manifest, jobs, on_table).await.map(drop)
-}
-
-/// As [`load`], but it can be stopped.
-async fn load_until(
     stop: &CancellationToken,
     programs: &Programs,
     options: &PgConnectOptions,

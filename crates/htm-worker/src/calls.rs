@@ -226,7 +226,7 @@ impl InFlight {
     }
 }
 
-/// What a request adds to the count of texts and tokens.
+/// The texts and tokens that a request adds to the counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Amount {
     texts: usize,

@@ -29,7 +29,7 @@ impl Part {
         &self.0
     }
 
-    /// Gives the directory its name. What has the name is on the disk, and so is the name when this returns.
+    /// Gives the directory its name. Its files are on the disk before that, and the name is when this returns.
     pub(super) fn publish(self, to: &Path) -> Result<()> {
         sync(&self.0)?;
         fs::rename(&self.0, to).map_err(error::io(format!("{} cannot be made", to.display())))?;

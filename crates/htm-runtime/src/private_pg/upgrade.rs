@@ -392,7 +392,9 @@ impl Upgrade {
         self.start_new()?;
         let Some(manifest) = manifest else { return Ok(()) };
         let options = connect_options(&self.new.url())?;
-        run.wait(backup::load(&programs, &options, &place, &manifest, JOBS, &mut |_, _| {}))
+        // A stop drops the restore, whose database is removed.
+        let never = CancellationToken::new();
+        run.wait(backup::load(&never, &programs, &options, &place, &manifest, JOBS, &mut |_, _| {})).map(drop)
     }
 
     /// Puts the new cluster into the place of the old one.

@@ -11,7 +11,7 @@ use super::Stamp;
 use crate::codes;
 use crate::error::CliError;
 
-/// What is found at the paths and below them.
+/// The files at the paths and below them.
 pub(super) struct Listing {
     /// All files, each once, in the order of their paths.
     pub(super) files: Vec<Result<File, Missing>>,

@@ -124,7 +124,7 @@ impl Report {
         text
     }
 
-    /// What a later pass of a watch has to say.
+    /// The news of a later pass of a watch.
     pub(super) fn describe_news(&self) -> String {
         let spared = self.describe_left_out(|it| self.spares_more && it.reason == NO_FILES);
         format!("{}{spared}", self.describe_changes())

@@ -18,7 +18,7 @@ use crate::codes;
 /// has not ended too, and without the file it would not be found and stopped.
 const LATE_START: Duration = Duration::from_millis(500);
 
-/// What a run has beside its plan.
+/// The surroundings of a run.
 pub(super) struct Run<'a> {
     pub(super) runtime: &'a Handle,
     pub(super) stop: &'a CancellationToken,
