@@ -156,6 +156,27 @@ async fn where_no_file_is_found_nothing_is_forgotten() {
 }
 
 #[tokio::test]
+async fn nothing_is_forgotten_where_the_files_vanish_while_others_are_loaded() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let docs = tree(&sandbox);
+    sandbox.htm(&["load", "docs"]).await.succeeds();
+    fs::write(docs.join("guide.md"), "# Another\n").unwrap();
+    let mut held = db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.documents in exclusive mode").execute(&mut *held).await.unwrap();
+    let mut load = sandbox.start("htm", &["load", "docs", "--forget-removed"]);
+    let waits = "select count(*) from pg_locks where relation = 'htm.documents'::regclass and not granted";
+    wait_until(async || db.count(waits).await == 1).await;
+    // The drive is unmounted after its files were listed.
+    fs::rename(&docs, docs.with_file_name("elsewhere")).unwrap();
+    fs::create_dir(&docs).unwrap();
+    held.rollback().await.unwrap();
+    assert_eq!(load.end().await.code(), Some(2));
+    assert!(load.log().contains("[no_files]"), "{}", load.log());
+    assert_eq!(db.count("select count(*) from htm.documents").await, 3);
+}
+
+#[tokio::test]
 async fn a_hit_is_shown_with_its_place_and_neighbours() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

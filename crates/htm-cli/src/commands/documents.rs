@@ -14,7 +14,7 @@ use htm_core::{Caller, DocumentInfo, Htm, LoadedDocument, TagPath};
 use htm_documents::{Cutting, MAX_FILE_BYTES, Unreadable, read};
 use htm_runtime::config::Config;
 
-use self::files::{File, Files, Listing, Missing};
+use self::files::{File, Files, Missing};
 use self::report::{LeftOut, NO_FILES, Report};
 use super::session::with_session;
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
@@ -69,9 +69,8 @@ impl Loader {
     async fn pass(&mut self, files: &Files, output: &Output) -> Result<Report, CliError> {
         let started = Instant::now();
         let mut report = Report::new(self.args.dry_run);
-        let mut listing = files.find();
         let mut all = Vec::new();
-        for found in listing.files.drain(..) {
+        for found in files.find() {
             match found {
                 Ok(file) => all.push(file),
                 Err(Missing { path, reason, detail, named }) => {
@@ -90,7 +89,7 @@ impl Loader {
         }
         bar.finish_and_clear();
         if self.args.forget_removed {
-            self.forget_removed(files, &listing, &mut report).await?;
+            self.forget_removed(files, &mut report).await?;
         }
         report.seconds = started.elapsed().as_secs_f64();
         Ok(report)
@@ -161,23 +160,16 @@ impl Loader {
     }
 
     /// Unloads the documents at or below the paths whose files are gone, but none where not one file was found.
-    async fn forget_removed(
-        &mut self,
-        files: &Files,
-        listing: &Listing,
-        report: &mut Report,
-    ) -> Result<(), CliError> {
+    async fn forget_removed(&mut self, files: &Files, report: &mut Report) -> Result<(), CliError> {
         let mut spared = BTreeSet::new();
         for root in files.roots() {
             let below = (root != ".").then_some(root);
             let mut after: Option<String> = None;
             loop {
                 let page = self.htm.documents(self.namespace(), below, after.as_deref(), PAGE).await?;
-                for document in page.iter().filter(|it| files.is_gone(root, &it.path)) {
-                    if let Some(empty) = listing.empty_root_of(&document.path) {
-                        spared.insert(empty.to_owned());
-                        continue;
-                    }
+                let gone = files.gone(root, &page);
+                spared.extend(gone.empty.into_iter().map(str::to_owned));
+                for document in gone.removed {
                     report.removed.push(document.path.clone());
                     report.forgotten += document.passages;
                     if !self.args.dry_run {

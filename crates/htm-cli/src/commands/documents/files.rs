@@ -4,20 +4,13 @@ use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
-use ignore::WalkBuilder;
+use htm_core::DocumentInfo;
 use ignore::overrides::{Override, OverrideBuilder};
+use ignore::{DirEntry, WalkBuilder};
 
 use super::Stamp;
 use crate::codes;
 use crate::error::CliError;
-
-/// The files at the paths and below them.
-pub(super) struct Listing {
-    /// All files, each once, in the order of their paths.
-    pub(super) files: Vec<Result<File, Missing>>,
-    /// The directories among the roots in which no file was found.
-    empty: Vec<String>,
-}
 
 /// The paths to load.
 pub(super) struct Files {
@@ -32,6 +25,15 @@ pub(super) struct File {
     pub(super) path: String,
     /// Whether the command line names it.
     pub(super) named: bool,
+}
+
+/// The documents below a root whose files are gone.
+#[derive(Default)]
+pub(super) struct Gone<'a> {
+    pub(super) removed: Vec<&'a DocumentInfo>,
+    /// The directories without files to which others belong. The place of a drive that is not mounted is an empty directory,
+    /// so nothing is known of what was there.
+    pub(super) empty: Vec<&'a str>,
 }
 
 /// A path, or a file below it, that cannot be read.
@@ -63,19 +65,35 @@ impl Files {
         self.roots.iter().map(|(_, root)| root.as_str())
     }
 
-    /// Whether a document of a root has no file any more. A file that cannot be read is there.
-    pub(super) fn is_gone(&self, root: &str, path: &str) -> bool {
-        // A root that is not there, or a link to nothing, may be a drive that is not mounted, or a mistyped path: nothing is
-        // known of what was below it.
-        is_within(root, path)
-            && fs::metadata(root).is_ok()
-            && fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    /// The documents of a root that have no file any more.
+    pub(super) fn gone<'a>(&'a self, root: &str, documents: &'a [DocumentInfo]) -> Gone<'a> {
+        let is_gone = |it: &&DocumentInfo| is_gone(root, &it.path);
+        let mut gone = Gone { removed: documents.iter().filter(is_gone).collect(), empty: Vec::new() };
+        if !gone.removed.is_empty() {
+            // A drive may be unmounted at any time: a file is gone if it was so before and after others were found.
+            let empty: Vec<&str> = self.empty_roots().collect();
+            gone.removed.retain(is_gone);
+            gone.removed.retain(|it| match empty.iter().find(|root| is_within(root, &it.path)) {
+                Some(root) => {
+                    gone.empty.push(root);
+                    false
+                }
+                None => true,
+            });
+        }
+        gone
     }
 
-    /// Looks at all paths.
-    pub(super) fn find(&self) -> Listing {
+    /// The directories among the roots in which no file is found.
+    fn empty_roots(&self) -> impl Iterator<Item = &str> {
+        // No document has a path that is not UTF-8, and so no name here.
+        let named = self.roots.iter().filter(|(root, name)| !name.is_empty() && root.is_dir());
+        named.filter(|(root, _)| !walk(root).flatten().any(|it| is_file(&it))).map(|(_, name)| name.as_str())
+    }
+
+    /// All files at the paths and below them, each once, in the order of their paths.
+    pub(super) fn find(&self) -> Vec<Result<File, Missing>> {
         let mut all = Vec::new();
-        let mut empty = Vec::new();
         for ((root, name), globs) in self.roots.iter().zip(&self.globs) {
             let missing = |path: String, named: bool, error: &io::Error| Missing {
                 path,
@@ -94,14 +112,10 @@ impl Files {
                     continue;
                 }
             }
-            let mut walk = WalkBuilder::new(root);
-            walk.require_git(false).follow_links(false);
-            let mut has_files = false;
-            for entry in walk.build() {
+            for entry in walk(root) {
                 match entry {
                     // Not as overrides of the walk, which would let in hidden and ignored files that match.
-                    Ok(entry) if entry.file_type().is_some_and(|it| it.is_file()) => {
-                        has_files = true;
+                    Ok(entry) if is_file(&entry) => {
                         if !globs.matched(entry.path(), false).is_ignore() {
                             all.push(file(entry.path(), false));
                         }
@@ -114,10 +128,6 @@ impl Files {
                     }
                 }
             }
-            // No document has a path that is not UTF-8, and so no name here.
-            if !has_files && !name.is_empty() {
-                empty.push(name.clone());
-            }
         }
         let path = |found: &Result<File, Missing>| match found {
             Ok(file) => file.path.clone(),
@@ -125,15 +135,7 @@ impl Files {
         };
         all.sort_by_key(path);
         all.dedup_by(|a, b| a.is_ok() && b.is_ok() && path(a) == path(b));
-        Listing { files: all, empty }
-    }
-}
-
-impl Listing {
-    /// The root without files that a document is at or below. The place of a drive that is not mounted is an empty directory,
-    /// so nothing is known of what was there.
-    pub(super) fn empty_root_of(&self, path: &str) -> Option<&str> {
-        self.empty.iter().map(String::as_str).find(|root| is_within(root, path))
+        all
     }
 }
 
@@ -153,6 +155,24 @@ impl File {
         file.take(most + 1).read_to_end(&mut bytes)?;
         Ok((bytes.len() as u64 <= most).then_some(bytes))
     }
+}
+
+/// The entries below a root: no hidden and no ignored ones, and what links lead to only as links.
+fn walk(root: &Path) -> ignore::Walk {
+    WalkBuilder::new(root).require_git(false).follow_links(false).build()
+}
+
+fn is_file(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|it| it.is_file())
+}
+
+/// Whether a document of a root has no file any more. A file that cannot be read is there.
+fn is_gone(root: &str, path: &str) -> bool {
+    // A root that is not there, or a link to nothing, may be a drive that is not mounted, or a mistyped path: nothing is
+    // known of what was below it.
+    is_within(root, path)
+        && fs::metadata(root).is_ok()
+        && fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// Whether a path is at or below a root. Below the current directory are relative paths alone.
