@@ -27,7 +27,7 @@ async fn serving(sandbox: &Sandbox) -> (Running, String) {
 #[test]
 fn they_are_made_from_the_description_of_this_server() {
     let path = clients().join("openapi.json");
-    let mut document = serde_json::to_string_pretty(&htm_server::openapi()).unwrap();
+    let mut document = serde_json::to_string_pretty(htm_server::openapi()).unwrap();
     document.push('\n');
     if std::env::var_os("HTM_WRITE_DOCS").is_some() {
         std::fs::write(&path, &document).unwrap();

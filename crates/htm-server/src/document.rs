@@ -1,19 +1,39 @@
 //! The OpenAPI document, made of the routes and the types.
 
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
 use htm_core::Role;
 use htm_core::error::Code;
 use serde_json::{Value, json};
 
+use crate::app::Shared;
 use crate::problem::{MEDIA_TYPE, of_code, of_precondition};
-use crate::routes;
+use crate::routes::Routes;
 use crate::{access, codes};
 
 /// The methods that write.
 const WRITES: [&str; 4] = ["post", "put", "patch", "delete"];
 
 /// The OpenAPI 3.1 document of the server.
-pub fn openapi() -> Value {
-    let mut document = serde_json::to_value(routes::described()).unwrap_or_default();
+pub fn openapi() -> &'static Value {
+    // Few servers are asked for it, and it takes longer than the rest of their start.
+    static DOCUMENT: LazyLock<Value> = LazyLock::new(made);
+    &DOCUMENT
+}
+
+/// `/openapi.json`.
+pub(crate) fn router() -> Router<Shared> {
+    static TEXT: LazyLock<String> = LazyLock::new(|| openapi().to_string());
+    let answer = async || ([(CONTENT_TYPE, "application/json")], TEXT.as_str());
+    Router::new().route("/openapi.json", get(answer))
+}
+
+fn made() -> Value {
+    let routes = Routes::new();
+    let mut document = serde_json::to_value(&routes.described).unwrap_or_default();
     document["info"] = json!({
         "title": "HTM",
         "version": env!("CARGO_PKG_VERSION"),
@@ -29,7 +49,7 @@ pub fn openapi() -> Value {
     document["security"] = json!([{"key": []}, {}]);
     if let Some(paths) = document["paths"].as_object_mut() {
         for (path, methods) in paths.iter_mut() {
-            let takes_key = routes::takes_key(path);
+            let takes_key = !routes.without_key.contains(path);
             let Some(methods) = methods.as_object_mut() else { continue };
             for (method, operation) in methods.iter_mut() {
                 complete(operation, takes_key && WRITES.contains(&method.as_str()));

@@ -2,6 +2,7 @@
 //! nor scripts.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use axum::Router;
 use axum::http::HeaderName;
@@ -36,10 +37,11 @@ th { font-weight: 600; } .muted { color: #5c6b7c; }
 ";
 
 pub(crate) fn router() -> Router<Shared> {
-    let (reference, errors) = (reference(&document::openapi()), errors());
+    static REFERENCE: LazyLock<String> = LazyLock::new(|| reference(document::openapi()));
+    static ERRORS: LazyLock<String> = LazyLock::new(errors);
     Router::new()
-        .route("/docs", get(async move || (HEADERS, reference)))
-        .route("/docs/errors", get(async move || (HEADERS, errors)))
+        .route("/docs", get(async || (HEADERS, REFERENCE.as_str())))
+        .route("/docs/errors", get(async || (HEADERS, ERRORS.as_str())))
 }
 
 /// The text, safe within HTML; `code` between backticks.
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn each_operation_and_each_code_has_its_place() {
         let document = document::openapi();
-        let page = reference(&document);
+        let page = reference(document);
         for path in document["paths"].as_object().unwrap().keys() {
             assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
         }

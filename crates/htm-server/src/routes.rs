@@ -27,11 +27,11 @@ mod robots;
 mod tags;
 mod vectors;
 
+use std::collections::BTreeSet;
+
 use axum::Router;
 use axum::extract::Request;
-use axum::http::header::CONTENT_TYPE;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::get;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -79,54 +79,65 @@ fn reads() -> OpenApiRouter<Shared> {
         .merge(members::reads())
 }
 
-/// Whether a path honours a key.
-pub(crate) fn takes_key(path: &str) -> bool {
-    let without = [reads().into_openapi(), streams().into_openapi()];
-    !without.iter().any(|described| described.paths.paths.contains_key(path))
-}
-
 /// The paths that take no key.
 fn streams() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().merge(import::router()).merge(keys::creation())
 }
 
-/// The description of all paths.
-pub(crate) fn described() -> OpenApi {
-    OpenApiRouter::new().merge(written_once()).merge(others()).merge(reads()).merge(streams()).into_openapi()
+/// The routes, apart by what is done around them.
+pub(crate) struct Routes {
+    written_once: Router<Shared>,
+    others: Router<Shared>,
+    reads: Router<Shared>,
+    streams: Router<Shared>,
+    /// The description of all of them.
+    pub(crate) described: OpenApi,
+    /// The paths that honour no key.
+    pub(crate) without_key: BTreeSet<String>,
 }
 
-/// All routes with what is done around them.
-pub(crate) fn all(shared: Shared) -> Router {
-    let (written_once, _) = written_once().split_for_parts();
-    let (others, _) = others().split_for_parts();
-    let (reads, _) = reads().split_for_parts();
-    let (streams, _) = streams().split_for_parts();
-    let document = document::openapi().to_string();
-    let mut writes = written_once
-        .layer(from_fn(idempotency::by_handler))
-        .merge(others.layer(from_fn_with_state(shared.clone(), idempotency::around)));
-    if shared.htm.replicas().is_some() {
-        writes = writes.layer(from_fn_with_state(shared.clone(), read_your_writes::wrote));
+impl Routes {
+    pub(crate) fn new() -> Self {
+        let (written_once, mut described) = written_once().split_for_parts();
+        let (others, of_others) = others().split_for_parts();
+        let (reads, of_reads) = reads().split_for_parts();
+        let (streams, of_streams) = streams().split_for_parts();
+        let without_key = [&of_reads, &of_streams].into_iter().flat_map(|it| it.paths.paths.keys().cloned());
+        let without_key = without_key.collect();
+        for more in [of_others, of_reads, of_streams] {
+            described.merge(more);
+        }
+        Self { written_once, others, reads, streams, described, without_key }
     }
-    let api = writes
-        // The answer to an import begins before its last writes.
-        .merge(streams.layer(from_fn(idempotency::refused)))
-        .merge(reads)
-        .merge(mcp::router())
-        .merge(health::metrics_router())
-        .layer(from_fn_with_state(shared.clone(), access::checked))
-        .layer(from_fn_with_state(shared.clone(), request::limited));
-    let openapi = get(async move || ([(CONTENT_TYPE, "application/json")], document));
-    api.route("/openapi.json", openapi)
-        .merge(health::router())
-        .merge(oauth::router())
-        .merge(page::router())
-        .merge(sign_in::router().layer(from_fn_with_state(shared.clone(), request::limited)))
-        .merge(console::router())
-        .fallback(unknown_path)
-        .method_not_allowed_fallback(unknown_method)
-        .layer(from_fn_with_state(shared.clone(), request::observed))
-        .with_state(shared)
+
+    /// All routes with what is done around them.
+    pub(crate) fn served(self, shared: Shared) -> Router {
+        let mut writes = self
+            .written_once
+            .layer(from_fn(idempotency::by_handler))
+            .merge(self.others.layer(from_fn_with_state(shared.clone(), idempotency::around)));
+        if shared.htm.replicas().is_some() {
+            writes = writes.layer(from_fn_with_state(shared.clone(), read_your_writes::wrote));
+        }
+        let api = writes
+            // The answer to an import begins before its last writes.
+            .merge(self.streams.layer(from_fn(idempotency::refused)))
+            .merge(self.reads)
+            .merge(mcp::router())
+            .merge(health::metrics_router())
+            .layer(from_fn_with_state(shared.clone(), access::checked))
+            .layer(from_fn_with_state(shared.clone(), request::limited));
+        api.merge(document::router())
+            .merge(health::router())
+            .merge(oauth::router())
+            .merge(page::router())
+            .merge(sign_in::router().layer(from_fn_with_state(shared.clone(), request::limited)))
+            .merge(console::router())
+            .fallback(unknown_path)
+            .method_not_allowed_fallback(unknown_method)
+            .layer(from_fn_with_state(shared.clone(), request::observed))
+            .with_state(shared)
+    }
 }
 
 async fn unknown_path(request: Request) -> Problem {

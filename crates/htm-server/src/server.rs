@@ -25,7 +25,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::oauth::OAuth;
 use crate::parameters::Parameters;
-use crate::routes;
+use crate::routes::Routes;
 use crate::tls::Tls;
 
 /// The pause after a failed accept, for example without free file descriptors.
@@ -109,10 +109,11 @@ impl Server {
         let _following = self.htm.follow_erasures();
         let backfills = Arc::new(Notify::new());
         let going_on = tokio::spawn(backfills::run(self.htm.clone(), backfills.clone(), stop.clone()));
+        let routes = Routes::new();
         let shared = Common {
             htm: self.htm,
             access: Access::new(self.listening.oauth.clone()),
-            parameters: Parameters::of(&routes::described()),
+            parameters: Parameters::of(&routes.described),
             limits: self.limits,
             permits: Arc::new(Semaphore::new(self.limits.requests)),
             bodies: Bodies::new(),
@@ -122,7 +123,7 @@ impl Server {
             backfills,
             stop: stop.clone(),
         };
-        let routes = routes::all(Arc::new(shared));
+        let routes = routes.served(Arc::new(shared));
         let connections = Arc::new(Semaphore::new(self.limits.connections));
         let graceful = GracefulShutdown::new();
         loop {

@@ -80,5 +80,5 @@ async fn the_document_is_whole() {
     let ids: Vec<&str> = operations.map(|it| it["operationId"].as_str().unwrap()).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
     let served = Served::new().await;
-    assert_eq!(served.get("/openapi.json").await.is(200), document);
+    assert_eq!(served.get("/openapi.json").await.is(200), *document);
 }
