@@ -26,6 +26,7 @@ mod distance;
 mod encoder;
 mod family;
 mod files;
+mod kept_terms;
 mod kernels;
 mod linear;
 mod matmul;
@@ -74,6 +75,9 @@ pub struct LocalSettings {
     pub templates: Vec<String>,
     /// The rules of tags.
     pub rules: TagRules,
+    /// The directory where a tagger keeps the vectors of its templates' terms for the next start. It is made when it is
+    /// needed; where it cannot be written, each tagger embeds the terms anew.
+    pub cache_dir: PathBuf,
 }
 
 impl Default for LocalSettings {
@@ -87,6 +91,7 @@ impl Default for LocalSettings {
             max_tags: 5,
             templates: crate::templates::built_in().map(str::to_owned).collect(),
             rules: TagRules::default(),
+            cache_dir: home().join("cache"),
         }
     }
 }

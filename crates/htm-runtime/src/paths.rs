@@ -16,6 +16,7 @@ use crate::{codes, packages};
 /// |---|---|
 /// | `<home>/postgres/<version>/` | PostgreSQL's programs, installed by `./justw setup` |
 /// | `<home>/models/<name>/` | a local model's weights |
+/// | `<home>/cache/` | vectors of the ontology, by which the local tagger starts sooner |
 /// | `<state>/data/` | the private PostgreSQL's cluster: the memories |
 /// | `<state>/run/` | its unix socket |
 /// | `<state>/conf/` | its settings, and who may connect |

@@ -2,6 +2,7 @@
 //! the text's, or else a key phrase of the text.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -13,6 +14,7 @@ use htm_core::tag::{KnownTag, KnownTags, TagPath, TagRules};
 use tokio::sync::OnceCell;
 
 use super::LocalSettings;
+use super::kept_terms::KeptTerms;
 use super::model::Model;
 use super::nearness::{self, Naming, Nearness, Terms};
 use super::ontology::{self, Term};
@@ -28,6 +30,8 @@ const MAX_CACHED: usize = 20_000;
 /// Proposes the nearest terms of its templates and tags in use, else a key phrase.
 pub(super) struct LocalTagger {
     model: Arc<Model>,
+    model_dir: PathBuf,
+    cache_dir: PathBuf,
     version: String,
     threshold: f32,
     max_tags: usize,
@@ -50,6 +54,8 @@ impl LocalTagger {
         let rules = format!("{threshold} {max_tags} {} {written:?} {terms:?}", nearness::RULES);
         Ok(Self {
             model: Model::shared(&settings.model_dir, settings.threads)?,
+            model_dir: settings.model_dir.clone(),
+            cache_dir: settings.cache_dir.clone(),
             version: format!("ontology-{:016x}", fnv1a(rules.as_bytes())),
             threshold,
             max_tags,
@@ -64,7 +70,7 @@ impl LocalTagger {
     async fn embedded(&self) -> Result<Arc<Terms>, ProviderError> {
         let made = self.embedded.get_or_try_init(async || {
             let lines: Vec<Vec<String>> = self.terms.iter().map(Term::lines).collect();
-            let mut vectors = self.vectors(lines.concat()).await?.into_iter();
+            let mut vectors = self.vectors_of_terms(lines.concat()).await?.into_iter();
             let mut terms = Terms::new(self.model.dimensions());
             for (term, lines) in self.terms.iter().zip(&lines) {
                 terms.push(term.path.clone(), vectors.by_ref().take(lines.len()).flatten());
@@ -72,6 +78,20 @@ impl LocalTagger {
             Ok(Arc::new(terms))
         });
         made.await.cloned()
+    }
+
+    /// The vectors of the terms' lines: those that an earlier tagger has kept, if there are any.
+    async fn vectors_of_terms(&self, lines: Vec<String>) -> Result<Vec<Vec<f32>>, ProviderError> {
+        let kept = KeptTerms::new(&self.cache_dir, &self.model_dir, &lines);
+        let kept = kept.inspect_err(|error| tracing::debug!(%error, "the model's files cannot be looked at"));
+        if let Some(vectors) = kept.as_ref().ok().and_then(|it| it.read(self.model.dimensions())) {
+            return Ok(vectors);
+        }
+        let vectors = self.vectors(lines).await?;
+        if let Err(error) = kept.and_then(|it| it.write(&vectors)) {
+            tracing::debug!(%error, "the vectors of the ontology are not kept");
+        }
+        Ok(vectors)
     }
 
     /// The terms and tags of a namespace to compare texts with.

@@ -170,6 +170,28 @@ async fn tags_of_plain_sentences() {
 }
 
 #[tokio::test]
+async fn a_tagger_that_starts_again_reads_its_terms() {
+    let Some(model_dir) = model_dir() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let texts = owned(&["The query got slow because the planner ignored the index on created_at."]);
+    let tags = async |cache_dir: PathBuf| {
+        let templates = vec!["software".to_owned()];
+        let (model_dir, cache_dir) = (model_dir.clone(), cache_dir.clone());
+        let settings = LocalSettings { model_dir, templates, cache_dir, ..LocalSettings::default() };
+        format!("{:?}", tagger(settings).unwrap().extract(&texts, &KnownTags::default()).await.unwrap())
+    };
+    let first = tags(dir.path().join("cache")).await;
+    let kept: Vec<_> = std::fs::read_dir(dir.path().join("cache")).unwrap().map(|it| it.unwrap()).collect();
+    assert_eq!(kept.len(), 1);
+    let written = kept[0].metadata().unwrap().modified().unwrap();
+    assert_eq!(tags(dir.path().join("cache")).await, first);
+    assert_eq!(kept[0].metadata().unwrap().modified().unwrap(), written, "it was read");
+    // A place that cannot be written costs time alone.
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    assert_eq!(tags(dir.path().join("file")).await, first);
+}
+
+#[tokio::test]
 async fn a_tag_in_use_is_chosen_without_a_description() {
     let Some(model_dir) = model_dir() else { return };
     let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
