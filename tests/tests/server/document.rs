@@ -68,7 +68,7 @@ async fn the_document_is_whole() {
     let document = htm_server::openapi();
     let schemas = document["components"]["schemas"].as_object().unwrap();
     let mut found = BTreeSet::new();
-    references(&document, &mut found);
+    references(document, &mut found);
     for reference in found {
         let name = reference.strip_prefix("#/components/schemas/").unwrap();
         assert!(schemas.contains_key(name), "{reference} leads nowhere");

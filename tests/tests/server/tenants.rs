@@ -332,7 +332,7 @@ async fn no_route_shows_or_changes_what_another_tenant_has() {
         "/v1/conversations",
     ];
     let mut codes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (operation, request) in requests(&document, &acme, true) {
+    for (operation, request) in requests(document, &acme, true) {
         let reply = ask(&served, &request).await;
         let (method, url, body) = &request;
         let what = format!("{method} {url} {body:?}: {} {}", reply.status, reply.text);
@@ -350,7 +350,7 @@ async fn no_route_shows_or_changes_what_another_tenant_has() {
     };
     let not_refused: Vec<_> = codes.iter().filter(|(_, codes)| !codes.iter().any(tells)).collect();
     assert!(not_refused.is_empty(), "{not_refused:#?}");
-    for (_, request) in requests(&document, &acme, false) {
+    for (_, request) in requests(document, &acme, false) {
         let reply = ask(&served, &request).await;
         let (method, url, body) = &request;
         let what = format!("{method} {url} {body:?}: {} {}", reply.status, reply.text);
