@@ -30,7 +30,6 @@ const MAX_CACHED: usize = 20_000;
 /// Proposes the nearest terms of its templates and tags in use, else a key phrase.
 pub(super) struct LocalTagger {
     model: Arc<Model>,
-    model_dir: PathBuf,
     cache_dir: PathBuf,
     version: String,
     threshold: f32,
@@ -54,7 +53,6 @@ impl LocalTagger {
         let rules = format!("{threshold} {max_tags} {} {written:?} {terms:?}", nearness::RULES);
         Ok(Self {
             model: Model::shared(&settings.model_dir, settings.threads)?,
-            model_dir: settings.model_dir.clone(),
             cache_dir: settings.cache_dir.clone(),
             version: format!("ontology-{:016x}", fnv1a(rules.as_bytes())),
             threshold,
@@ -80,18 +78,22 @@ impl LocalTagger {
         made.await.cloned()
     }
 
-    /// The vectors of the terms' lines: those that an earlier tagger has kept, if there are any.
+    /// The vectors of the terms' lines: those that an earlier tagger has kept, if they are of this model.
     async fn vectors_of_terms(&self, lines: Vec<String>) -> Result<Vec<Vec<f32>>, ProviderError> {
-        let kept = KeptTerms::new(&self.cache_dir, &self.model_dir, &lines);
-        let kept = kept.inspect_err(|error| tracing::debug!(%error, "the model's files cannot be looked at"));
-        if let Some(vectors) = kept.as_ref().ok().and_then(|it| it.read(self.model.dimensions())) {
-            return Ok(vectors);
+        let kept = Arc::new(KeptTerms::new(&self.cache_dir, &self.model.name().name, &lines));
+        let (reader, dimensions) = (Arc::clone(&kept), self.model.dimensions());
+        if let Some(vectors) = self.computed(move || reader.read(dimensions)).await? {
+            let compared = kept.compared().map(|place| lines[place].clone()).collect();
+            if kept.are_of(&vectors, &self.vectors(compared).await?) {
+                return Ok(vectors);
+            }
         }
-        let vectors = self.vectors(lines).await?;
-        if let Err(error) = kept.and_then(|it| it.write(&vectors)) {
+        let vectors = Arc::new(self.vectors(lines).await?);
+        let written = Arc::clone(&vectors);
+        if let Err(error) = self.computed(move || kept.write(&written)).await? {
             tracing::debug!(%error, "the vectors of the ontology are not kept");
         }
-        Ok(vectors)
+        Ok(Arc::unwrap_or_clone(vectors))
     }
 
     /// The terms and tags of a namespace to compare texts with.
