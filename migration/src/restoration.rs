@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::{AssertSqlSafe, PgConnection};
 
 use crate::{Lock, MigrationError, applied, apply, check_server, create_extensions};
 
@@ -38,6 +38,7 @@ pub struct Restoration {
 impl Restoration {
     /// Begins a restore, in one transaction: drops a schema that nobody has used, or what an interrupted restore has left;
     /// creates the extensions, of [`INDEX_EXTENSIONS`](crate::INDEX_EXTENSIONS) those in `index_extensions`; sets the marker.
+    /// None if `stop` ends first; then nothing is changed.
     ///
     /// # Errors
     /// [`MigrationError::InUse`] and [`MigrationError::Locked`] if anything of anybody would be lost,
@@ -45,23 +46,16 @@ impl Restoration {
     pub async fn begin(
         options: &PgConnectOptions,
         index_extensions: &[String],
-    ) -> Result<Self, MigrationError> {
-        let mut lock = take_lock(options).await?;
-        check_server(&mut lock.connection).await?;
-        // Rows that are committed while it waits for a lock must be seen after.
-        let mut tx = lock.connection.begin_with("begin isolation level read committed").await?;
-        hold_off_migrations(&mut tx).await?;
-        make_room(&mut tx).await?;
-        create_extensions(&mut tx, index_extensions).await?;
-        sqlx::raw_sql(
-            "create schema htm_restoring;
-             comment on schema htm_restoring is
-             'A restore of a backup is not complete. While this schema is there, the programs of HTM refuse the database.'",
-        )
-        .execute(&mut *tx)
-        .await?;
-        tx.commit().await?;
-        Ok(Self { lock })
+        stop: impl Future<Output = ()>,
+    ) -> Result<Option<Self>, MigrationError> {
+        let mut lock = tokio::select! {
+            biased;
+            // The server undoes the transaction of a connection that is closed.
+            () = stop => return Ok(None),
+            prepared = prepare(options, index_extensions) => prepared?,
+        };
+        sqlx::raw_sql("commit").execute(&mut lock.connection).await?;
+        Ok(Some(Self { lock }))
     }
 
     /// Migrates what was restored to [`LATEST`](crate::LATEST), and takes the marker away.
@@ -74,6 +68,26 @@ impl Restoration {
         sqlx::raw_sql("drop schema htm_restoring").execute(&mut self.lock.connection).await?;
         Ok(self.lock.release().await?)
     }
+}
+
+/// Takes the lock of restores, and does what [`Restoration::begin`] does. The transaction is open.
+async fn prepare(options: &PgConnectOptions, index_extensions: &[String]) -> Result<Lock, MigrationError> {
+    let mut lock = take_lock(options).await?;
+    let connection = &mut lock.connection;
+    check_server(connection).await?;
+    // Rows that are committed while it waits for a lock must be seen after.
+    sqlx::raw_sql("begin isolation level read committed").execute(&mut *connection).await?;
+    hold_off_migrations(connection).await?;
+    make_room(connection).await?;
+    create_extensions(connection, index_extensions).await?;
+    sqlx::raw_sql(
+        "create schema htm_restoring;
+         comment on schema htm_restoring is
+         'A restore of a backup is not complete. While this schema is there, the programs of HTM refuse the database.'",
+    )
+    .execute(connection)
+    .await?;
+    Ok(lock)
 }
 
 /// The names of the tables of HTM and of apalis, quoted. A partition is not one of them, because its table is.
@@ -106,6 +120,8 @@ pub(crate) async fn take_lock(options: &PgConnectOptions) -> Result<Lock, Migrat
     // The connection is idle for as long as others load the rows.
     let options = options.clone().options([("idle_session_timeout", "0")]);
     let (mut connection, key) = (Lock::connect(&options).await?, Lock::OF_RESTORATION);
+    // A stopped process must not be waited for while its session waits for a lock. Not every system can tell.
+    sqlx::raw_sql("set client_connection_check_interval = '500ms'").execute(&mut connection).await.ok();
     for _ in 0..TRIES {
         let is_taken: bool = sqlx::query_scalar("select pg_try_advisory_lock($1)")
             .bind(key)

@@ -180,6 +180,30 @@ async fn a_restore_that_is_interrupted_is_refused_until_it_is_repeated() {
 }
 
 #[tokio::test]
+async fn a_restore_that_waits_for_others_may_be_stopped() {
+    let db = filled().await;
+    let saving = sandbox(&db);
+    let place = Path::new(&saving.write("name", "")).with_file_name("backup").display().to_string();
+    saving.htm(&["db", "backup", &place]).await.succeeds();
+
+    let other = TestDatabase::new().await;
+    let at_other = sandbox(&other);
+    let mut reading = other.pool.begin().await.unwrap();
+    sqlx::query("select from htm.nodes").execute(&mut *reading).await.unwrap();
+    let mut restore = at_other.start("htm", &["db", "restore", &place]);
+    let waiting = "select count(*) from pg_locks where relation = 'htm.nodes'::regclass and not granted";
+    wait_until(|| async { other.count(waiting).await > 0 }).await;
+    restore.signal(Signal::SIGINT);
+    assert_eq!(restore.end().await.code(), Some(130), "{}", restore.log());
+    assert!(restore.log().contains("the database is as it was"), "{}", restore.log());
+    // Nothing of it waits any more, and another restore may begin.
+    wait_until(|| async { other.count(waiting).await == 0 }).await;
+    reading.rollback().await.unwrap();
+    at_other.htm(&["db", "restore", &place]).await.succeeds();
+    assert_eq!(every_row(&other.pool).await, every_row(&db.pool).await);
+}
+
+#[tokio::test]
 async fn what_an_interrupted_restore_has_left_may_be_deleted() {
     let db = filled().await;
     // As a restore leaves it whose machine has lost its power.

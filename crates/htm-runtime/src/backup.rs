@@ -165,11 +165,8 @@ pub(crate) async fn load(
 ) -> Result<Restored> {
     // Before anything is changed: a dump that cannot be read is no reason to.
     let list = wanted_entries(programs, from, options).await?;
-    if stop.is_cancelled() {
-        return Ok(Restored::Untouched);
-    }
-    let began = Restoration::begin(options, &manifest.index_extensions).await;
-    let restoration = began.map_err(of_migration)?;
+    let begun = Restoration::begin(options, &manifest.index_extensions, stop.cancelled()).await;
+    let Some(restoration) = begun.map_err(of_migration)? else { return Ok(Restored::Untouched) };
     let filled =
         stop.run_until_cancelled(fill(programs, options, from, list.path(), manifest, jobs, on_table)).await;
     if filled.transpose()?.is_none() {
