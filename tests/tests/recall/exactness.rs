@@ -5,10 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose};
 use htm_core::{
-    Filter, Htm, NodeId, RecallQuery, RecallSettings, Settings, Strategy, TagFilter, TimeExpression,
-    VectorSearch,
+    Filter, Htm, Memory, NodeId, RecallQuery, RecallSettings, Settings, Stage, Strategy, TagFilter,
+    TimeExpression, VectorSearch,
 };
-use htm_tests::TestDatabase;
+use htm_tests::{TestDatabase, drain};
 use sqlx::AssertSqlSafe;
 
 /// Embeds the id of a node as that node's own vector, so that a query is one of what is stored.
@@ -33,15 +33,16 @@ impl Embedder for Stored {
     }
 }
 
-/// 20,000 nodes in 500 clusters: 20 of them in a namespace of their own, the others with filters of each width.
+/// 20,000 nodes in 500 clusters: 20 of them in a namespace of their own, 2,500 in another, the others with filters of each
+/// width.
 const FILL: &str = "
     select setseed(0.5), htm.register_embedding_model('test', 'stored', 32);
     drop index htm.nodes_tsv_idx, htm.embeddings_1_hnsw_idx;
-    insert into htm.robots (namespace, name) values ('default', 'many'), ('default', 'tenth'), ('small', 'many');
+    insert into htm.robots (namespace, name) values ('default', 'many'), ('default', 'tenth'), ('small', 'many'), ('eighth', 'many');
     insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding, metadata, session,
                            created_at)
-    select case when i % 1000 = 999 then 'small' else 'default' end,
-           case when i % 1000 = 999 then 3 when i % 10 = 3 then 2 else 1 end,
+    select case when i % 1000 = 999 then 'small' when i % 8 = 4 then 'eighth' else 'default' end,
+           case when i % 1000 = 999 then 3 when i % 8 = 4 then 4 when i % 10 = 3 then 2 else 1 end,
            'node', sha256(i::text::bytea), 1, 'none',
            case when i % 1000 = 7 then '{\"rare\": true}' when i % 100 = 8 then '{\"some\": 1}' else '{}' end::jsonb,
            case when i % 1000 = 5 then 'standup' end, now() - i * interval '1 second'
@@ -110,6 +111,7 @@ async fn filters_of_any_width_find_what_a_search_of_everything_finds() {
         ("a thousandth, by a session", session, "n.session = 'standup'", exact),
         ("a hundredth, by time", base.clone().timeframe(lately), lately_sql, exact),
         ("a namespace of a thousandth", base.clone().namespace("small"), "true", exact),
+        ("a namespace of an eighth", base.clone().namespace("eighth"), "true", approximate),
     ];
     for (what, query, condition, search) in cases {
         let namespace = query.filter.namespaces.first().cloned().unwrap_or("default".into());
@@ -162,4 +164,23 @@ async fn the_nodes_of_a_robot_are_read_from_its_index_alone() {
     // The nearest of them and the hits, not all 2,000.
     let read = nodes_read().await - before;
     assert!(read < 500, "{read} nodes");
+}
+
+#[tokio::test]
+async fn of_equally_near_nodes_the_newest_are_found() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let mut nodes = Vec::new();
+    for place in 0..15 {
+        let mut memory = Memory::new("the same text");
+        (memory.session, memory.seq) = (Some("talk".into()), Some(place));
+        nodes.push(htm.remember(memory).await.unwrap().node);
+    }
+    drain(&db, Stage::Embed).await;
+    let query = RecallQuery::new("the same text").strategy(Strategy::Vector).limit(5);
+    let found = htm.recall(&query).await.unwrap();
+    assert_eq!(found.vector_search, Some(VectorSearch::Exact));
+    let mut found: Vec<NodeId> = found.hits.iter().map(|hit| hit.node.id).collect();
+    found.sort();
+    assert_eq!(found, nodes[10..]);
 }

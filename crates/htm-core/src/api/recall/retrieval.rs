@@ -38,7 +38,10 @@ impl Search<'_> {
         if let Some(vectors) = vectors {
             let (search, leg) = match &small {
                 Some(scope) => (VectorSearch::Exact, scope.by_vector(pool)),
-                None => self.vector_leg(reader, vectors, conditions, size, pool).await?,
+                None => {
+                    let wanted = if self.is_by_distance(boosted) { self.query.limit } else { pool };
+                    self.vector_leg(reader, vectors, conditions, size, wanted).await?
+                }
             };
             retrieved.vector_search = (!leg.is_empty()).then_some(search);
             retrieved.legs.push(match (search, conditions.is_narrow()) {
@@ -90,19 +93,25 @@ impl Search<'_> {
         self.settings.recall.pool.max(self.query.limit)
     }
 
+    /// Whether the nearest nodes are the hits, because nothing else orders them.
+    fn is_by_distance(&self, boosted: &[i64]) -> bool {
+        !self.by_text && boosted.is_empty() && !self.has_neighbours() && self.relevance.is_none()
+    }
+
     fn has_neighbours(&self) -> bool {
         // Also when the vectors of a hybrid query are missing. The turns beside one are those of now.
         matches!(self.strategy, Strategy::Hybrid | Strategy::Auto) && !self.then.is_past()
     }
 
-    /// The nearest nodes, by comparing all nodes in scope if they are few enough, otherwise by the index.
+    /// The nearest nodes, `wanted` or more if there are so many: by comparing all nodes in scope if they are few enough,
+    /// otherwise by the index.
     async fn vector_leg(
         &self,
         reader: &mut Reader,
         vectors: &Vectors,
         conditions: &Conditions,
         size: &Size,
-        pool: usize,
+        wanted: usize,
     ) -> Result<(VectorSearch, Vec<(NodeId, f64)>)> {
         let few = self.settings.recall.exact_scope;
         let counted = (size.is_counted && !conditions.is_of_a_time()).then_some(size.by_now);
@@ -114,12 +123,18 @@ impl Search<'_> {
         // All vectors of a small scope are compared sooner than the nodes that pass a filter are found.
         if conditions.is_narrow()
             && in_scope > MOST_NODES.min(few) as f64
-            && let Some(leg) = reader.vectors_of_few(vectors, conditions, few, pool).await?
+            && let Some(leg) = reader.vectors_of_few(vectors, conditions, few, wanted).await?
         {
             return Ok((VectorSearch::Exact, leg));
         }
         let is_exact = in_scope <= few as f64 || !vectors.has_index();
         let search = if is_exact { VectorSearch::Exact } else { VectorSearch::Approximate };
+        // An index gives its first candidates in order, and further ones without order. It needs further ones where many are
+        // out of scope.
+        let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || self.words.filters();
+        let is_most = !is_filtered && !self.then.is_past() && in_scope * 2.0 >= size.all_nodes.max(1.0);
+        let are_first = is_most && vectors.are_in_order(self.leg_limit(), reader.ef_search);
+        let pool = if is_exact || are_first { wanted } else { self.leg_limit() };
         Ok((search, reader.vector_leg(vectors, conditions, is_exact, pool).await?))
     }
 }

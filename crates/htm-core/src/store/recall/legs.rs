@@ -149,8 +149,12 @@ impl Reader {
     ) -> Result<Vec<(NodeId, f64)>> {
         let (order, scope, scope_after) = match vectors.order().filter(|_| !is_exact) {
             Some(order) => (order, self.index_scope().to_owned(), conditions.scope("near")),
-            // "+ 0" keeps the planner from using the index.
-            None => ("(e.embedding <=> :vector) + 0".to_owned(), conditions.scope("e"), "true".to_owned()),
+            // "+ 0" keeps the planner from using the index. Of equal ones the newest come first.
+            None => (
+                "(e.embedding <=> :vector) + 0, e.node_id desc".to_owned(),
+                conditions.scope("e"),
+                "true".to_owned(),
+            ),
         };
         let sql = include_str!("../sql/recall/vectors.sql")
             .replace("{{store}}", &vectors.store)

@@ -40,6 +40,11 @@ impl Vectors {
         self.index != VectorIndex::None
     }
 
+    /// Whether the first `count` candidates of a search in the index are the nearest that it finds.
+    pub(crate) fn are_in_order(&self, count: usize, ef_search: u32) -> bool {
+        self.candidates_each() == 1 && count <= ef_search as usize
+    }
+
     /// The number of candidates to read from the index for each that is wanted.
     pub(super) fn candidates_each(&self) -> usize {
         vector_index::candidates_each(self.index)
@@ -60,7 +65,7 @@ impl Vectors {
 pub(crate) struct Reader {
     pub(super) tx: Transaction<'static, Postgres>,
     plans: Plans,
-    pub(super) ef_search: u32,
+    pub(crate) ef_search: u32,
     /// The namespace that is searched; none if several are.
     pub(super) namespace: Option<String>,
     /// The time as of which the nodes are read.
@@ -201,7 +206,7 @@ impl Reader {
 
     /// The size as far as a search by vectors alone needs it, from the statistics.
     pub(crate) async fn size_for_vectors(&mut self, namespaces: &[&str]) -> Result<Size> {
-        let (nodes,): (Option<f64>,) = sql!(include_str!("../sql/recall/counted.sql"))
+        let (nodes, all_nodes): (Option<f64>, f64) = sql!(include_str!("../sql/recall/counted.sql"))
             .bind("namespaces", namespaces)?
             .fetch_one(&mut self.tx)
             .await?;
@@ -212,7 +217,7 @@ impl Reader {
             is_counted: nodes.is_some(),
             counted_at: None,
             languages: Vec::new(),
-            all_nodes: 0.0,
+            all_nodes,
             bm25_index: None,
             bm25_language: None,
         })
