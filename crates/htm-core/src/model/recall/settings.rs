@@ -18,7 +18,8 @@ pub enum Fusion {
 /// rest.
 #[derive(Clone, Debug)]
 pub struct RecallSettings {
-    /// Candidates of each list; at least the limit of the query.
+    /// Candidates of each list; at least the limit of the query. Vectors alone need no more than the limit where they come in
+    /// order of distance.
     pub pool: usize,
     /// Weight of the vectors in the convex sum, 0 to 1; the text has the rest.
     pub weight_vector: f64,
