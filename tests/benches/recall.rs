@@ -30,7 +30,7 @@ const CLIENTS: usize = 16;
 const FOR: Duration = Duration::from_secs(5);
 
 const RAW_VECTOR: &str =
-    "select node_id from htm.embeddings_1 where namespace = 'default' order by embedding <=> $1 limit 100";
+    "select node_id from htm.embeddings_1 where namespace = 'default' order by embedding <=> $1 limit $2";
 const RAW_TEXT: &str = "select n.id from htm.nodes n, (select string_agg('''' || w || '''', ' | ')::tsquery as q
                                                      from unnest(tsvector_to_array(to_tsvector('english', $1))) w) q
     where n.namespace = 'default' and n.deleted_at is null and n.tsv @@ q.q order by ts_rank(n.tsv, q.q) desc limit 100";
@@ -72,14 +72,19 @@ async fn run(size: usize, rounds: usize, only: &str) -> f64 {
         }
         false => htm,
     };
-    let raw_vector = raw(&db.pool, &corpus, rounds, Leg::Vector).await;
+    let raw_few = raw(&db.pool, &corpus, rounds, Leg::Vector { rows: 10 }).await;
+    let raw_vector = raw(&db.pool, &corpus, rounds, Leg::Vector { rows: 100 }).await;
     let raw_text = raw(&db.pool, &corpus, rounds, Leg::Text).await;
     let table = Table::new(&[("what", 30), ("p50 ms", 8), ("p95 ms", 8), ("÷ bare", 7), ("rows", 5)]);
-    for (what, times) in [("bare vectors, 100 rows", &raw_vector), ("bare text, 100 rows", &raw_text)] {
+    for (what, times) in [
+        ("bare vectors, 10 rows", &raw_few),
+        ("bare vectors, 100 rows", &raw_vector),
+        ("bare text, 100 rows", &raw_text),
+    ] {
         table.row([what.into(), ms(times, 0.5), ms(times, 0.95), String::new(), String::new()]);
     }
     let floor = |strategy| match strategy {
-        Strategy::Vector => percentile_ms(&raw_vector, 0.5),
+        Strategy::Vector => percentile_ms(&raw_few, 0.5),
         Strategy::Fulltext => percentile_ms(&raw_text, 0.5),
         _ => percentile_ms(&raw_vector, 0.5) + percentile_ms(&raw_text, 0.5),
     };
@@ -183,7 +188,7 @@ fn filters() -> [(&'static str, Narrowed); 7] {
 }
 
 enum Leg {
-    Vector,
+    Vector { rows: i64 },
     Text,
 }
 
@@ -196,9 +201,9 @@ async fn raw(pool: &PgPool, corpus: &Corpus, rounds: usize, leg: Leg) -> Vec<Dur
         let question = corpus.question(round);
         let started = Instant::now();
         let rows: Vec<i64> = match leg {
-            Leg::Vector => {
-                sqlx::query_scalar(RAW_VECTOR).bind(HalfVector::from_f32_slice(&corpus.vector(&question)))
-            }
+            Leg::Vector { rows } => sqlx::query_scalar(RAW_VECTOR)
+                .bind(HalfVector::from_f32_slice(&corpus.vector(&question)))
+                .bind(rows),
             Leg::Text => sqlx::query_scalar(RAW_TEXT).bind(question),
         }
         .fetch_all(&mut *connection)
