@@ -67,7 +67,7 @@ impl KeptTerms {
         self.compared().zip(now).all(|(place, now)| dot(&kept[place], now) >= LEAST_COSINE)
     }
 
-    /// Keeps the vectors. What was there stays until all of it is written.
+    /// Keeps the vectors. The former file stays until the new one is whole.
     pub(super) fn write(&self, vectors: &[Vec<f32>]) -> io::Result<()> {
         let dimensions = vectors.first().map_or(0, Vec::len);
         let bytes: Vec<u8> = vectors.iter().flatten().flat_map(|it| it.to_le_bytes()).collect();

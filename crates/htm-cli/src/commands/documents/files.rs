@@ -28,7 +28,6 @@ pub(super) struct File {
 }
 
 /// The documents below a root whose files are gone.
-#[derive(Default)]
 pub(super) struct Gone<'a> {
     pub(super) removed: Vec<&'a DocumentInfo>,
     /// The directories without files to which others belong. The place of a drive that is not mounted is an empty directory,
