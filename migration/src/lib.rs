@@ -277,7 +277,12 @@ impl Lock {
 /// A pool with one connection. The search path begins with `htm`, because sea-orm creates its own table in the first
 /// schema. There is no statement timeout, because a migration may build an index for hours.
 async fn migration_pool(options: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
-    let options = options.clone().options([("search_path", "htm,public"), ("statement_timeout", "0")]);
+    // Without the notices of what is already there, which sqlx logs.
+    let options = options.clone().options([
+        ("search_path", "htm,public"),
+        ("statement_timeout", "0"),
+        ("client_min_messages", "warning"),
+    ]);
     PgPoolOptions::new().max_connections(1).connect_with(options).await
 }
 

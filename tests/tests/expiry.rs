@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use htm_core::worker::expiry;
 use htm_core::{
     Caller, Confirmation, Edit, Expiry, FieldChange, ForgetReason, Htm, Memory, NodeId, Outcome, RecallQuery,
-    Retention, Strategy,
+    Retention, Strategy, Swept,
 };
 use htm_tests::{Sandbox, TestDatabase, wait_until};
 
@@ -358,4 +359,41 @@ async fn a_worker_sweeps_and_says_so() {
     let worker = sandbox.start("embed-worker", &[]);
     wait_until(|| async { htm.get(node).await.is_err() }).await;
     wait_until(|| async { worker.log().contains("swept expired memories") }).await;
+}
+
+/// One namespace whose sweep fails, and one with more old memories than a transaction forgets.
+#[tokio::test]
+async fn a_policy_that_fails_keeps_no_other_from_its_sweep() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let many = (0..1_100).map(|n| Memory::new(format!("text {n}")).namespace("b"));
+    let memories: Vec<Memory> = many.chain([Memory::new("text").namespace("a")]).collect();
+    htm.remember_many(&memories).await.unwrap();
+    pass(&db, 10).await;
+    let policy = Retention { forget_after_seconds: Some(3_600), purge_after_seconds: Some(86_400) };
+    for namespace in ["a", "b"] {
+        htm.set_retention(Some(namespace), policy, Confirmation::Confirmed).await.unwrap();
+    }
+    sqlx::raw_sql(
+        "create function public.refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+         create trigger refuse before update on htm.nodes for each row when (old.namespace = 'a')
+             execute function public.refuse()",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let live = "select count(*) from htm.nodes where deleted_at is null";
+    let mut swept = Swept::default();
+    let failed = expiry::sweep_retention(&db.pool, HOUR, &mut swept).await.unwrap_err();
+    assert_eq!(failed.code(), "database_error");
+    assert_eq!((swept.namespaces.len(), swept.namespaces[0].aged), (1, 1_100));
+    assert_eq!(db.count(live).await, 1);
+    // Each is taken once in a period, whichever worker asks; a new policy is due at once.
+    let mut swept = Swept::default();
+    sqlx::raw_sql("drop trigger refuse on htm.nodes").execute(&db.pool).await.unwrap();
+    expiry::sweep_retention(&db.pool, HOUR, &mut swept).await.unwrap();
+    assert_eq!(db.count(live).await, 1);
+    htm.set_retention(Some("a"), policy, Confirmation::Confirmed).await.unwrap();
+    expiry::sweep_retention(&db.pool, HOUR, &mut swept).await.unwrap();
+    assert_eq!(db.count(live).await, 0);
 }

@@ -366,6 +366,26 @@ async fn namespaces_learn_apart_unless_they_are_grouped() {
     let refused = walled.set_learning(Some("other"), &grouped).await.unwrap_err();
     assert_eq!(refused.code(), "namespace_forbidden");
     assert_eq!(walled.activate_ranking(None, 0).await.unwrap_err().code(), "namespace_forbidden");
+    // Neither through one that learns with it.
+    let walled = htm.within(["mine", "other"]).unwrap();
+    let through = LearningSettings { learns_with: Some("other".into()), ..on() };
+    let refused = walled.set_learning(Some("mine"), &through).await.unwrap_err();
+    assert_eq!(refused.code(), "namespace_forbidden");
+}
+
+#[tokio::test]
+async fn the_last_recall_is_one_that_the_handle_sees() {
+    let (_db, htm) = with_learning(on()).await;
+    htm.set_learning(Some("tenants/a"), &on()).await.unwrap();
+    htm.remember(Memory::new("The disk was full.").namespace("tenants/a")).await.unwrap();
+    let tenant = htm.within(["tenants/*"]).unwrap();
+    let query = RecallQuery::new("disk").namespace("tenants/a");
+    let recalled = tenant.recall(&query).await.unwrap();
+    let later = recall(&htm).await;
+    assert_ne!(later.recall_id, recalled.recall_id);
+    let feedback = Feedback { used: nodes(&recalled), useless: vec![] };
+    let judged = tenant.feedback("last", &feedback).await.unwrap();
+    assert_eq!(Some(judged.recall), recalled.recall_id);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Namespaces: paths of labels, listed by prefix, suffix and depth.
 
 use htm_core::provider::{CALLER, ModelName};
-use htm_core::{Caller, Confirmation, ExportOptions, Htm, Memory, NamespaceQuery, NodeId};
+use htm_core::{Caller, Confirmation, ExportOptions, Htm, Memory, NamespaceQuery, NodeId, Quota};
 use htm_tests::{Plans, TestDatabase, explained};
 
 async fn filled(htm: &Htm) {
@@ -180,4 +180,26 @@ async fn memories_of_a_new_one_are_found_by_their_ids() {
         // At most all 21,000 memories once: not each of a thousand with all of them.
         assert!(plan.most_rows() < 50_000.0, "{plan}");
     }
+}
+
+#[tokio::test]
+async fn what_is_restored_needs_room() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let remember = async |text| htm.remember(Memory::new(text)).await.unwrap().node;
+    let forget = async |node| htm.forget(node, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    let limit = async || {
+        htm.set_quota(None, Quota { max_memories: Some(1), ..Quota::default() }).await.unwrap();
+    };
+    let first = remember("first").await;
+    forget(first).await;
+    limit().await;
+    let second = remember("second").await;
+    let refused = htm.restore(first, &Caller::AnyRobot).await.unwrap_err();
+    assert_eq!(refused.code(), "quota_exceeded");
+    forget(second).await;
+    // It is counted anew.
+    limit().await;
+    htm.restore(first, &Caller::AnyRobot).await.unwrap();
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 1);
 }

@@ -1,8 +1,8 @@
 //! Conversations that are replaced as a whole.
 
 use htm_core::{
-    Caller, Conversation, Error, Htm, Memory, NodeId, Operation, RecallQuery, Receipt, Replacement, Result,
-    Settings,
+    Caller, Conversation, Error, Htm, Memory, NodeId, Operation, Quota, RecallQuery, Receipt, Replacement,
+    Result, Settings,
 };
 use htm_tests::TestDatabase;
 use serde_json::json;
@@ -154,4 +154,24 @@ async fn a_handle_replaces_only_what_it_sees() {
     let refused = within.replace(&Replacement { conversations, caller: Caller::AnyRobot }, &[]).await;
     assert_eq!(code(refused), "namespace_forbidden");
     assert_eq!(found(&htm).await, ["manual one"]);
+}
+
+#[tokio::test]
+async fn a_full_namespace_takes_a_conversation_in_the_place_of_its_former_text() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.set_quota(None, Quota { max_memories: Some(3), ..Quota::default() }).await.unwrap();
+    for round in ["one", "two", "three"] {
+        let texts = ["a", "b", "c"].map(|part| format!("manual {round} {part}"));
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        htm.replace(&document(), &parts(&texts)).await.unwrap();
+    }
+    // One that fails makes no room, and takes none.
+    for _ in 0..2 {
+        let too_many = parts(&["manual 1", "manual 2", "manual 3", "manual 4"]);
+        assert_eq!(code(htm.replace(&document(), &too_many).await), "quota_exceeded");
+        assert_eq!(code(htm.remember(Memory::new("another")).await), "quota_exceeded");
+    }
+    htm.replace(&document(), &parts(&["manual four a", "manual four b"])).await.unwrap();
+    htm.remember(Memory::new("another")).await.unwrap();
 }

@@ -81,8 +81,7 @@ impl Heartbeat {
             every(FLEET, || self.count_fleet()),
             every(EXPIRY, || Deadline::LONGEST
                 .of(async { expiry::sweep_expired(&self.pool).await.map(report) })),
-            every(RETENTION, || Deadline::LONGEST
-                .of(async { expiry::sweep_retention(&self.pool).await.map(report) })),
+            every(RETENTION, || Deadline::LONGEST.of(self.sweep_retention())),
             every(RETENTION, || Deadline::LONGEST
                 .of(async { operations::sweep(&self.pool).await.map(drop) })),
             every(RETENTION, || Deadline::LONGEST.of(async { learning::sweep(&self.pool).await.map(drop) })),
@@ -166,6 +165,14 @@ impl Heartbeat {
     async fn prune(&self) -> htm_core::Result<()> {
         while self.deadline.of(queues::prune(&self.pool, self.keep_done, PRUNE)).await? == PRUNE {}
         Ok(())
+    }
+
+    /// Of all workers, one takes a policy in each period.
+    async fn sweep_retention(&self) -> htm_core::Result<()> {
+        let mut swept = Swept::default();
+        let result = expiry::sweep_retention(&self.pool, RETENTION.mul_f64(0.9), &mut swept).await;
+        report(swept);
+        result
     }
 
     async fn prune_dead(&self) -> htm_core::Result<()> {

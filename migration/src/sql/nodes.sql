@@ -137,11 +137,13 @@ create table htm.retention (
                          constraint retention_namespace_valid check (octet_length(namespace) between 1 and 512),
     forget_after_seconds bigint constraint retention_forget_positive check (forget_after_seconds > 0),
     purge_after_seconds  bigint constraint retention_purge_not_negative check (purge_after_seconds >= 0),
+    swept_at             timestamptz,
     constraint retention_says_something check (num_nonnulls(forget_after_seconds, purge_after_seconds) > 0)
 );
 comment on column htm.retention.forget_after_seconds is
     'The age at which a memory is forgotten: since it happened or was remembered, whichever is later. Null: never.';
 comment on column htm.retention.purge_after_seconds is 'The time from forgetting to deletion. Null: never.';
+comment on column htm.retention.swept_at is 'When a sweep last took it. Null: since it was set, none did.';
 
 -- A row for each write with an id of its caller, so that a retry gets the answer of the first. Sweeps delete old rows.
 create table htm.operations (

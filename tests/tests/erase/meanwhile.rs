@@ -3,10 +3,13 @@
 
 use std::time::Duration;
 
-use htm_core::provider::ModelName;
+use htm_core::job::Payload;
+use htm_core::provider::{ModelName, TagOrigin, TagSuggestion};
 use htm_core::worker::embeddings;
-use htm_core::worker::jobs::{self, Embedded, Failed, Superseded, Verdict};
-use htm_core::{Confirmation, ContextOptions, Edit, Erase, ExportOptions, JoinOptions, Memory, RecallQuery};
+use htm_core::worker::jobs::{self, Embedded, Failed, Superseded, Tagged, Tagger, Verdict};
+use htm_core::{
+    Confirmation, ContextOptions, Edit, Erase, ExportOptions, JoinOptions, Memory, RecallQuery, Stage,
+};
 use htm_tests::{TestDatabase, wait_until};
 
 use super::{claim, erase, tables_with};
@@ -236,4 +239,70 @@ async fn an_old_transaction_keeps_vacuum_from_freeing_the_rows_and_the_receipt_s
     sqlx::query("checkpoint").execute(&db.pool).await.unwrap();
     let verified = htm.verify_erasure(held.id, None).await.unwrap();
     assert!(verified.is_behind_checkpoint, "{verified:?}");
+}
+
+/// A tag is made of a text, and is a row of its own.
+#[tokio::test]
+async fn a_tagger_with_a_job_leaves_no_tag() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let mut nodes = Vec::new();
+    for text in ["The zeppelin lands.", "The ledger is full.", "The balloon lands."] {
+        nodes.push(htm.remember(Memory::new(text)).await.unwrap().node);
+    }
+    let (lease, claimed) = claim(&db, Stage::Tag.queue(), "fake/scripted", "holder").await;
+    htm.edit(nodes[2], &Edit::new().content("The balloon is away.")).await.unwrap();
+    let erased = erase(&htm, nodes[0]).await;
+    let suggested = ["ship:zeppelin", "book:ledger", "ship:balloon"];
+    let results: Vec<Tagged> = claimed
+        .iter()
+        .map(|job| {
+            let node = Payload::decode(&job.payload).unwrap().node;
+            let at = nodes.iter().position(|it| *it == node).unwrap();
+            let tags = vec![TagSuggestion { path: suggested[at].parse().unwrap(), confidence: None }];
+            Tagged { job: job.id.clone(), node, namespace: "default".into(), revision: 1, tags }
+        })
+        .collect();
+    let model = ModelName::new("fake", "scripted");
+    let tagger =
+        Tagger { model: &model, version: "1", origin: TagOrigin::Llm, rules: &htm_core::TagRules::default() };
+    assert_eq!(jobs::ack_tagged(&db.pool, &lease, tagger, &results).await.unwrap(), 2, "one was erased");
+    let tags: Vec<String> =
+        sqlx::query_scalar("select path from htm.tags order by 1").fetch_all(&db.pool).await.unwrap();
+    assert_eq!(tags, ["book", "book:ledger"]);
+    assert_eq!(db.count("select count(*) from htm.node_tags").await, 1);
+    assert_eq!(tables_with(&db, "zeppelin").await, [""; 0]);
+    assert!(htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
+}
+
+/// A count of the words of a large namespace takes seconds, and is written at its end.
+#[tokio::test]
+async fn a_count_of_words_brings_none_back() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.remember(Memory::new("zeppelin").namespace("doomed")).await.unwrap();
+    let mut count = db.pool.begin().await.unwrap();
+    sqlx::query("select pg_advisory_xact_lock(hashtextextended('htm.statistics/doomed', 0))")
+        .execute(&mut *count)
+        .await
+        .unwrap();
+    let erasing = tokio::spawn({
+        let htm = htm.clone();
+        async move { htm.erase(&Erase::Namespace("doomed".into()), None, Confirmation::Confirmed).await }
+    });
+    let waiting = "select count(*) from pg_stat_activity
+                    where datname = current_database() and wait_event_type = 'Lock'";
+    wait_until(async || db.count(waiting).await == 1).await;
+    let write =
+        "insert into htm.lexeme_statistics (namespace, lexeme, node_count) values ('doomed', 'zeppelin', 1)";
+    sqlx::query(write).execute(&mut *count).await.unwrap();
+    count.commit().await.unwrap();
+    let erased = erasing.await.unwrap().unwrap();
+    assert_eq!(tables_with(&db, "zeppelin").await, [""; 0]);
+    assert!(htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
+    // One that was there all the same is found, and goes when the erasure is done again.
+    sqlx::query(write).execute(&db.pool).await.unwrap();
+    assert!(!htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
+    htm.resume_erasure(erased.id, |_| {}).await.unwrap();
+    assert!(htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
 }

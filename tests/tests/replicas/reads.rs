@@ -266,3 +266,23 @@ async fn a_server_says_that_a_replica_lags() {
     wait_until(|| async { text("/readyz").await == "ok\n" }).await;
     assert_eq!(metric("htm_replica_in_use{host=").await, 1.0);
 }
+
+#[tokio::test]
+async fn a_replica_with_a_busy_pool_is_still_asked() {
+    let (primary, replica) = pair().await;
+    let pool = || {
+        let options = pool_options().max_connections(1).acquire_timeout(Duration::from_millis(200));
+        options.connect_lazy(&replica.url()).unwrap()
+    };
+    let busy = pool();
+    let replicas = Replicas::start(primary.pool.clone(), vec![(busy.clone(), pool())], PATIENT);
+    let htm = Htm::connect(&primary.url(), htm_core::Settings::default(), None).await.unwrap();
+    htm.remember(Memory::new("The lighthouse keeper wakes at four.")).await.unwrap();
+    replica.catch_up(&primary.pool).await;
+    wait_until(|| async { replicas.states()[0].in_use }).await;
+    let htm = htm.with_replicas(replicas);
+    let _only = busy.acquire().await.unwrap();
+    assert_eq!(found(&htm).await, 1);
+    let state = htm.replicas().unwrap().states().remove(0);
+    assert!(state.in_use, "{}", state.reason);
+}

@@ -131,6 +131,8 @@ impl Htm {
         rest::erase_answers(self.shared_pool(), erasure, whole(&begun)).await?;
         if whole(&begun).is_none() {
             rest::tags(self.shared_pool(), erasure).await?;
+        }
+        if open_namespace.is_none() {
             rest::words(self.shared_pool(), &begun).await?;
         }
         store::end(self.shared_pool(), erasure).await?;

@@ -1,6 +1,8 @@
 //! Expiry and retention: memories with a time to live, and policies of namespaces. Nothing is forgotten by itself: sweeps
 //! of workers forget what has expired, and report it.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::api::htm::Htm;
@@ -33,7 +35,9 @@ impl Htm {
         operations::sweep(self.pool()).await?;
         learning::sweep(self.pool()).await?;
         let mut swept = store::sweep_expired(self.pool()).await?;
-        for found in store::sweep_retention(self.pool()).await?.namespaces {
+        let mut retained = Swept::default();
+        store::sweep_retention(self.pool(), Duration::ZERO, &mut retained).await?;
+        for found in retained.namespaces {
             let row = swept.of(&found.namespace);
             row.aged += found.aged;
             row.forgotten.add(found.forgotten);

@@ -42,7 +42,7 @@ impl Htm {
 
     async fn try_feedback(&self, recall: &str, feedback: &Feedback) -> Result<FeedbackReceipt> {
         let found = match recall {
-            LAST_RECALL => store::last_of(self.pool(), self.actor()).await?,
+            LAST_RECALL => store::last_of(self.pool(), self.actor(), self.namespaces()).await?,
             id => {
                 validate_recall_id(id)?;
                 store::find(self.pool(), &id.to_ascii_uppercase()).await?

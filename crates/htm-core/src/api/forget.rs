@@ -163,8 +163,8 @@ impl Htm {
     /// Restores a forgotten node with its embeddings and tags. Missing results are enqueued.
     ///
     /// # Errors
-    /// `node_not_found` (never there, or purged), `not_forgotten`, `not_owner`, `key_taken` or `content_taken` (another
-    /// node has its key, or it would be a duplicate), or a database error.
+    /// `node_not_found` (never there, or purged), `not_forgotten`, `not_owner`, `quota_exceeded`, `key_taken` or
+    /// `content_taken` (another node has its key, or it would be a duplicate), or a database error.
     pub async fn restore(&self, node: NodeId, caller: &Caller) -> Result<Restored> {
         self.restore_once(node, None, caller, None).await
     }
@@ -193,12 +193,15 @@ impl Htm {
         if let Some(expected) = expected.filter(|expected| *expected != found.revision) {
             return Err(revision_conflict(node, found.revision, expected));
         }
-        if let Err(error) = store::restore_in_tx(&mut tx, &found.unique_keys.namespace, node).await {
+        let namespace = &found.unique_keys.namespace;
+        self.make_room(&mut Some(&mut *tx), namespace, 1, found.bytes).await?;
+        if let Err(error) = store::restore_in_tx(&mut tx, namespace, node).await {
             tx.rollback().await?;
+            self.rooms().forget(namespace).await;
             return Err(nodes::taken(self.pool(), node, &found.unique_keys, error).await);
         }
-        let jobs = self.enqueue_lacking_in_tx(&mut tx, &found.unique_keys.namespace, node).await?;
-        crate::store::statistics::note_changed_in_tx(&mut tx, &found.unique_keys.namespace, 1).await?;
+        let jobs = self.enqueue_lacking_in_tx(&mut tx, namespace, node).await?;
+        crate::store::statistics::note_changed_in_tx(&mut tx, namespace, 1).await?;
         let restored = Restored { node, jobs };
         operations::keep_in_tx(&mut tx, kept, &restored).await?;
         tx.commit().await?;

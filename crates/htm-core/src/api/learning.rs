@@ -57,6 +57,7 @@ impl Htm {
             Some(setting) if home != namespace => setting.home,
             _ => home.to_owned(),
         };
+        self.admit(&home)?;
         let details = json!({
             "is_on": settings.is_on, "learns_with": home, "keeps_text": settings.keeps_text,
             "keep_days": settings.keep_days, "least": settings.least, "signals": settings.signals,

@@ -2,9 +2,10 @@
 
 use crate::api::htm::Htm;
 use crate::api::replicas::{Reading, Replicas};
-use crate::model::error::{ErrorKind, Result};
+use crate::model::error::{Error, ErrorKind, Result};
 use crate::model::fault::Fault;
 use crate::model::wal::WalPosition;
+use crate::store::error::had_to_wait;
 use crate::store::hosts;
 
 impl Htm {
@@ -67,8 +68,9 @@ impl Htm {
                 Some(answer) => return answer,
             };
             // A replica cancels reads that keep it from replaying. Other errors may be of a schema that it has not replayed
-            // yet.
-            if let Some(error) = failed.filter(|error| error.fault() == Fault::Transient) {
+            // yet. A busy pool is no failure of the server: only this read goes elsewhere.
+            let is_failure = |error: &Error| error.fault() == Fault::Transient && !had_to_wait(error);
+            if let Some(error) = failed.filter(is_failure) {
                 replica.leave_out(&error);
             }
         }

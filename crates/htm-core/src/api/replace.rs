@@ -96,13 +96,30 @@ impl Htm {
         for node in &locked {
             refuse_others(caller.owner(self.settings()), node.id, node.owner())?;
         }
+        for part in &parts {
+            self.give_room(&mut Some(&mut **tx), &part.namespace, 1, part.bytes).await;
+        }
         forget::forget_in_tx(tx, &locked, ForgetReason::Asked).await?;
         if memories.is_empty() {
             return Ok(Vec::new());
         }
-        let memories = self.with_times(memories, &parts);
+        let written = self.write_parts_in_tx(tx, &self.with_times(memories, &parts)).await;
+        if written.is_err() {
+            // Nothing has gone, and nothing has come.
+            for namespace in namespaces {
+                self.rooms().forget(namespace).await;
+            }
+        }
+        written
+    }
+
+    async fn write_parts_in_tx(
+        &self,
+        tx: &mut PgTransaction<'_>,
+        memories: &[Memory],
+    ) -> Result<Vec<Receipt>> {
         let held = &mut Some(&mut **tx);
-        let (results, mut accepted) = self.sort(held, &memories).await?;
+        let (results, mut accepted) = self.sort(held, memories).await?;
         if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
             return Err(refused);
         }

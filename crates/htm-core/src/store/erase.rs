@@ -6,6 +6,7 @@ pub(crate) mod proof;
 pub(crate) mod rest;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use sqlx::postgres::PgRow;
@@ -57,6 +58,9 @@ impl Selected<'_> {
 /// Reading all texts of a namespace may take longer than the application's statement timeout.
 const BEGIN: &str = "begin; set local statement_timeout = 0";
 const BEGIN_DRY: &str = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
+
+/// The patience of the locks of groups with a step that is suspended.
+const GROUPS: Duration = Duration::from_secs(60);
 
 /// Counts what an erasure would remove; reads all of it.
 pub(crate) async fn plan(pool: &dyn Connections, selected: &Selected<'_>) -> Result<ErasePlan> {
@@ -173,6 +177,9 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     .fetch_optional(&mut *tx)
     .await?;
     let Some((chunk, nodes)) = next else { return Ok(false) };
+    // Groups before nodes, as everywhere.
+    let groups = groups_with(&mut tx, erasure, &nodes).await?;
+    groups::lock_in_tx(&mut tx, &groups, GROUPS).await?;
     // Writers about a node lock it and then find no row: acks, members of groups, background saves.
     let found: Vec<(NodeId, String)> =
         sql!("select id, namespace from htm.nodes where id = any (:nodes) order by id for update")
@@ -193,14 +200,10 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     .bind("nodes", &ids)?
     .fetch_scalars(&mut *tx)
     .await?;
-    let groups: Vec<GroupId> = sql!(
-        "select distinct group_id from htm.group_memory
-          where namespace = any (:namespaces) and node_id = any (:nodes) order by 1"
-    )
-    .bind("namespaces", &namespaces)?
-    .bind("nodes", &ids)?
-    .fetch_scalars(&mut *tx)
-    .await?;
+    if groups_with(&mut tx, erasure, &nodes).await? != groups {
+        // A member was faster: the next step locks its group too.
+        return Ok(true);
+    }
     let of_documents = documents::of_nodes_in_tx(&mut tx, &namespaces, &ids).await?;
     kept_recalls::drop_texts_in_tx(&mut tx, &namespaces, &ids).await?;
     let mut removed = BTreeMap::new();
@@ -241,19 +244,32 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     .execute(&mut *tx)
     .await?;
     add_in_tx(&mut tx, erasure, &removed, &tags).await?;
-    tx.commit().await?;
     // The members' copies lack the removals, which are no changes of the group: each reads its memory anew.
     sql!(
-        "update htm.robot_groups set version = version + 1, pruned_version = version + 1
-          where id in (select id from htm.robot_groups where id = any (:groups) order by id for no key update)"
+        "update htm.robot_groups set version = version + 1, pruned_version = version + 1 where id = any (:groups)"
     )
     .bind("groups", &groups)?
-    .execute(pool)
+    .execute(&mut *tx)
     .await?;
+    tx.commit().await?;
     for group in groups {
         groups::notify(pool, group).await;
     }
     Ok(true)
+}
+
+/// The groups with some of the nodes of an erasure in their working memory, in the order of their ids.
+async fn groups_with(connection: &mut PgConnection, erasure: i64, nodes: &[NodeId]) -> Result<Vec<GroupId>> {
+    sql!(
+        "select distinct m.group_id
+           from htm.erasures e
+           join htm.group_memory m on m.namespace = any (e.namespaces) and m.node_id = any (:nodes)
+          where e.id = :erasure order by 1"
+    )
+    .bind("erasure", erasure)?
+    .bind("nodes", nodes)?
+    .fetch_scalars(connection)
+    .await
 }
 
 /// The namespaces of those of the nodes that exist, forgotten ones included.

@@ -87,6 +87,12 @@ fn unreachable(error: sqlx::Error) -> Error {
     }
 }
 
+/// Whether no connection of a pool was free in time.
+pub(crate) fn had_to_wait(error: &Error) -> bool {
+    let driver = error.database().map(|it| &it.driver);
+    driver.and_then(|it| it.downcast_ref()).is_some_and(|it| matches!(it, sqlx::Error::PoolTimedOut))
+}
+
 fn exhausted(error: sqlx::Error) -> Error {
     let message = "the database has run out of room or cannot read or write its files";
     Error::new(codes::DATABASE_EXHAUSTED, message).caused_by(error)

@@ -1,6 +1,7 @@
 //! Expiry and retention.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
@@ -118,43 +119,67 @@ struct Policy {
     purge_before: Option<DateTime<Utc>>,
 }
 
-/// Carries out the retention policies: forgets what is too old, and purges what was forgotten long enough ago.
-pub async fn sweep_retention(pool: &dyn Connections) -> Result<Swept> {
-    let mut swept = Swept::default();
-    let policies: Vec<Policy> = sql!(
-        "select namespace, now() - forget_after_seconds * interval '1 second' as forget_before,
-                now() - purge_after_seconds * interval '1 second' as purge_before
-           from htm.retention
-          order by namespace"
-    )
-    .fetch_all(pool)
-    .await?;
-    for Policy { namespace, forget_before, purge_before } in policies {
-        if let Some(before) = forget_before {
-            loop {
-                let mut tx = pool.begin().await?;
-                let aged: Vec<Locked> = sql!(include_str!("sql/aged_nodes.sql"))
-                    .bind("namespace", &namespace)?
-                    .bind("before", before)?
-                    .bind("limit", NODES)?
-                    .fetch_all(&mut *tx)
-                    .await?;
-                forget_by_namespace(&mut tx, &aged, ForgetReason::Retention, &mut swept).await?;
-                tx.commit().await?;
-                if aged.len() < NODES as usize {
-                    break;
-                }
-            }
-        }
-        if let Some(before) = purge_before {
-            let doomed = Doomed { before, namespace: Some(&namespace), owner: None };
-            let purged = purge::all(pool, &doomed).await?;
-            if purged.removed.nodes > 0 {
-                swept.of(&namespace).purged = purged;
+/// A node that is too old.
+#[derive(sqlx::FromRow)]
+struct Aged {
+    #[sqlx(flatten)]
+    node: Locked,
+    created_at: DateTime<Utc>,
+}
+
+/// Carries out the retention policies that no sweep has taken for `period`: forgets what is too old, and purges what was
+/// forgotten long enough ago. `swept` is what it has done, also before an error. An error in one namespace does not keep
+/// it from the next ones.
+///
+/// # Errors
+/// The first database error.
+pub async fn sweep_retention(pool: &dyn Connections, period: Duration, swept: &mut Swept) -> Result<()> {
+    let before = purge::now(pool).await? - period;
+    let mut result = Ok(());
+    while let Some(policy) = due(pool, before).await? {
+        let done = sweep_namespace(pool, &policy, swept).await;
+        result = result.and(done);
+    }
+    result
+}
+
+/// Takes the next policy to carry out.
+async fn due(pool: &dyn Connections, before: DateTime<Utc>) -> Result<Option<Policy>> {
+    sql!(include_str!("sql/due_retention.sql")).bind("before", before)?.fetch_optional(pool).await
+}
+
+async fn sweep_namespace(pool: &dyn Connections, policy: &Policy, swept: &mut Swept) -> Result<()> {
+    let Policy { namespace, forget_before, purge_before } = policy;
+    if let Some(before) = forget_before {
+        let mut last: Option<(DateTime<Utc>, NodeId)> = None;
+        loop {
+            let mut tx = pool.begin().await?;
+            let aged: Vec<Aged> = sql!(include_str!("sql/aged_nodes.sql"))
+                .bind("namespace", namespace)?
+                .bind("before", before)?
+                .bind("time", last.map(|(time, _)| time))?
+                .bind("node", last.map(|(_, node)| node))?
+                .bind("limit", NODES)?
+                .fetch_all(&mut *tx)
+                .await?;
+            last = aged.last().map(|it| (it.created_at, it.node.id));
+            let is_last = aged.len() < NODES as usize;
+            let aged: Vec<Locked> = aged.into_iter().map(|it| it.node).collect();
+            forget_by_namespace(&mut tx, &aged, ForgetReason::Retention, swept).await?;
+            tx.commit().await?;
+            if is_last {
+                break;
             }
         }
     }
-    Ok(swept)
+    if let Some(before) = purge_before {
+        let purged =
+            purge::nodes(pool, &Doomed { before: *before, namespace: Some(namespace), owner: None }).await?;
+        if purged.removed.nodes > 0 {
+            swept.of(namespace).purged = purged;
+        }
+    }
+    Ok(())
 }
 
 async fn forget_by_namespace(
@@ -198,9 +223,15 @@ pub(crate) async fn set_retention(
         namespace: Set(namespace.to_owned()),
         forget_after_seconds: Set(policy.forget_after_seconds),
         purge_after_seconds: Set(policy.purge_after_seconds),
+        // The next sweep takes it.
+        swept_at: Set(None),
     };
     let changed = OnConflict::column(retention::Column::Namespace)
-        .update_columns([retention::Column::ForgetAfterSeconds, retention::Column::PurgeAfterSeconds])
+        .update_columns([
+            retention::Column::ForgetAfterSeconds,
+            retention::Column::PurgeAfterSeconds,
+            retention::Column::SweptAt,
+        ])
         .to_owned();
     retention::Entity::insert(row).on_conflict(changed).exec_without_returning(&on(connection)).await?;
     Ok(())

@@ -38,12 +38,21 @@ pub(crate) async fn find(pool: &dyn Connections, id: &str) -> Result<Option<Judg
         .await
 }
 
-/// The last kept recall of an author, of the namespaces that the connection sees.
-pub(crate) async fn last_of(pool: &dyn Connections, author: &str) -> Result<Option<Judged>> {
-    sql!("select number, namespace, id from htm.recalls where author = :author order by made_at desc, number desc limit 1")
-        .bind("author", author)?
-        .fetch_optional(pool)
-        .await
+/// The last kept recall of an author in any of the namespaces, with `a/*` for those below `a`; none: in all.
+pub(crate) async fn last_of(
+    pool: &dyn Connections,
+    author: &str,
+    seen: Option<&[String]>,
+) -> Result<Option<Judged>> {
+    sql!(
+        "select number, namespace, id from htm.recalls
+          where author = :author and (:seen::text[] is null or htm.is_within(namespace, :seen))
+          order by made_at desc, number desc limit 1"
+    )
+    .bind("author", author)?
+    .bind("seen", seen)?
+    .fetch_optional(pool)
+    .await
 }
 
 /// The number of other recalls that the author has judged in a day.

@@ -206,6 +206,8 @@ pub(crate) struct Found {
     pub(crate) is_forgotten: bool,
     pub(crate) revision: i32,
     pub(crate) robot: String,
+    /// The size of its text.
+    pub(crate) bytes: usize,
     pub(crate) unique_keys: UniqueKeys,
 }
 
@@ -225,6 +227,7 @@ pub(crate) async fn lock_forgotten_in_tx(
         is_forgotten: node.deleted_at.is_some(),
         revision: node.revision,
         robot: robot.name,
+        bytes: node.content.len(),
         unique_keys: UniqueKeys {
             namespace: node.namespace,
             key: node.key,

@@ -11,12 +11,13 @@
 //! A lease is (`lock_by`, `lock_at`): the worker's identity, new at each start, and the instant of the claim. It lasts
 //! as long as the worker is seen (`apalis.workers.last_seen`). Writes of a stale holder match no row.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgTransaction};
 
 pub use super::claims::{Claimed, Lease};
 use super::claims::{Claims, Wanted};
@@ -139,19 +140,40 @@ pub async fn ack_tagged(
     Ok(acked)
 }
 
+/// Writes tags, and begins anew without those of texts that are not there any more: a tag of such a text would stay.
 async fn ack_tagged_part(
     pool: &dyn Connections,
     lease: &Lease,
     tagger: Tagger<'_>,
     results: &[Tagged],
 ) -> Result<usize> {
+    let mut results = Cow::Borrowed(results);
+    loop {
+        let mut tx = pool.begin().await?;
+        let ended = ack_tagged_in_tx(&mut tx, lease, tagger, &results).await?;
+        let is_lost = |result: &Tagged| !result.tags.is_empty() && ended.get(&result.job) != Some(&true);
+        if !results.iter().any(is_lost) {
+            tx.commit().await?;
+            return Ok(ended.len());
+        }
+        tx.rollback().await?;
+        results.to_mut().iter_mut().filter(|result| is_lost(result)).for_each(|result| result.tags.clear());
+    }
+}
+
+/// Writes tags. Returns the jobs that were still held, and whether the text of each is still there.
+async fn ack_tagged_in_tx(
+    tx: &mut PgTransaction<'_>,
+    lease: &Lease,
+    tagger: Tagger<'_>,
+    results: &[Tagged],
+) -> Result<HashMap<String, bool>> {
     let all = || results.iter().flat_map(|result| result.tags.iter().map(move |tag| (result, tag)));
-    let mut tx = pool.begin().await?;
     // A result without tags may remove tags all the same.
     let (namespaces, paths) = (results.iter().map(|result| (result.namespace.as_str(), None)))
         .chain(all().map(|(result, tag)| (result.namespace.as_str(), Some(tag.path.as_str()))))
         .unzip();
-    let names = tags::hold_in_tx(&mut tx, namespaces, paths, tagger.rules).await?;
+    let names = tags::hold_in_tx(tx, namespaces, paths, tagger.rules).await?;
     // Existing tags can be assigned although a new one is refused.
     let assignments: Vec<(&str, &str, Option<f32>)> = all()
         .filter_map(|(result, tag)| match names.of(&result.namespace, tag.path.as_str()) {
@@ -162,7 +184,7 @@ async fn ack_tagged_part(
             }
         })
         .collect();
-    let held = sql!(include_str!("sql/ack_tag.sql"))
+    let ended: Vec<(String, bool)> = sql!(include_str!("sql/ack_tag.sql"))
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?
         .bind("jobs", results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())?
@@ -174,10 +196,9 @@ async fn ack_tagged_part(
         .bind("tag_jobs", assignments.iter().map(|tag| tag.0).collect::<Vec<_>>())?
         .bind("tags", assignments.iter().map(|tag| tag.1).collect::<Vec<_>>())?
         .bind("confidences", assignments.iter().map(|tag| tag.2).collect::<Vec<_>>())?
-        .execute(&mut *tx)
+        .fetch_all(tx)
         .await?;
-    tx.commit().await?;
-    Ok(held as usize)
+    Ok(ended.into_iter().collect())
 }
 
 /// The end of a job's attempt that did not succeed.

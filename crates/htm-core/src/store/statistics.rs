@@ -105,11 +105,17 @@ pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
 /// A database error; what was written before it stays.
 pub(crate) async fn refresh_now(pool: &PgPool, namespace: &str) -> Result<()> {
     let mut tx = pool.begin_with(BEGIN).await?;
+    hold_in_tx(&mut tx, namespace).await?;
+    refresh_in_tx(pool, tx, namespace).await
+}
+
+/// Waits for a refresh of the namespace by another process, and keeps further ones away until the end of the transaction.
+pub(crate) async fn hold_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<()> {
     sql!("select pg_advisory_xact_lock(hashtextextended('htm.statistics/' || :namespace, 0))")
         .bind("namespace", namespace)?
-        .execute(&mut *tx)
-        .await?;
-    refresh_in_tx(pool, tx, namespace).await
+        .execute(connection)
+        .await
+        .map(drop)
 }
 
 /// The transaction of a refresh holds the namespace's lock. It writes nothing until its end: between its statements it

@@ -9,6 +9,7 @@ pub(crate) struct Model {
     pub(crate) namespace: String,
     pub(crate) forget_after_seconds: Option<i64>,
     pub(crate) purge_after_seconds: Option<i64>,
+    pub(crate) swept_at: Option<DateTimeUtc>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

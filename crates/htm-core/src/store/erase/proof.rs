@@ -116,9 +116,12 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
         let (mut traces, table) = (of_nodes(&mut tx, erasure.id, place).await?, place.table.to_string());
         match place.holds {
             Holds::Answers => traces = answers,
-            Holds::Words | Holds::Tags if whole(&erasure).is_none() => {
+            Holds::Words | Holds::Tags => {
                 for namespace in &erasure.namespaces {
-                    traces += of_texts(&mut tx, erasure.id, namespace, place.holds).await?;
+                    // Those of a later namespace of the same name are told by their age.
+                    if whole(&erasure).is_none() || !has_nodes(&mut tx, namespace).await? {
+                        traces += of_texts(&mut tx, erasure.id, namespace, place.holds).await?;
+                    }
                 }
             }
             _ => {}
@@ -190,6 +193,13 @@ async fn of_nodes(connection: &mut PgConnection, erasure: i64, place: &TableOfTr
     let rows = format!("select count(*) from {} t where {condition}", place.table);
     let rows: i64 = Named::new(&rows).bind("erasure", erasure)?.fetch_scalar(connection).await?;
     Ok(rows as u64)
+}
+
+async fn has_nodes(connection: &mut PgConnection, namespace: &str) -> Result<bool> {
+    sql!("select exists (select from htm.nodes where namespace = :namespace)")
+        .bind("namespace", namespace)?
+        .fetch_scalar(connection)
+        .await
 }
 
 /// The number of words or tags of a namespace that no node has.

@@ -183,8 +183,13 @@ pub(crate) async fn namespace(pool: &PgPool, erasure: i64, namespace: &str) -> R
         loop {
             let mut tx = super::begin(pool).await?;
             lock_in_tx(&mut tx, erasure).await?;
-            if table == "htm.learning" {
-                rankings::part_in_tx(&mut tx, namespace).await?;
+            match &**table {
+                "htm.learning" => rankings::part_in_tx(&mut tx, namespace).await?,
+                // A refresh that began before would write the words of the removed texts.
+                "htm.lexeme_statistics" | "htm.namespace_statistics" => {
+                    statistics::hold_in_tx(&mut tx, namespace).await?;
+                }
+                _ => {}
             }
             let deleted = Named::new(&delete).bind("namespace", namespace)?.bind("limit", limit)?;
             let rows = match deleted.execute(&mut *tx).await {

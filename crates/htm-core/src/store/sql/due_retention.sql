@@ -1,0 +1,15 @@
+-- Takes the retention policy that no sweep has taken for the longest time, with the times that it means now.
+--
+-- :before timestamptz only one that was last taken before
+--
+-- Index: retention_pk; all policies are read, which are few
+update htm.retention r
+   set swept_at = clock_timestamp()
+  from (select namespace from htm.retention
+         where swept_at is null or swept_at < :before
+         order by swept_at nulls first, namespace
+         limit 1
+           for update skip locked) due
+ where r.namespace = due.namespace
+returning r.namespace, now() - r.forget_after_seconds * interval '1 second' as forget_before,
+          now() - r.purge_after_seconds * interval '1 second' as purge_before
