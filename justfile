@@ -137,7 +137,7 @@ deny:
 pin-images:
     @python3 scripts/pin_images.py
 
-# Build, then run the private PostgreSQL and the workers until Ctrl-C
+# Build, then run the private PostgreSQL, the workers and the HTTP server until Ctrl-C
 up *args: setup
     cargo build --workspace --bins
     "{{bin}}/htm" up {{args}}

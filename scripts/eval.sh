@@ -22,8 +22,7 @@ cargo build --release --workspace --bins
 bin=${CARGO_TARGET_DIR:-target}/release
 work=$(mktemp -d /tmp/htm-eval.XXXXXX)
 chmod 755 "$work" # root's PostgreSQL runs as another user, who must get there
-HTM_DATABASE__URL="" # the private one, whatever the configuration says
-export HTM_DATABASE__URL
+export HTM_DATABASE__URL="" HTM_DATABASE__URL_FILE="" # the private one, whatever the configuration says
 
 finish() {
     if [ -n "${HTM_DATA_DIR:-}" ]; then "$bin/htm" db down >/dev/null 2>&1 || true; fi

@@ -54,7 +54,8 @@ def row(namespace, recall):
 
 def judge(folder, programs, work):
     """Writes the judged recalls of a set to a file of `work`."""
-    env = dict(os.environ, HTM_DATA_DIR=str(work / "data"), HTM_DATABASE__URL="", HTM_SERVER__LISTEN="127.0.0.1:0")
+    env = dict(os.environ, HTM_DATA_DIR=str(work / "data"), HTM_SERVER__LISTEN="127.0.0.1:0")
+    env |= {"HTM_DATABASE__URL": "", "HTM_DATABASE__URL_FILE": ""}
 
     def htm(*arguments, **more):
         return subprocess.run([programs / "htm", *arguments], env=env, check=True, **more)

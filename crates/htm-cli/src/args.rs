@@ -80,7 +80,7 @@ pub(crate) use self::way::WayArgs;
   htm remember --tag database:postgresql \"We chose PostgreSQL 17.2 for the ledger.\"
   htm recall \"which database did we choose?\"
   htm context --budget 4000 \"which database did we choose?\" > prompt.txt
-  htm up                       the private PostgreSQL and the workers, until Ctrl-C
+  htm up                       the private PostgreSQL, the workers and HTTP, until Ctrl-C
   htm doctor                   problems and their fixes"
 )]
 pub(crate) struct Arguments {

@@ -6,10 +6,10 @@ use clap::{Args, value_parser};
 
 #[derive(Args)]
 #[command(
-    after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"speaker\"?, \"session\"?, \"seq\"?, \
-\"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?}: the id becomes the memory's key, ns its namespace. Existing \
-lines are skipped, so an interrupted import can be run again. A rejected line is reported with its number; the other \
-lines are imported. The file may also be one that `htm export` wrote: everything in it is restored.
+    after_help = "A line is {\"id\", \"ns\", \"text\", \"created_at\"?, \"expires_at\"? or \"ttl_seconds\"?, \"speaker\"?, \
+\"session\"?, \"seq\"?, \"tags\"?, \"metadata\"?, \"robot\"?, \"importance\"?, \"source\"?, \"type\"?, \"vectors\"?}: \
+the id becomes the memory's key, ns its namespace. Existing lines are skipped, so an interrupted import can be run again. A \
+rejected line is reported with its number; the other lines are imported. The file may also be one that `htm export` wrote: everything in it is restored.
 
 With --from, the memories of another system are read: its export, its folder or its database. Times, users, agents, \
 conversations and speakers are kept. Items that do not come are listed with the reason. A repeated import adds what is new.
