@@ -68,6 +68,10 @@ class Htm(Subjects):
         self._http.headers.update(headers_of(key))
         self._retries = retries
 
+    def _move_to(self, url: str) -> None:
+        """Sends later calls to another address, where the same memories are."""
+        self._http.base_url = url
+
     def close(self) -> None:
         """Closes the connections."""
         if self._own:

@@ -11,6 +11,9 @@ from ._generated import models
 from .client import Htm
 from .private import private_url
 
+Filter = models.FilterBody | dict[str, Any]
+"""The conditions on the memories of a recall."""
+
 
 class Memory:
     """The memory of an agent.
@@ -32,18 +35,32 @@ class Memory:
         namespace: str | None = None,
         robot: str | None = None,
     ) -> None:
-        url = url or os.environ.get("HTM_URL") or private_url()
-        self.htm = Htm(url, key=key or os.environ.get("HTM_KEY"))
+        url = url or os.environ.get("HTM_URL")
+        # The process whose private server it uses.
+        self._private_of = None if url else os.getpid()
+        self._htm = Htm(url or private_url(), key=key or os.environ.get("HTM_KEY"))
         self._namespace = namespace
         self._robot = robot
+
+    @property
+    def htm(self) -> Htm:
+        """The client, which has every operation of the server."""
+        # The private server may have died, and another one has another address. A forked process goes on with its
+        # parent's.
+        if self._private_of == os.getpid():
+            self._htm._move_to(private_url())
+        return self._htm
 
     def remember(self, text: str, **fields: Any) -> models.Written:
         """Remembers a text; it is committed when this returns. The fields are those of `Htm.memories.create`."""
         return self.htm.memories.create(text, **{"namespace": self._namespace, "robot": self._robot, **fields})
 
     def recall(self, query: str, *, limit: int = 10, **fields: Any) -> list[models.Hit]:
-        """The memories that fit a question best, the best first. The fields are those of `Htm.recall.recall`."""
-        fields.setdefault("filter", {"namespaces": [self._namespace]} if self._namespace else None)
+        """The memories that fit a question best, the best first. The fields are those of `Htm.recall.recall`.
+
+        A `filter` that names no namespaces is for the namespace of this memory.
+        """
+        fields["filter"] = self._in_namespace(fields.get("filter"))
         return self.htm.recall.recall(query=query, limit=limit, **fields).hits
 
     def feedback(
@@ -63,7 +80,17 @@ class Memory:
 
     def close(self) -> None:
         """Closes the connections. A private server ends with the process."""
-        self.htm.close()
+        # Not the property, which would start a server again.
+        self._htm.close()
+
+    def _in_namespace(self, filter: Filter | None) -> Filter | None:
+        """The filter, with the namespace of this memory if it names none. The given one stays as it is."""
+        if not self._namespace:
+            return filter
+        own = {"namespaces": [self._namespace]}
+        if isinstance(filter, models.FilterBody):
+            return filter if filter.namespaces else filter.model_copy(update=own)
+        return filter if filter and filter.get("namespaces") else {**(filter or {}), **own}
 
     def __enter__(self) -> Memory:
         return self

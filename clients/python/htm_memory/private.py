@@ -47,17 +47,27 @@ class PrivateServer:
     def __init__(self) -> None:
         self._log: IO[bytes] = tempfile.TemporaryFile()
         command = [str(program()), "up", "--json", "--listen", "127.0.0.1:0", "--until-stdin-closes"]
+        # Ctrl-C, and the interrupt of a notebook, go to a whole group of processes, and would stop the server too. It
+        # needs no terminal: it ends when its standard input closes.
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
         )
-        self.url: str = self._first_line()["url"]
+        try:
+            self.url: str = self._first_line()["url"]
+        except BaseException:
+            # Nobody will use it. A traceback that is kept would keep its standard input open.
+            assert self._process.stdin
+            self._process.stdin.close()
+            raise
 
     def _first_line(self) -> dict[str, str]:
         late = threading.Timer(PATIENCE, self._process.kill)
-        late.start()
         assert self._process.stdout
-        line = self._process.stdout.readline()
-        late.cancel()
+        try:
+            late.start()
+            line = self._process.stdout.readline()
+        finally:
+            late.cancel()
         if not line:
             self._process.wait()
             self._log.seek(0)
@@ -65,6 +75,10 @@ class PrivateServer:
             raise StartFailed(f"`htm up` did not start: {told[-2000:]}", "see what it says, or run `htm doctor`")
         first: dict[str, str] = json.loads(line)
         return first
+
+    def is_running(self) -> bool:
+        """Whether its process has not ended."""
+        return self._process.poll() is None
 
     def close(self) -> None:
         """Ends the server; requests in hand may end first."""
@@ -80,10 +94,25 @@ _servers: dict[int, PrivateServer] = {}
 
 
 def private_url() -> str:
-    """The URL of the private server of this process, which is started if there is none."""
-    with _lock:
-        # A forked process has none: that of its parent ends with the parent.
-        if not (server := _servers.get(os.getpid())):
-            server = _servers[os.getpid()] = PrivateServer()
-            atexit.register(server.close)
+    """The URL of the private server of this process, which is started if none runs."""
+    # Without the lock: a process that is forked while a thread of its parent has it could never take it.
+    if server := _running():
         return server.url
+    with _lock:
+        # Another thread may have started one meanwhile.
+        return (_running() or _started()).url
+
+
+def _running() -> PrivateServer | None:
+    # A forked process has none: that of its parent ends with the parent.
+    server = _servers.get(os.getpid())
+    return server if server and server.is_running() else None
+
+
+def _started() -> PrivateServer:
+    if ended := _servers.pop(os.getpid(), None):
+        atexit.unregister(ended.close)
+        ended.close()
+    server = _servers[os.getpid()] = PrivateServer()
+    atexit.register(server.close)
+    return server

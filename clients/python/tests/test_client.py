@@ -1,11 +1,14 @@
 """The client against a server: calls, errors, retries, streams."""
 
 import json
+import re
+from pathlib import Path
 
 import httpx
 import pytest
+from packaging.requirements import Requirement
 
-from htm_memory import Htm, HtmError, errors, models
+from htm_memory import AsyncHtm, Htm, HtmError, errors, models
 
 
 def test_a_memory_is_remembered_found_edited_and_forgotten(htm, namespace):
@@ -184,6 +187,34 @@ def test_events_outlive_a_server_that_is_away():
         event = next(Htm("http://here", http=http, retries=1).events())
     assert (event.kind, event.id, event.data) == ("job.dead", "2-0-", {"job": "x"})
     assert asked == [None] + ["1-0-"] * 4
+
+
+# A text as JSON has it, with what ends a line elsewhere and not in a stream of events.
+SEPARATED = "one\x85two\u2028three\u2029four"
+
+
+def separated(_: httpx.Request) -> httpx.Response:
+    sent = f'id: 1-0-\nevent: job.dead\ndata: {{"error": "{SEPARATED}"}}\n\n'
+    return httpx.Response(200, headers={"content-type": "text/event-stream"}, content=sent.encode())
+
+
+def test_the_texts_of_events_stay_whole():
+    with httpx.Client(transport=httpx.MockTransport(separated)) as http:
+        event = next(Htm("http://here", http=http).events())
+    assert event.data == {"error": SEPARATED}
+
+
+async def test_the_texts_of_asynchronous_events_stay_whole():
+    async with httpx.AsyncClient(transport=httpx.MockTransport(separated)) as http:
+        event = await anext(AsyncHtm("http://here", http=http).events())
+    assert event.data == {"error": SEPARATED}
+
+
+def test_no_package_that_cuts_the_texts_of_events_is_installed():
+    project = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    [wanted] = re.findall(r'^ +"(httpx-sse.*)",$', project, re.M)
+    kept = Requirement(wanted).specifier
+    assert [it for it in ("0.4.0", "0.4.1", "0.4.2", "0.4.3") if it in kept] == ["0.4.2", "0.4.3"]
 
 
 def test_a_part_of_a_path_stays_one(htm, namespace):
