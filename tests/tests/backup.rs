@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use htm_core::{Memory, RecallQuery};
 use htm_runtime::paths::Paths;
-use htm_tests::{OwnServer, Replica, Sandbox, TestDatabase, drain, every_row, wait_until};
+use htm_tests::{OwnServer, Replica, Running, Sandbox, TestDatabase, drain, every_row, wait_until};
 use nix::sys::signal::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection as _, PgPool, Postgres};
 
@@ -17,6 +17,12 @@ use sqlx::{Connection as _, PgPool, Postgres};
 fn sandbox(db: &TestDatabase) -> Sandbox {
     let home = Paths::from_env().unwrap().home().display().to_string();
     Sandbox::new(db).set("HTM_HOME", &home)
+}
+
+/// Asserts that a command has given an answer.
+#[track_caller]
+fn has_said(command: &Running, answer: Value) {
+    assert!(command.log().contains(&answer.to_string()), "{answer}: {}", command.log());
 }
 
 /// A database with memories of two namespaces, embedded, tagged, edited, forgotten, and a dead letter.
@@ -72,6 +78,7 @@ async fn a_backup_that_is_interrupted_leaves_nothing() {
     wait_until(|| async { parts() == 1 }).await;
     backup.signal(Signal::SIGINT);
     assert_eq!(backup.end().await.code(), Some(130), "{}", backup.log());
+    assert!(backup.log().contains("nothing was saved"), "{}", backup.log());
     assert_eq!(parts(), 0);
     lock.rollback().await.unwrap();
 
@@ -81,11 +88,11 @@ async fn a_backup_that_is_interrupted_leaves_nothing() {
     wait_until(|| async { db.count(waiting).await == 0 }).await;
     let mut lock = db.pool.begin().await.unwrap();
     sqlx::query("alter view htm.stranded rename to held").execute(&mut *lock).await.unwrap();
-    let mut backup = sandbox.start("htm", &["db", "backup", &place.display().to_string()]);
+    let mut backup = sandbox.start("htm", &["--json", "db", "backup", &place.display().to_string()]);
     wait_until(|| async { db.count(waiting).await > 0 }).await;
     backup.signal(Signal::SIGTERM);
     assert_eq!(backup.end().await.code(), Some(130), "{}", backup.log());
-    assert!(backup.log().contains("nothing was saved"), "{}", backup.log());
+    has_said(&backup, json!({ "stopped": true, "saved": false }));
     assert_eq!(parts(), 0);
     wait_until(|| async { db.count(waiting).await == 0 }).await;
 }
@@ -120,8 +127,9 @@ async fn a_restore_that_is_interrupted_is_refused_until_it_is_repeated() {
     let other = TestDatabase::empty().await;
     let at_other = sandbox(&other);
     let _gate = close_gate(&other).await;
-    let begun = async || {
-        let restore = at_other.start("htm", &["db", "restore", "--jobs", "1", &place]);
+    let begun = async |form: &[&str]| {
+        let restore = [form, &["db", "restore", "--jobs", "1", &place]].concat();
+        let restore = at_other.start("htm", &restore);
         let waiting = "select count(*) from pg_locks l join pg_database d on d.oid = l.database
                         where d.datname = current_database() and l.locktype = 'advisory' and not l.granted";
         wait_until(|| async { other.count(waiting).await > 0 }).await;
@@ -129,7 +137,7 @@ async fn a_restore_that_is_interrupted_is_refused_until_it_is_repeated() {
         assert_eq!(version, i64::from(htm_migration::LATEST));
         restore
     };
-    let mut restore = begun().await;
+    let mut restore = begun(&[]).await;
     at_other.htm(&["recall", "lighthouse"]).await.fails(1, "restore_incomplete");
     for arguments in [&["db", "restore", &place][..], &["db", "reset", "--yes"]] {
         let answer = at_other.htm(arguments).await;
@@ -139,6 +147,11 @@ async fn a_restore_that_is_interrupted_is_refused_until_it_is_repeated() {
     restore.signal(Signal::SIGINT);
     assert_eq!(restore.end().await.code(), Some(130), "{}", restore.log());
     assert!(restore.log().contains("run `htm db restore` again"), "{}", restore.log());
+    wait_until(|| async { other.count(LOADING).await == 0 }).await;
+    let mut restore = begun(&["--json"]).await;
+    restore.signal(Signal::SIGTERM);
+    assert_eq!(restore.end().await.code(), Some(130), "{}", restore.log());
+    has_said(&restore, json!({ "stopped": true, "incomplete": true }));
     wait_until(|| async { other.count(LOADING).await == 0 }).await;
 
     for arguments in [
@@ -165,7 +178,7 @@ async fn a_restore_that_is_interrupted_is_refused_until_it_is_repeated() {
     before.close().await.unwrap();
 
     // One that is killed leaves a pg_restore that goes on. The next restore ends it.
-    let mut restore = begun().await;
+    let mut restore = begun(&[]).await;
     restore.signal(Signal::SIGKILL);
     restore.end().await;
     at_other.htm(&["recall", "lighthouse"]).await.fails(1, "restore_incomplete");
@@ -190,14 +203,19 @@ async fn a_restore_that_waits_for_others_may_be_stopped() {
     let at_other = sandbox(&other);
     let mut reading = other.pool.begin().await.unwrap();
     sqlx::query("select from htm.nodes").execute(&mut *reading).await.unwrap();
-    let mut restore = at_other.start("htm", &["db", "restore", &place]);
     let waiting = "select count(*) from pg_locks where relation = 'htm.nodes'::regclass and not granted";
-    wait_until(|| async { other.count(waiting).await > 0 }).await;
-    restore.signal(Signal::SIGINT);
-    assert_eq!(restore.end().await.code(), Some(130), "{}", restore.log());
-    assert!(restore.log().contains("the database is as it was"), "{}", restore.log());
-    // Nothing of it waits any more, and another restore may begin.
-    wait_until(|| async { other.count(waiting).await == 0 }).await;
+    for form in [&[][..], &["--json"]] {
+        let mut restore = at_other.start("htm", &[form, &["db", "restore", &place]].concat());
+        wait_until(|| async { other.count(waiting).await > 0 }).await;
+        restore.signal(Signal::SIGINT);
+        assert_eq!(restore.end().await.code(), Some(130), "{}", restore.log());
+        match form.is_empty() {
+            true => assert!(restore.log().contains("the database is as it was"), "{}", restore.log()),
+            false => has_said(&restore, json!({ "stopped": true, "incomplete": false })),
+        }
+        // Nothing of it waits any more, and another restore may begin.
+        wait_until(|| async { other.count(waiting).await == 0 }).await;
+    }
     reading.rollback().await.unwrap();
     at_other.htm(&["db", "restore", &place]).await.succeeds();
     assert_eq!(every_row(&other.pool).await, every_row(&db.pool).await);

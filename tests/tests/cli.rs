@@ -52,6 +52,8 @@ mod refine;
 mod relations;
 #[path = "cli/robots.rs"]
 mod robots;
+#[path = "cli/streams.rs"]
+mod streams;
 #[path = "cli/tags.rs"]
 mod tags;
 #[path = "cli/time.rs"]

@@ -538,12 +538,14 @@ async fn an_export_that_is_interrupted_leaves_the_last_file() {
     let file = sandbox.write("backup.jsonl", "what was there");
     let mut lock = db.pool.begin().await.unwrap();
     sqlx::query("lock table htm.nodes in access exclusive mode").execute(&mut *lock).await.unwrap();
-    let mut exporting = sandbox.start("htm", &["export", "--output", &file]);
+    let mut exporting = sandbox.start("htm", &["--json", "export", "--output", &file]);
     wait_until(|| async { beside(&file).len() == 2 }).await;
     exporting.signal(signal::Signal::SIGINT);
     wait_until(|| async { beside(&file) == ["backup.jsonl"] }).await;
     lock.rollback().await.unwrap();
     assert_eq!(exporting.end().await.code(), Some(130), "{}", exporting.log());
+    let said = json!({ "stopped": true, "exported": false }).to_string();
+    assert!(exporting.log().contains(&said), "{}", exporting.log());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "what was there");
 }
 

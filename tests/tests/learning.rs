@@ -11,7 +11,7 @@ use htm_core::{
     Caller, Confirmation, Edit, Erase, Feedback, Htm, LearningProblem, LearningSettings, Memory, NodeId,
     Purge, RankingFigures, RecallQuery, Recalled, Signal, Strategy, Trial, TrialKind,
 };
-use htm_tests::{TestDatabase, drain, wait_until, worker_options};
+use htm_tests::{Sandbox, TestDatabase, drain, wait_until, worker_options};
 use learn_worker::LearnHandler;
 use tokio_util::sync::CancellationToken;
 
@@ -153,6 +153,18 @@ async fn feedback_is_recorded_once_and_bounded() {
     let walled = htm.within(["other"]).unwrap();
     let error = walled.feedback(recalled.recall_id.as_ref().unwrap(), &used).await.unwrap_err();
     assert_eq!(error.code(), "recall_unknown");
+}
+
+#[tokio::test]
+async fn what_is_exported_cannot_deceive_the_reader_of_a_terminal() {
+    let (db, htm) = with_learning(on()).await;
+    let recalled = recall(&htm).await;
+    htm.flush().await;
+    let author = "key \u{202e}0f3a";
+    judge(&htm.on_behalf_of(author), &recalled, &nodes(&recalled)[..1], &[]).await;
+    let exported = Sandbox::new(&db).htm(&["learning", "export"]).await;
+    assert_eq!(exported.json()["author"], author);
+    assert!(!exported.stdout.contains('\u{202e}'), "{exported:?}");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use htm_runtime::paths::Paths;
 use htm_tests::{Answer, Sandbox, cluster_dir, every_row, kill_server, postgres_16, wait_until};
 use nix::sys::signal::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection, PgPool};
 use tempfile::TempDir;
 
@@ -265,11 +265,13 @@ async fn a_signal_ends_the_programs_of_an_upgrade_and_brings_the_old_server_back
     let rows = home.rows().await;
     home.install_new_with("sleep 300 & echo $! >inner; echo $$ >pid; wait");
     let pid = || fs::read_to_string(home.path("upgrade/work/pid")).unwrap_or_default();
-    let mut upgrade = home.sandbox.start("htm", &["db", "upgrade"]);
+    let mut upgrade = home.sandbox.start("htm", &["--json", "db", "upgrade"]);
     wait_until(|| async { pid().ends_with('\n') }).await;
     let pids = [pid(), fs::read_to_string(home.path("upgrade/work/inner")).unwrap()];
     upgrade.signal(Signal::SIGINT);
     assert_eq!(upgrade.end().await.code(), Some(130), "{}", upgrade.log());
+    let said = json!({ "stopped": true, "upgraded": false, "running": true }).to_string();
+    assert!(upgrade.log().contains(&said), "{}", upgrade.log());
     for pid in pids {
         // The inner one may have become an orphan that nobody reaps.
         let status = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();

@@ -86,6 +86,19 @@ async fn a_server_of_another_configuration_is_not_asked() {
     assert_eq!((answer.succeeds().is_empty(), answer.stderr.trim()), (false, BY_NOBODY));
 }
 
+/// With `time.zone = "system"`, the configurations are the same.
+#[tokio::test]
+async fn a_server_of_another_time_zone_is_not_asked() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db).set("HTM_TIME__ZONE", "system").set("TZ", "Europe/Berlin");
+    let _server = serve(&sandbox).await;
+    let elsewhere = sandbox.set("TZ", "America/New_York");
+    assert_eq!(asked(&elsewhere).await, BY_NOBODY);
+    let by_rule = elsewhere.set("TZ", "EST5EDT,M3.2.0,M11.1.0");
+    assert_eq!(asked(&by_rule).await, BY_NOBODY);
+    assert_eq!(asked(&by_rule.set("TZ", "Europe/Berlin")).await, BY_SERVER);
+}
+
 /// The shell is of the same user, who could ask the database too.
 #[tokio::test]
 async fn keys_of_the_server_do_not_lock_out_the_shell() {

@@ -5,6 +5,7 @@
 mod args;
 mod codes;
 mod commands;
+mod destination;
 mod drawing;
 mod duration;
 mod error;
@@ -40,7 +41,7 @@ pub async fn main() -> ExitCode {
     };
     let output = Output::new(arguments.json);
     let is_hook = matches!(arguments.command, Command::Hook(_));
-    match run(arguments, &output).await {
+    match run(arguments, &output).await.and_then(|code| output.finish().map(|()| code)) {
         Ok(code) => code,
         Err(error) => {
             output.error(&error);

@@ -4,9 +4,9 @@ mod harmless;
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use clap::CommandFactory;
@@ -14,8 +14,11 @@ use clap::error::ErrorKind;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::{strip_ansi_codes, style};
+use htm_runtime::shutdown;
+use htm_runtime::telemetry::to_stderr;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
 use crate::args::Arguments;
 use crate::codes;
@@ -36,7 +39,7 @@ impl Form {
     fn of_process(json: bool) -> Self {
         Self {
             json,
-            is_terminal: std::io::stdout().is_terminal(),
+            is_terminal: io::stdout().is_terminal(),
             colours: console::colors_enabled(),
             error_colours: console::colors_enabled_stderr(),
         }
@@ -54,11 +57,19 @@ pub(crate) struct Said {
 pub(crate) struct Output {
     form: Form,
     kept: Option<Mutex<Said>>,
+    /// The first error of standard output. What is printed after it is dropped, and the command goes on to its end.
+    failed: OnceLock<io::Error>,
+    /// Cancelled by that error. A command that runs on has it cancelled by signals too.
+    stop: CancellationToken,
 }
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
-        Self { form: Form::of_process(json), kept: None }
+        Self::of(Form::of_process(json), None)
+    }
+
+    fn of(form: Form, kept: Option<Mutex<Said>>) -> Self {
+        Self { form, kept, failed: OnceLock::new(), stop: CancellationToken::new() }
     }
 
     /// An output that is kept, for streams of this form.
@@ -66,7 +77,7 @@ impl Output {
         // Where the text is not to have them, they are taken out again.
         console::set_colors_enabled(true);
         console::set_colors_enabled_stderr(true);
-        Self { form, kept: Some(Mutex::default()) }
+        Self::of(form, Some(Mutex::default()))
     }
 
     /// The text that was kept.
@@ -87,13 +98,47 @@ impl Output {
         self.form.is_terminal
     }
 
+    /// A token that is cancelled by a signal, and as soon as nothing can be printed any more: for a command that runs on.
+    pub(crate) fn stop(&self) -> Result<CancellationToken, CliError> {
+        shutdown::on_signal(self.stop.clone()).map_err(CliError::io("signals cannot be handled"))?;
+        Ok(self.stop.clone())
+    }
+
+    /// Whether nothing can be printed any more.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.get().is_some()
+    }
+
+    /// The error of standard output, for the end of a command. A reader that has gone away (`| head`) is none.
+    pub(crate) fn finish(&self) -> Result<(), CliError> {
+        match self.failed.get() {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(CliError::new(codes::IO_ERROR, format!("standard output cannot be written: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn fail(&self, error: io::Error) {
+        // Only the first error is told.
+        let _ = self.failed.set(error);
+        self.stop.cancel();
+    }
+
     /// Prints a value, as JSON or as text for people.
     pub(crate) fn value(&self, value: &impl Serialize, human: impl FnOnce() -> String) {
         if self.form.json {
-            let json = serde_json::to_string(value);
-            self.line(&plain_json(&json.unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))));
+            self.json(value);
         } else {
             self.say(human());
+        }
+    }
+
+    /// Prints a value as a line of JSON, with or without `--json`.
+    pub(crate) fn json(&self, value: &impl Serialize) {
+        match serde_json::to_string(value) {
+            Ok(json) => self.line(&plain_json(&json)),
+            Err(error) => self.fail(error.into()),
         }
     }
 
@@ -114,7 +159,7 @@ impl Output {
     /// Prints a line for people to standard error, around a progress bar. Nothing with `--json`.
     pub(crate) fn note(&self, bar: &ProgressBar, text: impl AsRef<str>) {
         if !self.form.json {
-            bar.suspend(|| eprintln!("{}", plain(text.as_ref())));
+            bar.suspend(|| to_stderr(&format!("{}\n", plain(text.as_ref()))));
         }
     }
 
@@ -123,7 +168,7 @@ impl Output {
         self.say(format!("\n{}", style(text).bold()));
     }
 
-    /// Prints a line to standard output. A reader that has gone away (`| head`) is no error.
+    /// Prints a line to standard output.
     pub(crate) fn line(&self, text: &str) {
         self.print(&format!("{text}\n"));
     }
@@ -132,9 +177,11 @@ impl Output {
     pub(crate) fn print(&self, text: &str) {
         match &self.kept {
             Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).output.push_str(text),
+            None if self.has_failed() => {}
             None => {
-                if let Err(error) = std::io::stdout().write_all(text.as_bytes()) {
-                    unwritten(&error);
+                let mut stdout = io::stdout();
+                if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+                    self.fail(error);
                 }
             }
         }
@@ -142,16 +189,15 @@ impl Output {
 
     /// Prints what another process kept for this one.
     pub(crate) fn repeat(&self, said: &Said) {
-        eprint!("{}", said.error);
+        to_stderr(&said.error);
         self.print(&said.output);
     }
 
     fn error_line(&self, text: &str) {
+        let line = format!("{text}\n");
         match &self.kept {
-            Some(said) => {
-                said.lock().unwrap_or_else(PoisonError::into_inner).error.push_str(&format!("{text}\n"));
-            }
-            None => eprintln!("{text}"),
+            Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).error.push_str(&line),
+            None => to_stderr(&line),
         }
     }
 
@@ -187,7 +233,7 @@ impl Output {
     }
 
     fn bar(&self, total: u64, template: &str) -> ProgressBar {
-        if self.form.json || self.kept.is_some() || !std::io::stderr().is_terminal() {
+        if self.form.json || self.kept.is_some() || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
         let bar = ProgressBar::new(total);
@@ -211,7 +257,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             error.kind(),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
         ) {
-            eprintln!("{}", missing_subcommand());
+            to_stderr(&format!("{}\n", missing_subcommand()));
             return ExitCode::from(2);
         }
         let text = error.to_string();
@@ -222,10 +268,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             Some(usage) => format!("usage: {usage}"),
             None => "see `htm --help`".into(),
         };
-        eprintln!(
-            "{}",
-            serde_json::json!({ "error": { "code": codes::USAGE.name, "message": message, "hint": hint } })
-        );
+        let error = serde_json::json!({ "code": codes::USAGE.name, "message": message, "hint": hint });
+        to_stderr(&format!("{}\n", serde_json::json!({ "error": error })));
     } else {
         // An error means that nobody reads the output.
         let _ = error.print();
@@ -288,18 +332,23 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
     cut
 }
 
-/// Ends the process after an error of standard output. A reader that has gone away (`| head`) is no error; a full disk is.
-pub(crate) fn unwritten(error: &std::io::Error) -> ! {
-    if error.kind() == std::io::ErrorKind::BrokenPipe {
-        std::process::exit(0);
-    }
-    eprintln!("error: io_error: standard output cannot be written: {error}");
-    std::process::exit(htm_core::fault::Fault::User.exit_code().into());
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+
     use super::*;
+
+    #[test]
+    fn an_answer_that_is_no_json_is_an_error_and_no_answer() {
+        let form = Form { json: true, is_terminal: false, colours: false, error_colours: false };
+        let output = Output::of(form, Some(Mutex::default()));
+        let path = Path::new(OsStr::from_bytes(b"not UTF-8: \xff")).to_owned();
+        output.value(&path, String::new);
+        assert_eq!(output.finish().unwrap_err().code, "io_error");
+        assert_eq!(output.said().output, "");
+    }
 
     #[test]
     fn one_is_one() {

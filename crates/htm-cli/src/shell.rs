@@ -1,7 +1,7 @@
 //! Commands that a running server carries out for the shell, because it has the model loaded and connections open.
 //!
-//! A process that serves also listens on a unix socket, named after its program and its configuration: a command finds
-//! it only if both would do the same. Each side checks that the other runs as the same user. A connection carries one
+//! A process that serves also listens on a unix socket, named after its program, its configuration and its time zone: a
+//! command finds it only if both would do the same. Each side checks that the other runs as the same user. A connection carries one
 //! command and its output, as JSON.
 
 mod client;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 use htm_core::{Error, Result};
+use serde::Serializer;
 
 use crate::{codes, packages};
 
@@ -141,6 +142,11 @@ pub fn sync_names(directory: &Path) -> io::Result<()> {
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         synced => synced,
     }
+}
+
+/// A path in an answer. One that is not UTF-8 is shown as well as it can be, rather than that there is no answer.
+pub(crate) fn readable<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&path.display())
 }
 
 /// The directory in an environment variable. None if it is unset or empty.

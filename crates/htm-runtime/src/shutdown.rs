@@ -7,22 +7,19 @@ use tokio_util::sync::CancellationToken;
 /// The exit code of a program that a signal has stopped before its work was done.
 pub const INTERRUPTED: u8 = 130;
 
-/// Returns a token that is cancelled at the first SIGINT or SIGTERM. A second one ends the process at once, with exit
-/// code 130.
+/// Cancels a token at the first SIGINT or SIGTERM. A second one ends the process at once, with exit code 130.
 ///
 /// For a process on a terminal SIGHUP is a stop too, because the terminal has closed. For others SIGHUP customarily
 /// reloads the configuration. That is not supported, and the log says so.
 ///
 /// # Errors
 /// The handlers cannot be installed.
-pub fn on_signal() -> io::Result<CancellationToken> {
+pub fn on_signal(stop: CancellationToken) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let terminal = io::stdin().is_terminal() || io::stderr().is_terminal();
-    let token = CancellationToken::new();
-    let stop = token.clone();
     tokio::spawn(async move {
         let mut asked = false;
         loop {
@@ -47,5 +44,5 @@ pub fn on_signal() -> io::Result<CancellationToken> {
             stop.cancel();
         }
     });
-    Ok(token)
+    Ok(())
 }

@@ -3,7 +3,7 @@
 mod traces;
 
 use std::env;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use htm_core::{Error, Result};
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -28,6 +28,11 @@ const LIBRARIES: &str = "info,apalis_core=warn,rmcp=warn";
 
 /// The exported spans: those of requests and of batches.
 const SPANS: &str = "off,htm_server=info,htm_worker=info";
+
+/// Writes a text to standard error, as it is. One that cannot be written is lost: there is nowhere to say so.
+pub fn to_stderr(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
 
 /// Starts logging to standard error; standard output stays free for results. With a collector it also starts the export
 /// of traces, which ends when the result is dropped. It must be called within a runtime then.

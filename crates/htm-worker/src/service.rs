@@ -69,8 +69,8 @@ pub async fn serve<H: Handler>(
     match try_serve(kind, args, handler).await {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error[{}]: {}", error.code(), chain(&error));
-            eprintln!("  help: {}", commands::hint(&error));
+            let (code, hint) = (error.code(), commands::hint(&error));
+            telemetry::to_stderr(&format!("error[{code}]: {}\n  help: {hint}\n", chain(&error)));
             ExitCode::from(error.fault().exit_code())
         }
     }
@@ -142,7 +142,8 @@ async fn try_serve<H: Handler>(
     let loaded = Config::load(&overrides)?;
     let log = &loaded.config.log;
     let _traces = telemetry::init(log.level, log.format, Role::Worker, log.collector(kind.program()))?;
-    let stop = shutdown::on_signal().map_err(|error| {
+    let stop = CancellationToken::new();
+    shutdown::on_signal(stop.clone()).map_err(|error| {
         Error::new(codes::SIGNALS_UNAVAILABLE, "the process cannot listen to signals").with_source(error)
     })?;
     // Before anything slow, so that a port in use is reported at once.

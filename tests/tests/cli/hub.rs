@@ -384,6 +384,15 @@ async fn a_name_is_of_one_commit() {
 }
 
 #[tokio::test]
+async fn the_folder_of_a_model_need_not_be_utf8() {
+    let hub = hub(&Repo::of(&family("bert"))).await;
+    let sandbox = Sandbox::on("").set("HF_ENDPOINT", &hub.uri());
+    let pull = r#"HTM_HOME="$HOME"/$'htm\xff' htm --json models pull maker/tiny"#;
+    let pulled = sandbox.shell(pull).await.json();
+    assert!(pulled["directory"].as_str().unwrap().ends_with("/htm\u{fffd}/models/tiny"), "{pulled}");
+}
+
+#[tokio::test]
 async fn known_models_are_listed_without_a_database() {
     let sandbox = Sandbox::on("postgres://127.0.0.1:1/none");
     let known = sandbox.htm(&["--json", "models", "list", "--known"]).await.json();

@@ -87,6 +87,43 @@ async fn a_part_of_a_tree_is_drawn_into_a_file() {
 }
 
 #[tokio::test]
+async fn each_format_is_json_where_json_is_asked_for() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    for (command, format) in [("tree", "text"), ("tree", "mermaid"), ("tree", "svg"), ("export", "yaml")] {
+        let arguments = ["tags", command, "--format", format];
+        let text = sandbox.htm(&arguments).await;
+        let said = sandbox.htm(&[&["--json"], &arguments[..]].concat()).await.json();
+        assert_eq!(said, json!({ "format": format, "text": text.succeeds().trim_end_matches('\n') }));
+    }
+}
+
+#[tokio::test]
+async fn what_is_printed_cannot_deceive_the_reader_of_a_terminal() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.htm(&["tags", "add", "ledger", "--description", "a\u{202e}b"]).await.succeeds();
+    for command in [&["tags", "export"][..], &["tags", "tree", "--json"]] {
+        let said = sandbox.htm(command).await;
+        assert!(said.succeeds().contains("a\\u202eb") && !said.stdout.contains('\u{202e}'), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_in_a_file_stays_if_it_cannot_be_written() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    let file = sandbox.write("tags.out", "what was there");
+    for command in ["tags export", "tags tree"] {
+        // A file may have no bytes, as on a full disk.
+        let line = format!("trap '' XFSZ; ulimit -f 0; htm {command} --output tags.out");
+        sandbox.shell(&line).await.fails(2, "io_error");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "what was there");
+    }
+    assert_eq!(sandbox.shell("ls").await.succeeds(), "tags.out\n");
+}
+
+#[tokio::test]
 async fn what_is_exported_is_imported_and_exported_the_same() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;

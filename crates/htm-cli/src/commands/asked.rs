@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use htm_runtime::Session;
 use htm_runtime::config::{Config, Loaded};
+use htm_runtime::telemetry::to_stderr;
 
 use super::session::with_session;
 use super::{context, hook, recall, remember};
@@ -54,7 +55,7 @@ async fn run(loaded: &Loaded, way: WayArgs, asked: Asked, output: &Output) -> Re
         None => Answered::ByNobody,
     };
     if way.verbose {
-        eprintln!("{answered}");
+        to_stderr(&format!("{answered}\n"));
     }
     let may_be_done = match answered {
         Answered::ByServer(said, exit_code) => {
@@ -94,7 +95,7 @@ async fn on(session: &Session, asked: Asked, may_be_done: bool, output: &Output)
 
 /// Carries out a command in a server, and returns the exit code. The client does it itself if the answer is lost.
 pub(crate) async fn in_server(session: &Session, asked: Asked, output: &Output) -> u8 {
-    match on(session, asked, true, output).await {
+    match on(session, asked, true, output).await.and_then(|()| output.finish()) {
         Ok(()) => 0,
         Err(error) => {
             output.error(&error);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use htm_core::fault::Fault;
 use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep, Stage, TimeSettings};
+use htm_runtime::Session;
 use htm_runtime::config::Config;
-use htm_runtime::{Session, shutdown};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const LONELY: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    let stop = output.stop()?;
     let session = Session::open(config).await?;
     let request = match request(&args, &session) {
         Ok(request) => request,

@@ -10,7 +10,7 @@ use htm_runtime::backup::{self, Restored};
 use htm_runtime::config::Config;
 use htm_runtime::paths::{Paths, size_of};
 use htm_runtime::private_pg::{PrivatePg, Released};
-use htm_runtime::shutdown::{self, INTERRUPTED};
+use htm_runtime::shutdown::INTERRUPTED;
 use indicatif::{HumanBytes, ProgressBar};
 
 use super::session::with_session;
@@ -75,13 +75,14 @@ async fn up(config: &Config, output: &Output) -> Result<(), CliError> {
 }
 
 async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    let stop = output.stop()?;
     let bar = output.progress(0, "tables");
     bar.set_message("backup");
     let saved = backup::back_up(config, to, jobs, &stop, &mut |done, all| show(&bar, done, all)).await;
     bar.finish_and_clear();
     let Some(manifest) = saved? else {
-        output.say("stopped; nothing was saved");
+        let answer = serde_json::json!({ "stopped": true, "saved": false });
+        output.value(&answer, || "stopped; nothing was saved".into());
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let size = size_of(to);
@@ -101,20 +102,22 @@ async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Resu
 }
 
 async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    let stop = output.stop()?;
     let bar = output.progress(0, "tables");
     bar.set_message("restore");
     let restored = backup::restore(config, from, jobs, &stop, &mut |done, all| show(&bar, done, all)).await;
     bar.finish_and_clear();
-    let stopped = |what: &str| {
-        output.say(format!("stopped; {what}"));
+    let stopped = |incomplete: bool, what: &str| {
+        let answer = serde_json::json!({ "stopped": true, "incomplete": incomplete });
+        output.value(&answer, || format!("stopped; {what}"));
         Ok(ExitCode::from(INTERRUPTED))
     };
     let manifest = match restored? {
         Restored::Whole(manifest) => manifest,
-        Restored::Untouched => return stopped("the database is as it was"),
+        Restored::Untouched => return stopped(false, "the database is as it was"),
         Restored::Incomplete => {
             return stopped(
+                true,
                 "the database has a part of the backup, and no program uses it: run `htm db restore` again, or delete the \
                  part: `htm db reset --yes`",
             );

@@ -1,6 +1,5 @@
 //! `htm learning`, `htm feedback`, `htm ranking`.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use htm_core::{
@@ -14,7 +13,7 @@ use crate::args::{
 };
 use crate::commands::session::with_htm;
 use crate::error::CliError;
-use crate::output::{Output, count, one_line, plain, table, unwritten};
+use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn feedback(
     config: &Config,
@@ -60,10 +59,7 @@ pub(crate) async fn learning(
             let namespace = of.namespace.as_deref();
             let evidence = with_htm(config, async |htm| htm.learning_evidence(namespace).await).await?;
             for recall in &evidence.recalls {
-                let line = serde_json::to_string(recall).unwrap_or_default();
-                if let Err(error) = writeln!(std::io::stdout(), "{line}") {
-                    unwritten(&error);
-                }
+                output.json(recall);
             }
             return Ok(ExitCode::SUCCESS);
         }

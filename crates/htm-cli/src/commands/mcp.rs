@@ -15,7 +15,7 @@ use htm_core::fault::Fault;
 use htm_core::{Memory, Role};
 use htm_mcp::{McpOptions, McpServer};
 use htm_runtime::config::{Config, Loaded};
-use htm_runtime::{Session, chain, commands, shutdown};
+use htm_runtime::{Session, chain, commands};
 use htm_worker::service::ServiceArgs;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -46,7 +46,7 @@ pub(crate) async fn run(loaded: &Loaded, args: McpArgs, output: &Output) -> Resu
 async fn start(loaded: &Loaded, args: McpServerArgs, output: &Output) -> Result<ExitCode, CliError> {
     let config = &loaded.config;
     let options = options(config, &args)?;
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    let stop = output.stop()?;
     if std::io::stdin().is_terminal() {
         output.aside("an MCP client starts this command and speaks to it; Ctrl-D ends it");
     }

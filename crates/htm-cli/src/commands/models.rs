@@ -11,7 +11,7 @@ use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel, Vecto
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::{BackfillRequest, Stage};
 use htm_runtime::config::{Config, Provider};
-use htm_runtime::{Session, providers, shutdown};
+use htm_runtime::{Session, providers};
 use serde::Serialize;
 use strum::VariantNames;
 
@@ -194,7 +194,7 @@ async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -
 }
 
 async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    let stop = output.stop()?;
     let request = BackfillRequest { model: Some(args.label.clone()), ..BackfillRequest::new(Stage::Embed) };
     let request = backfill::with_options(request, &args.options, &session.config().time.settings())?;
     if args.options.dry_run {

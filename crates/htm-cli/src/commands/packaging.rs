@@ -35,7 +35,8 @@ pub(crate) fn man(args: &ManArgs, output: &Output) -> Result<ExitCode, CliError>
     fs::create_dir_all(dir).map_err(failed())?;
     let programs = [Program::Htm, Program::EmbedWorker, Program::TagWorker, Program::LearnWorker];
     let pages = programs.iter().flat_map(|program| pages(&definition(*program)));
-    let files: Vec<_> = pages.map(|page| page.generate_to(dir)).collect::<Result<_, _>>().map_err(failed())?;
+    let written = |page: Man| page.generate_to(dir).map(|file| file.display().to_string());
+    let files: Vec<String> = pages.map(written).collect::<Result<_, _>>().map_err(failed())?;
     let said = || format!("{} in {}", count(files.len(), "man page"), dir.display());
     output.value(&serde_json::json!({ "pages": files }), said);
     Ok(ExitCode::SUCCESS)

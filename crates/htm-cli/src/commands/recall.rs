@@ -4,7 +4,7 @@ pub(crate) mod passage;
 mod refine;
 
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use console::style;
@@ -24,7 +24,7 @@ use crate::codes;
 use crate::error::CliError;
 use crate::instant::instant;
 use crate::lines::{Line, Lines};
-use crate::output::{Output, count, one_line, table, unwritten};
+use crate::output::{Output, count, one_line, table};
 
 /// Checks the arguments.
 pub(crate) fn check(config: &Config, args: &RecallArgs) -> Result<(), CliError> {
@@ -321,9 +321,9 @@ async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Outpu
         let rounded = |ms: f64| (ms * 1_000.0).round() / 1_000.0;
         let (ms, search_ms) = (rounded(recalled.embed_ms + recalled.search_ms), rounded(recalled.search_ms));
         let answer = serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms, "search_ms": search_ms });
-        // Standard output is written line by line, also into a pipe.
-        if let Err(error) = writeln!(std::io::stdout(), "{answer}") {
-            unwritten(&error);
+        output.json(&answer);
+        if output.has_failed() {
+            break;
         }
         bar.set_position(queries.lines.bytes());
     }

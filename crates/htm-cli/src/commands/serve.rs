@@ -4,8 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
+use htm_runtime::Session;
 use htm_runtime::config::{Config, Loaded};
-use htm_runtime::{Session, shutdown};
 use htm_server::{Limits, Listening, OAuth, OAuthSettings, Server, Tls};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ pub(crate) async fn run(loaded: &Loaded, args: ServeArgs, output: &Output) -> Re
     let listening = listening(config, args.listening.listen)?.ok_or_else(|| {
         CliError::new(codes::LISTEN_MISSING, "server.listen is empty, and no --listen is given")
     })?;
-    let stop = stop(&args.listening)?;
+    let stop = stop(&args.listening, output)?;
     let session = Session::open(config).await?;
     let result = async {
         let server = Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?;
@@ -48,9 +48,9 @@ impl Serving {
     }
 }
 
-/// A token that is cancelled by a signal and, if asked for, by the end of standard input.
-pub(crate) fn stop(args: &ListeningArgs) -> Result<CancellationToken, CliError> {
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+/// The token of [`Output::stop`], which the end of standard input cancels too, if asked for.
+pub(crate) fn stop(args: &ListeningArgs, output: &Output) -> Result<CancellationToken, CliError> {
+    let stop = output.stop()?;
     if args.until_stdin_closes {
         let stop = stop.clone();
         // A thread: a read of standard input cannot be cancelled, and would hold up the end of the runtime.

@@ -15,7 +15,7 @@ use crate::output::Output;
 pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Result<ExitCode, CliError> {
     let config = &loaded.config;
     let UpArgs { listening, service: args } = args;
-    let stop = serve::stop(&listening)?;
+    let stop = serve::stop(&listening, output)?;
     let listening = serve::listening(config, listening.listen)?;
     let session = Session::open(config).await?;
     let result = async {

@@ -23,8 +23,11 @@ impl Socket {
         let program = std::env::current_exe().ok()?;
         let file = program.metadata().ok()?;
         let build = format!("{program:?} {} {} {}", file.len(), file.mtime(), file.mtime_nsec());
+        // `time.zone = "system"` is what the environment of each process says.
+        let zone = format!("{:?}", loaded.config.time.settings().zone);
         let digest = Sha256::new()
             .chain_update(build)
+            .chain_update(zone)
             .chain_update(paths.home().as_os_str().as_encoded_bytes())
             .chain_update(loaded.digest())
             .finalize();

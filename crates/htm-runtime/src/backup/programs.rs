@@ -109,7 +109,8 @@ impl Programs {
     fn command(&self, program: &str, arguments: &[impl AsRef<OsStr>], options: &PgConnectOptions) -> Command {
         let path = self.directory.as_ref().map_or_else(|| PathBuf::from(program), |it| it.join(program));
         let mut command = Command::new(path);
-        command.args(arguments).stdin(Stdio::null()).kill_on_drop(true).env("LC_MESSAGES", "C");
+        // In English, because their messages are read. `LC_ALL` is the one that no other variable overrides.
+        command.args(arguments).stdin(Stdio::null()).kill_on_drop(true).env("LC_ALL", "C");
         let host = options.get_socket().map_or_else(
             || options.get_host().trim_matches(['[', ']']).to_owned(),
             |socket| socket.display().to_string(),
@@ -247,6 +248,7 @@ mod tests {
         assert_eq!((of("PGHOST"), of("PGPORT")), ("db.example.com".into(), "6432".into()));
         assert_eq!((of("PGUSER"), of("PGDATABASE")), ("ada".into(), "atlas".into()));
         assert_eq!((of("PGSSLMODE"), of("PGSSLROOTCERT")), ("verify-ca".into(), "/ca.pem".into()));
+        assert_eq!(of("LC_ALL"), "C", "its messages are read, whatever the language of this process is");
         let of_query = variables_of("postgres://ada@db/atlas?a=b&password=%2541");
         assert_eq!(of_query, [("PGPASSWORD", "%41".into())]);
         assert!(variables_of("postgres://ada@db/atlas").is_empty());

@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::layers::{self, Locations};
 use super::{Source, error, keys};
+use crate::paths::readable;
 
 /// The trust in a layer. A larger value is more trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +33,7 @@ pub(super) enum Trust {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ProjectFile {
     /// Its path.
+    #[serde(serialize_with = "readable")]
     pub path: PathBuf,
     /// The keys that need trust, each with its value as [`Entry`](super::Entry) shows it.
     pub guarded: Vec<(String, String)>,

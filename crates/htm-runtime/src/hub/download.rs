@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use htm_core::fault::Fault;
@@ -37,7 +37,7 @@ pub(super) async fn file(
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(io(folder))?;
     }
-    let part = PathBuf::from(format!("{}.part", path.display()));
+    let part = path.with_added_extension("part");
     let mut failures = 0;
     while present(&part) < file.bytes || file.bytes == 0 {
         let before = present(&part);

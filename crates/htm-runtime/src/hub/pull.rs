@@ -11,7 +11,7 @@ use super::place::{Kind, Source, check_files, load};
 use super::repository::{MODULES, RemoteFile, Repository, is_name, is_weights};
 use super::{Hub, download, io, known};
 use crate::codes;
-use crate::paths::Paths;
+use crate::paths::{Paths, readable};
 
 /// A model that was pulled.
 #[derive(Clone, Debug, Serialize)]
@@ -25,6 +25,7 @@ pub struct Pulled {
     /// Its purpose.
     pub kind: Kind,
     /// Its folder.
+    #[serde(serialize_with = "readable")]
     pub directory: PathBuf,
     /// The number of its files.
     pub files: usize,

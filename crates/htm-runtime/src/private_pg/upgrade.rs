@@ -23,7 +23,7 @@ use std::process::Command;
 
 use htm_core::{Error, Result, connect_options};
 use nix::sys::statvfs::statvfs;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +38,7 @@ use super::lock::Held;
 use super::server_user::ServerUser;
 use crate::backup::{self, Programs};
 use crate::codes;
-use crate::paths::{Paths, size_of};
+use crate::paths::{Paths, readable, size_of};
 
 /// The programs of the new version that `pg_upgrade` runs.
 const NEW_PROGRAMS: [&str; 8] = [
@@ -405,11 +405,6 @@ impl Upgrade {
         rename(data, &self.plan.old_data_dir)?;
         rename(&ready, data)
     }
-}
-
-/// A path in an answer. One that is not UTF-8 is shown as well as it can be, rather than that there is no answer.
-fn readable<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(&path.display())
 }
 
 fn failed(program: &str, said: &str) -> Error {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use htm_runtime::paths::Paths;
 use htm_runtime::private_pg::{PrivatePg, Upgrade, UpgradeMethod, UpgradePlan, Upgraded};
-use htm_runtime::shutdown::{self, INTERRUPTED};
+use htm_runtime::shutdown::INTERRUPTED;
 use indicatif::HumanBytes;
 
 use super::down;
@@ -30,7 +30,7 @@ pub(super) async fn run(
     }
     let stays = upgrade.server().status().await?.stay;
     // From here on a signal does not end this process: its locks keep others away while programs work on the clusters.
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    let stop = output.stop()?;
     down(upgrade.server(), false).await?;
     let bar = output.progress_of_steps();
     let steps = bar.clone();
@@ -44,7 +44,8 @@ pub(super) async fn run(
     };
     let Some(upgraded) = result? else {
         started?;
-        output.say("stopped; the old cluster is in its place");
+        let answer = serde_json::json!({ "stopped": true, "upgraded": false, "running": stays });
+        output.value(&answer, || "stopped; the old cluster is in its place".into());
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let running = stays && started.is_ok();

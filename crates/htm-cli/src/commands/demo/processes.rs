@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use htm_runtime::config::Config;
+use htm_runtime::telemetry::to_stderr;
 use indicatif::ProgressBar;
 use tokio::process::{Child, Command};
 
@@ -53,9 +54,8 @@ impl Workers {
                 }
                 *child = spawn(program, &self.config, &self.overrides)?;
                 let id = child.id().unwrap_or_default();
-                bar.suspend(|| {
-                    eprintln!("{program} was killed ({status}); its replacement runs as process {id}")
-                });
+                let said = format!("{program} was killed ({status}); its replacement runs as process {id}\n");
+                bar.suspend(|| to_stderr(&said));
             }
         }
         Ok(())

@@ -5,8 +5,6 @@
 
 use std::time::{Duration, Instant};
 
-use htm_runtime::shutdown;
-
 use super::report::Report;
 use super::{Files, Loader};
 use crate::error::CliError;
@@ -23,7 +21,7 @@ pub(super) async fn run(
     files: &Files,
     output: &Output,
 ) -> Result<Option<Report>, CliError> {
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be awaited"))?;
+    let stop = output.stop()?;
     let Some(first) = stop.run_until_cancelled(loader.pass(files, output)).await.transpose()? else {
         return Ok(None);
     };

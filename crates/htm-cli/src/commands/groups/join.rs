@@ -4,7 +4,7 @@ use htm_core::groups;
 use htm_core::{
     ContextOptions, Error, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId, RecallQuery,
 };
-use htm_runtime::{Session, commands, shutdown};
+use htm_runtime::{Session, commands};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -18,7 +18,7 @@ use crate::output::{Output, one_line, plain};
 
 pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> Result<(), CliError> {
     let config = session.config();
-    let stop = shutdown::on_signal().map_err(CliError::io("signals cannot be handled"))?;
+    let stop = output.stop()?;
     let robot = args.robot.as_deref().unwrap_or(config.memory.robot_name());
     let role = match (args.active, args.passive) {
         (true, _) => Some(GroupRole::Active),

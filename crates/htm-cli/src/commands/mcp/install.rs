@@ -3,6 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
 
+use htm_runtime::telemetry::to_stderr;
 use serde_json::json;
 
 use super::clients::{ClientFile, Form};
@@ -84,13 +85,13 @@ fn carry_out(
         return Err(CliError::new(codes::NOT_CONFIRMED, format!("changing {path} was not confirmed"))
             .with_hint(format!("check it with `{again} --dry-run`, then confirm with `--yes`")));
     }
-    let backup = file.replace(&changed)?;
+    let backup = file.replace(&changed)?.map(|backup| backup.display().to_string());
     let mut written = answer("written");
     written["backup"] = json!(backup);
     output.value(&written, || {
         let then = if verb == "install" { place.then } else { "running clients have it until they restart" };
         match &backup {
-            Some(backup) => format!("written; before: {}; {then}", plain(&backup.display().to_string())),
+            Some(backup) => format!("written; before: {}; {then}", plain(backup)),
             None => format!("written; {then}"),
         }
     });
@@ -102,7 +103,7 @@ fn is_confirmed(output: &Output) -> bool {
     if output.is_json() || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return false;
     }
-    eprint!("Write it? [y/N] ");
+    to_stderr("Write it? [y/N] ");
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")

@@ -4,16 +4,20 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use htm_core::Ontology;
 use htm_core::ontology::{ChangeKind, DOCUMENT_VERSION, Descriptions, Imported, OntologyDocument};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
 use super::change;
 use crate::args::{DocumentFormat, ExportArgs, ImportTagsArgs, LayArgs};
 use crate::codes;
+use crate::destination;
 use crate::error::CliError;
-use crate::output::{Output, count, one_line, plain};
+use crate::output::{Output, count, one_line, plain, plain_json};
 
 /// The most bytes of a file. No ontology is as large.
 const MAX_BYTES: u64 = 32 << 20;
@@ -26,7 +30,7 @@ pub(super) async fn export(
     let file = args.output.as_deref();
     let format = args.format.or_else(|| file.and_then(by_name)).unwrap_or(DocumentFormat::Json);
     let document = ontology.export().await?;
-    write(file, &print(&document, format)?, document.tags.len(), output)
+    write(file, format, &print(&document, format)?, document.tags.len(), output)
 }
 
 /// Reads the document of a file, before the database is opened.
@@ -67,16 +71,27 @@ pub(super) async fn import(
 }
 
 /// Writes to a file and reports it, or writes only the text to standard output.
-pub(super) fn write(file: Option<&Path>, text: &str, tags: usize, output: &Output) -> Result<(), CliError> {
+pub(super) fn write(
+    file: Option<&Path>,
+    format: impl ValueEnum,
+    text: &str,
+    tags: usize,
+    output: &Output,
+) -> Result<(), CliError> {
     let text = text.trim_end_matches('\n');
     let Some(file) = file else {
-        output.line(text);
+        let format = format.to_possible_value();
+        match format.as_ref().map_or("", PossibleValue::get_name) {
+            "json" => output.line(&plain_json(text)),
+            format if output.is_json() => output.json(&json!({ "format": format, "text": text })),
+            _ => output.line(text),
+        }
         return Ok(());
     };
     let name = file.display().to_string();
-    std::fs::write(file, format!("{text}\n"))
+    destination::replace(file, &format!("{text}\n"))
         .map_err(CliError::io(format!("{} cannot be written", one_line(&name, 200))))?;
-    output.value(&serde_json::json!({ "file": name, "tags": tags }), || {
+    output.value(&json!({ "file": name, "tags": tags }), || {
         format!("{} written to {}", count(tags, "tag"), plain(&name))
     });
     Ok(())
@@ -121,10 +136,12 @@ fn print(document: &OntologyDocument, format: DocumentFormat) -> Result<String, 
             serde_saphyr::to_string_with_options(document, options).map_err(|error| error.to_string())
         }
     };
-    printed.map_err(|reason| {
-        CliError::new(codes::ONTOLOGY_INVALID, format!("the ontology cannot be written: {reason}"))
-            .with_hint("try the other format")
-    })
+    printed.map_err(unprintable)
+}
+
+pub(super) fn unprintable(reason: String) -> CliError {
+    CliError::new(codes::ONTOLOGY_INVALID, format!("the ontology cannot be written: {reason}"))
+        .with_hint("try another format")
 }
 
 #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use htm_core::ontology::TagUse;
 use htm_core::{Ontology, TagTree};
 use serde::Serialize;
 
-use super::exchange::write;
+use super::exchange;
 use crate::args::{TreeArgs, TreeFormat};
 use crate::drawing;
 use crate::error::CliError;
@@ -31,18 +31,19 @@ pub(super) async fn tree(ontology: &Ontology<'_>, args: &TreeArgs, output: &Outp
         Some(_) if !roots.is_empty() => format!("{} in {}", roots[0].tag, ontology.namespace()),
         _ => format!("Tags of {}", ontology.namespace()),
     };
+    let colours = file.is_none() && !output.is_json() && console::colors_enabled();
     let drawn = match format {
         TreeFormat::Text if roots.is_empty() => "no such tags".into(),
-        TreeFormat::Text => drawing::text(&roots, file.is_none() && console::colors_enabled()),
+        TreeFormat::Text => drawing::text(&roots, colours),
         TreeFormat::Mermaid => drawing::mermaid(&title, &roots),
         TreeFormat::Svg => drawing::svg(&title, &roots),
         TreeFormat::Json => {
             let forest = Forest { namespace: ontology.namespace(), tags: &roots };
-            serde_json::to_string(&forest).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
+            serde_json::to_string(&forest).map_err(|error| exchange::unprintable(error.to_string()))?
         }
     };
     let tags = roots.iter().flat_map(TagTree::iter).count();
-    write(file, &drawn, tags, output)
+    exchange::write(file, format, &drawn, tags, output)
 }
 
 fn by_name(file: &Path) -> Option<TreeFormat> {
