@@ -23,6 +23,8 @@ mod claims;
 mod governor;
 #[path = "jobs/learning.rs"]
 mod learning;
+#[path = "jobs/put_off.rs"]
+mod put_off;
 #[path = "jobs/refused.rs"]
 mod refused;
 #[path = "jobs/restored.rs"]
@@ -47,6 +49,8 @@ enum Behaviour {
     Succeed,
     Fail(ProviderErrorKind),
     RefuseTextWith(&'static str),
+    /// Fails as a whole if it gets such a text.
+    FailOn(&'static str),
     PanicOn(&'static str),
     /// Makes vectors that the database refuses.
     SpoilTextWith(&'static str),
@@ -86,6 +90,7 @@ impl Handler for Scripted {
         match self.behaviour {
             Behaviour::Fail(kind) => fail(kind),
             Behaviour::RefuseTextWith(word) if has(word) => fail(ProviderErrorKind::BadInput),
+            Behaviour::FailOn(word) if has(word) => fail(ProviderErrorKind::Server),
             Behaviour::PanicOn(word) if has(word) => panic!("scripted"),
             Behaviour::SpoilTextWith(word) => Ok(items
                 .iter()

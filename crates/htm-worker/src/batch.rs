@@ -70,11 +70,7 @@ impl LeasedBatch {
 
 impl Drop for LeasedBatch {
     fn drop(&mut self) {
-        let mut ids = self.held.ids();
-        for job in &self.jobs {
-            ids.remove(&job.id);
-        }
-        drop(ids);
+        self.held.release(self.jobs.iter().map(|job| job.id.as_str()), self.lease.claimed_at);
         self.held.gauge.dec_by(self.jobs.len() as i64);
         if !self.settled.load(Ordering::Acquire) {
             self.held.leave_behind();
@@ -101,6 +97,16 @@ impl Held {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Releases the jobs of a claim. One whose lease was lost may be held under a later claim by now.
+    fn release<'a>(&self, jobs: impl Iterator<Item = &'a str>, claimed_at: DateTime<Utc>) {
+        let mut ids = self.ids();
+        for job in jobs {
+            if ids.get(job) == Some(&claimed_at) {
+                ids.remove(job);
+            }
+        }
+    }
+
     pub(crate) fn snapshot(&self) -> Vec<String> {
         self.ids().keys().cloned().collect()
     }
@@ -116,5 +122,21 @@ impl Held {
 
     pub(crate) fn take_left_behind(&self) -> bool {
         self.left_behind.swap(false, Ordering::AcqRel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_that_lost_its_lease_leaves_later_claims() {
+        let held = Held::new(Gauge::default());
+        let (first, second) = (DateTime::UNIX_EPOCH, Utc::now());
+        held.ids().extend([("lost".to_owned(), second), ("kept".to_owned(), first)]);
+        held.release(["lost", "kept"].into_iter(), first);
+        assert_eq!(held.snapshot(), ["lost"]);
+        held.release(["lost"].into_iter(), second);
+        assert!(held.snapshot().is_empty());
     }
 }

@@ -59,7 +59,7 @@ pub(crate) struct Worked<S, T> {
 #[derive(Clone, Debug)]
 pub(crate) enum Setback {
     /// Its call failed. All items of the call have the same `jitter`, from 0 to 1, so that they are retried together,
-    /// as a batch.
+    /// as a batch, and as smaller ones in later attempts.
     Failed { error: ProviderError, jitter: f64 },
     /// The work failed for this reason, without a provider.
     Undone { reason: String, fault: Fault },
@@ -71,7 +71,7 @@ impl<H: Handler> Dispatcher<H> {
     /// Processes items in as many calls as needed.
     pub(crate) async fn work(&self, mut items: Vec<Item<H::Subject>>) -> Worked<H::Subject, H::Output> {
         let mut worked = Worked { results: Vec::with_capacity(items.len()), setbacks: Vec::new() };
-        items.sort_by_key(|item| Reverse(item.priority));
+        items.sort_by_key(|item| (Reverse(item.priority), item.attempt));
         let mut left = VecDeque::from(items);
         let has_provider = self.handler.model().is_some();
         while !left.is_empty() {

@@ -16,6 +16,8 @@ pub struct Item<S = Text> {
     pub namespace: String,
     /// The job's priority. Larger is served first.
     pub priority: i32,
+    /// The number of this attempt, from 1.
+    pub attempt: i32,
     /// The tokens that the provider reads; 0 without a provider.
     pub tokens: u32,
     /// Whether they are taken from the namespace's budget.
@@ -82,6 +84,7 @@ pub async fn texts(pool: &PgPool, jobs: &[Claimed]) -> htm_core::Result<Subjects
             job: job.id.clone(),
             namespace: text.namespace.clone(),
             priority: job.priority,
+            attempt: job.attempt,
             tokens: text.tokens.max(0) as u32,
             has_budget: text.has_budget,
             subject: Text { node, revision, content: text.content.clone() },

@@ -192,7 +192,8 @@ begin
 end $$;
 
 -- Records the end of a call. in_kind is one of:
--- 'answered'; 'limited' (429: the wait is in_retry_after_ms, else in_wait_ms, doubled with each one in a row);
+-- 'answered'; 'limited' (429: the wait is in_retry_after_ms, else in_wait_ms, doubled with each one in a row; of calls
+-- that were in flight together, the first one counts);
 -- 'permanent' (the breaker opens at once, because a rejected key does not recover by itself); 'transient' (the breaker
 -- opens after in_threshold in a row).
 -- The breaker is open for in_open_ms, doubled with each opening in a row up to in_cap_ms. Only its trial closes an open
@@ -219,9 +220,13 @@ begin
     if not found then return; end if;
     if in_kind = 'limited' then
         -- A trial that is limited shows that the provider works.
-        p.resume_at := greatest(p.resume_at, moment + coalesce(in_retry_after_ms,
-                           least(in_cap_ms, in_wait_ms * power(2, least(p.limits, 20)))) * interval '1 millisecond');
-        p.limits := p.limits + 1;
+        if p.resume_at is null or p.resume_at <= moment then
+            p.resume_at := moment + coalesce(in_retry_after_ms,
+                               least(in_cap_ms, in_wait_ms * power(2, least(p.limits, 20)))) * interval '1 millisecond';
+            p.limits := p.limits + 1;
+        else
+            p.resume_at := greatest(p.resume_at, moment + in_retry_after_ms * interval '1 millisecond');
+        end if;
     end if;
     if p.breaker = 'closed' or in_trial then
         if in_kind in ('answered', 'limited') then

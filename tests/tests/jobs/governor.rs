@@ -271,3 +271,46 @@ async fn while_a_trial_is_under_way_nobody_waits_for_its_deadline() {
     end(&db, trial).await;
     end(&db, ask(&db, 1, LIVE, Turn::Once).await).await;
 }
+
+/// Ten calls in flight meet one limit.
+#[tokio::test]
+async fn calls_that_are_limited_together_count_once() {
+    let db = TestDatabase::new().await;
+    let limited = |retry_after: Option<u64>| {
+        let kind = FailureKind::Limited {
+            retry_after: retry_after.map(Duration::from_secs),
+            wait: Duration::from_secs(1),
+        };
+        CallFailure { reason: "provider_rate_limited".into(), kind }
+    };
+    let held = async || {
+        db.count("select ceil(extract(epoch from resume_at - clock_timestamp()))::bigint from htm.providers")
+            .await
+    };
+    // Without a hold, with one that is over, and with one that is over again.
+    for (wave, expected) in [1, 2, 4].into_iter().enumerate() {
+        let mut grants = Vec::new();
+        for _ in 0..10 {
+            let Leave::Granted(grant) = ask(&db, 1, LIVE, Turn::New).await.leave else { panic!("held") };
+            grants.push(grant);
+        }
+        for grant in grants {
+            governor::finish(&db.pool, MODEL, grant, Some(&limited(None)), BREAKER).await.unwrap();
+        }
+        assert_eq!(held().await, expected, "wave {wave}");
+        sqlx::query("update htm.providers set resume_at = now() - interval '1 second'")
+            .execute(&db.pool)
+            .await
+            .unwrap();
+    }
+    // What a provider says counts all the same.
+    let mut grants = Vec::new();
+    for _ in 0..2 {
+        let Leave::Granted(grant) = ask(&db, 1, LIVE, Turn::New).await.leave else { panic!("held") };
+        grants.push(grant);
+    }
+    for (grant, seconds) in grants.into_iter().zip([5, 60]) {
+        governor::finish(&db.pool, MODEL, grant, Some(&limited(Some(seconds))), BREAKER).await.unwrap();
+    }
+    assert_eq!(held().await, 60);
+}

@@ -100,8 +100,15 @@ impl Handler for LearnHandler {
         let mut items = Vec::with_capacity(payloads.len());
         for (job, Learning { namespace, .. }) in payloads {
             let subject = Arc::new(learning::evidence(pool, &namespace).await?);
-            let (job, priority) = (job.id.clone(), job.priority);
-            items.push(Item { job, namespace, priority, tokens: 0, has_budget: false, subject });
+            items.push(Item {
+                job: job.id.clone(),
+                namespace,
+                priority: job.priority,
+                attempt: job.attempt,
+                tokens: 0,
+                has_budget: false,
+                subject,
+            });
         }
         Ok(Subjects { items, superseded: Vec::new(), undecoded })
     }

@@ -125,9 +125,11 @@ fn message(turn: &Turn) -> ChatCompletionRequestMessage {
     }
 }
 
-/// OpenAI's reasoning models answer 400 to any temperature but the default.
+/// OpenAI's reasoning models answer 400 to any temperature but the default. Gateways put a provider before the name
+/// (`azure/o3-mini`).
 fn takes_temperature(model: &str) -> bool {
-    !["o1", "o3", "o4", "gpt-5", "gpt-6"].iter().any(|reasoning| model.starts_with(reasoning))
+    let name = model.rsplit('/').next().unwrap_or(model);
+    !["o1", "o3", "o4", "gpt-5", "gpt-6"].iter().any(|reasoning| name.starts_with(reasoning))
 }
 
 /// Whether a server rejected the schema and not the texts. Servers without structured output answer 400 and name
@@ -144,6 +146,13 @@ fn is_about_schema(error: &ProviderError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reasoning_model_is_known_behind_a_gateway() {
+        let taking = ["gpt-4.1", "openai/gpt-4.1-mini", "llama3.1"].map(takes_temperature);
+        let refusing = ["o3-mini", "azure/o3-mini", "openrouter/openai/gpt-5-mini"].map(takes_temperature);
+        assert_eq!((taking, refusing), ([true; 3], [false; 3]));
+    }
 
     #[test]
     fn a_refused_schema_is_told_from_a_refused_text() {

@@ -6,6 +6,9 @@
 -- :reasons text[] what happened
 -- :patience_ms bigint for which a job may be put off without charge: then it is parked until somebody retries it
 --
+-- The time for which a job is put off does not have that for which it was due and nobody claimed it: a queue may be
+-- paused, and a backlog may be long. `deferred_since` moves on by it.
+--
 -- A job that was tried and did not end its worker is no suspect any more (claim_jobs.sql).
 --
 -- A budget that was raised or removed since the refusal has room: its job is due at once. The budget is locked, so that
@@ -16,11 +19,14 @@
 with held as (
     select j.id, f.delay_ms, f.charged, f.reason, f.budget_at, f.tokens, j.metadata -> 'namespace' as namespace,
            f.dead or (f.charged and j.attempts >= j.max_attempts) as dead,
-           not f.dead and not f.charged
-               and (j.metadata -> 'deferred_since')::timestamptz < now() - :patience_ms * interval '1 millisecond' as too_old
+           put_off.since,
+           not f.dead and not f.charged and put_off.since < now() - :patience_ms * interval '1 millisecond' as too_old
       from unnest(:jobs::text[], :delays_ms::bigint[], :charged::boolean[], :dead::boolean[], :parked_until::timestamptz[],
                   :tokens::bigint[], :reasons::text[]) as f(id, delay_ms, charged, dead, budget_at, tokens, reason)
       join apalis.jobs j on j.id = f.id
+     cross join lateral (
+           select coalesce((j.metadata -> 'deferred_since')::timestamptz + greatest(j.lock_at - j.run_at, interval '0'),
+                           now()) as since) put_off
      where j.id = any (:jobs::text[]) and j.status = 'Running' and j.lock_by || '' = :worker and j.lock_at = :claimed_at
      order by j.id
        for update of j
@@ -30,7 +36,7 @@ with held as (
      order by namespace -- as all who lock several
        for share
 ), failed as (
-    select h.id, h.delay_ms, h.charged, h.reason, h.dead, h.too_old and h.budget_at is null as too_old,
+    select h.id, h.delay_ms, h.charged, h.reason, h.dead, h.since, h.too_old and h.budget_at is null as too_old,
            case when b.namespace is not null then h.budget_at end as budget_at
       from held h
       -- As htm.spend refuses.
@@ -48,8 +54,7 @@ update apalis.jobs j
        metadata    = case when f.dead or f.charged then delete(j.metadata, array['deferred_since', 'losses'])
                           when f.budget_at is not null then delete(j.metadata, 'deferred_since') || hstore('parked', 'budget')
                           when f.too_old then j.metadata || hstore('parked', 'age')
-                          else j.metadata || hstore('deferred_since',
-                                                    coalesce(j.metadata -> 'deferred_since', now()::text)) end,
+                          else j.metadata || hstore('deferred_since', f.since::text) end,
        lock_by     = null,
        lock_at     = null
   from failed f
