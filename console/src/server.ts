@@ -46,14 +46,67 @@ export function usePolled(answer: Pick<Answer<unknown>, "isLoading" | "reload">,
   }, [milliseconds]);
 }
 
+/** What was read of a list. */
+export interface Paged<Item> {
+  items: Item[];
+  hasMore: boolean;
+  isLoading: boolean;
+  error: HtmError | undefined;
+  /** Reads the next page, or the one that failed. */
+  more: () => void;
+}
+
+interface Page<Item, Cursor> {
+  items: Item[];
+  next?: Cursor | null;
+}
+
+/** A list, a page at a time. It begins again when the dependencies change; until then the former one stays. */
+export function usePaged<Item, Cursor>(
+  read: (cursor: Cursor | undefined, signal: AbortSignal) => Promise<Page<Item, Cursor>>,
+  dependencies: readonly unknown[],
+): Paged<Item> {
+  const [state, setState] = useState<Page<Item, Cursor>>({ items: [] });
+  const [isLoading, setLoading] = useState(true);
+  const [error, setError] = useState<HtmError>();
+  const running = useRef<AbortController>(null);
+  const ask = useCallback((former: Page<Item, Cursor> | undefined) => {
+    running.current?.abort();
+    const abort = new AbortController();
+    running.current = abort;
+    setLoading(true);
+    setError(undefined);
+    read(former?.next ?? undefined, abort.signal).then(
+      (page) => {
+        if (abort.signal.aborted) return;
+        setState({ items: [...(former?.items ?? []), ...page.items], next: page.next });
+        setLoading(false);
+      },
+      (failure) => {
+        if (abort.signal.aborted) return;
+        setError(asError(failure));
+        setLoading(false);
+      },
+    );
+  }, dependencies);
+  useEffect(() => {
+    ask(undefined);
+    return () => running.current?.abort();
+  }, dependencies);
+  const more = (): void => ask(state.items.length > 0 ? state : undefined);
+  return { items: state.items, hasMore: Boolean(state.next), isLoading, error, more };
+}
+
 /** The event when the server no longer knows who is signed in. */
 export const SIGNED_OUT = "console:signed-out";
 
 /** Any failure as an error with a code. */
 export function asError(error: unknown): HtmError {
-  if (error instanceof HtmError) {
-    if (error.status === 401) dispatchEvent(new Event(SIGNED_OUT));
-    return error;
+  if (!(error instanceof HtmError)) {
+    // A fault of the page: the browser's log has its place in the code.
+    console.error(error);
+    return new HtmError("page_failed", `The page failed: ${error}`, { hint: "Load the page again.", cause: error });
   }
-  throw error;
+  if (error.status === 401) dispatchEvent(new Event(SIGNED_OUT));
+  return error;
 }

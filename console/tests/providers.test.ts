@@ -181,6 +181,29 @@ test("a budget is set, spent, changed and removed", async () => {
   await page.context().close();
 });
 
+test("another model is limited, what is not changed stays, and it is undone", async () => {
+  const model = "openai/spare";
+  await fixture.server.api("/v1/providers", { model, requests_per_minute: 60, concurrent_calls: 4 }, "PATCH");
+  const limits = (): Promise<string[]> =>
+    fixture.server.sql(`select requests_per_minute, tokens_per_minute, concurrent_calls from htm.providers where model = '${model}'`);
+  const page = await fixture.page("/console/pipeline/providers");
+  await page.getByRole("button", { name: "Limit another model" }).click();
+  const dialog = page.getByRole("dialog", { name: "Limit a model" });
+  await dialog.getByLabel("Tokens a minute").fill("5000");
+  await dialog.getByLabel("Model, as in").fill(model);
+  assert.equal(await dialog.getByLabel("Requests a minute").inputValue(), "60");
+  await dialog.getByLabel("Calls at once").fill("");
+  // It is set by somebody else, and the page may not know it yet.
+  await fixture.server.api("/v1/providers", { model, requests_per_minute: 30 }, "PATCH");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const undo = page.locator(".notice", { hasText: `The limits of ${model} are changed.` }).getByRole("button", { name: "Undo" });
+  await undo.waitFor();
+  assert.deepEqual(await limits(), ["30|5000|"]);
+  await undo.click();
+  await until(async () => (await limits()).join() === "30||4");
+  await page.context().close();
+});
+
 test("tokens are shown by day and namespace, as the database counts them", async () => {
   const page = await fixture.page("/console/pipeline/providers");
   const usage = page.getByRole("region", { name: "Tokens by day" }).first();

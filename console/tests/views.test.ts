@@ -54,6 +54,60 @@ test("an edit beside another one is shown and not lost", async () => {
   await page.context().close();
 });
 
+test("a null in the metadata of a memory stays while the rest is edited", async () => {
+  const memory = { content: "Some of this is not known yet.", metadata: { ticket: null, team: "a" } };
+  const { node } = await fixture.server.api<{ node: number }>("/v1/memories", { ...memory, namespace: "atlas", robot: "ada" });
+  const page = await fixture.page(`/console/memories/${node}?edit=yes`);
+  const metadata = page.getByLabel("Metadata", { exact: true });
+  const save = page.getByRole("button", { name: "Save" });
+  await metadata.fill('{ "ticket": null, "team": null }');
+  await save.click();
+  await page.getByText("An entry cannot become null").waitFor();
+  await metadata.fill('{ "ticket": null, "team": "b" }');
+  // The draft is put on top of another edit.
+  await fixture.server.api(`/v1/memories/${node}`, { content: "Most of this is known.", any_robot: true }, "PATCH");
+  await save.click();
+  await page.getByText("The text was edited meanwhile.").waitFor();
+  await save.click();
+  await page.getByRole("heading", { level: 1, name: "Most of this is known." }).waitFor();
+  const edited = await fixture.server.api<{ metadata: unknown }>(`/v1/memories/${node}`);
+  assert.deepEqual(edited.metadata, { ticket: null, team: "b" });
+  await page.context().close();
+});
+
+test("a page that came over plain HTTP from another machine writes", async () => {
+  const { id } = await written("Somebody reads this from another machine.");
+  const page = await fixture.page(`/console/memories/${id}`);
+  // What browsers leave out there.
+  await page.evaluate("delete Crypto.prototype.randomUUID");
+  await page.getByRole("button", { name: "Forget" }).click();
+  await page.locator(".notice", { hasText: "is forgotten" }).getByRole("button", { name: "Undo" }).click();
+  await until(async () => (await fixture.server.api<Memory>(`/v1/memories/${id}`)).id === id);
+  await page.context().close();
+});
+
+test("a fault of the page is shown, and its buttons can be used again", async () => {
+  await fixture.server.api("/v1/queues/htm.tag/pause", { reason: "a test" });
+  // Not `fixture.page`, which fails with any fault of a page.
+  const page = await fixture.browser.newPage();
+  await page.goto(`${fixture.server.url}/console/pipeline`);
+  const resume = page.getByRole("button", { name: "Resume htm.tag" });
+  await resume.waitFor();
+  await page.evaluate("void (Crypto.prototype.getRandomValues = () => { throw new TypeError('no bytes'); })");
+  const fault = "The page failed: TypeError: no bytes";
+  await resume.click();
+  await page.locator(".toasts").getByText(fault).waitFor();
+  await until(() => resume.isEnabled());
+  await page.getByRole("button", { name: "Pause … htm.embed" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox").fill("somebody looks at it");
+  await dialog.getByRole("button", { name: "Pause" }).click();
+  await dialog.getByText(fault).waitFor();
+  assert.ok(await dialog.getByRole("button", { name: "Pause" }).isEnabled());
+  await page.close();
+  await fixture.server.api("/v1/queues/htm.tag/resume", {});
+});
+
 test("a memory shows what it is related to", async () => {
   const [old, renewed] = [await written("Staging is on port 5432."), await written("Staging is on port 5433.")];
   await fixture.server.api(`/v1/memories/${renewed.id}/relations`, { kind: "supersedes", to: old.id, reason: "it moved", robot: "ada", namespace: "atlas" });
@@ -167,6 +221,23 @@ test("nothing serious is found by axe, at any width", async () => {
     await page.getByText("Where these tags come from").click();
     await page.getByRole("columnheader", { name: "Confidence" }).waitFor();
   });
+});
+
+test("a page of the audit log is added once, however often it is asked for", async () => {
+  await fixture.server.sql("insert into htm.audit_log (actor, action) select 'ada', 'keys.create' from generate_series(1, 150)");
+  const page = await fixture.page("/console/keys?tab=audit");
+  const more = page.getByRole("button", { name: "Show more" });
+  // At once: no answer comes between the clicks.
+  await more.evaluate((button: HTMLElement) => {
+    button.click();
+    button.click();
+  });
+  await more.waitFor({ state: "detached" });
+  await page.waitForLoadState("networkidle");
+  const entries = await fixture.server.sql("select id from htm.audit_log union all select id from htm.tag_changes");
+  assert.ok(entries.length < 200, "two pages are all");
+  assert.equal(await page.locator("tbody tr").count(), entries.length);
+  await page.context().close();
 });
 
 test("a key is made, and from then on people sign in", async () => {

@@ -71,9 +71,18 @@ export function queryOf(fields: object = {}): string {
 export function headersOf(call: Call, options: EditOptions): Record<string, string> {
   const headers: Record<string, string> = {};
   if (call.body) headers["Content-Type"] = "application/json";
-  if (call.takesKey) headers["Idempotency-Key"] = options.idempotencyKey ?? crypto.randomUUID();
+  if (call.takesKey) headers["Idempotency-Key"] = options.idempotencyKey ?? randomUuid();
   if (options.ifRevision !== undefined) headers["If-Match"] = `"${options.ifRevision}"`;
   return headers;
+}
+
+/** A UUID of version 4. Browsers have `crypto.randomUUID` over TLS and on their own machine only. */
+function randomUuid(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 /** Whether the same request may succeed in a moment. */

@@ -16,6 +16,17 @@ test("a lost answer does not write twice", async () => {
   assert.deepEqual(memories.map((it) => it.id), [node]);
 });
 
+test("each write has a key of its own, also on a page that was not loaded over TLS", async (context) => {
+  // Such a page has the rest of `crypto`.
+  context.mock.method(crypto, "randomUUID", () => assert.fail("there is no such function"));
+  const { fetch, requests } = gives(() => Response.json({}));
+  const client = new Htm({ fetch });
+  for (let call = 0; call < 100; call += 1) await client.memories.create({ content: "once" });
+  const keys = requests.map((init) => new Headers(init.headers).get("Idempotency-Key") ?? "");
+  for (const key of keys) assert.match(key, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  assert.equal(new Set(keys).size, 100);
+});
+
 test("a key of the caller holds over calls", async () => {
   const namespace = ownNamespace();
   const options = { idempotencyKey: namespace };

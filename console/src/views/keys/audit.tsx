@@ -1,43 +1,35 @@
 // The audit log: who did what.
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Awaited, Empty, ShowMore, Time } from "../../components/basics";
+import { Empty, Problem, ShowMore, Time } from "../../components/basics";
 import { Heads, TableBox } from "../../components/table-box";
-import { attempt } from "../../components/toasts";
-import { htm, useAnswer } from "../../server";
+import { htm, usePaged } from "../../server";
 import { Details } from "./audit-details";
 
 const PAGE = 100;
 
 export function AuditLog(): JSX.Element {
-  const answer = useAnswer((signal) => htm.keys.audit({ limit: PAGE }, { signal }), []);
-  const [more, setMore] = useState<models.AuditLog[]>([]);
-  useEffect(() => setMore([]), [answer.value]);
+  const { items, hasMore, isLoading, error, more } = usePaged(async (cursor: string | undefined, signal) => {
+    const { entries, next } = await htm.keys.audit({ limit: PAGE, cursor }, { signal });
+    return { items: entries, next };
+  }, []);
   return (
-    <Awaited answer={answer}>
-      {(first) => {
-        const entries = [first, ...more].flatMap((page) => page.entries);
-        const next = (more.at(-1) ?? first).next;
-        const show = async (): Promise<void> => {
-          const page = await htm.keys.audit({ limit: PAGE, cursor: next });
-          setMore((more) => [...more, page]);
-        };
-        return entries.length === 0 ? (
-          <Empty>
-            <p>Nothing yet. Changes of keys, quotas, tags and policies, and what is erased, come here.</p>
-          </Empty>
-        ) : (
-          <>
-            <Table entries={entries} />
-            {next && (
-              <ShowMore act={() => void attempt(show)} />
-            )}
-          </>
-        );
-      }}
-    </Awaited>
+    <>
+      {items.length > 0 && <Table entries={items} />}
+      {error && <Problem error={error} retry={more} />}
+      {items.length === 0 && isLoading && (
+        <p class="waiting" role="status">
+          Loading …
+        </p>
+      )}
+      {items.length === 0 && !isLoading && !error && (
+        <Empty>
+          <p>Nothing yet. Changes of keys, quotas, tags and policies, and what is erased, come here.</p>
+        </Empty>
+      )}
+      {hasMore && <ShowMore act={more} isBusy={isLoading} />}
+    </>
   );
 }
 

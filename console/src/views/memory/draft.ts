@@ -30,7 +30,7 @@ export function draftOf(memory: models.Node): Draft {
   };
 }
 
-export function mistakesOf(draft: Draft): Mistakes {
+export function mistakesOf(draft: Draft, memory: models.Node): Mistakes {
   const mistakes: Mistakes = {};
   const importance = Number(draft.importance);
   if (!draft.content.trim()) mistakes.content = "The text is empty. To get rid of the memory, forget it.";
@@ -38,8 +38,8 @@ export function mistakesOf(draft: Draft): Mistakes {
     mistakes.importance = "A number from 1 to 10.";
   const metadata = parsed(draft.metadata);
   if (metadata === undefined) mistakes.metadata = 'This is no JSON object. One looks like this: {"ticket": 7}';
-  else if (Object.values(metadata).includes(null)) {
-    mistakes.metadata = "An entry cannot be null: it would be removed. Leave it out.";
+  else if (Object.entries(metadata).some(([name, value]) => value === null && metadataOf(memory)[name] !== null)) {
+    mistakes.metadata = "An entry cannot become null: it would be removed. Leave it out.";
   }
   return mistakes;
 }
@@ -53,7 +53,7 @@ export function changesOf(draft: Draft, memory: models.Node): models.MemoryEdit 
   for (const field of ["type", "source", "key"] as const) {
     if (draft[field].trim() !== former[field]) changes[field] = draft[field].trim() || null;
   }
-  const metadata = entriesChanged(parsed(former.metadata) ?? {}, parsed(draft.metadata) ?? {});
+  const metadata = entriesChanged(metadataOf(memory), parsed(draft.metadata) ?? {});
   if (Object.keys(metadata).length > 0) changes.metadata = metadata;
   const added = without(draft.tags, former.tags);
   const removed = without(former.tags, draft.tags);
@@ -79,14 +79,15 @@ export function rebased(draft: Draft, base: models.Node, newer: models.Node): Dr
   ];
   const typed = parsed(draft.metadata);
   if (typed) {
-    const merged = { ...parsed(latest.metadata), ...entriesChanged(parsed(former.metadata) ?? {}, typed) };
-    result.metadata = JSON.stringify(
-      Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null)),
-      null,
-      2,
-    );
+    const changed = entriesChanged(metadataOf(base), typed);
+    const merged = Object.entries({ ...metadataOf(newer), ...changed }).filter(([name]) => changed[name] !== null);
+    result.metadata = JSON.stringify(Object.fromEntries(merged), null, 2);
   }
   return result;
+}
+
+function metadataOf({ metadata }: models.Node): Fields {
+  return isFields(metadata) ? metadata : {};
 }
 
 /** The object of a JSON text. */

@@ -30,7 +30,7 @@ export function Edit({ memory, reload }: Properties): JSX.Element {
   const [error, setError] = useState<HtmError>();
   const [isActing, setActing] = useState(false);
   const [isTried, setTried] = useState(false);
-  const mistakes = mistakesOf(draft);
+  const mistakes = mistakesOf(draft, base);
   const isDirty = isChanged(draft, base);
   useTitle(`Edit memory ${memory.id}`);
   useKept(memory.id, draft, base);

@@ -18,24 +18,25 @@ const FIELDS = [
 interface Properties {
   /** None: it is asked for. */
   model: string | undefined;
-  limits: Numbers | undefined;
+  known: readonly models.Provider[];
   onClose: () => void;
   reload: () => void;
 }
 
-export function LimitsDialog({ model, limits, onClose, reload }: Properties): JSX.Element {
-  const before: Numbers = {
-    requests_per_minute: limits?.requests_per_minute ?? null,
-    tokens_per_minute: limits?.tokens_per_minute ?? null,
-    concurrent_calls: limits?.concurrent_calls ?? null,
-  };
+export function LimitsDialog({ model, known, onClose, reload }: Properties): JSX.Element {
   const [name, setName] = useState(model ?? "");
-  const [numbers, setNumbers] = useState(before);
+  const [typed, setTyped] = useState<Numbers>({});
+  const of = name.trim();
+  const before: Numbers = known.find(({ model }) => model === of) ?? {};
+  const numbers = { ...before, ...typed };
+  const changed = FIELDS.map(({ name }) => name).filter((name) => (numbers[name] ?? null) !== (before[name] ?? null));
+  // A limit that is not sent stays, also one that somebody else has set meanwhile.
+  const set = (limits: Numbers): Promise<unknown> =>
+    htm.models.setLimits({ model: of, ...Object.fromEntries(changed.map((name) => [name, limits[name] ?? null])) });
   const act = async (): Promise<void> => {
-    const of = { model: name.trim() };
-    await htm.models.setLimits({ ...of, ...numbers });
-    say(`The limits of ${of.model} are changed.`, async () => {
-      await htm.models.setLimits({ ...of, ...before });
+    await set(numbers);
+    say(`The limits of ${of} are changed.`, async () => {
+      await set(before);
       reload();
     });
     reload();
@@ -44,7 +45,7 @@ export function LimitsDialog({ model, limits, onClose, reload }: Properties): JS
     <Confirm
       title={model ? `Limits of ${model}` : "Limit a model"}
       verb="Save"
-      isReady={name.trim() !== ""}
+      isReady={of !== "" && changed.length > 0}
       act={act}
       onClose={onClose}
     >
@@ -74,8 +75,8 @@ export function LimitsDialog({ model, limits, onClose, reload }: Properties): JS
               placeholder="No limit"
               value={numbers[name] ?? ""}
               onInput={(event) =>
-                setNumbers({
-                  ...numbers,
+                setTyped({
+                  ...typed,
                   [name]: event.currentTarget.value === "" ? null : Number(event.currentTarget.value),
                 })
               }

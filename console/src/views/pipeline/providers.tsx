@@ -29,7 +29,7 @@ export function Providers({ queues }: { queues: Answer<models.QueueStats[]> }): 
           </p>
         </div>
         <Awaited answer={providers} isPolled>
-          {(listed) => <Listed providers={withUnlimited(listed, queues.value ?? [])} reload={providers.reload} />}
+          {(listed) => <Listed providers={listed} queues={queues.value ?? []} reload={providers.reload} />}
         </Awaited>
       </section>
       <Budgets />
@@ -52,11 +52,18 @@ function withUnlimited(providers: readonly models.Provider[], queues: readonly m
     .map((model) => ({ model, provider: providers.find((provider) => provider.model === model) }));
 }
 
-function Listed({ providers, reload }: { providers: readonly Known[]; reload: () => void }): JSX.Element {
-  const [limited, setLimited] = useState<Known | "another">();
+interface ListedProperties {
+  providers: readonly models.Provider[];
+  queues: readonly models.QueueStats[];
+  reload: () => void;
+}
+
+function Listed({ providers, queues, reload }: ListedProperties): JSX.Element {
+  const [limited, setLimited] = useState<{ model?: string }>();
+  const all = withUnlimited(providers, queues);
   return (
     <>
-      {providers.length === 0 ? (
+      {all.length === 0 ? (
         <Empty>
           <p>No model is in use yet. The first worker registers one.</p>
         </Empty>
@@ -64,21 +71,21 @@ function Listed({ providers, reload }: { providers: readonly Known[]; reload: ()
         <TableBox label="Models and their limits">
           <Heads columns={["Model", "State", "Limits", { hidden: "Actions" }]} />
           <tbody>
-            {providers.map((known) => (
-              <Row key={known.model} known={known} change={() => setLimited(known)} reload={reload} />
+            {all.map((known) => (
+              <Row key={known.model} known={known} change={() => setLimited({ model: known.model })} reload={reload} />
             ))}
           </tbody>
         </TableBox>
       )}
       <p>
-        <button type="button" class="button" onClick={() => setLimited("another")}>
+        <button type="button" class="button" onClick={() => setLimited({})}>
           Limit another model …
         </button>
       </p>
       {limited && (
         <LimitsDialog
-          model={limited === "another" ? undefined : limited.model}
-          limits={limited === "another" ? undefined : limited.provider}
+          model={limited.model}
+          known={providers}
           onClose={() => setLimited(undefined)}
           reload={reload}
         />

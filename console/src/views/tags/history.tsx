@@ -3,8 +3,7 @@
 import type { JSX } from "preact";
 import type { models } from "htm-memory";
 import { Empty, Problem, Time, count } from "../../components/basics";
-import { htm } from "../../server";
-import { usePaged } from "./data";
+import { htm, usePaged } from "../../server";
 import { useFocusTaker } from "./focus";
 import { useHere } from "./here";
 import { KINDS, concerned } from "./history-text";

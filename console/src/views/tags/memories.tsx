@@ -3,8 +3,7 @@
 import type { JSX } from "preact";
 import { Problem, count, number } from "../../components/basics";
 import { Link, address } from "../../router";
-import { htm } from "../../server";
-import { usePaged } from "./data";
+import { htm, usePaged } from "../../server";
 import { useHere } from "./here";
 
 const PAGE = 20;
