@@ -2,6 +2,8 @@
 
 #[path = "learning/meanwhile.rs"]
 mod meanwhile;
+#[path = "learning/superseded.rs"]
+mod superseded;
 
 use std::time::Duration;
 

@@ -334,3 +334,34 @@ async fn recall_takes_its_hits_into_the_groups_mind() {
     let nothing = ada.recall(&RecallQuery::new("balloon").strategy(Strategy::Fulltext)).await.unwrap();
     assert!(nothing.is_in_working_memory && nothing.recalled.hits.is_empty());
 }
+
+#[tokio::test]
+async fn of_a_recall_that_exceeds_the_budget_the_best_hits_stay() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = htm.group(GROUP).join("ada", options(Some(GroupRole::Active), 30)).await.unwrap();
+    let mut nodes = Vec::new();
+    for times in [9, 7, 5, 3, 1] {
+        nodes.push(remember(&htm, &format!("{:0<40}", "owl ".repeat(times))).await);
+    }
+    let found = ada.recall(&RecallQuery::new("owl").strategy(Strategy::Fulltext)).await.unwrap();
+    let hits: Vec<NodeId> = found.recalled.hits.iter().map(|hit| hit.node.id).collect();
+    assert_eq!(hits, nodes, "the best first");
+    assert_eq!(held(&ada).await, nodes[..3]);
+    // What is added next takes the room of the worst.
+    let next = remember(&htm, &text(1, 20)).await;
+    assert_eq!(ada.add(next).await.unwrap(), [nodes[2], nodes[1]]);
+    assert_eq!(held(&ada).await, [nodes[0], next]);
+}
+
+#[tokio::test]
+async fn a_node_that_is_named_twice_is_added_once() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let (ada, _) = htm.group(GROUP).enter("ada", options(Some(GroupRole::Active), 100)).await.unwrap();
+    let nodes = [remember(&htm, "one").await, remember(&htm, "two").await];
+    assert!(ada.add(&[nodes[1], nodes[0], nodes[1]]).await.unwrap().is_empty());
+    let news = ada.heartbeat(None).await.unwrap();
+    let added: Vec<NodeId> = news.nodes.iter().map(|entry| entry.node).collect();
+    assert_eq!(added, [nodes[1], nodes[0]]);
+}

@@ -239,6 +239,24 @@ async fn filters_hold_for_neighbours_too() {
 }
 
 #[tokio::test]
+async fn a_timeframe_that_is_open_at_both_ends_holds_for_neighbours_too() {
+    let db = TestDatabase::new().await;
+    let htm = by_words(&db);
+    let turns = [
+        (1, "2026-03-09", "we run PostgreSQL 17.2"),
+        (2, "2026-03-10", "since when"),
+        (3, "2026-03-11", "for a year"),
+    ];
+    for (n, day, content) in turns {
+        let at = format!("{day}T12:00:00Z").parse().unwrap();
+        htm.remember(turn("a", n, content).at(at)).await.unwrap();
+    }
+    let apart: TimeExpression = "before 2026-03-10 or since 2026-03-11".parse().unwrap();
+    let hits = found(&htm, RecallQuery::new("PostgreSQL 17.2").timeframe(apart)).await;
+    assert_eq!(hits, ["a1", "a3"], "the turn between them is out of time");
+}
+
+#[tokio::test]
 async fn any_place_and_any_year_can_be_asked_for() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

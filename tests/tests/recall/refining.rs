@@ -303,3 +303,16 @@ async fn what_the_query_shuts_out_no_phrasing_brings_back() {
     found.sort_unstable();
     assert_eq!(found, ["long", "spaces"]);
 }
+
+#[tokio::test]
+async fn what_the_query_shuts_out_stays_out_if_its_phrase_is_relaxed() {
+    let db = TestDatabase::new().await;
+    let htm = with_refine(&filled(&db, &TABS).await, RefineSettings::default());
+    let htm = htm.with_expander(phrasings(&["prefers"]));
+    let recalled = htm.recall(&expanded("\"indentation tabs\" -Mara")).await.unwrap();
+    assert!(recalled.relaxed);
+    assert_eq!(recalled.expansions, ["prefers"]);
+    let mut found = keys(&recalled);
+    found.sort_unstable();
+    assert_eq!(found, ["long", "spaces"]);
+}

@@ -263,10 +263,7 @@ impl Group {
         let held = self.held_in_tx(&mut tx, from).await?;
         let nodes: Vec<NodeId> = match what {
             Transferred::All => held.memory().in_eviction_order().map(|entry| entry.node).collect(),
-            Transferred::Nodes(nodes) => {
-                let mut named = HashSet::new();
-                nodes.iter().copied().filter(|node| named.insert(*node)).collect()
-            }
+            Transferred::Nodes(nodes) => distinct(nodes),
         };
         if let Some(node) = nodes.iter().find(|node| !held.memory().contains(**node)) {
             return Err(not_found(*node));
@@ -371,4 +368,10 @@ impl Group {
         let namespace = self.namespace.as_deref().unwrap_or(&self.htm.settings().namespace);
         errors::unknown(namespace, &self.name)
     }
+}
+
+/// The nodes without duplicates, each at its first place.
+fn distinct(nodes: &[NodeId]) -> Vec<NodeId> {
+    let mut named = HashSet::new();
+    nodes.iter().copied().filter(|node| named.insert(*node)).collect()
 }

@@ -56,11 +56,12 @@ impl Htm {
             true => self.recall_refined(query).await?,
             false => self.search(query, &[]).await?,
         };
-        self.keep_recall(query, &mut recalled).await;
         match query.follow {
             true => self.follow(query, &mut recalled).await?,
             false => succession::order(&mut recalled.hits),
         }
+        // Feedback judges what is seen, at the places where it is seen.
+        self.keep_recall(query, &mut recalled).await;
         if query.as_of.is_some() {
             recalled.hits.iter_mut().for_each(|hit| self.count_tokens_of(&mut hit.node));
         }

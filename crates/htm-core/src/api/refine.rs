@@ -108,8 +108,8 @@ impl Htm {
             ..search.clone().timeframe(timeframe.clone())
         };
         let queries: Vec<RecallQuery> = phrasings.iter().map(ask).collect();
-        let required: Vec<Sign> =
-            if recalled.relaxed { Vec::new() } else { words.required().cloned().collect() };
+        let words = if recalled.relaxed { words.relaxed() } else { words };
+        let required: Vec<Sign> = words.required().cloned().collect();
         let searches = queries.iter().map(|query| self.search_models(query, &required));
         let answers = futures::future::join_all(searches).await;
         let mut lists = vec![std::mem::take(&mut recalled.hits)];

@@ -26,6 +26,18 @@ pub(crate) struct KeptSearch {
     pub(crate) differs: Option<bool>,
 }
 
+impl KeptSearch {
+    /// Adds a memory that is shown in the place of a candidate, with the numbers of that one: verdicts on it count for
+    /// what was found.
+    pub(crate) fn show(&mut self, shown: NodeId, found: NodeId) {
+        let place = |node: NodeId| self.candidates.iter().position(|it| it.node == node);
+        if let (None, Some(at)) = (place(shown), place(found)) {
+            let candidate = KeptCandidate { node: shown, ..self.candidates[at].clone() };
+            self.candidates.insert(at, candidate);
+        }
+    }
+}
+
 /// A recall.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptRecall {
@@ -36,4 +48,23 @@ pub(crate) struct KeptRecall {
     /// The hits, the best first.
     pub(crate) shown: Vec<NodeId>,
     pub(crate) search: KeptSearch,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_in_the_place_of_a_candidate_is_one() {
+        let candidate =
+            |(node, feature)| KeptCandidate { node: NodeId(node), by_trial: None, features: vec![feature] };
+        let candidates = [(1, 0.9), (2, 0.5)].map(candidate).to_vec();
+        let mut search = KeptSearch { candidates, ..KeptSearch::default() };
+        search.show(NodeId(7), NodeId(1));
+        // It was found too, and has its own numbers.
+        search.show(NodeId(2), NodeId(1));
+        search.show(NodeId(8), NodeId(9));
+        let kept: Vec<(i64, f32)> = search.candidates.iter().map(|it| (it.node.0, it.features[0])).collect();
+        assert_eq!(kept, [(7, 0.9), (1, 0.9), (2, 0.5)]);
+    }
 }

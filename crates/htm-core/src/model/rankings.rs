@@ -213,9 +213,13 @@ pub(crate) fn ranking_unknown(namespace: &str, version: i32) -> Error {
 /// The probability of so uneven a result if each side wins with the same probability, two-sided.
 fn sign_test(wins: i64, losses: i64) -> f64 {
     let (count, fewer) = (wins + losses, wins.min(losses));
-    let ln_factorial = |n: i64| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
-    let whole = ln_factorial(count) - count as f64 * 2_f64.ln();
-    let tail: f64 = (0..=fewer).map(|k| (whole - ln_factorial(k) - ln_factorial(count - k)).exp()).sum();
+    // The logarithm of the probability of k wins, by that of one win less.
+    let mut exactly = -(count as f64) * 2_f64.ln();
+    let mut tail = exactly.exp();
+    for k in 1..=fewer {
+        exactly += ((count - k + 1) as f64 / k as f64).ln();
+        tail += exactly.exp();
+    }
     (2.0 * tail).min(1.0)
 }
 
@@ -228,6 +232,7 @@ mod tests {
         // 2 (1 + 10) / 2^10
         assert!((sign_test(9, 1) - 22.0 / 1_024.0).abs() < 1e-12);
         assert_eq!(sign_test(5, 5), 1.0);
+        assert!((sign_test(500_000, 502_000) - 0.045_825).abs() < 1e-6);
         let verdict = |wins, losses| {
             RankingComparison { version: 3, wins, losses, ..RankingComparison::default() }.judged().verdict
         };

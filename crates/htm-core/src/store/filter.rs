@@ -117,7 +117,7 @@ impl Conditions {
 
     /// Whether it is bounded in time.
     pub(crate) fn is_of_a_time(&self) -> bool {
-        self.since.is_some() || self.until.is_some()
+        self.since.is_some() || self.until.is_some() || self.ranges.is_some()
     }
 
     pub(crate) fn required(&self) -> &Required {

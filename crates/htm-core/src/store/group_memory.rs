@@ -103,7 +103,8 @@ pub(crate) async fn sync(
     Ok(Some(Synced { closed, max_tokens, member, delta: Delta { version, complete, rows } }))
 }
 
-/// New working memory entries of nodes of a namespace, in the given order. A node that is not live is an error.
+/// New working memory entries of nodes of a namespace, in the given order: the first is the oldest. A node that is not
+/// live is an error.
 pub(crate) async fn entries_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -116,7 +117,8 @@ pub(crate) async fn entries_in_tx(
     }
 }
 
-/// New working memory entries of the nodes that are live and of this namespace, in the given order.
+/// New working memory entries of the nodes that are live and of this namespace, in the given order: the first is the
+/// oldest.
 pub(crate) async fn live_entries_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -124,8 +126,9 @@ pub(crate) async fn live_entries_in_tx(
 ) -> Result<Vec<Entry>> {
     let rows: Vec<EntryRow> = sql!(
         "select n.id as node, n.content, n.token_count, n.token_encoding, n.importance, n.source, n.created_at, n.revision,
-                now() as added_at, now() as accessed_at, 0::bigint as accesses
-           from unnest(:nodes::bigint[]) with ordinality as u(id, place)
+                u.added_at, u.added_at as accessed_at, 0::bigint as accesses
+           from (select id, place, now() + place * interval '1 microsecond' as added_at
+                   from unnest(:nodes::bigint[]) with ordinality as u(id, place)) u
            join htm.nodes n on n.id = u.id and n.namespace = :namespace and n.deleted_at is null
           order by u.place
             for key share of n"
@@ -159,7 +162,8 @@ impl Changes {
     }
 }
 
-/// Changes the working memory of a locked group of a namespace; `robot` is recorded as the one that added the nodes.
+/// Changes the working memory of a locked group of a namespace; `robot` is recorded as the one that added the nodes, the
+/// first of which is the oldest.
 pub(crate) async fn write_in_tx(
     connection: &mut PgConnection,
     group: GroupId,

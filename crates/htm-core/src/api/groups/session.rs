@@ -6,7 +6,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::inner::{Inner, Op};
-use super::{Group, GroupRole, TransferReceipt, TransferTarget, Transferred};
+use super::{Group, GroupRole, TransferReceipt, TransferTarget, Transferred, distinct};
 use crate::model::context::{Context, ContextOptions};
 use crate::model::error::Result;
 use crate::model::filter::Filter;
@@ -140,7 +140,7 @@ impl GroupSession {
     /// # Errors
     /// As [`GroupMember::add`](super::GroupMember::add).
     pub async fn add(&self, nodes: &[NodeId]) -> Result<Vec<NodeId>> {
-        let evicted = self.inner.write(Op::Add(nodes.to_vec())).await?.removed;
+        let evicted = self.inner.write(Op::Add(distinct(nodes))).await?.removed;
         self.tell().await;
         Ok(evicted)
     }

@@ -63,7 +63,7 @@ impl Htm {
 
     /// Keeps a recall for feedback if its namespace asks for that, and gives it its id.
     pub(crate) async fn keep_recall(&self, query: &RecallQuery, recalled: &mut Recalled) {
-        let Some(search) = recalled.kept.take() else { return };
+        let Some(mut search) = recalled.kept.take() else { return };
         // A look that does not count is not judged either: evaluations, and searches of the program itself.
         let namespaces = self.namespaces_or_own(&query.filter.namespaces);
         let Some(namespace) = namespaces.ok().and_then(|found| Some((*found.first()?).to_owned())) else {
@@ -72,6 +72,11 @@ impl Htm {
         if !query.count_accesses || recalled.hits.is_empty() {
             return;
         }
+        for hit in &recalled.hits {
+            if let Some(found) = &hit.followed_from {
+                search.show(hit.node.id, found.node);
+            }
+        }
         let id = Ulid::new().to_string();
         let ranking = self.ranking_of(&[&namespace]).await;
         self.kept_recalls().keep(KeptRecall {
@@ -79,11 +84,7 @@ impl Htm {
             namespace,
             author: self.actor().into(),
             query: ranking.keeps_text.then(|| query.text.clone()),
-            shown: recalled
-                .hits
-                .iter()
-                .map(|hit| hit.followed_from.as_ref().map_or(hit.node.id, |it| it.node))
-                .collect(),
+            shown: recalled.hits.iter().map(|hit| hit.node.id).collect(),
             search,
         });
         recalled.recall_id = Some(id);

@@ -37,12 +37,9 @@ pub(super) fn inside(text: &str) -> Cow<'_, str> {
 
 fn is_frame(after: &str) -> bool {
     // A model reads past white space, control characters and non-ASCII characters.
-    let skip = |text: &str, more: &[char]| {
-        let unseen = |c: char| c.is_whitespace() || c.is_control() || !c.is_ascii() || more.contains(&c);
-        text.trim_start_matches(unseen).to_owned()
-    };
-    let name: String = skip(after, &['/', '\\']).chars().take(6).collect();
-    name.eq_ignore_ascii_case("memory")
+    let is_passed = |c: char| c.is_whitespace() || c.is_control() || !c.is_ascii() || matches!(c, '/' | '\\');
+    let name = after.trim_start_matches(is_passed).get(..6);
+    name.is_some_and(|name| name.eq_ignore_ascii_case("memory"))
 }
 
 /// Escapes `text` for an attribute, on one line.
@@ -108,5 +105,7 @@ mod tests {
             assert_eq!(inside(text), written);
         }
         assert!(matches!(inside("plain <text>"), Cow::Borrowed(_)));
+        let many = "<".repeat(3_000_000);
+        assert_eq!(inside(&format!("{many}memory")), format!("{}&lt;memory", &many[1..]));
     }
 }

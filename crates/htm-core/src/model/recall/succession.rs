@@ -1,6 +1,6 @@
 //! Superseded hits: their order, and the memories that take their places.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Hit;
 use crate::model::id::NodeId;
@@ -12,23 +12,35 @@ pub(crate) fn order(hits: &mut Vec<Hit>) {
     if hits.iter().all(|hit| hit.node.superseded_by.is_empty()) {
         return;
     }
-    let all: HashSet<NodeId> = hits.iter().map(|hit| hit.node.id).collect();
-    let mut placed = HashSet::new();
-    let is_free = |hit: &Hit, placed: &HashSet<NodeId>| {
-        hit.node.superseded_by.iter().all(|it| !all.contains(&it.node) || placed.contains(&it.node))
-    };
-    let (mut ordered, mut waiting) = (Vec::with_capacity(hits.len()), Vec::<Hit>::new());
-    for hit in hits.drain(..) {
-        waiting.push(hit);
-        while let Some(at) = waiting.iter().position(|hit| is_free(hit, &placed)) {
-            let hit = waiting.remove(at);
-            placed.insert(hit.node.id);
-            ordered.push(hit);
+    let mut open: HashSet<NodeId> = hits.iter().map(|hit| hit.node.id).collect();
+    // The number of hits that each one waits for, and the hits that wait for a memory.
+    let mut missing = vec![0; hits.len()];
+    let mut waiting: HashMap<NodeId, Vec<usize>> = HashMap::new();
+    let (mut order, mut free) = (Vec::with_capacity(hits.len()), BTreeSet::new());
+    for (at, hit) in hits.iter().enumerate() {
+        for successor in hit.node.superseded_by.iter().filter(|it| open.contains(&it.node)) {
+            missing[at] += 1;
+            waiting.entry(successor.node).or_default().push(at);
+        }
+        if missing[at] == 0 {
+            free.insert(at);
+        }
+        while let Some(first) = free.pop_first() {
+            let node = hits[first].node.id;
+            open.remove(&node);
+            order.push(first);
+            for behind in waiting.remove(&node).unwrap_or_default() {
+                missing[behind] -= 1;
+                if missing[behind] == 0 {
+                    free.insert(behind);
+                }
+            }
         }
     }
+    let mut rest: Vec<Option<Hit>> = std::mem::take(hits).into_iter().map(Some).collect();
+    hits.extend(order.into_iter().filter_map(|at| rest[at].take()));
     // Relations are without circles, so nothing waits any more.
-    ordered.extend(waiting);
-    *hits = ordered;
+    hits.extend(rest.into_iter().flatten());
 }
 
 /// The memories that may take the places of superseded hits: of each hit the one that was set last.
@@ -130,6 +142,22 @@ mod tests {
         nodes.iter().enumerate().map(hit).collect()
     }
 
+    /// The order by looking at all waiting hits after each one.
+    fn rescanned(hits: Vec<Hit>) -> Vec<Hit> {
+        let all: HashSet<NodeId> = hits.iter().map(|hit| hit.node.id).collect();
+        let (mut ordered, mut waiting) = (Vec::<Hit>::new(), Vec::<Hit>::new());
+        for hit in hits {
+            waiting.push(hit);
+            while let Some(at) = waiting.iter().position(|hit| {
+                let is_placed = |node: NodeId| ordered.iter().any(|it| it.node.id == node);
+                hit.node.superseded_by.iter().all(|it| !all.contains(&it.node) || is_placed(it.node))
+            }) {
+                ordered.push(waiting.remove(at));
+            }
+        }
+        ordered
+    }
+
     fn ids(hits: &[Hit]) -> Vec<i64> {
         hits.iter().map(|hit| hit.node.id.0).collect()
     }
@@ -140,6 +168,15 @@ mod tests {
         let mut found = hits(&[(1, &[2]), (4, &[9]), (2, &[3]), (5, &[]), (3, &[]), (6, &[])]);
         order(&mut found);
         assert_eq!(ids(&found), [4, 5, 3, 2, 1, 6]);
+    }
+
+    #[test]
+    fn a_long_chain_is_put_in_order() {
+        let by: Vec<[i64; 1]> = (1..=50_000).map(|id| [id + 1]).collect();
+        let nodes: Vec<(i64, &[i64])> = (1..).zip(&by).map(|(id, by)| (id, &by[..])).collect();
+        let mut found = hits(&nodes);
+        order(&mut found);
+        assert!(ids(&found).into_iter().eq((1..=50_000).rev()));
     }
 
     #[test]
@@ -179,6 +216,7 @@ mod tests {
             let nodes: Vec<(i64, &[i64])> = order_of.iter().map(|id| (*id, &by[*id as usize][..])).collect();
             let mut found = hits(&nodes);
             order(&mut found);
+            prop_assert_eq!(ids(&found), ids(&rescanned(hits(&nodes))));
             let places: HashMap<i64, usize> = ids(&found).into_iter().enumerate().map(|(at, id)| (id, at)).collect();
             prop_assert_eq!(places.len(), 12);
             for (id, successors) in by.iter().enumerate() {

@@ -12,7 +12,7 @@ use super::{TimeSettings, Timeframe};
 use crate::model::error::{Error, Result, codes};
 
 /// The most parts of an expression. Each is a range that the database compares with.
-const MAX_PARTS: usize = 64;
+pub(super) const MAX_PARTS: usize = 64;
 
 /// A time as people write it. It is parsed once and resolved at each use.
 ///

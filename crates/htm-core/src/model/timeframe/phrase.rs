@@ -6,7 +6,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::expression::TimeExpression;
+use super::expression::{MAX_PARTS, TimeExpression};
 use super::grammar::words::{NUMBERS, unit as unit_of};
 use super::grammar::{Clarity, LEADS, Parser, Part, Period, Said};
 use super::tokens::{Kind, Token, tokens};
@@ -23,40 +23,47 @@ pub(super) struct Phrase {
 /// `last_year`; otherwise they may be a port, or rows.
 pub(super) fn phrases(query: &str, last_year: i16) -> Vec<Phrase> {
     let mut tokens = tokens(query);
-    for quote in quotes(query) {
-        for token in tokens.iter_mut().filter(|token| quote.contains(&token.span.start)) {
+    let quotes = quotes(query);
+    for token in &mut tokens {
+        let at = quotes.partition_point(|quote| quote.end <= token.span.start);
+        if quotes.get(at).is_some_and(|quote| quote.contains(&token.span.start)) {
             token.kind = Kind::Other;
         }
     }
     let shouted = !query.chars().any(char::is_lowercase);
-    let mut found: Vec<Range<usize>> = Vec::new();
-    let mut all: Vec<(Range<usize>, Vec<Part>)> = Vec::new();
+    // With the token that each was read from: all of their parts at once would be many.
+    let mut all: Vec<(Range<usize>, usize)> = Vec::new();
     let mut refused = 0;
+    let read = |at| read(&tokens, at, FIRST_YEAR..=last_year);
     for at in 0..tokens.len() {
-        match read(&tokens, at, FIRST_YEAR..=last_year) {
-            Read::Phrase(range, parts) if at >= refused => all.push((range, parts)),
+        match read(at) {
+            Read::Phrase(range, _) if at >= refused => all.push((range, at)),
             // "by March last year" is not "last year".
             Read::Refused(end) => refused = refused.max(end),
             _ => {}
         }
     }
     all.sort_by_key(|(range, _)| (usize::MAX - range.len(), range.start));
+    let mut taken = vec![false; tokens.len()];
     all.retain(|(range, _)| {
-        let is_apart = found.iter().all(|other| range.end <= other.start || other.end <= range.start);
+        let taken = &mut taken[range.clone()];
+        let is_apart = !taken.contains(&true);
         if is_apart {
-            found.push(range.clone());
+            taken.fill(true);
         }
         is_apart
     });
     // "one year ago today": two phrases that touch are one that was not understood.
+    let is_taken = |at: usize| taken.get(at) == Some(&true);
     let touches =
-        |range: &Range<usize>| found.iter().any(|other| range.end == other.start || other.end == range.start);
+        |range: &Range<usize>| is_taken(range.end) || range.start.checked_sub(1).is_some_and(is_taken);
     all.retain(|(range, _)| !touches(range) && (shouted || !has_odd_capital(&tokens, range.clone())));
-    let phrase = |(range, parts): (Range<usize>, Vec<Part>)| {
+    let phrase = |(range, at): (Range<usize>, usize)| {
+        let Read::Phrase(_, parts) = read(at) else { return None };
         let span = tokens[range.start].span.start..tokens[range.end - 1].span.end;
-        Phrase { expression: TimeExpression::new(query[span.clone()].into(), parts), span }
+        Some(Phrase { expression: TimeExpression::new(query[span.clone()].into(), parts), span })
     };
-    all.into_iter().map(phrase).collect()
+    all.into_iter().filter_map(phrase).collect()
 }
 
 /// The query without the phrase; empty when nothing to search for is left.
@@ -114,6 +121,10 @@ fn read(tokens: &[Token], at: usize, years: RangeInclusive<i16>) -> Read {
         }
         range.end = parser.at();
         parts.push(said.part);
+        // As an expression, it would be an error.
+        if parts.len() > MAX_PARTS {
+            return Read::Refused(parser.at());
+        }
         if parser.conjunction().is_none() {
             break;
         }
@@ -372,9 +383,11 @@ fn is_year(token: &Token) -> bool {
     token.text.len() == 4 && token.text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The quotations in a text, with their marks. An unclosed mark starts none, nor does an apostrophe.
+/// The quotations in a text in order, with their marks. An unclosed mark starts none, nor does an apostrophe.
 fn quotes(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    // What one mark does not find in the rest of the text, no later one of its kind does.
+    let mut unclosed = Vec::new();
     let mut at = 0;
     while let Some(open) = text[at..].chars().next() {
         let start = at;
@@ -392,7 +405,7 @@ fn quotes(text: &str) -> Vec<Range<usize>> {
             (before, after)
         };
         let is_single = matches!(open, '\'' | '‘');
-        if is_single && is_inside_word(start).0 {
+        if unclosed.contains(&open) || (is_single && is_inside_word(start).0) {
             continue;
         }
         let end = text[at..].char_indices().map(|(place, character)| (at + place, character)).find(
@@ -400,9 +413,12 @@ fn quotes(text: &str) -> Vec<Range<usize>> {
                 (*it == close || (open == '„' && *it == '“')) && !(is_single && is_inside_word(*place).1)
             },
         );
-        if let Some((end, close)) = end {
-            at = end + close.len_utf8();
-            found.push(start..at);
+        match end {
+            Some((end, close)) => {
+                at = end + close.len_utf8();
+                found.push(start..at);
+            }
+            None => unclosed.push(open),
         }
     }
     found

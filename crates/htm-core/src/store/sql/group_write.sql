@@ -2,17 +2,18 @@
 --
 -- :group bigint   :namespace text, its own
 -- :robot bigint robot that brings what is added, or null to leave who brought it
--- :added bigint[] nodes to add   :removed bigint[] nodes to remove
+-- :added bigint[] nodes to add, the oldest first   :removed bigint[] nodes to remove
 -- :used bigint[] nodes that were used, with :times bigint[] how often and :ago_ms bigint[] milliseconds since the last time
 --
 -- Index: robot_groups_pk, group_memory_pk, nodes_pk
 with next as (
     update htm.robot_groups set version = version + 1 where id = :group returning version
 ), added as (
-    insert into htm.group_memory as m (group_id, namespace, node_id, version, robot_id)
-    select :group, n.namespace, n.id, next.version, :robot
+    insert into htm.group_memory as m (group_id, namespace, node_id, version, robot_id, added_at, accessed_at)
+    select :group, n.namespace, n.id, next.version, :robot, u.added_at, u.added_at
       -- By their ids, whatever the statistics say of the namespace.
-      from (select :namespace::text as namespace, unnest(:added::bigint[]) as node) u
+      from (select :namespace::text as namespace, unnest(:added::bigint[]) as node,
+                   now() + generate_subscripts(:added::bigint[], 1) * interval '1 microsecond' as added_at) u
       join htm.nodes n on n.id = u.node and n.namespace = u.namespace
      cross join next
     on conflict on constraint group_memory_pk do update

@@ -163,6 +163,21 @@ fn the_longest_is_first_and_none_is_within_another() {
     assert_eq!(texts, ["yesterday or the weekend before last", "last week"]);
 }
 
+#[test]
+fn a_phrase_of_too_many_times_is_none() {
+    let days = |count| vec!["today"; count].join(" or ");
+    assert_eq!(taken(&days(MAX_PARTS)), Some((days(MAX_PARTS), String::new())));
+    assert_eq!(taken(&format!("what broke {}", days(MAX_PARTS + 1))), None);
+    assert_eq!(taken(&days(10_000)), None);
+}
+
+#[test]
+fn a_long_text_is_read() {
+    assert_eq!(phrases(&"today x ".repeat(20_000), 2027).len(), 20_000);
+    assert!(phrases(&"\"x\" ".repeat(20_000), 2027).is_empty());
+    assert_eq!(taken(&format!("{} yesterday", "“".repeat(100_000))).unwrap().0, "yesterday");
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_panics_and_cuts_fit(text in "\\PC{0,60}") {
