@@ -250,8 +250,12 @@ impl Lock {
     }
 
     /// The lock of a change of the layout, which takes hours: migrations do not wait for it.
-    async fn of_layout(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
+    async fn of_layout(
+        options: &PgConnectOptions,
+        on_step: &mut (dyn FnMut(LayoutStep) + Send),
+    ) -> Result<Self, sqlx::Error> {
         let (mut connection, key) = (Self::connect(options).await?, Self::OF_LAYOUT);
+        let mut waits = false;
         // Polled: a session that waits for the lock would keep the build of an index from ending, because the build waits
         // for every older snapshot.
         while !sqlx::query_scalar::<_, bool>("select pg_try_advisory_lock($1)")
@@ -259,13 +263,21 @@ impl Lock {
             .fetch_one(&mut connection)
             .await?
         {
+            if !std::mem::replace(&mut waits, true) {
+                on_step(LayoutStep::Wait);
+            }
             tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         }
         Ok(Self { connection, key })
     }
 
     async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-        PgConnection::connect_with(&options.clone().options([("statement_timeout", "0")])).await
+        let options = options.clone().options([("statement_timeout", "0")]);
+        let mut connection = PgConnection::connect_with(&options).await?;
+        // The lock of a stopped process must not stay until its session has built an index, or has a lock that it waits for.
+        // Not every system can tell.
+        sqlx::raw_sql("set client_connection_check_interval = '500ms'").execute(&mut connection).await.ok();
+        Ok(connection)
     }
 
     async fn release(mut self) -> Result<(), sqlx::Error> {

@@ -24,6 +24,8 @@ const LONGEST_RETRY: Duration = Duration::from_secs(10);
 /// A step of a change of the layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutStep {
+    /// Waits for another call that changes the layout.
+    Wait,
     /// Copies rows of a table.
     Copy {
         /// The table.
@@ -67,7 +69,7 @@ pub async fn repartition(
     if partitions > MAX_PARTITIONS {
         return Err(MigrationError::TooManyPartitions { partitions });
     }
-    let mut lock = Lock::of_layout(options).await?;
+    let mut lock = Lock::of_layout(options, on_step).await?;
     let result = repartition_on(&mut lock.connection, partitions, on_step).await;
     let released = lock.release().await;
     let changed = result?;
@@ -79,8 +81,11 @@ pub async fn repartition(
 ///
 /// # Errors
 /// A database error.
-pub async fn abandon_repartition(options: &PgConnectOptions) -> Result<bool, MigrationError> {
-    let mut lock = Lock::of_layout(options).await?;
+pub async fn abandon_repartition(
+    options: &PgConnectOptions,
+    on_step: &mut (dyn FnMut(LayoutStep) + Send),
+) -> Result<bool, MigrationError> {
+    let mut lock = Lock::of_layout(options, on_step).await?;
     let result = abandon_on(&mut lock.connection).await;
     let released = lock.release().await;
     let was_changing = result?;

@@ -120,8 +120,6 @@ pub(crate) async fn take_lock(options: &PgConnectOptions) -> Result<Lock, Migrat
     // The connection is idle for as long as others load the rows.
     let options = options.clone().options([("idle_session_timeout", "0")]);
     let (mut connection, key) = (Lock::connect(&options).await?, Lock::OF_RESTORATION);
-    // A stopped process must not be waited for while its session waits for a lock. Not every system can tell.
-    sqlx::raw_sql("set client_connection_check_interval = '500ms'").execute(&mut connection).await.ok();
     for _ in 0..TRIES {
         let is_taken: bool = sqlx::query_scalar("select pg_try_advisory_lock($1)")
             .bind(key)

@@ -35,8 +35,16 @@ impl OwnServer {
     /// cannot be fetched.
     pub async fn start_extended() -> Option<Self> {
         let installed = crate::fetched("extensions", "PostgreSQL with pgvectorscale and pg_textsearch")?;
-        let home = installed.ancestors().nth(2).expect("HOME/postgres/VERSION");
-        Some(Self::start_of(home).await)
+        Some(Self::start_installed(&installed).await)
+    }
+
+    /// As [`start`](Self::start), of PostgreSQL 16. None, with a message, if it cannot be fetched.
+    pub async fn start_16() -> Option<Self> {
+        Some(Self::start_installed(&crate::postgres_16()?).await)
+    }
+
+    async fn start_installed(installed: &Path) -> Self {
+        Self::start_of(installed.ancestors().nth(2).expect("HOME/postgres/VERSION")).await
     }
 
     async fn start_of(home: &Path) -> Self {

@@ -325,6 +325,42 @@ async fn everything_comes_back() {
 }
 
 #[tokio::test]
+async fn newer_programs_restore_into_an_older_server() {
+    let Some(server) = OwnServer::start_16().await else { return };
+    let home = Paths::from_env().unwrap().home().display().to_string();
+    let from = Sandbox::on(&server.url()).set("HTM_HOME", &home);
+    from.remember(&["--tag", "sea:light", "A lighthouse keeper."]).await;
+    from.remember(&["This one waits for the workers."]).await;
+    let place = from.home().join("backup").display().to_string();
+    from.htm(&["db", "backup", &place]).await.succeeds();
+
+    sqlx::raw_sql("create database other").execute(&server.pool).await.unwrap();
+    let url = server.url().replace("/htm", "/other");
+    let to = Sandbox::on(&url).set("HTM_HOME", &home);
+    let other = PgPool::connect(&url).await.unwrap();
+    // Its other errors count.
+    sqlx::raw_sql(
+        "create function public.refuse() returns event_trigger language plpgsql
+             as $$ begin raise exception 'there are no indexes here'; end $$;
+         create event trigger refuse on ddl_command_start when tag in ('CREATE INDEX') execute function public.refuse()",
+    )
+    .execute(&other)
+    .await
+    .unwrap();
+    let refused = to.htm(&["db", "restore", "--jobs", "1", &place]).await;
+    let said = refused.fails(1, "backup_failed");
+    assert!(said.contains("there are no indexes here") && !said.contains("transaction_timeout"), "{said}");
+    to.htm(&["recall", "lighthouse"]).await.fails(1, "restore_incomplete");
+
+    sqlx::raw_sql("drop event trigger refuse").execute(&other).await.unwrap();
+    let restored = to.htm(&["--json", "db", "restore", &place]).await.json();
+    assert_eq!((&restored["stranded"], &restored["manifest"]["tables"]["htm.nodes"]), (&0.into(), &2.into()));
+    assert_eq!(every_row(&other).await, every_row(&server.pool).await);
+    assert_eq!(catalogue(&other).await, catalogue(&server.pool).await);
+    other.close().await;
+}
+
+#[tokio::test]
 async fn writes_go_on_meanwhile_and_one_moment_comes_back() {
     let db = TestDatabase::new().await;
     let sandbox = sandbox(&db);

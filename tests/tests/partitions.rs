@@ -13,6 +13,7 @@ use htm_core::{
 use htm_migration::{LayoutStep, MigrationError};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{Plan, Plans, Sandbox, TestDatabase, drain, every_row, explained, wait_until};
+use nix::sys::signal::Signal;
 use sqlx::PgPool;
 
 async fn repartition(db: &TestDatabase, partitions: u32) -> bool {
@@ -286,7 +287,7 @@ async fn an_interrupted_change_goes_on_or_is_abandoned() {
         );
     }
     htm.remember(Memory::new("memory 3")).await.unwrap();
-    if htm_migration::abandon_repartition(&db.options()).await.unwrap() {
+    if htm_migration::abandon_repartition(&db.options(), &mut |_| {}).await.unwrap() {
         assert_same(&shape(&db.pool).await, &before);
     }
     repartition(&db, 4).await;
@@ -294,6 +295,34 @@ async fn an_interrupted_change_goes_on_or_is_abandoned() {
     assert_same(&shape(&db.pool).await, &before);
     let too_many = htm_migration::repartition(&db.options(), 2_000, &mut |_| {}).await;
     assert!(matches!(too_many, Err(MigrationError::TooManyPartitions { partitions: 2_000 })));
+}
+
+#[tokio::test]
+async fn a_change_that_is_stopped_while_an_index_is_built_keeps_no_other_one_waiting() {
+    let db = TestDatabase::new().await;
+    repartition(&db, 0).await;
+    db.htm().remember(Memory::new("a zeppelin")).await.unwrap();
+    drain(&db, Stage::Embed).await;
+    // The build of an index waits for it.
+    let mut reading = db.pool.begin().await.unwrap();
+    sqlx::raw_sql("set transaction isolation level repeatable read; select 1")
+        .execute(&mut *reading)
+        .await
+        .unwrap();
+    let building = "select count(*) from pg_stat_activity
+                     where datname = current_database() and query like 'create index concurrently %'
+                       and wait_event_type = 'Lock'";
+    let sandbox = Sandbox::new(&db);
+    let mut change = sandbox.start("htm", &["db", "repartition", "--partitions", "2"]);
+    wait_until(|| async { db.count(building).await > 0 }).await;
+    let mut abandon = sandbox.start("htm", &["db", "repartition", "--abandon"]);
+    wait_until(|| async { abandon.log().contains("waiting for another process") }).await;
+    change.signal(Signal::SIGINT);
+    change.end().await;
+    assert_eq!(abandon.end().await.code(), Some(0), "{}", abandon.log());
+    assert!(abandon.log().contains("the change has ended"), "{}", abandon.log());
+    assert_eq!(partitions(&db.pool).await, 0);
+    reading.rollback().await.unwrap();
 }
 
 /// Parts of the statements that are about all namespaces: the sweeps of workers.

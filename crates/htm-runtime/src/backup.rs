@@ -6,6 +6,7 @@
 
 mod error;
 mod manifest;
+mod messages;
 mod part;
 mod programs;
 
@@ -31,6 +32,9 @@ use crate::session::on_database;
 
 /// Entries of a dump that are made anew: rights and policies name roles, which belong to the server.
 const MADE_ANEW: [&str; 4] = [" ACL ", " DEFAULT ACL ", " POLICY ", " ROW SECURITY "];
+
+/// The first version of a server that knows everything that pg_restore sets.
+const KNOWS_ALL_SETTINGS: u32 = 170_000;
 
 /// How far a backup or a restoration is: tables done, of all.
 pub type OnTable<'a> = &'a mut dyn FnMut(usize, usize);
@@ -188,8 +192,15 @@ async fn fill(
 ) -> Result<()> {
     let (dump, jobs) = (from.join("dump"), format!("--jobs={jobs}"));
     let database = options.get_database().unwrap_or(options.get_username());
-    let fixed = ["--exit-on-error", "--verbose", "--no-owner", "--no-privileges", "--no-password", &jobs];
+    let connection = PgConnection::connect_with(options).await?;
+    let version = connection.server_version_num();
+    connection.close().await?;
+    let fixed = ["--verbose", "--no-owner", "--no-privileges", "--no-password", &jobs];
     let mut arguments: Vec<&OsStr> = fixed.into_iter().map(OsStr::new).collect();
+    // The first error of an older server would be that it does not know a setting.
+    if version.is_none_or(|version| version >= KNOWS_ALL_SETTINGS) {
+        arguments.push(OsStr::new("--exit-on-error"));
+    }
     arguments.extend(["--dbname", database, "--use-list"].map(OsStr::new));
     arguments.extend([list.as_os_str(), dump.as_os_str()]);
     let (total, mut done) = (manifest.tables.len(), 0);

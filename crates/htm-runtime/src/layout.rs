@@ -48,10 +48,13 @@ pub async fn repartition(
 ///
 /// # Errors
 /// As [`repartition`].
-pub async fn abandon_repartition(config: &Config) -> Result<bool> {
+pub async fn abandon_repartition(
+    config: &Config,
+    on_step: &mut (dyn FnMut(LayoutStep) + Send),
+) -> Result<bool> {
     on_database(config, async |options| {
         expect_latest(&options).await?;
-        htm_migration::abandon_repartition(&options).await.map_err(of_migration)
+        htm_migration::abandon_repartition(&options, on_step).await.map_err(of_migration)
     })
     .await
 }

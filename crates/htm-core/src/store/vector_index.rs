@@ -123,7 +123,10 @@ pub(crate) async fn progress(pool: &PgPool, model: &RegisteredModel) -> Result<O
 /// A connection of its own: PostgreSQL builds concurrently outside of transactions only, and it may take hours.
 async fn patient(pool: &PgPool) -> Result<PgConnection> {
     let options = pool.connect_options().as_ref().clone().options([("statement_timeout", "0")]);
-    Ok(PgConnection::connect_with(&options).await?)
+    let mut connection = PgConnection::connect_with(&options).await?;
+    // A build must not go on, and keep others waiting, when its process was stopped. Not every system can tell.
+    sqlx::raw_sql("set client_connection_check_interval = '500ms'").execute(&mut connection).await.ok();
+    Ok(connection)
 }
 
 async fn change_on(

@@ -1,8 +1,8 @@
 //! PostgreSQL's programs for backups, and how they connect.
 
-use std::collections::VecDeque;
+use std::env;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,18 +14,20 @@ use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
+use super::messages::Messages;
 use crate::codes;
+use crate::packages::parse_version;
 use crate::paths::Paths;
 use crate::private_pg::PrivatePg;
-
-/// The lines of a program's standard error that an error shows.
-const SHOWN: usize = 5;
 
 /// The time in which a program that is told to end does so. It asks the server to cancel its statements first.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The time in which the processes that a program has started end after it.
 const MOMENT: Duration = Duration::from_secs(1);
+
+/// The variable with the file of the authorities whose certificates are trusted.
+const AUTHORITIES: &str = "PGSSLROOTCERT";
 
 /// Where the programs are: in the private PostgreSQL's installation, which is the newest version that HTM knows, else on
 /// the PATH. Programs serve servers of their own version and older ones.
@@ -52,7 +54,8 @@ impl Programs {
     }
 
     /// Runs a program to its end, and gives each line that it writes to its standard error. If this is dropped before, the
-    /// program and its workers are ended.
+    /// program and its workers are ended. A pg_restore that goes on after errors succeeds if an older server refused no more
+    /// than what only newer ones know.
     pub(super) async fn run(
         &self,
         program: &str,
@@ -60,29 +63,26 @@ impl Programs {
         options: &PgConnectOptions,
         mut on_line: impl FnMut(&str),
     ) -> Result<()> {
-        let mut command = self.command(program, arguments, options);
+        let mut command = self.command(program, arguments, options).await?;
         // Ended by this process alone: an interrupt of the terminal would end it before the reason is known.
         command.stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
         let mut running = Running(command.spawn().map_err(|error| missing(program, error))?);
-        let mut last: VecDeque<String> = VecDeque::new();
+        let mut messages = Messages::default();
         // Lent: a program that ends may still say why.
         if let Some(stderr) = running.0.stderr.as_mut() {
             let mut lines = BufReader::new(stderr).split(b'\n');
             while let Ok(Some(line)) = lines.next_segment().await {
                 let line = String::from_utf8_lossy(&line).into_owned();
                 on_line(&line);
-                last.push_back(line);
-                if last.len() > SHOWN {
-                    last.pop_front();
-                }
+                messages.add(line);
             }
         }
         let status = running.0.wait().await.map_err(|error| missing(program, error))?;
-        match status.success() {
+        match status.success() || messages.are_of_an_older_server() {
             true => Ok(()),
             false => {
-                let said = Vec::from(last).join("; ");
-                Err(Error::new(codes::BACKUP_FAILED, format!("{program} failed ({status}): {said}")))
+                let reason = messages.reason();
+                Err(Error::new(codes::BACKUP_FAILED, format!("{program} failed ({status}): {reason}")))
             }
         }
     }
@@ -94,7 +94,7 @@ impl Programs {
         arguments: &[impl AsRef<OsStr>],
         options: &PgConnectOptions,
     ) -> Result<String> {
-        let output = self.command(program, arguments, options).output().await;
+        let output = self.command(program, arguments, options).await?.output().await;
         let output = output.map_err(|error| missing(program, error))?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -106,9 +106,14 @@ impl Programs {
     }
 
     /// A program with the connection in its environment: others may see its arguments.
-    fn command(&self, program: &str, arguments: &[impl AsRef<OsStr>], options: &PgConnectOptions) -> Command {
+    async fn command(
+        &self,
+        program: &str,
+        arguments: &[impl AsRef<OsStr>],
+        options: &PgConnectOptions,
+    ) -> Result<Command> {
         let path = self.directory.as_ref().map_or_else(|| PathBuf::from(program), |it| it.join(program));
-        let mut command = Command::new(path);
+        let mut command = Command::new(&path);
         // In English, because their messages are read. `LC_ALL` is the one that no other variable overrides.
         command.args(arguments).stdin(Stdio::null()).kill_on_drop(true).env("LC_ALL", "C");
         let host = options.get_socket().map_or_else(
@@ -119,9 +124,12 @@ impl Programs {
         for other in ["PGSERVICE", "PGSERVICEFILE", "PGHOSTADDR", "PGOPTIONS", "PGTARGETSESSIONATTRS"] {
             command.env_remove(other);
         }
-        if matches!(options.get_ssl_mode(), PgSslMode::VerifyFull) {
-            // As sqlx does, unless the URL names a file.
-            command.env("PGSSLROOTCERT", "system");
+        let names_authorities =
+            self.of_url.iter().any(|(name, _)| *name == AUTHORITIES) || env::var_os(AUTHORITIES).is_some();
+        if matches!(options.get_ssl_mode(), PgSslMode::VerifyFull) && !names_authorities {
+            // As sqlx does.
+            expect_system_authorities(program, &path).await?;
+            command.env(AUTHORITIES, "system");
         }
         command
             .env("PGHOST", host)
@@ -131,8 +139,28 @@ impl Programs {
             .env("PGAPPNAME", if program == "pg_restore" { htm_migration::RESTORING } else { "htm" })
             .env("PGSSLMODE", ssl_mode(options.get_ssl_mode()));
         command.envs(self.of_url.iter().map(|(name, value)| (name, value)));
-        command
+        Ok(command)
     }
+}
+
+/// Makes sure that a program knows the authorities that the system trusts. Before version 16 it takes `system` for a file.
+async fn expect_system_authorities(program: &str, path: &Path) -> Result<()> {
+    let output = Command::new(path).arg("--version").stdin(Stdio::null()).output().await;
+    let output = output.map_err(|error| missing(program, error))?;
+    // `pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`
+    let said = String::from_utf8_lossy(&output.stdout);
+    let version = said.split_whitespace().nth(2).and_then(parse_version).unwrap_or_default();
+    if version.first().is_none_or(|major| *major >= 16) {
+        return Ok(());
+    }
+    let message = format!(
+        "{program} is of version {}; before 16 it does not know the authorities that the system trusts",
+        version.iter().map(u32::to_string).collect::<Vec<_>>().join(".")
+    );
+    Err(Error::new(codes::BACKUP_PROGRAMS_MISSING, message).with_hint(
+        "name their file in database.url: `?sslrootcert=/etc/ssl/certs/ca-certificates.crt`; or install newer client \
+         programs: `./justw setup`",
+    ))
 }
 
 /// A program that runs, in a process group of its own.
@@ -196,7 +224,7 @@ fn variables_of(url: &str) -> Vec<(&'static str, String)> {
     for (name, value) in query.split('&').filter_map(|parameter| parameter.split_once('=')) {
         let variable = match name.replace('-', "").as_str() {
             "password" => "PGPASSWORD",
-            "sslrootcert" => "PGSSLROOTCERT",
+            "sslrootcert" => AUTHORITIES,
             "sslcert" => "PGSSLCERT",
             "sslkey" => "PGSSLKEY",
             _ => continue,
@@ -227,23 +255,29 @@ fn percent_decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
-    #[test]
-    fn the_connection_is_in_the_environment_and_not_among_the_arguments() {
+    /// The command of pg_dump in a directory, or on the PATH, for the database of a URL.
+    async fn command(directory: Option<&Path>, url: &str) -> Result<Command> {
+        let directory = directory.map(Path::to_path_buf);
+        let options = htm_core::connect_options(url).unwrap();
+        Programs { directory, of_url: variables_of(url) }.command("pg_dump", &["--verbose"], &options).await
+    }
+
+    fn variable(command: &Command, name: &str) -> String {
+        let found = command.as_std().get_envs().find(|(key, _)| *key == name).and_then(|(_, value)| value);
+        found.unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    #[tokio::test]
+    async fn the_connection_is_in_the_environment_and_not_among_the_arguments() {
         let url =
             "postgres://ada:p%40s%25%20w@db.example.com:6432/atlas?sslmode=verify-ca&sslrootcert=/ca.pem";
-        let options = htm_core::connect_options(url).unwrap();
-        let command = Programs { directory: None, of_url: variables_of(url) }.command(
-            "pg_dump",
-            &["--verbose"],
-            &options,
-        );
-        let command = command.as_std();
-        let of = |name: &str| {
-            let found = command.get_envs().find(|(key, _)| *key == name).and_then(|(_, value)| value);
-            found.unwrap_or_default().to_string_lossy().into_owned()
-        };
+        let command = command(None, url).await.unwrap();
+        let of = |name: &str| variable(&command, name);
         assert_eq!(of("PGPASSWORD"), "p@s% w");
         assert_eq!((of("PGHOST"), of("PGPORT")), ("db.example.com".into(), "6432".into()));
         assert_eq!((of("PGUSER"), of("PGDATABASE")), ("ada".into(), "atlas".into()));
@@ -252,7 +286,30 @@ mod tests {
         let of_query = variables_of("postgres://ada@db/atlas?a=b&password=%2541");
         assert_eq!(of_query, [("PGPASSWORD", "%41".into())]);
         assert!(variables_of("postgres://ada@db/atlas").is_empty());
-        assert_eq!(command.get_args().collect::<Vec<_>>(), ["--verbose"]);
+        assert_eq!(command.as_std().get_args().collect::<Vec<_>>(), ["--verbose"]);
+    }
+
+    #[tokio::test]
+    async fn a_program_that_does_not_know_the_systems_authorities_is_not_told_to_use_them() {
+        let url = "postgres://ada@db.example.com/atlas";
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("pg_dump");
+        let of_version = |version: &str| {
+            fs::write(&program, format!("#!/bin/sh\necho 'pg_dump (PostgreSQL) {version}'\n")).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        of_version("15.18 (Debian 15.18-0+deb12u1)");
+        let refused = command(Some(directory.path()), url).await.unwrap_err();
+        assert_eq!(refused.code(), "backup_programs_missing");
+        assert!(refused.to_string().contains("version 15.18"), "{refused}");
+        assert!(refused.hint().contains("?sslrootcert="), "{}", refused.hint());
+        let named = command(Some(directory.path()), &format!("{url}?sslrootcert=/ca.pem")).await.unwrap();
+        assert_eq!(variable(&named, AUTHORITIES), "/ca.pem");
+        for version in ["16.4", "18.6", "19beta1"] {
+            of_version(version);
+            let system = command(Some(directory.path()), url).await.unwrap();
+            assert_eq!(variable(&system, AUTHORITIES), "system", "{version}");
+        }
     }
 
     #[tokio::test]

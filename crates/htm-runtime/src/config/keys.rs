@@ -263,26 +263,19 @@ impl Key {
         match &self.rule {
             Rule::Whole(_) => text.trim().parse::<i64>().map(Value::from).map_err(|_| bad()),
             Rule::Number(_) => text.trim().parse::<f64>().map(Value::from).map_err(|_| bad()),
-            Rule::DatabaseUrls => {
+            Rule::DatabaseUrls => Ok(toml_list(text).unwrap_or_else(|| {
                 // A URL with several hosts has commas, so only a new scheme begins the next URL.
-                let list = text.trim().trim_start_matches('[').trim_end_matches(']');
                 let mut urls: Vec<String> = Vec::new();
-                for part in list.split(',').map(|part| part.trim().trim_matches(['"', '\''])) {
+                for part in parts(text) {
                     match urls.last_mut().filter(|_| !part.contains("://")) {
-                        Some(url) if !part.is_empty() => url.extend([",", part]),
-                        Some(_) => {}
-                        None if part.is_empty() => {}
+                        Some(url) => url.extend([",", part]),
                         None => urls.push(part.to_owned()),
                     }
                 }
-                Ok(Value::from(urls))
-            }
-            Rule::WordsOrFiles(_) | Rule::Singulars | Rule::Hosts => {
-                // `a,b`, or a TOML list. An empty text is an empty list.
-                let list = text.trim().trim_start_matches('[').trim_end_matches(']');
-                let words = list.split(',').map(|word| word.trim().trim_matches(['"', '\'']));
-                Ok(Value::from(words.filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>()))
-            }
+                Value::from(urls)
+            })),
+            Rule::WordsOrFiles(_) | Rule::Singulars | Rule::Hosts => Ok(toml_list(text)
+                .unwrap_or_else(|| Value::from(parts(text).map(str::to_owned).collect::<Vec<_>>()))),
             _ => Ok(Value::from(text)),
         }
     }
@@ -350,6 +343,17 @@ impl Key {
             Rule::Number(range) => format!("a number from {} to {}", range.start(), range.end()),
         }
     }
+}
+
+/// A list in TOML. None for another text, such as `[::1]`.
+fn toml_list(text: &str) -> Option<Value> {
+    let list: toml::Value = text.trim().parse().ok()?;
+    Value::serialize(list.as_array()?).ok()
+}
+
+/// What is between commas. An empty text is an empty list.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(|part| part.trim().trim_matches(['"', '\''])).filter(|part| !part.is_empty())
 }
 
 fn show_url(value: &Value) -> String {

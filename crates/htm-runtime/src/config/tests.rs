@@ -212,6 +212,35 @@ fn the_environment_gives_a_key_the_type_that_it_has() {
 }
 
 #[test]
+fn a_list_of_the_environment_keeps_the_brackets_of_addresses() {
+    for (text, expected) in [
+        ("[::1]", &["[::1]"][..]),
+        ("a, [::1]", &["a", "[::1]"]),
+        ("[::1],[fd00::2]", &["[::1]", "[fd00::2]"]),
+        (r#"["a", '[fd00::2]',]"#, &["a", "[fd00::2]"]),
+        ("[]", &[]),
+        ("", &[]),
+    ] {
+        assert_eq!(with_env("HTM_SERVER__HOSTS", text).unwrap().config.server.hosts, expected, "{text}");
+    }
+    for (text, expected) in [
+        ("postgres://[fd00::2]", &["postgres://[fd00::2]"][..]),
+        (
+            "postgres://a,[::1]:5433,postgres://[fd00::2]",
+            &["postgres://a,[::1]:5433", "postgres://[fd00::2]"],
+        ),
+        (
+            r#"["postgres://a,b/htm", "postgres://[fd00::2]"]"#,
+            &["postgres://a,b/htm", "postgres://[fd00::2]"],
+        ),
+    ] {
+        let urls = with_env("HTM_DATABASE__REPLICA_URLS", text).unwrap().config.database.replica_urls;
+        assert_eq!(urls.iter().map(|url| url.expose()).collect::<Vec<_>>(), expected, "{text}");
+    }
+    assert_eq!(with_env("HTM_SERVER__HOSTS", "[1, 2]").unwrap_err().code(), "config_bad_value");
+}
+
+#[test]
 fn an_empty_model_is_the_providers_default() {
     let config = with_env("HTM_EMBEDDING__PROVIDER", "ollama").unwrap().config;
     assert_eq!(config.embedding.model_name(), "nomic-embed-text");

@@ -10,8 +10,20 @@ use crate::output::{Output, count};
 
 /// Changes the number of partitions; none: ends a change that is not complete.
 pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Output) -> Result<(), CliError> {
+    let (started, bar, mut copied) = (Instant::now(), output.progress_of_steps(), Copied::default());
+    let mut show = |step: LayoutStep| {
+        let waits = step == LayoutStep::Wait;
+        let text = copied.add(step);
+        if waits {
+            // Also where no bar is shown: it may take hours.
+            output.note(&bar, &text);
+        }
+        bar.set_message(text);
+    };
     let Some(partitions) = partitions else {
-        let abandoned = htm_runtime::abandon_repartition(config).await?;
+        let abandoned = htm_runtime::abandon_repartition(config, &mut show).await;
+        bar.finish_and_clear();
+        let abandoned = abandoned?;
         output.value(&serde_json::json!({ "abandoned": abandoned }), || {
             if abandoned {
                 "the change has ended; the memories are where they were"
@@ -22,11 +34,7 @@ pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Outpu
         });
         return Ok(());
     };
-    let started = Instant::now();
-    let mut copied = Copied::default();
-    let bar = output.progress_of_steps();
-    let changed =
-        htm_runtime::repartition(config, partitions, &mut |step| bar.set_message(copied.add(step))).await;
+    let changed = htm_runtime::repartition(config, partitions, &mut show).await;
     bar.finish_and_clear();
     let changed = changed?;
     let seconds = started.elapsed().as_secs_f64();
@@ -60,6 +68,7 @@ impl Copied {
     /// Adds a step. Returns its description.
     fn add(&mut self, step: LayoutStep) -> String {
         match step {
+            LayoutStep::Wait => "waiting for another process that changes the layout".to_owned(),
             LayoutStep::Copy { table, rows, of } => {
                 if self.table != table {
                     (self.table, self.of_table) = (table, 0);
