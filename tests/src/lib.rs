@@ -189,3 +189,34 @@ where
     });
     waited.await.expect("the condition holds within two minutes");
 }
+
+/// A PDF of two pages, of which the second one names a font that there is not: only the first can be read.
+pub fn torn_pdf() -> Vec<u8> {
+    let page = |contents: u32| {
+        format!(
+            "<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> >> /Contents {contents} 0 R >>"
+        )
+    };
+    let text = |font: &str, text: &str| {
+        let stream = format!("BT /{font} 12 Tf 50 700 Td ({text}) Tj ET");
+        format!("<< /Length {} >>\nstream\n{stream}\nendstream", stream.len())
+    };
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 /MediaBox [0 0 600 800] >>".to_owned(),
+        page(6),
+        page(7),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
+        text("F1", "A mast holds the zeppelin."),
+        text("F9", "Hydrogen burns."),
+    ];
+    let (mut file, mut places) = ("%PDF-1.4\n".to_owned(), String::new());
+    for (object, number) in objects.iter().zip(1..) {
+        places.push_str(&format!("{:010} 00000 n \n", file.len()));
+        file.push_str(&format!("{number} 0 obj\n{object}\nendobj\n"));
+    }
+    let (table, size) = (file.len(), objects.len() + 1);
+    file.push_str(&format!("xref\n0 {size}\n0000000000 65535 f \n{places}"));
+    file.push_str(&format!("trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n"));
+    file.into_bytes()
+}

@@ -3,6 +3,8 @@
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use serde_json::{Map, Value};
 
+use crate::outline::one_line;
+
 /// The most bytes of a front matter. A longer one is text.
 const MAX_BYTES: usize = 64 << 10;
 
@@ -16,6 +18,8 @@ pub(crate) struct FrontMatter {
     pub(crate) tags: Vec<String>,
     /// When the text was written.
     pub(crate) date: Option<DateTime<Utc>>,
+    /// A date that cannot be read.
+    pub(crate) date_left_out: Option<String>,
 }
 
 /// Splits the front matter off a text. Returns it with the place where the text begins. Unparsable front matter is text.
@@ -62,17 +66,17 @@ fn read(fields: &Map<String, Value>) -> FrontMatter {
         ["tags", "tag", "keywords"].iter().filter_map(|name| field(&[name])).flat_map(texts).collect();
     tags.sort();
     tags.dedup();
+    let written = field(&["date", "created", "created_at"]).and_then(written);
+    let date = written.as_deref().and_then(time);
     FrontMatter {
-        title: field(&["title"])
-            .and_then(Value::as_str)
-            .map(crate::outline::one_line)
-            .filter(|it| !it.is_empty()),
+        title: field(&["title"]).and_then(Value::as_str).map(one_line).filter(|it| !it.is_empty()),
         description: field(&["description", "summary"])
             .and_then(Value::as_str)
             .map(one_line_of)
             .filter(|it| !it.is_empty()),
         tags,
-        date: field(&["date", "created", "created_at"]).and_then(date),
+        date_left_out: written.filter(|_| date.is_none()),
+        date,
     }
 }
 
@@ -93,21 +97,26 @@ fn texts(value: &Value) -> Vec<String> {
     parts.iter().map(tag).filter(|tag| !tag.is_empty()).collect()
 }
 
-/// A day, which begins at midnight UTC, or a time.
-fn date(value: &Value) -> Option<DateTime<Utc>> {
-    // TOML's dates are an object with one field.
+/// A date as it is written, on one line. TOML's are an object with one field.
+fn written(value: &Value) -> Option<String> {
     let text = match value {
-        Value::Object(fields) => fields.values().next()?.as_str()?,
-        value => value.as_str()?,
+        Value::Null => return None,
+        Value::String(text) => one_line(text),
+        Value::Object(fields) => one_line(fields.values().next()?.as_str()?),
+        value => one_line(&value.to_string()),
     };
-    let text = text.trim();
-    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// A day, which begins at midnight UTC, or a time, which is of UTC if it names no zone.
+fn time(text: &str) -> Option<DateTime<Utc>> {
+    let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
+    let zoned = || forms.iter().find_map(|form| DateTime::parse_from_str(text, &format!("{form}%#z")).ok());
+    if let Some(time) = DateTime::parse_from_rfc3339(text).ok().or_else(zoned) {
         return Some(time.to_utc());
     }
-    let naive = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"]
-        .iter()
-        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
-    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN));
+    let naive = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let day = || NaiveDate::parse_from_str(text, "%F").ok().map(|day| day.and_time(NaiveTime::MIN));
     naive.or_else(day).map(|time| time.and_utc())
 }
 
@@ -126,6 +135,39 @@ mod tests {
         let (toml, at) = split("+++\ntitle = \"B\"\ndate = 2026-03-01T12:00:00Z\ntags = [\"x\"]\n+++\n");
         assert_eq!((toml.title.as_deref(), at), (Some("B"), 61));
         assert_eq!(toml.date.unwrap().to_rfc3339(), "2026-03-01T12:00:00+00:00");
+    }
+
+    #[test]
+    fn a_date_is_a_day_or_a_time_of_any_zone() {
+        let of = |line: &str| split(&format!("---\n{line}\n---\n")).0;
+        for date in [
+            "2026-03-01T11:00:00Z",
+            "2026-03-01T12:00:00+01:00",
+            "2026-03-01T12:00:00+0100",
+            "2026-03-01 12:00:00 +0100",
+            "2026-03-01 12:00:00.0 +01:00",
+            "2026-03-01 12:00 +0100",
+            "2026-03-01 06:00:00-0500",
+            "2026-03-01 11:00:00 Z",
+            "2026-03-01 11:00:00.0",
+            "2026-03-01T11:00",
+            "\"2026-03-01  11:00\"",
+        ] {
+            let date = of(&format!("date: {date}"));
+            assert_eq!(date.date, Some("2026-03-01T11:00:00Z".parse().unwrap()), "{date:?}");
+            assert_eq!(date.date_left_out, None);
+        }
+        for (line, unread) in [
+            ("date: 1st of May", Some("1st of May")),
+            ("created: 2026", Some("2026")),
+            ("date: 2026-02-30", Some("2026-02-30")),
+            ("date:", None),
+            ("date: \"\"", None),
+            ("title: x", None),
+        ] {
+            let read = of(line);
+            assert_eq!((read.date, read.date_left_out.as_deref()), (None, unread), "{line}");
+        }
     }
 
     #[test]

@@ -53,11 +53,12 @@ pub(crate) struct Page {
 }
 
 /// Reads a page. The text is that of its `main`, or of its only `article` if that has most of it, otherwise all but
-/// navigation and footers.
-pub(crate) fn read(source: &str) -> Page {
-    let collected = collect(source, true);
+/// navigation and footers. In XML, any element may be empty: `<title/>`. HTML reads this as a start tag.
+pub(crate) fn read(source: &str, is_xml: bool) -> Page {
+    let is_xml = is_xml || source.trim_start().starts_with("<?xml");
+    let collected = collect(source, is_xml, true);
     // An element that is never closed may hide all of the text.
-    let collected = if collected.text.trim().is_empty() { collect(source, false) } else { collected };
+    let collected = if collected.text.trim().is_empty() { collect(source, is_xml, false) } else { collected };
     let core = collected.core();
     let Collected { title, mut text, mut headings, mut breaks, .. } = collected;
     if let Some((from, to)) = core {
@@ -71,8 +72,8 @@ pub(crate) fn read(source: &str) -> Page {
     Page { title, outline: Outline { sections: sections(&text, 0, &headings), breaks }, text }
 }
 
-fn collect(source: &str, skips_around: bool) -> Collected {
-    let sink = Sink(RefCell::new(Collected { skips_around, ..Collected::default() }));
+fn collect(source: &str, is_xml: bool, skips_around: bool) -> Collected {
+    let sink = Sink { is_xml, collected: RefCell::new(Collected { skips_around, ..Collected::default() }) };
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let input = BufferQueue::default();
     // A tendril has at most 4 GiB; files are far smaller.
@@ -81,7 +82,7 @@ fn collect(source: &str, skips_around: bool) -> Collected {
         let _ = tokenizer.feed(&input);
     }
     tokenizer.end();
-    let mut collected = tokenizer.sink.0.into_inner();
+    let mut collected = tokenizer.sink.collected.into_inner();
     collected.end_main();
     collected
 }
@@ -256,15 +257,25 @@ fn raw(name: &str) -> TokenSinkResult<()> {
     }
 }
 
-struct Sink(RefCell<Collected>);
+struct Sink {
+    is_xml: bool,
+    collected: RefCell<Collected>,
+}
 
 impl TokenSink for Sink {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut collected = self.0.borrow_mut();
+        let mut collected = self.collected.borrow_mut();
         match token {
             Token::CharacterTokens(text) => collected.characters(&text),
+            Token::TagToken(mut tag) if self.is_xml && tag.self_closing && tag.kind == TagKind::StartTag => {
+                tag.self_closing = false;
+                // How its text would be read does not matter, as it has none.
+                let _ = collected.tag(&tag);
+                tag.kind = TagKind::EndTag;
+                return collected.tag(&tag);
+            }
             Token::TagToken(tag) => return collected.tag(&tag),
             _ => {}
         }

@@ -40,7 +40,7 @@ pub(crate) fn short(text: &str, sections: Vec<Section>, least: usize, size: usiz
 /// Whether two sections are below the same heading, or one is below the other.
 fn related(a: &[String], b: &[String]) -> bool {
     let common = common(a, b).len();
-    common + 1 >= a.len().min(b.len())
+    common == a.len().min(b.len()) || (a.len() == b.len() && common + 1 == a.len())
 }
 
 fn common(a: &[String], b: &[String]) -> Vec<String> {

@@ -20,8 +20,11 @@ const MOST_THREADS: usize = 4;
 /// The stack of the thread: objects of a PDF may be deeply nested.
 const STACK: usize = 64 << 20;
 
-/// The texts of the pages that can be read.
-pub(crate) fn pages(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {
+/// The texts of the pages by their numbers, and the numbers of those that cannot be read.
+type Pages = (Vec<(u32, String)>, Vec<u32>);
+
+/// Reads the pages.
+pub(crate) fn pages(bytes: &[u8]) -> Result<Pages, Unreadable> {
     silence();
     let until = Instant::now() + PATIENCE;
     let threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,7 +62,7 @@ fn end() {
     ENDED.notify_one();
 }
 
-fn read(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {
+fn read(bytes: &[u8]) -> Result<Pages, Unreadable> {
     let mut document = Document::load_mem(bytes).map_err(|error| match error.to_string().to_lowercase() {
         text if text.contains("decrypt") || text.contains("password") => Unreadable::Encrypted,
         _ => Unreadable::Damaged,
@@ -67,18 +70,18 @@ fn read(bytes: &[u8]) -> Result<Vec<(u32, String)>, Unreadable> {
     if document.is_encrypted() && document.decrypt("").is_err() {
         return Err(Unreadable::Encrypted);
     }
-    let mut pages = Vec::new();
-    let mut damaged = false;
+    let (mut pages, mut left_out) = (Vec::new(), Vec::new());
     for number in document.get_pages().into_keys() {
         let mut text = String::new();
         let page = || output_doc_page(&document, &mut PlainTextOutput::new(&mut text), number).is_ok();
         if catch_unwind(AssertUnwindSafe(page)).unwrap_or(false) {
             pages.push((number, text));
         } else {
-            damaged = true;
+            left_out.push(number);
         }
     }
-    if pages.is_empty() && damaged { Err(Unreadable::Damaged) } else { Ok(pages) }
+    // Without any page, what leads to them is broken.
+    if pages.is_empty() { Err(Unreadable::Damaged) } else { Ok((pages, left_out)) }
 }
 
 thread_local! {

@@ -13,7 +13,7 @@ use crate::unreadable::Unreadable;
 use crate::{MAX_FILE_BYTES, code, html, markdown, merge, pdf, plain};
 
 /// The version of the cut. A document that was cut by another one is cut anew when it is loaded again.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// The text of a file, and its passages.
 #[derive(Clone, Debug)]
@@ -28,6 +28,10 @@ pub struct Read {
     pub tags: Vec<String>,
     /// When it was written, by its front matter.
     pub date: Option<DateTime<Utc>>,
+    /// The date of its front matter, if it cannot be read.
+    pub date_left_out: Option<String>,
+    /// The pages of a PDF that cannot be read.
+    pub pages_left_out: Vec<u32>,
     /// SHA-256 of the bytes and of how they were cut.
     pub digest: [u8; 32],
     /// The text: that of the file, or the one that HTML or PDF shows.
@@ -53,9 +57,7 @@ pub struct Passage {
 
 /// The kind of a file by its name; none: any text.
 pub fn kind_of(path: &str) -> Option<DocumentKind> {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let (_, extension) = name.rsplit_once('.')?;
-    Some(match extension.to_ascii_lowercase().as_str() {
+    Some(match extension(path)?.as_str() {
         "md" | "markdown" | "mdown" | "mkd" | "mdx" | "qmd" => DocumentKind::Markdown,
         "html" | "htm" | "xhtml" => DocumentKind::Html,
         "pdf" => DocumentKind::Pdf,
@@ -68,6 +70,11 @@ pub fn kind_of(path: &str) -> Option<DocumentKind> {
         | "xml" | "ini" | "cfg" | "gradle" | "cmake" => DocumentKind::Code,
         _ => return None,
     })
+}
+
+fn extension(path: &str) -> Option<String> {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    Some(name.rsplit_once('.')?.1.to_ascii_lowercase())
 }
 
 /// Reads the bytes of a file. Its name tells what kind it is; a name that tells nothing is of a text.
@@ -86,15 +93,16 @@ pub fn read(path: &str, bytes: &[u8], cutting: &Cutting) -> Result<Read, Unreada
     };
     let cutting = cutting.clamped();
     let mut matter = FrontMatter::default();
-    let (mut text, mut title) = (String::new(), None);
+    let (mut text, mut title, mut pages_left_out) = (String::new(), None, Vec::new());
     let outline = match kind {
         DocumentKind::Pdf => {
-            let outline;
-            (text, outline) = bound(&pdf::pages(bytes)?);
+            let (pages, outline);
+            (pages, pages_left_out) = pdf::pages(bytes)?;
+            (text, outline) = bound(&pages);
             outline
         }
         DocumentKind::Html => {
-            let page = html::read(utf8(bytes)?);
+            let page = html::read(utf8(bytes)?, extension(path).as_deref() == Some("xhtml"));
             (text, title) = (page.text, page.title);
             page.outline
         }
@@ -123,14 +131,15 @@ pub fn read(path: &str, bytes: &[u8], cutting: &Cutting) -> Result<Read, Unreada
         passages.push(Passage { heading: Vec::new(), range: 0..0, body: 0, line: 1, page: None });
     }
     if passages.is_empty() {
-        return Err(Unreadable::Empty);
+        // A page that cannot be read may have had a text.
+        return Err(if pages_left_out.is_empty() { Unreadable::Empty } else { Unreadable::Damaged });
     }
     if passages.len() > htm_core::MAX_PASSAGES {
         return Err(Unreadable::TooLarge);
     }
     let digest = digest(bytes, kind, &cutting);
-    let description = matter.description;
-    Ok(Read { kind, title, description, tags: matter.tags, date: matter.date, digest, text, passages })
+    let FrontMatter { description, tags, date, date_left_out, .. } = matter;
+    Ok(Read { kind, title, description, tags, date, date_left_out, pages_left_out, digest, text, passages })
 }
 
 /// The text of bytes. A mark of the byte order is none of it.

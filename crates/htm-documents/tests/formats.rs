@@ -70,6 +70,15 @@ fn short_sections_are_put_together_below_their_heading() {
 }
 
 #[test]
+fn sections_of_two_chapters_are_not_put_together() {
+    let text = "# Guide\n\n## Postgres\n\n### Ports\n\n5432.\n\n## Redis\n\n6379.\n";
+    let cutting = Cutting { least: 100, ..CUTTING };
+    let read = htm_documents::read("a.md", text.as_bytes(), &cutting).unwrap();
+    let expected = pairs(&[("Guide / Postgres / Ports", "5432."), ("Guide / Redis", "6379.")]);
+    assert_eq!(shown(&read), expected);
+}
+
+#[test]
 fn html_is_read_without_what_is_around_it() {
     let page = "<!doctype html><html><head><title>The\n manual</title><style>p { x: y }</style></head><body>\
         <nav><a href=x>Home</a></nav><main><h1>Manual<a href=#x>¶</a></h1><p>Some  <b>words</b>,\n and more&nbsp;&amp; more.</p>\
@@ -128,6 +137,22 @@ fn html_that_never_ends_is_read_as_well() {
 }
 
 #[test]
+fn an_element_of_xhtml_may_be_empty() {
+    let page = "<html><head><title/><script src=\"a.js\"/><style/></head><body><h1>Guide</h1><pre/><iframe src=\"b\"/>\
+                <p>Some  words.</p><main/></body></html>";
+    let declared = format!("<?xml version=\"1.0\"?>\n{page}");
+    for (name, page) in [("a.XHTML", page), ("a.html", declared.as_str())] {
+        let read = of(name, page);
+        assert_eq!(
+            (read.text.trim(), read.title.as_deref()),
+            ("Guide\n\nSome words.", Some("Guide")),
+            "{name}"
+        );
+    }
+    assert_eq!(read("a.html", page.as_bytes(), &CUTTING).unwrap_err(), Unreadable::Empty);
+}
+
+#[test]
 fn code_is_cut_at_its_definitions() {
     let text = "//! A module.\n\nuse a::b;\n\n/// Adds.\n#[inline]\npub fn add(a: i32) -> i32 {\n    a + 1\n}\n\
                 impl Foo {\n    /// Shows.\n    fn show(&self) {\n        print();\n    }\n}\n";
@@ -174,6 +199,21 @@ fn a_pdf_has_pages() {
     assert_eq!(read.kind, DocumentKind::Pdf);
     assert_eq!(read.passages.iter().map(|it| it.page).collect::<Vec<_>>(), [Some(1), Some(2)]);
     assert_eq!(shown(&read), pairs(&[("", "Page one."), ("", "Page two.")]));
+}
+
+#[test]
+fn a_page_that_cannot_be_read_is_named() {
+    let whole = String::from_utf8(pdf(None)).unwrap();
+    // There is no font of this name.
+    let torn = whole.replace("/F1 12 Tf 50 700 Td (Page two.)", "/F9 12 Tf 50 700 Td (Page two.)");
+    let of_torn = read("a.pdf", torn.as_bytes(), &CUTTING).unwrap();
+    assert_eq!((shown(&of_torn), of_torn.pages_left_out), (pairs(&[("", "Page one.")]), vec![2]));
+    assert!(read("a.pdf", whole.as_bytes(), &CUTTING).unwrap().pages_left_out.is_empty());
+    // A page without a text does not tell that the other one has none.
+    let blank = torn.replace("(Page one.)", "(         )");
+    assert_eq!(read("a.pdf", blank.as_bytes(), &CUTTING).unwrap_err(), Unreadable::Damaged);
+    let without_pages = whole.replace("3 0 R 4 0 R", &" ".repeat(11));
+    assert_eq!(read("a.pdf", without_pages.as_bytes(), &CUTTING).unwrap_err(), Unreadable::Damaged);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use htm_documents::{Cutting, Read, read};
 use proptest::prelude::*;
 
 fn names() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["a.md", "a.txt", "a.html", "a.rs", "a.py", "a"])
+    prop::sample::select(vec!["a.md", "a.txt", "a.html", "a.xhtml", "a.rs", "a.py", "a"])
 }
 
 fn cuttings() -> impl Strategy<Value = Cutting> {
@@ -24,6 +24,7 @@ fn texts() -> impl Strategy<Value = String> {
             "# ", "\n## ", "\n---\n", "\n===\n", "```\n", "- ", "| a | b |\n", "> ", "<h1>", "</h1>", "<p>", "<pre>",
             "</pre>", "<script>", "</script>", "<li>", "<table><tr><td>", "<main>", "</main>", "<nav>", "<!--", "&amp;",
             "fn f() {\n", "}\n", "def f():\n    ", "class A:\n", "---\ntags: [a]\n---\n", "[x]: y\n", "<title>",
+            "<title/>", "<pre/>",
         ]).prop_map(str::to_owned),
         1 => "\\PC{1,20}",
         1 => prop::sample::select(vec!["漢字", "é́", "👩‍👩‍👧", "\u{202e}", "ก็", "\u{feff}"]).prop_map(str::to_owned),

@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use htm_tests::{Sandbox, TestDatabase, wait_until};
+use htm_core::Quota;
+use htm_tests::{Sandbox, TestDatabase, torn_pdf, wait_until};
 use serde_json::{Value, json};
 
 use super::GUIDE;
@@ -123,6 +124,59 @@ async fn removed_files_are_forgotten_when_asked() {
 }
 
 #[tokio::test]
+async fn the_files_of_a_directory_are_gone_when_a_file_takes_its_place() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let docs = tree(&sandbox);
+    sandbox.htm(&["load", "docs"]).await.succeeds();
+    fs::remove_dir_all(docs.join("deep")).unwrap();
+    fs::write(docs.join("deep"), "It was a directory.\n").unwrap();
+    let report = sandbox.htm(&["load", "docs", "--json", "--forget-removed"]).await.json();
+    assert_eq!(report["removed"], json!(["docs/deep/main.rs", "docs/deep/page.html"]));
+    assert_eq!((&report["loaded"], &report["unchanged"]), (&json!(1), &json!(1)));
+}
+
+#[tokio::test]
+async fn a_file_without_a_text_has_no_passages_any_more() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let docs = tree(&sandbox);
+    sandbox.htm(&["load", "docs"]).await.succeeds();
+    fs::write(docs.join("guide.md"), "---\ntags: [manual]\n---\n").unwrap();
+    fs::write(docs.join("deep/page.html"), b"\0").unwrap();
+    let live = "select count(*) from htm.nodes where session = 'docs/guide.md' and deleted_at is null";
+    let report = sandbox.htm(&["load", "docs", "--json", "--dry-run"]).await.json();
+    assert_eq!((&report["removed"], db.count(live).await), (&json!(["docs/guide.md"]), 1));
+    let other = sandbox.htm(&["load", "docs/guide.md", "--robot", "other"]).await;
+    assert!(other.exits(2).stdout.contains("[not_owner]"), "{other:?}");
+    let report = sandbox.htm(&["load", "docs", "--json"]).await.json();
+    assert_eq!((&report["removed"], &report["forgotten"]), (&json!(["docs/guide.md"]), &json!(1)));
+    assert_eq!(db.count(live).await, 0);
+    // Nothing is known of the text of the other one.
+    let left_out = report["left_out"].as_array().unwrap();
+    let page = left_out.iter().find(|it| it["path"] == "docs/deep/page.html").unwrap();
+    assert_eq!((&page["reason"], &page["passages"]), (&json!("binary"), &json!(1)));
+    let said = sandbox.htm(&["load", "docs"]).await.succeeds().to_owned();
+    assert!(said.contains("it is binary; the memory keeps 1 passage of its former text [binary]"), "{said}");
+    assert!(said.contains("left out docs/guide.md: it has no text [empty]"), "{said}");
+    assert_eq!(db.count("select count(*) from htm.documents").await, 2);
+}
+
+#[tokio::test]
+async fn parts_that_cannot_be_read_are_named() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.write("a.pdf", torn_pdf());
+    sandbox.write("a.md", "---\ndate: soon\n---\nA mast holds the zeppelin.\n");
+    let report = sandbox.htm(&["load", "a.pdf", "a.md", "--json", "--dry-run"]).await.json();
+    assert_eq!(report["pages_left_out"], json!({"a.pdf": [2]}));
+    assert_eq!(report["dates_left_out"], json!({"a.md": "soon"}));
+    let said = sandbox.htm(&["load", "a.pdf", "a.md"]).await.succeeds().to_owned();
+    assert!(said.contains("a.pdf: pages left out, as they cannot be read: 2\n"), "{said}");
+    assert!(said.contains("a.md: date left out, as it cannot be read: soon\n"), "{said}");
+}
+
+#[tokio::test]
 async fn where_no_file_is_found_nothing_is_forgotten() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
@@ -207,4 +261,55 @@ async fn a_watch_loads_what_changes() {
     assert_eq!(db.count("select count(*) from htm.documents").await, 2);
     watch.signal(nix::sys::signal::Signal::SIGINT);
     assert!(watch.end().await.success());
+}
+
+#[tokio::test]
+async fn a_watch_tries_again_what_it_could_not_read() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let guide = tree(&sandbox).join("guide.md");
+    fs::set_permissions(&guide, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read(&guide).is_ok() {
+        return; // As root, every file can be read.
+    }
+    let watch = sandbox.start("htm", &["load", "--watch", "docs"]);
+    wait_until(async || watch.log().contains("[no_permission]")).await;
+    // The file keeps its size and time.
+    fs::set_permissions(&guide, fs::Permissions::from_mode(0o644)).unwrap();
+    wait_until(async || db.count("select count(*) from htm.documents").await == 3).await;
+}
+
+#[tokio::test]
+async fn a_watch_tells_once_what_it_leaves_out_and_tries_again_what_was_refused() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let docs = tree(&sandbox);
+    sandbox.htm(&["load", "docs"]).await.succeeds();
+    let full = Quota { max_memories: Some(1), ..Quota::default() };
+    db.htm().set_quota(Some("default"), full).await.unwrap();
+    let watch = sandbox.start("htm", &["load", "--watch", "docs", "--json"]);
+    let reports = || -> Vec<Value> {
+        let log = watch.log();
+        // The last line may not be whole yet.
+        let lines = log.lines().filter_map(|line| serde_json::from_str(line).ok());
+        lines.filter(|it: &Value| it["left_out"].is_array()).collect()
+    };
+    let told = |reason: &str| -> Vec<String> {
+        let reports = reports();
+        let left_out = reports.iter().flat_map(|report| report["left_out"].as_array().unwrap());
+        let of_reason = left_out.filter(|it| it["reason"] == reason);
+        of_reason.map(|it| it["path"].as_str().unwrap().to_owned()).collect()
+    };
+    wait_until(async || reports().len() == 1).await;
+    assert_eq!(told("not_utf8"), ["docs/latin.txt"]);
+    fs::write(docs.join("old.txt"), b"caf\xe9").unwrap();
+    wait_until(async || told("not_utf8") == ["docs/latin.txt", "docs/old.txt"]).await;
+    fs::write(docs.join("new.md"), "# New\n\nA text.\n").unwrap();
+    wait_until(async || told("quota_exceeded") == ["docs/new.md"]).await;
+    // The file does not change.
+    db.htm().set_quota(Some("default"), Quota::default()).await.unwrap();
+    wait_until(async || db.count("select count(*) from htm.documents").await == 4).await;
+    wait_until(async || reports().last().is_some_and(|it| it["loaded"] == 1)).await;
+    assert_eq!(told("not_utf8"), ["docs/latin.txt", "docs/old.txt"]);
+    assert_eq!(told("quota_exceeded"), ["docs/new.md"]);
 }

@@ -82,6 +82,31 @@ async fn tags_follow_the_front_matter_and_leave_others() {
 }
 
 #[tokio::test]
+async fn a_corrected_date_is_the_time_of_all_passages_and_their_vectors() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    drain(&db, Stage::Embed).await;
+    let before = passages(&htm, "a.md").await;
+    let dated = |date: &str| GUIDE.replace("tags:", &format!("date: {date}\ntags:"));
+    let with_vectors = "select count(*) from htm.nodes n join htm.embeddings_1 e
+                          on e.node_id = n.id and e.namespace = n.namespace and e.created_at = n.created_at";
+    for (text, time) in [
+        (dated("2026-03-02"), Some("2026-03-02T00:00:00Z")),
+        (dated("2026-03-01 12:00:00 +0100"), Some("2026-03-01T11:00:00Z")),
+        (GUIDE.to_owned(), None),
+    ] {
+        assert_eq!(counts(&load(&htm, "a.md", &text).await), (0, 3, 0));
+        let after = passages(&htm, "a.md").await;
+        for (former, now) in before.iter().zip(&after) {
+            assert_eq!((now.id, now.updated_at), (former.id, former.updated_at));
+            assert_eq!(now.created_at, time.map_or(former.created_at, |it| it.parse().unwrap()), "{text}");
+        }
+        assert_eq!(db.count(with_vectors).await, 3, "{text}");
+    }
+}
+
+#[tokio::test]
 async fn what_was_lost_comes_back_and_an_edit_stays() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -40,6 +40,17 @@ async fn a_document_is_loaded_listed_read_and_unloaded() {
 }
 
 #[tokio::test]
+async fn the_answer_names_what_was_left_out() {
+    let served = Served::new().await;
+    let text = "---\ntags: [c++]\ndate: soon\n---\nText.\n";
+    let loaded = served.put("/v1/documents", json!({"path": "a.md", "text": text})).await.is(200);
+    assert_eq!((&loaded["tags_left_out"], &loaded["date_left_out"]), (&json!(["c++"]), &json!("soon")));
+    let torn = STANDARD.encode(htm_tests::torn_pdf());
+    let loaded = served.put("/v1/documents", json!({"path": "a.pdf", "bytes": torn})).await.is(200);
+    assert_eq!((&loaded["passages"], &loaded["pages_left_out"]), (&json!(1), &json!([2])));
+}
+
+#[tokio::test]
 async fn what_is_no_document_is_refused() {
     let served = Served::new().await;
     for (body, status, code) in [

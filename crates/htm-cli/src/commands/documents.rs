@@ -2,20 +2,20 @@
 
 mod files;
 mod report;
+mod tried;
 mod watch;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
-use htm_core::fault::Fault;
-use htm_core::{Caller, DocumentInfo, Htm, LoadedDocument, TagPath};
+use htm_core::{Caller, DocumentInfo, Htm, TagPath};
 use htm_documents::{Cutting, MAX_FILE_BYTES, Unreadable, read};
 use htm_runtime::config::Config;
 
 use self::files::{File, Files, Missing};
 use self::report::{LeftOut, NO_FILES, Report};
+use self::tried::{Holds, Tried};
 use super::session::with_session;
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
 use crate::error::CliError;
@@ -39,26 +39,20 @@ pub(crate) async fn load(config: &Config, args: LoadArgs, output: &Output) -> Re
     Ok(report.exit_code())
 }
 
-/// The size and the time of change of a file.
-type Stamp = (u64, SystemTime);
-
 /// Loads files, again and again if it has to.
 struct Loader {
     htm: Htm,
     args: LoadArgs,
     tags: Vec<TagPath>,
     caller: Caller,
-    /// The files that were loaded as they are.
-    loaded: HashMap<PathBuf, Stamp>,
-    /// The roots without files whose documents the last pass has spared.
-    spared: BTreeSet<String>,
+    tried: Tried,
 }
 
 impl Loader {
     fn new(htm: Htm, args: LoadArgs) -> Result<Self, CliError> {
         let tags = parse_tags(htm.tag_rules(), &args.tags)?;
         let caller = Caller::from(args.caller.clone());
-        Ok(Self { htm, args, tags, caller, loaded: HashMap::new(), spared: BTreeSet::new() })
+        Ok(Self { htm, args, tags, caller, tried: Tried::default() })
     }
 
     fn namespace(&self) -> Option<&str> {
@@ -74,13 +68,11 @@ impl Loader {
             match found {
                 Ok(file) => all.push(file),
                 Err(Missing { path, reason, detail, named }) => {
-                    report.leave_out(LeftOut { path, reason, detail, named })
+                    report.leave_out(LeftOut { path, reason, detail, passages: 0, named })
                 }
             }
         }
-        // A file that comes back with its former size and time is loaded again.
-        let found: HashSet<_> = all.iter().map(|file| &file.place).collect();
-        self.loaded.retain(|place, _| found.contains(place));
+        self.tried.retain(&all);
         let bar = output.progress(all.len() as u64, "files");
         for file in &all {
             bar.set_message("load");
@@ -97,70 +89,106 @@ impl Loader {
 
     async fn file(&mut self, file: &File, report: &mut Report) -> Result<(), CliError> {
         let stamp = file.stamp();
-        if stamp.is_some() && self.loaded.get(&file.place) == stamp.as_ref() {
-            report.unchanged += 1;
+        if let Some(last) = self.tried.last(&file.place, stamp, Instant::now()) {
+            match &last.left_out {
+                Some(left_out) => report.leave_out(left_out.clone()),
+                None => report.unchanged += 1,
+            }
             return Ok(());
         }
-        let leave_out = |reason: &str, detail: String| LeftOut {
-            path: file.path.clone(),
-            reason: reason.to_owned(),
-            detail,
-            named: file.named,
+        let left_out = self.load(file, report).await?;
+        if let Some((left_out, _)) = &left_out {
+            report.leave_out(left_out.clone());
+        }
+        self.tried.note(&file.place, stamp, left_out, Instant::now());
+        Ok(())
+    }
+
+    /// Loads a file. Returns why it was left out, if it was.
+    async fn load(&self, file: &File, report: &mut Report) -> Result<Option<(LeftOut, Holds)>, CliError> {
+        let bytes = match file.read(MAX_FILE_BYTES as u64) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return self.leave_out(file, Unreadable::TooLarge, report).await.map(Some),
+            Err(error) => {
+                let (path, named) = (file.path.clone(), file.named);
+                let (reason, detail) = (files::reason(&error).to_owned(), error.to_string());
+                return Ok(Some((LeftOut { path, reason, detail, passages: 0, named }, Holds::Briefly)));
+            }
         };
-        let unreadable = |reason: Unreadable| leave_out(reason.as_ref(), reason.describe());
         let cutting = Cutting {
             size: self.args.size as usize,
             overlap: self.args.overlap as usize,
             ..Cutting::default()
         };
-        let cut = match file.read(MAX_FILE_BYTES as u64) {
-            Ok(Some(bytes)) => {
-                let path = file.path.clone();
-                let size = bytes.len() as u64;
-                let read = tokio::task::spawn_blocking(move || read(&path, &bytes, &cutting)).await;
-                read.unwrap_or(Err(Unreadable::Damaged)).map(|read| (read, size)).map_err(unreadable)
-            }
-            Ok(None) => Err(unreadable(Unreadable::TooLarge)),
-            Err(error) => Err(leave_out(files::reason(&error), error.to_string())),
+        let (path, size) = (file.path.clone(), bytes.len() as u64);
+        let read = tokio::task::spawn_blocking(move || read(&path, &bytes, &cutting)).await;
+        let mut read = match read.unwrap_or(Err(Unreadable::Damaged)) {
+            Ok(read) => read,
+            Err(reason) => return self.leave_out(file, reason, report).await.map(Some),
         };
-        let (read, size) = match cut {
-            Ok(cut) => cut,
-            Err(left_out) => {
-                report.leave_out(left_out);
-                self.remember(file, stamp);
-                return Ok(());
-            }
-        };
+        let (pages, date) = (std::mem::take(&mut read.pages_left_out), read.date_left_out.take());
         let (mut document, tags) = read.document(&file.path, size, self.htm.tag_rules(), &self.tags);
         document.namespace = self.namespace().map(Into::into);
-        if !tags.is_empty() {
-            report.tags_left_out.insert(file.path.clone(), tags);
-        }
-        let loaded: htm_core::Result<LoadedDocument> = match self.args.dry_run {
+        let loaded = match self.args.dry_run {
             true => self.htm.plan_document(&document, &self.caller).await,
             false => self.htm.load_document(&document, &self.caller).await,
         };
         match loaded {
-            Ok(loaded) => {
-                report.add(loaded);
-                self.remember(file, stamp);
-            }
-            Err(error) if error.fault() == Fault::User => {
-                report.leave_out(LeftOut { named: true, ..leave_out(error.code(), error.to_string()) });
-            }
-            Err(error) => return Err(error.into()),
+            Ok(loaded) => report.add(loaded),
+            Err(error) => return Ok(Some((LeftOut::refused(&file.path, error)?, Holds::AWhile))),
         }
-        Ok(())
+        let path = || file.path.clone();
+        report.tags_left_out.extend((!tags.is_empty()).then(|| (path(), tags)));
+        report.pages_left_out.extend((!pages.is_empty()).then(|| (path(), pages)));
+        report.dates_left_out.extend(date.map(|date| (path(), date)));
+        Ok(None)
     }
 
-    fn remember(&mut self, file: &File, stamp: Option<Stamp>) {
-        if let Some(stamp) = stamp {
-            self.loaded.insert(file.place.clone(), stamp);
+    /// Leaves out a file that is no document. One without a text has none of its former passages any more. Nothing is known
+    /// of the text of another one, so what the memory has of it stays.
+    async fn leave_out(
+        &self,
+        file: &File,
+        reason: Unreadable,
+        report: &mut Report,
+    ) -> Result<(LeftOut, Holds), CliError> {
+        let (mut detail, mut passages) = (reason.describe(), 0);
+        let known = self.htm.documents(self.namespace(), Some(&file.path), None, 1).await?;
+        if let Some(known) = known.iter().find(|it| it.path == file.path) {
+            if reason == Unreadable::Empty {
+                if let Some(refused) = self.forget(known, report).await? {
+                    return Ok((refused, Holds::AWhile));
+                }
+            } else if known.passages > 0 {
+                passages = known.passages;
+                let kept = count(passages, "passage");
+                detail.push_str(&format!("; the memory keeps {kept} of its former text"));
+            }
         }
+        let holds = if reason == Unreadable::TooSlow { Holds::AWhile } else { Holds::WhileSame };
+        let (path, reason, named) = (file.path.clone(), reason.as_ref().to_owned(), file.named);
+        Ok((LeftOut { path, reason, detail, passages, named }, holds))
+    }
+
+    /// Forgets a document. Returns why the memory refuses it, if it does.
+    async fn forget(
+        &self,
+        document: &DocumentInfo,
+        report: &mut Report,
+    ) -> Result<Option<LeftOut>, CliError> {
+        if !self.args.dry_run {
+            let unloaded = self.htm.unload_documents(self.namespace(), &document.path, &self.caller).await;
+            if let Err(error) = unloaded {
+                return LeftOut::refused(&document.path, error).map(Some);
+            }
+        }
+        report.removed.push(document.path.clone());
+        report.forgotten += document.passages;
+        Ok(None)
     }
 
     /// Unloads the documents at or below the paths whose files are gone, but none where not one file was found.
-    async fn forget_removed(&mut self, files: &Files, report: &mut Report) -> Result<(), CliError> {
+    async fn forget_removed(&self, files: &Files, report: &mut Report) -> Result<(), CliError> {
         let mut spared = BTreeSet::new();
         for root in files.roots() {
             let below = (root != ".").then_some(root);
@@ -170,10 +198,8 @@ impl Loader {
                 let gone = files.gone(root, &page);
                 spared.extend(gone.empty.into_iter().map(str::to_owned));
                 for document in gone.removed {
-                    report.removed.push(document.path.clone());
-                    report.forgotten += document.passages;
-                    if !self.args.dry_run {
-                        self.htm.unload_documents(self.namespace(), &document.path, &self.caller).await?;
+                    if let Some(refused) = self.forget(document, report).await? {
+                        report.leave_out(refused);
                     }
                 }
                 match page.last().filter(|_| page.len() == PAGE) {
@@ -182,18 +208,17 @@ impl Loader {
                 }
             }
         }
-        for root in &spared {
+        for root in spared {
             report.leave_out(LeftOut {
-                path: root.clone(),
+                path: root,
                 reason: NO_FILES.to_owned(),
                 detail: "no file was found there, as where a drive is not mounted, so none of its documents was forgotten; \
                          `htm unload` forgets them"
                     .to_owned(),
+                passages: 0,
                 named: true,
             });
         }
-        report.spares_more = !spared.is_subset(&self.spared);
-        self.spared = spared;
         Ok(())
     }
 }

@@ -25,8 +25,9 @@ const PAGE: i64 = 1_000;
 
 impl Htm {
     /// Loads a document: its passages are remembered in the place of those that it had. A passage with the same text keeps
-    /// its node, its vectors and its tags, wherever it stands in the document. The others are forgotten. A document
-    /// without a change is not written. Loads of one document at the same time are done one after the other.
+    /// its node, its vectors and its tags, wherever it stands in the document, and gets the document's time. The others are
+    /// forgotten. A document without a change is not written. Loads of one document at the same time are done one after the
+    /// other.
     ///
     /// # Errors
     /// `document_path_invalid`, `document_size`, `not_owner`, `quota_exceeded`, and those of [`remember`](Self::remember)

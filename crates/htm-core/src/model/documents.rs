@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::memory::{MAX_KEY_BYTES, Memory};
+use crate::model::memory::{MAX_KEY_BYTES, Memory, validate_time};
 use crate::model::nodes::Node;
 use crate::model::tags::TagPath;
 
@@ -59,7 +59,7 @@ pub struct Document {
     pub digest: [u8; 32],
     /// The tags of each passage.
     pub tags: Vec<TagPath>,
-    /// When it was written; none: now, by the database's clock.
+    /// When it was written; none: when each passage was first loaded, by the database's clock.
     pub at: Option<DateTime<Utc>>,
     /// Its passages, in its order: at most [`MAX_PASSAGES`].
     pub passages: Vec<DocumentPassage>,
@@ -155,6 +155,9 @@ pub(crate) struct Known {
     pub(crate) seq: Option<i32>,
     pub(crate) source: Option<String>,
     pub(crate) metadata: Value,
+    /// When it happened.
+    pub(crate) at: DateTime<Utc>,
+    pub(crate) remembered_at: DateTime<Utc>,
 }
 
 /// The changes that turn the passages of a document into others.
@@ -162,25 +165,28 @@ pub(crate) struct Known {
 pub(crate) struct LoadPlan {
     /// New passages.
     pub(crate) written: Vec<Memory>,
-    /// Those that stay, and those of them that are at another place.
+    /// Those that stay, and those of them that are at another place or of another time.
     pub(crate) kept: Vec<NodeId>,
     pub(crate) moved: Vec<Moved>,
     /// Those that the document does not have any more.
     pub(crate) gone: Vec<NodeId>,
 }
 
-/// A passage at another place, or below another heading.
+/// A passage at another place, below another heading, or of another time.
 pub(crate) struct Moved {
     pub(crate) node: NodeId,
     pub(crate) seq: i32,
     pub(crate) source: String,
     pub(crate) metadata: Value,
+    /// Its time, if it is another one.
+    pub(crate) at: Option<DateTime<Utc>>,
 }
 
 impl Document {
-    /// Checks the path and the number of passages. Their texts are checked when they are remembered.
+    /// Checks the path, the time and the number of passages. Their texts are checked when they are remembered.
     pub(crate) fn validate(&self) -> Result<()> {
         validate_path(&self.path)?;
+        self.at.map_or(Ok(()), validate_time)?;
         if self.passages.is_empty() || self.passages.len() > MAX_PASSAGES {
             let message = format!(
                 "document `{}` has {} passages, and a document has 1 to {MAX_PASSAGES}",
@@ -211,11 +217,17 @@ impl Document {
             match by_key.remove(&key) {
                 Some(known) => {
                     plan.kept.push(known.node);
-                    let is_same = known.seq == Some(seq)
+                    // Without a date, a passage is of the time at which it was first loaded.
+                    let at = self.at.unwrap_or(known.remembered_at);
+                    // PostgreSQL keeps microseconds.
+                    let at = (at.timestamp_micros() != known.at.timestamp_micros()).then_some(at);
+                    let is_same = at.is_none()
+                        && known.seq == Some(seq)
                         && known.source.as_deref() == Some(&source)
                         && known.metadata == Value::Object(metadata.clone());
                     if !is_same {
-                        plan.moved.push(Moved { node: known.node, seq, source, metadata: metadata.into() });
+                        let (node, metadata) = (known.node, metadata.into());
+                        plan.moved.push(Moved { node, seq, source, metadata, at });
                     }
                 }
                 None => plan.written.push(Memory {
@@ -377,6 +389,8 @@ mod tests {
         }
     }
 
+    const LOADED: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
     /// The passages that the plan's new memories become.
     fn known(plan: &LoadPlan) -> Vec<Known> {
         let known = |(memory, id): (&Memory, i64)| Known {
@@ -385,6 +399,8 @@ mod tests {
             seq: memory.seq,
             source: memory.source.clone(),
             metadata: memory.metadata.clone().into(),
+            at: memory.at.unwrap_or(LOADED),
+            remembered_at: LOADED,
         };
         plan.written.iter().zip(1..).map(known).collect()
     }
@@ -400,6 +416,24 @@ mod tests {
         assert_eq!(after.gone, [NodeId(3)]);
         assert_eq!(after.moved.iter().map(|it| it.seq).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(after.written[0].seq, Some(0));
+    }
+
+    #[test]
+    fn a_passage_has_the_time_of_its_document() {
+        let times = |plan: LoadPlan| plan.moved.iter().map(|it| it.at).collect::<Vec<_>>();
+        let of =
+            |at: Option<&str>| Document { at: at.map(|it| it.parse().unwrap()), ..document(&["one", "two"]) };
+        let (undated, dated) = (of(None), of(Some("2026-03-01T00:00:00Z")));
+        let before = dated.plan("n", "r", Vec::new());
+        assert!(times(dated.plan("n", "r", known(&before))).is_empty());
+        let finer = of(Some("2026-03-01T00:00:00.000000001Z"));
+        assert!(times(finer.plan("n", "r", known(&before))).is_empty());
+        let later = of(Some("2026-03-02T00:00:00Z"));
+        assert_eq!(times(later.plan("n", "r", known(&before))), [later.at; 2]);
+        assert_eq!(times(undated.plan("n", "r", known(&before))), [Some(LOADED); 2]);
+        let before = undated.plan("n", "r", Vec::new());
+        assert!(times(undated.plan("n", "r", known(&before))).is_empty());
+        assert_eq!(times(dated.plan("n", "r", known(&before))), [dated.at; 2]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::connections::Connections;
+use super::embeddings;
 use super::entity::document;
 use super::named::{Named, sql};
 use super::orm::on;
@@ -118,10 +119,12 @@ pub(crate) async fn known_in_tx(
         seq: Option<i32>,
         source: Option<String>,
         metadata: serde_json::Value,
+        created_at: DateTime<Utc>,
+        remembered_at: DateTime<Utc>,
         bytes: i32,
     }
     let rows: Vec<Row> = sql!(
-        "select n.id, n.key, n.seq, n.source, n.metadata, octet_length(n.content) as bytes
+        "select n.id, n.key, n.seq, n.source, n.metadata, n.created_at, n.remembered_at, octet_length(n.content) as bytes
            from htm.nodes n
           where n.namespace = :namespace and md5(n.session) = md5(:path) and n.session = :path and n.type = 'passage'
             and n.key like 'passage:%'
@@ -132,8 +135,8 @@ pub(crate) async fn known_in_tx(
     .bind("path", path)?
     .fetch_all(connection)
     .await?;
-    let known = |Row { id: node, key, seq, source, metadata, bytes }| {
-        (Known { node, key, seq, source, metadata }, i64::from(bytes))
+    let known = |Row { id: node, key, seq, source, metadata, created_at: at, remembered_at, bytes }| {
+        (Known { node, key, seq, source, metadata, at, remembered_at }, i64::from(bytes))
     };
     Ok(rows.into_iter().map(known).collect())
 }
@@ -164,7 +167,7 @@ pub(crate) async fn passages(
     rows.into_iter().map(NodeRow::into_node).collect()
 }
 
-/// Moves passages to other places of their document. Their texts stay, and so do their vectors.
+/// Moves passages to other places of their document, and to other times. Their texts stay, and so do their vectors.
 pub(crate) async fn move_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -174,9 +177,10 @@ pub(crate) async fn move_in_tx(
         return Ok(());
     }
     sql!(
-        "update htm.nodes n set seq = u.seq, source = u.source, metadata = u.metadata
-           from unnest(:nodes::bigint[], :seqs::int[], :sources::text[], :metadata::jsonb[])
-                as u(node, seq, source, metadata)
+        "update htm.nodes n
+            set seq = u.seq, source = u.source, metadata = u.metadata, created_at = coalesce(u.at, n.created_at)
+           from unnest(:nodes::bigint[], :seqs::int[], :sources::text[], :metadata::jsonb[], :times::timestamptz[])
+                as u(node, seq, source, metadata, at)
           where n.id = u.node and n.namespace = :namespace"
     )
     .bind("namespace", namespace)?
@@ -184,9 +188,29 @@ pub(crate) async fn move_in_tx(
     .bind("seqs", moved.iter().map(|it| it.seq).collect::<Vec<_>>())?
     .bind("sources", moved.iter().map(|it| it.source.as_str()).collect::<Vec<_>>())?
     .bind("metadata", moved.iter().map(|it| Json(&it.metadata)).collect::<Vec<_>>())?
-    .execute(connection)
-    .await
-    .map(drop)
+    .bind("times", moved.iter().map(|it| it.at).collect::<Vec<Option<DateTime<Utc>>>>())?
+    .execute(&mut *connection)
+    .await?;
+    let (nodes, times): (Vec<NodeId>, Vec<DateTime<Utc>>) =
+        moved.iter().filter_map(|it| Some((it.node, it.at?))).unzip();
+    if nodes.is_empty() {
+        return Ok(());
+    }
+    // Filters by time read the time beside the vector. A worker that brings one waits for the lock of its node.
+    for store in embeddings::stores(&mut *connection).await? {
+        let statement = format!(
+            "update {store} e set created_at = u.at
+               from unnest(:nodes::bigint[], :times::timestamptz[]) as u(node, at)
+              where e.node_id = u.node and e.namespace = :namespace"
+        );
+        Named::new(&statement)
+            .bind("namespace", namespace)?
+            .bind("nodes", &nodes)?
+            .bind("times", &times)?
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// Takes tags from passages that they have because their document had them, not because of a tagger.

@@ -89,6 +89,10 @@ struct DocumentAnswer {
     loaded: LoadedDocument,
     /// The tags of the front matter that are not valid.
     tags_left_out: Vec<String>,
+    /// The pages of a PDF that cannot be read.
+    pages_left_out: Vec<u32>,
+    /// The date of the front matter, if it cannot be read.
+    date_left_out: Option<String>,
 }
 
 impl DocumentBody {
@@ -134,12 +138,13 @@ async fn load(app: App, Body(mut body): Body<DocumentBody>) -> Result<Json<Docum
         )
     };
     let cut = tokio::task::spawn_blocking(move || read(&path, &file, &cutting)).await;
-    let cut = cut.unwrap_or(Err(Unreadable::Damaged)).map_err(unreadable)?;
+    let mut cut = cut.unwrap_or(Err(Unreadable::Damaged)).map_err(unreadable)?;
+    let (pages_left_out, date_left_out) = (std::mem::take(&mut cut.pages_left_out), cut.date_left_out.take());
     let (mut document, tags_left_out) = cut.document(&body.path, size, app.htm.tag_rules(), &tags);
     document.namespace = body.namespace.clone();
     let caller = caller(&app, body.namespace, body.robot, body.any_robot);
     let loaded = app.htm.load_document(&document, &caller).await?;
-    Ok(Json(DocumentAnswer { loaded, tags_left_out }))
+    Ok(Json(DocumentAnswer { loaded, tags_left_out, pages_left_out, date_left_out }))
 }
 
 /// A document to unload, and who unloads it.

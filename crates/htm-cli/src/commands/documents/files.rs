@@ -8,7 +8,7 @@ use htm_core::DocumentInfo;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, WalkBuilder};
 
-use super::Stamp;
+use super::tried::Stamp;
 use crate::codes;
 use crate::error::CliError;
 
@@ -171,7 +171,9 @@ fn is_gone(root: &str, path: &str) -> bool {
     // known of what was below it.
     is_within(root, path)
         && fs::metadata(root).is_ok()
-        && fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        // A directory on the way to it may be a file by now.
+        && fs::symlink_metadata(path)
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
 }
 
 /// Whether a path is at or below a root. Below the current directory are relative paths alone.

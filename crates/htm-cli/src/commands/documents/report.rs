@@ -1,11 +1,13 @@
 //! The report of a load, for people and programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
-use htm_core::{LoadOutcome, LoadedDocument};
+use htm_core::fault::Fault;
+use htm_core::{Error, LoadOutcome, LoadedDocument};
 use serde::Serialize;
 
+use crate::error::CliError;
 use crate::output::{count, one_line};
 
 /// The most paths of a kind that are shown to people.
@@ -25,7 +27,7 @@ pub(super) struct Report {
     changed: u64,
     /// Documents without a change.
     pub(super) unchanged: u64,
-    /// Documents whose files are gone, and which were forgotten.
+    /// Documents whose files are gone, or have no text any more, and which were forgotten.
     pub(super) removed: Vec<String>,
     /// Passages that were written.
     written: u64,
@@ -39,11 +41,15 @@ pub(super) struct Report {
     left_out: Vec<LeftOut>,
     /// The tags of front matters that are not valid, by document.
     pub(super) tags_left_out: BTreeMap<String, Vec<String>>,
+    /// The pages that cannot be read, by document.
+    pub(super) pages_left_out: BTreeMap<String, Vec<u32>>,
+    /// The dates of front matters that cannot be read, by document.
+    pub(super) dates_left_out: BTreeMap<String, String>,
     pub(super) seconds: f64,
-    /// Whether documents were spared below a directory where the last pass has spared none.
-    #[serde(skip)]
-    pub(super) spares_more: bool,
 }
+
+/// What was left out: paths and reasons.
+pub(super) type Told = BTreeSet<(String, String)>;
 
 /// A file that was not loaded.
 #[derive(Clone, Debug, Serialize)]
@@ -53,9 +59,26 @@ pub(super) struct LeftOut {
     pub(super) reason: String,
     /// The reason, for people.
     pub(super) detail: String,
+    /// The passages of its former text, which stay in the memory.
+    pub(super) passages: u64,
     /// Whether it is the caller's concern, because the command line names it or the memory refuses it.
     #[serde(skip)]
     pub(super) named: bool,
+}
+
+impl LeftOut {
+    /// A document that the memory refuses. Other errors are not about it.
+    pub(super) fn refused(path: &str, error: Error) -> Result<Self, CliError> {
+        if error.fault() != Fault::User {
+            return Err(error.into());
+        }
+        let (path, reason, detail) = (path.to_owned(), error.code().to_owned(), error.to_string());
+        Ok(Self { path, reason, detail, passages: 0, named: true })
+    }
+
+    fn told(&self) -> (String, String) {
+        (self.path.clone(), self.reason.clone())
+    }
 }
 
 impl Report {
@@ -81,9 +104,18 @@ impl Report {
         self.left_out.push(file);
     }
 
-    /// Whether nothing was done, and nothing was spared that was not before.
+    pub(super) fn told(&self) -> Told {
+        self.left_out.iter().map(LeftOut::told).collect()
+    }
+
+    /// Drops what was left out before for the same reason.
+    pub(super) fn drop_told(&mut self, told: &Told) {
+        self.left_out.retain(|it| !told.contains(&it.told()));
+    }
+
+    /// Whether nothing was done and nothing left out.
     pub(super) fn is_quiet(&self) -> bool {
-        self.documents.is_empty() && self.removed.is_empty() && !self.spares_more
+        self.documents.is_empty() && self.removed.is_empty() && self.left_out.is_empty()
     }
 
     /// 2 if a file that the caller has named was not loaded, or the memory refused one.
@@ -91,17 +123,9 @@ impl Report {
         if self.left_out.iter().any(|it| it.named) { ExitCode::from(2) } else { ExitCode::SUCCESS }
     }
 
-    /// The text for people: what was left out, the changes, and the sums.
+    /// The text for people: the changes, what was left out, and the sums.
     pub(super) fn describe(&self) -> String {
-        let mut text = self.describe_changes();
-        for (path, tags) in self.tags_left_out.iter().take(SHOWN) {
-            let tags = tags.iter().map(|tag| one_line(tag, 40)).collect::<Vec<_>>().join(", ");
-            text.push_str(&format!(
-                "{}: tags left out, as they are not valid: {tags}\n",
-                one_line(path, 100)
-            ));
-        }
-        text.push_str(&self.describe_left_out(|_| true));
+        let mut text = self.describe_news();
         let [loaded, would] =
             if self.dry_run { ["to load", " (nothing was written)"] } else { ["loaded", ""] };
         text.push_str(&format!(
@@ -124,10 +148,9 @@ impl Report {
         text
     }
 
-    /// The news of a later pass of a watch.
+    /// The changes, and what was left out.
     pub(super) fn describe_news(&self) -> String {
-        let spared = self.describe_left_out(|it| self.spares_more && it.reason == NO_FILES);
-        format!("{}{spared}", self.describe_changes())
+        [self.describe_changes(), self.describe_parts_left_out(), self.describe_left_out()].concat()
     }
 
     /// A line for each document that changed.
@@ -152,10 +175,27 @@ impl Report {
         text
     }
 
+    /// A line for each document that lacks something of its file.
+    fn describe_parts_left_out(&self) -> String {
+        let tags = self.tags_left_out.iter();
+        let tags = tags.map(|(path, tags)| (path, "tags left out, as they are not valid", tags.join(", ")));
+        let pages = self.pages_left_out.iter().map(|(path, pages)| {
+            let pages: Vec<String> = pages.iter().map(u32::to_string).collect();
+            (path, "pages left out, as they cannot be read", pages.join(", "))
+        });
+        let dates = self.dates_left_out.iter();
+        let dates = dates.map(|(path, date)| (path, "date left out, as it cannot be read", date.clone()));
+        let mut text = String::new();
+        for (path, what, parts) in tags.take(SHOWN).chain(pages.take(SHOWN)).chain(dates.take(SHOWN)) {
+            text.push_str(&format!("{}: {what}: {}\n", one_line(path, 100), one_line(&parts, 200)));
+        }
+        text
+    }
+
     /// The files that were left out, those with the same reason together.
-    fn describe_left_out(&self, is_shown: impl Fn(&LeftOut) -> bool) -> String {
+    fn describe_left_out(&self) -> String {
         let mut reasons: BTreeMap<&str, Vec<&LeftOut>> = BTreeMap::new();
-        for file in self.left_out.iter().filter(|it| is_shown(it)) {
+        for file in &self.left_out {
             reasons.entry(&file.reason).or_default().push(file);
         }
         let mut text = String::new();

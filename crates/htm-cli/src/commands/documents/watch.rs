@@ -15,7 +15,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The time between two looks, in times of one look: so a large tree takes a twentieth of a processor.
 const SHARE: u32 = 20;
 
-/// Loads until a signal. The first pass is reported as a whole, later ones by what they changed.
+/// Loads until a signal. The first pass is reported as a whole, later ones by what they changed, and by what they left out
+/// and the one before them did not.
 pub(super) async fn run(
     loader: &mut Loader,
     files: &Files,
@@ -26,22 +27,24 @@ pub(super) async fn run(
         return Ok(None);
     };
     output.value(&first, || format!("{}\nwatching; Ctrl-C ends it", first.describe()));
+    let mut told = first.told();
     loop {
         let started = Instant::now();
         let paths = files.roots().map(|root| one_line(root, 60)).collect::<Vec<_>>().join(" ");
         tracing::debug!(paths, "looking for changed files");
-        let report = match stop.run_until_cancelled(loader.pass(files, output)).await {
+        match stop.run_until_cancelled(loader.pass(files, output)).await {
             None => return Ok(None),
-            Some(Ok(report)) => report,
-            // The database may be back at the next look.
-            Some(Err(error)) if error.fault == htm_core::fault::Fault::Transient => {
-                output.error(&error);
-                Report::default()
+            Some(Ok(mut report)) => {
+                let now = report.told();
+                report.drop_told(&told);
+                told = now;
+                if !report.is_quiet() {
+                    output.value(&report, || report.describe_news().trim_end().to_owned());
+                }
             }
+            // The database may be back at the next look.
+            Some(Err(error)) if error.fault == htm_core::fault::Fault::Transient => output.error(&error),
             Some(Err(error)) => return Err(error),
-        };
-        if !report.is_quiet() {
-            output.value(&report, || report.describe_news().trim_end().to_owned());
         }
         let pause = PAUSE.max(started.elapsed() * SHARE);
         tokio::select! {
