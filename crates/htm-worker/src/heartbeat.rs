@@ -79,9 +79,8 @@ impl Heartbeat {
             every(self.sweep * 10, || self.prune()),
             every(DEAD_LETTERS, || Deadline::LONGEST.of(self.prune_dead())),
             every(FLEET, || self.count_fleet()),
-            every(EXPIRY, || Deadline::LONGEST
-                .of(async { expiry::sweep_expired(&self.pool).await.map(report) })),
-            every(RETENTION, || Deadline::LONGEST.of(self.sweep_retention())),
+            every(EXPIRY, || self.sweep_expired()),
+            every(RETENTION, || self.sweep_retention()),
             every(RETENTION, || Deadline::LONGEST
                 .of(async { operations::sweep(&self.pool).await.map(drop) })),
             every(RETENTION, || Deadline::LONGEST.of(async { learning::sweep(&self.pool).await.map(drop) })),
@@ -167,10 +166,17 @@ impl Heartbeat {
         Ok(())
     }
 
+    async fn sweep_expired(&self) -> htm_core::Result<()> {
+        let mut swept = Swept::default();
+        let result = Deadline::LONGEST.of(expiry::sweep_expired(&self.pool, &mut swept)).await;
+        report(swept);
+        result
+    }
+
     /// Of all workers, one takes a policy in each period.
     async fn sweep_retention(&self) -> htm_core::Result<()> {
-        let mut swept = Swept::default();
-        let result = expiry::sweep_retention(&self.pool, RETENTION.mul_f64(0.9), &mut swept).await;
+        let (mut swept, period) = (Swept::default(), RETENTION.mul_f64(0.9));
+        let result = Deadline::LONGEST.of(expiry::sweep_retention(&self.pool, period, &mut swept)).await;
         report(swept);
         result
     }

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use crate::subject::Item;
 
 /// The attempts in which an item may be in a full call. In each further one, half as many may be together: a text that
-/// makes the provider fail takes all of its call with it, and so is alone before it is a dead letter. Others share a
-/// failing call once or twice more at most.
+/// makes the provider fail takes all of its call with it. It is alone in the last of three or more attempts.
 const TOGETHER: i32 = 2;
 
 /// The limits of one call.
@@ -19,10 +18,14 @@ pub(crate) struct CallLimits {
 }
 
 impl CallLimits {
-    /// The most items of a call with one that is tried for the `attempt`th time.
-    fn items_at(self, attempt: i32) -> usize {
-        let halvings = (attempt - TOGETHER).clamp(0, 63);
-        (self.items >> halvings).max(1)
+    /// The most items of a call with this one.
+    fn items_with<S>(self, item: &Item<S>) -> usize {
+        if item.attempt <= TOGETHER {
+            return self.items;
+        }
+        let halved = self.items >> (item.attempt - TOGETHER).min(63);
+        let towards_the_end = 1 << (item.max_attempts - item.attempt).clamp(0, 62);
+        halved.min(towards_the_end).max(1)
     }
 }
 
@@ -31,7 +34,7 @@ pub(crate) fn next_call<S>(items: &mut VecDeque<Item<S>>, limits: CallLimits) ->
     let mut call: Vec<Item<S>> = Vec::new();
     let (mut tokens, mut most) = (0u32, limits.items);
     while let Some(item) = items.front() {
-        most = most.min(limits.items_at(item.attempt));
+        most = most.min(limits.items_with(item));
         let full = call.len() >= most || tokens.saturating_add(item.tokens) > limits.tokens;
         let foreign =
             limits.one_namespace && call.first().is_some_and(|first| first.namespace != item.namespace);
@@ -56,10 +59,22 @@ mod tests {
             namespace: namespace.to_string(),
             priority: 0,
             attempt,
+            max_attempts: 25,
             tokens,
             has_budget: false,
             subject: (),
         }
+    }
+
+    #[test]
+    fn an_item_is_alone_in_its_last_attempt() {
+        let limits = CallLimits { items: 64, tokens: 1_000, one_namespace: false };
+        let most =
+            |attempt, max_attempts| limits.items_with(&Item { max_attempts, ..item(0, 1, 0, attempt) });
+        assert_eq!([1, 2, 3, 4, 8, 9, 25].map(|attempt| most(attempt, 25)), [64, 64, 32, 16, 1, 1, 1]);
+        assert_eq!([1, 2, 3, 4, 5].map(|attempt| most(attempt, 5)), [64, 64, 4, 2, 1]);
+        assert_eq!((most(3, 3), most(1_000, 1_000)), (1, 1));
+        assert_eq!((most(1, 1), most(2, 2)), (64, 64), "there are too few attempts");
     }
 
     proptest! {
@@ -78,7 +93,7 @@ mod tests {
             while !left.is_empty() {
                 let call = next_call(&mut left, limits);
                 prop_assert!(!call.is_empty() && call.len() <= items);
-                let most = call.iter().map(|item| limits.items_at(item.attempt)).min();
+                let most = call.iter().map(|item| limits.items_with(item)).min();
                 prop_assert!(most.is_some_and(|most| call.len() <= most));
                 let sum: u32 = call.iter().map(|item| item.tokens).sum();
                 prop_assert!(sum <= tokens || call.len() == 1);

@@ -18,6 +18,8 @@ pub struct Item<S = Text> {
     pub priority: i32,
     /// The number of this attempt, from 1.
     pub attempt: i32,
+    /// The most attempts.
+    pub max_attempts: i32,
     /// The tokens that the provider reads; 0 without a provider.
     pub tokens: u32,
     /// Whether they are taken from the namespace's budget.
@@ -85,6 +87,7 @@ pub async fn texts(pool: &PgPool, jobs: &[Claimed]) -> htm_core::Result<Subjects
             namespace: text.namespace.clone(),
             priority: job.priority,
             attempt: job.attempt,
+            max_attempts: job.max_attempts,
             tokens: text.tokens.max(0) as u32,
             has_budget: text.has_budget,
             subject: Text { node, revision, content: text.content.clone() },

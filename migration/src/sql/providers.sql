@@ -192,8 +192,8 @@ begin
 end $$;
 
 -- Records the end of a call. in_kind is one of:
--- 'answered'; 'limited' (429: the wait is in_retry_after_ms, else in_wait_ms, doubled with each one in a row; of calls
--- that were in flight together, the first one counts);
+-- 'answered'; 'limited' (429: the wait is in_retry_after_ms, else in_wait_ms, doubled with each one in a row; those of
+-- calls that end while calls are held do not count);
 -- 'permanent' (the breaker opens at once, because a rejected key does not recover by itself); 'transient' (the breaker
 -- opens after in_threshold in a row).
 -- The breaker is open for in_open_ms, doubled with each opening in a row up to in_cap_ms. Only its trial closes an open

@@ -50,9 +50,14 @@ begin
            (namespace, node_count, average_lexemes, unseen_count, refreshed_at)
     select in_namespace, count(*), greatest(coalesce(avg(length(tsv)), 1), 1), 0, now()
       from htm.nodes where namespace = in_namespace and deleted_at is null
+    having count(*) > 0
     on conflict (namespace) do update
        set (node_count, average_lexemes, unseen_count, refreshed_at)
          = (excluded.node_count, excluded.average_lexemes, greatest(s.unseen_count - seen, 0), excluded.refreshed_at);
+    if not found then
+        -- Nothing is written of a namespace without memories, which may be erased.
+        delete from htm.namespace_statistics where namespace = in_namespace and unseen_count <= seen;
+    end if;
 end $$;
 
 -- Analyzes one table whose committed rows have doubled since PostgreSQL last counted them; returns whether there was one. A

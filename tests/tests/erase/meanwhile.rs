@@ -305,4 +305,7 @@ async fn a_count_of_words_brings_none_back() {
     assert!(!htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
     htm.resume_erasure(erased.id, |_| {}).await.unwrap();
     assert!(htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
+    for table in ["htm.lexeme_statistics", "htm.namespace_statistics"] {
+        assert!(!tables_with(&db, "doomed").await.contains(&table.to_owned()), "{table}");
+    }
 }

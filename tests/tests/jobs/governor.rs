@@ -279,7 +279,7 @@ async fn calls_that_are_limited_together_count_once() {
     let limited = |retry_after: Option<u64>| {
         let kind = FailureKind::Limited {
             retry_after: retry_after.map(Duration::from_secs),
-            wait: Duration::from_secs(1),
+            wait: Duration::from_secs(10),
         };
         CallFailure { reason: "provider_rate_limited".into(), kind }
     };
@@ -288,7 +288,7 @@ async fn calls_that_are_limited_together_count_once() {
             .await
     };
     // Without a hold, with one that is over, and with one that is over again.
-    for (wave, expected) in [1, 2, 4].into_iter().enumerate() {
+    for (wave, expected) in [10, 20, 40].into_iter().enumerate() {
         let mut grants = Vec::new();
         for _ in 0..10 {
             let Leave::Granted(grant) = ask(&db, 1, LIVE, Turn::New).await.leave else { panic!("held") };
@@ -297,7 +297,8 @@ async fn calls_that_are_limited_together_count_once() {
         for grant in grants {
             governor::finish(&db.pool, MODEL, grant, Some(&limited(None)), BREAKER).await.unwrap();
         }
-        assert_eq!(held().await, expected, "wave {wave}");
+        let held = held().await;
+        assert!((expected - 9..=expected).contains(&held), "wave {wave}: {held} s");
         sqlx::query("update htm.providers set resume_at = now() - interval '1 second'")
             .execute(&db.pool)
             .await
@@ -309,8 +310,8 @@ async fn calls_that_are_limited_together_count_once() {
         let Leave::Granted(grant) = ask(&db, 1, LIVE, Turn::New).await.leave else { panic!("held") };
         grants.push(grant);
     }
-    for (grant, seconds) in grants.into_iter().zip([5, 60]) {
+    for (grant, seconds) in grants.into_iter().zip([50, 600]) {
         governor::finish(&db.pool, MODEL, grant, Some(&limited(Some(seconds))), BREAKER).await.unwrap();
     }
-    assert_eq!(held().await, 60);
+    assert!((560..=600).contains(&held().await));
 }

@@ -13,7 +13,7 @@ use super::{Behaviour, Scripted, claim_as, register};
 async fn a_text_that_makes_the_provider_fail_dies_alone() {
     let db = TestDatabase::new().await;
     let mut settings = db.htm().settings().clone();
-    settings.max_attempts = 10;
+    settings.max_attempts = 6;
     let htm = Htm::with_pool(db.pool.clone(), settings, None);
     let mut texts: Vec<Memory> = (0..31).map(|n| Memory::new(format!("text {n}"))).collect();
     texts.push(Memory::new("poison"));
@@ -62,6 +62,7 @@ async fn a_wait_in_the_queue_costs_no_patience() {
     let still = "select count(*) from apalis.jobs
                   where (metadata -> 'deferred_since')::timestamptz between now() - interval '1 minute' and now()";
     assert_eq!(db.count(still).await, 1);
-    since("3 hours", "1 second").await;
+    // A breaker is open for minutes.
+    since("3 hours", "10 minutes").await;
     assert_eq!(put_off().await, 1, "it was refused all the time");
 }

@@ -105,6 +105,7 @@ impl Handler for LearnHandler {
                 namespace,
                 priority: job.priority,
                 attempt: job.attempt,
+                max_attempts: job.max_attempts,
                 tokens: 0,
                 has_budget: false,
                 subject,

@@ -34,14 +34,13 @@ impl Htm {
         self.admit_all()?;
         operations::sweep(self.pool()).await?;
         learning::sweep(self.pool()).await?;
-        let mut swept = store::sweep_expired(self.pool()).await?;
-        let mut retained = Swept::default();
-        store::sweep_retention(self.pool(), Duration::ZERO, &mut retained).await?;
-        for found in retained.namespaces {
-            let row = swept.of(&found.namespace);
-            row.aged += found.aged;
-            row.forgotten.add(found.forgotten);
-            row.purged = found.purged;
+        let mut swept = Swept::default();
+        let expired = store::sweep_expired(self.pool(), &mut swept).await;
+        let retained = store::sweep_retention(self.pool(), Duration::ZERO, &mut swept).await;
+        if let Err(error) = expired.and(retained) {
+            // Nothing is forgotten without a word.
+            tracing::info!(?swept, "a sweep failed, and has done this before");
+            return Err(error);
         }
         Ok(swept)
     }

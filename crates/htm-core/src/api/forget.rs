@@ -1,6 +1,8 @@
 //! Forgetting and restoring. Forgetting marks a node: no search finds it after the commit. It stays until it is
 //! restored or [purged](crate::Htm::purge).
 
+use sqlx::PgTransaction;
+
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
 use crate::model::error::{Error, Result, codes};
@@ -195,17 +197,30 @@ impl Htm {
         }
         let namespace = &found.unique_keys.namespace;
         self.make_room(&mut Some(&mut *tx), namespace, 1, found.bytes).await?;
-        if let Err(error) = store::restore_in_tx(&mut tx, namespace, node).await {
-            tx.rollback().await?;
-            self.rooms().forget(namespace).await;
-            return Err(nodes::taken(self.pool(), node, &found.unique_keys, error).await);
+        let restored = self.restore_in_tx(tx, node, &found.unique_keys, kept).await;
+        match restored {
+            Ok(_) => self.pinger().ping(),
+            Err(_) => self.rooms().forget(namespace).await,
         }
-        let jobs = self.enqueue_lacking_in_tx(&mut tx, namespace, node).await?;
-        crate::store::statistics::note_changed_in_tx(&mut tx, namespace, 1).await?;
+        restored
+    }
+
+    async fn restore_in_tx(
+        &self,
+        mut tx: PgTransaction<'static>,
+        node: NodeId,
+        keys: &nodes::UniqueKeys,
+        kept: Option<Kept<'_, Restored>>,
+    ) -> Result<Restored> {
+        if let Err(error) = store::restore_in_tx(&mut tx, &keys.namespace, node).await {
+            tx.rollback().await?;
+            return Err(nodes::taken(self.pool(), node, keys, error).await);
+        }
+        let jobs = self.enqueue_lacking_in_tx(&mut tx, &keys.namespace, node).await?;
+        crate::store::statistics::note_changed_in_tx(&mut tx, &keys.namespace, 1).await?;
         let restored = Restored { node, jobs };
         operations::keep_in_tx(&mut tx, kept, &restored).await?;
         tx.commit().await?;
-        self.pinger().ping();
         Ok(restored)
     }
 }

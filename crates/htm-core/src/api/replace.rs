@@ -39,9 +39,13 @@ impl Htm {
     /// `not_owner`, `revision_conflict` (a conversation has other memories than expected), and those of
     /// [`remember`](Self::remember) for any of the memories.
     pub async fn replace(&self, replacement: &Replacement, memories: &[Memory]) -> Result<Vec<Receipt>> {
-        let mut tx = self.pool().begin().await?;
-        let receipts = self.replace_in_tx(&mut tx, replacement, memories).await?;
-        tx.commit().await?;
+        let replaced = self.with_rooms_of(replacement, async {
+            let mut tx = self.pool().begin().await?;
+            let receipts = self.replace_in_tx(&mut tx, replacement, memories).await?;
+            tx.commit().await?;
+            Ok(receipts)
+        });
+        let receipts = replaced.await?;
         self.pinger().ping();
         Ok(receipts)
     }
@@ -57,15 +61,35 @@ impl Htm {
         memories: &[Memory],
         describe: impl FnOnce(Vec<Receipt>) -> Value,
     ) -> Result<Value> {
-        let mut tx = self.pool().begin().await?;
-        if let Some(answer) = operations::claim(&mut tx, operation, Duration::ZERO).await? {
-            return Ok(answer);
-        }
-        let answer = describe(self.replace_in_tx(&mut tx, replacement, memories).await?);
-        operations::answer(&mut tx, operation, &answer).await?;
-        tx.commit().await?;
+        let replaced = self.with_rooms_of(replacement, async {
+            let mut tx = self.pool().begin().await?;
+            if let Some(answer) = operations::claim(&mut tx, operation, Duration::ZERO).await? {
+                return Ok(answer);
+            }
+            let answer = describe(self.replace_in_tx(&mut tx, replacement, memories).await?);
+            operations::answer(&mut tx, operation, &answer).await?;
+            tx.commit().await?;
+            Ok(answer)
+        });
+        let answer = replaced.await?;
         self.pinger().ping();
         Ok(answer)
+    }
+
+    /// Replaces, and counts the namespaces anew after an error: nothing has gone then, and nothing has come.
+    async fn with_rooms_of<T>(
+        &self,
+        replacement: &Replacement,
+        replaced: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let result = replaced.await;
+        if result.is_err() {
+            for conversation in &replacement.conversations {
+                let own = &self.settings().namespace;
+                self.rooms().forget(conversation.namespace.as_ref().unwrap_or(own)).await;
+            }
+        }
+        result
     }
 
     async fn replace_in_tx(
@@ -96,30 +120,21 @@ impl Htm {
         for node in &locked {
             refuse_others(caller.owner(self.settings()), node.id, node.owner())?;
         }
+        let mut freed: BTreeMap<&str, (usize, i64)> = BTreeMap::new();
         for part in &parts {
-            self.give_room(&mut Some(&mut **tx), &part.namespace, 1, part.bytes).await;
+            let (count, bytes) = freed.entry(&part.namespace).or_default();
+            (*count, *bytes) = (*count + 1, *bytes + part.bytes);
+        }
+        for (namespace, (count, bytes)) in freed {
+            self.give_room(&mut Some(&mut **tx), namespace, count, bytes).await;
         }
         forget::forget_in_tx(tx, &locked, ForgetReason::Asked).await?;
         if memories.is_empty() {
             return Ok(Vec::new());
         }
-        let written = self.write_parts_in_tx(tx, &self.with_times(memories, &parts)).await;
-        if written.is_err() {
-            // Nothing has gone, and nothing has come.
-            for namespace in namespaces {
-                self.rooms().forget(namespace).await;
-            }
-        }
-        written
-    }
-
-    async fn write_parts_in_tx(
-        &self,
-        tx: &mut PgTransaction<'_>,
-        memories: &[Memory],
-    ) -> Result<Vec<Receipt>> {
+        let memories = self.with_times(memories, &parts);
         let held = &mut Some(&mut **tx);
-        let (results, mut accepted) = self.sort(held, memories).await?;
+        let (results, mut accepted) = self.sort(held, &memories).await?;
         if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
             return Err(refused);
         }

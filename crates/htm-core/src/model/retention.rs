@@ -86,6 +86,16 @@ pub struct SweptNamespace {
 }
 
 impl Swept {
+    pub(crate) fn add(&mut self, other: Self) {
+        for row in other.namespaces {
+            let own = self.of(&row.namespace);
+            own.expired += row.expired;
+            own.aged += row.aged;
+            own.forgotten.add(row.forgotten);
+            own.purged.add(row.purged);
+        }
+    }
+
     /// The row of a namespace.
     pub(crate) fn of(&mut self, namespace: &str) -> &mut SweptNamespace {
         let place = match self.namespaces.binary_search_by(|it| it.namespace.as_str().cmp(namespace)) {

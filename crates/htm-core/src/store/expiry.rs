@@ -96,17 +96,20 @@ pub(crate) async fn refresh(pool: &dyn Connections, nodes: &[NodeId], robot: Opt
 }
 
 /// Forgets expired nodes, in transactions of 1,000. A node that another sweep or an edit has locked is left to the next
-/// sweep.
-pub async fn sweep_expired(pool: &dyn Connections) -> Result<Swept> {
-    let mut swept = Swept::default();
+/// sweep. `swept` is what it has done, also before an error.
+///
+/// # Errors
+/// A database error.
+pub async fn sweep_expired(pool: &dyn Connections, swept: &mut Swept) -> Result<()> {
     loop {
         let mut tx = pool.begin().await?;
         let expired: Vec<Locked> =
             sql!(include_str!("sql/expired_nodes.sql")).bind("limit", NODES)?.fetch_all(&mut *tx).await?;
-        forget_by_namespace(&mut tx, &expired, ForgetReason::Expired, &mut swept).await?;
+        let step = forget_by_namespace(&mut tx, &expired, ForgetReason::Expired).await?;
         tx.commit().await?;
+        swept.add(step);
         if expired.len() < NODES as usize {
-            return Ok(swept);
+            return Ok(());
         }
     }
 }
@@ -165,18 +168,18 @@ async fn sweep_namespace(pool: &dyn Connections, policy: &Policy, swept: &mut Sw
             last = aged.last().map(|it| (it.created_at, it.node.id));
             let is_last = aged.len() < NODES as usize;
             let aged: Vec<Locked> = aged.into_iter().map(|it| it.node).collect();
-            forget_by_namespace(&mut tx, &aged, ForgetReason::Retention, swept).await?;
+            let step = forget_by_namespace(&mut tx, &aged, ForgetReason::Retention).await?;
             tx.commit().await?;
+            swept.add(step);
             if is_last {
                 break;
             }
         }
     }
     if let Some(before) = purge_before {
-        let purged =
-            purge::nodes(pool, &Doomed { before: *before, namespace: Some(namespace), owner: None }).await?;
-        if purged.removed.nodes > 0 {
-            swept.of(namespace).purged = purged;
+        let doomed = Doomed { before: *before, namespace: Some(namespace), owner: None };
+        while let Some(step) = purge::step(pool, &doomed).await? {
+            swept.of(namespace).purged.add(step);
         }
     }
     Ok(())
@@ -186,8 +189,8 @@ async fn forget_by_namespace(
     connection: &mut PgConnection,
     nodes: &[Locked],
     reason: ForgetReason,
-    swept: &mut Swept,
-) -> Result<()> {
+) -> Result<Swept> {
+    let mut swept = Swept::default();
     // In a fixed order, as in every forget.
     let mut nodes = nodes.to_vec();
     nodes.sort_by(|a, b| (&a.namespace, a.id).cmp(&(&b.namespace, b.id)));
@@ -197,7 +200,7 @@ async fn forget_by_namespace(
         *(if reason == ForgetReason::Expired { &mut row.expired } else { &mut row.aged }) += forgotten.nodes;
         row.forgotten.add(forgotten);
     }
-    Ok(())
+    Ok(swept)
 }
 
 /// The retention policy of a namespace.

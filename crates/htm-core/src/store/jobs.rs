@@ -11,14 +11,14 @@
 //! A lease is (`lock_by`, `lock_at`): the worker's identity, new at each start, and the instant of the claim. It lasts
 //! as long as the worker is seen (`apalis.workers.last_seen`). Writes of a stale holder match no row.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
 use sqlx::{PgConnection, PgTransaction};
 
+use super::again::ATTEMPTS;
 pub use super::claims::{Claimed, Lease};
 use super::claims::{Claims, Wanted};
 use super::connections::{Connections, Db};
@@ -26,8 +26,7 @@ use super::embeddings::RegisteredModel;
 use super::named::{Named, sql};
 use super::workers::Unseen;
 use super::{server, tags};
-use crate::model::error::Result;
-use crate::model::error::chain;
+use crate::model::error::{Error, Result, chain};
 use crate::model::id::NodeId;
 use crate::model::tags::TagRules;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
@@ -140,25 +139,33 @@ pub async fn ack_tagged(
     Ok(acked)
 }
 
-/// Writes tags, and begins anew without those of texts that are not there any more: a tag of such a text would stay.
+/// Writes tags, and begins anew without those of texts that are not there any more: a tag of such a text would stay. A text
+/// may be restored meanwhile: then it begins anew with them.
 async fn ack_tagged_part(
     pool: &dyn Connections,
     lease: &Lease,
     tagger: Tagger<'_>,
     results: &[Tagged],
 ) -> Result<usize> {
-    let mut results = Cow::Borrowed(results);
-    loop {
+    let mut gone: HashSet<&str> = HashSet::new();
+    for _ in 0..ATTEMPTS {
+        let present = results.iter().map(|result| match gone.contains(&*result.job) {
+            true => Tagged { tags: Vec::new(), ..result.clone() },
+            false => result.clone(),
+        });
         let mut tx = pool.begin().await?;
-        let ended = ack_tagged_in_tx(&mut tx, lease, tagger, &results).await?;
-        let is_lost = |result: &Tagged| !result.tags.is_empty() && ended.get(&result.job) != Some(&true);
-        if !results.iter().any(is_lost) {
+        let ended = ack_tagged_in_tx(&mut tx, lease, tagger, &present.collect::<Vec<_>>()).await?;
+        let with_tags = results.iter().filter(|result| !result.tags.is_empty());
+        let lost = with_tags.filter(|result| ended.get(&result.job) != Some(&true));
+        let now: HashSet<&str> = lost.map(|result| &*result.job).collect();
+        if now == gone {
             tx.commit().await?;
             return Ok(ended.len());
         }
         tx.rollback().await?;
-        results.to_mut().iter_mut().filter(|result| is_lost(result)).for_each(|result| result.tags.clear());
+        gone = now;
     }
+    Err(Error::contended())
 }
 
 /// Writes tags. Returns the jobs that were still held, and whether the text of each is still there.

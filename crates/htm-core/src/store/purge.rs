@@ -52,22 +52,19 @@ pub(crate) async fn now(pool: &dyn Connections) -> Result<DateTime<Utc>> {
     sql!("select clock_timestamp()").fetch_scalar(pool).await
 }
 
-/// Removes the nodes with all dependent rows, in transactions of 1,000 nodes; their done jobs are left until these are
-/// pruned.
-pub(crate) async fn nodes(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
-    let mut purged = Purged::default();
-    loop {
-        let step = again(met_another, || nodes_step(pool, doomed)).await?;
-        purged.add(step);
-        if step.removed.nodes == 0 {
-            return Ok(purged);
-        }
-    }
+/// Removes up to 1,000 nodes with all dependent rows, in one transaction; their done jobs are left until these are pruned.
+/// None if there are no more.
+pub(crate) async fn step(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Option<Purged>> {
+    let step = again(met_another, || nodes_step(pool, doomed)).await?;
+    Ok((step.removed.nodes > 0).then_some(step))
 }
 
 /// Removes the nodes with all dependent rows, and then their done jobs: reads all jobs.
 pub(crate) async fn all(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purged> {
-    let mut purged = nodes(pool, doomed).await?;
+    let mut purged = Purged::default();
+    while let Some(step) = step(pool, doomed).await? {
+        purged.add(step);
+    }
     let mut cursor = String::new();
     while let Some((last, jobs)) = done_jobs_step(pool, doomed, &cursor).await? {
         purged.removed.jobs += jobs;

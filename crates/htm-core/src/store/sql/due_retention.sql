@@ -7,6 +7,7 @@ update htm.retention r
    set swept_at = clock_timestamp()
   from (select namespace from htm.retention
          where swept_at is null or swept_at < :before
+            or swept_at > now() + interval '1 hour' -- the clock was set back since
          order by swept_at nulls first, namespace
          limit 1
            for update skip locked) due

@@ -6,8 +6,9 @@
 -- :reasons text[] what happened
 -- :patience_ms bigint for which a job may be put off without charge: then it is parked until somebody retries it
 --
--- The time for which a job is put off does not have that for which it was due and nobody claimed it: a queue may be
--- paused, and a backlog may be long. `deferred_since` moves on by it.
+-- The time for which a job is put off does not have a wait in the queue of more than an hour: a queue may be paused, and
+-- a backlog may be long. `deferred_since` moves on by it. Shorter waits may be those for the provider, whose holds last
+-- minutes.
 --
 -- A job that was tried and did not end its worker is no suspect any more (claim_jobs.sql).
 --
@@ -25,7 +26,9 @@ with held as (
                   :tokens::bigint[], :reasons::text[]) as f(id, delay_ms, charged, dead, budget_at, tokens, reason)
       join apalis.jobs j on j.id = f.id
      cross join lateral (
-           select coalesce((j.metadata -> 'deferred_since')::timestamptz + greatest(j.lock_at - j.run_at, interval '0'),
+           select coalesce((j.metadata -> 'deferred_since')::timestamptz
+                               + case when j.lock_at - j.run_at > interval '1 hour' then j.lock_at - j.run_at
+                                      else interval '0' end,
                            now()) as since) put_off
      where j.id = any (:jobs::text[]) and j.status = 'Running' and j.lock_by || '' = :worker and j.lock_at = :claimed_at
      order by j.id
