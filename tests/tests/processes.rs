@@ -218,6 +218,15 @@ async fn up_embeds_and_tags_until_it_is_told_to_stop() {
 }
 
 #[tokio::test]
+async fn up_drains_also_if_nobody_reads_what_it_prints() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    remember(&db, "to drain", 50).await;
+    sandbox.shell("htm up --drain | true").await.succeeds();
+    assert!(done(&db).await);
+}
+
+#[tokio::test]
 async fn up_that_drains_ends_by_itself() {
     let db = TestDatabase::new().await;
     // The test's server asks for no password; what matters is that one is not told.

@@ -10,6 +10,7 @@ import subprocess
 import sysconfig
 import tempfile
 import threading
+import weakref
 from pathlib import Path
 from typing import IO
 
@@ -52,6 +53,7 @@ class PrivateServer:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
         )
+        _with_pipes.add(self)
         try:
             self.url: str = self._first_line()["url"]
         except BaseException:
@@ -88,23 +90,32 @@ class PrivateServer:
         self._process.stdout.close()
         self._log.close()
 
+    def leave(self) -> None:
+        """Leaves the server to the process from which this one was forked: it ends with that process alone."""
+        atexit.unregister(self.close)
+        # It is no child of this process: there is nothing to wait for.
+        self._process.returncode = 0
+        # Without `close`: a thread of that process may be in a pipe and hold its lock, which nobody here lets go.
+        null = os.open(os.devnull, os.O_RDWR)
+        for pipe in (self._process.stdin, self._process.stdout, self._log):
+            if pipe and not pipe.closed:
+                os.dup2(null, pipe.fileno(), inheritable=False)
+        os.close(null)
+
 
 _lock = threading.Lock()
 _servers: dict[int, PrivateServer] = {}
+# Also those that have not started yet.
+_with_pipes: weakref.WeakSet[PrivateServer] = weakref.WeakSet()
 
 
 def private_url() -> str:
     """The URL of the private server of this process, which is started if none runs."""
-    # Without the lock: a process that is forked while a thread of its parent has it could never take it.
-    if server := _running():
-        return server.url
     with _lock:
-        # Another thread may have started one meanwhile.
         return (_running() or _started()).url
 
 
 def _running() -> PrivateServer | None:
-    # A forked process has none: that of its parent ends with the parent.
     server = _servers.get(os.getpid())
     return server if server and server.is_running() else None
 
@@ -116,3 +127,18 @@ def _started() -> PrivateServer:
     server = _servers[os.getpid()] = PrivateServer()
     atexit.register(server.close)
     return server
+
+
+def _leave_all() -> None:
+    """Lets a forked process have no server yet, and a lock that nobody holds."""
+    global _lock
+    _lock = threading.Lock()
+    for server in list(_with_pipes):
+        server.leave()
+    _with_pipes.clear()
+    _servers.clear()
+
+
+# Windows has no forks.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_all)

@@ -74,6 +74,28 @@ except KeyboardInterrupt as error:
     sys.stdin.read()
 """
 
+# A program that forks while a thread of it starts a server. It ends as if it were killed, and its child goes on.
+FORKED = """
+import os, signal, sys, threading
+from htm_memory import Memory, private
+memory = Memory()
+held = threading.Event()
+def hold():
+    with private._lock:
+        held.set()
+        threading.Event().wait()
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+if os.fork():
+    os._exit(0)
+# A child that waits for ever ends.
+signal.alarm(30)
+before = len(private._servers)
+private.private_url()
+print(before, len(private._servers), flush=True)
+sys.stdin.read()
+"""
+
 
 def start(code: str, *arguments: str) -> subprocess.Popen[str]:
     """Starts a program without a server, in a session of its own: it may interrupt its group."""
@@ -176,6 +198,20 @@ def test_an_interrupted_start_leaves_no_server(monkeypatch, tmp_path):
     assert impatient.stdout.readline() == "interrupted\n"
     wait_until((tmp_path / "ended").exists, "the server goes on")
     impatient.communicate()
+
+
+def test_a_forked_program_has_a_server_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("HTM_PROGRAMS", str(tmp_path))
+    program = tmp_path / "htm"
+    url = '{"url": "http://127.0.0.1:1"}'
+    program.write_text(f"#!/bin/sh\necho '{url}'\ncat >'{tmp_path}/cut'\ntouch '{tmp_path}/ended-'$PPID\n")
+    program.chmod(0o755)
+    forked = start(FORKED)
+    assert forked.stdout.readline() == "0 1\n"
+    wait_until((tmp_path / f"ended-{forked.pid}").exists, "the server of the parent goes on")
+    assert len(list(tmp_path.glob("ended-*"))) == 1
+    forked.communicate()
+    wait_until(lambda: len(list(tmp_path.glob("ended-*"))) == 2, "the server of the child goes on")
 
 
 def test_a_program_that_is_missing_or_fails_is_told(monkeypatch, tmp_path):

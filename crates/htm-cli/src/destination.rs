@@ -1,19 +1,40 @@
 //! A file that a command writes whole or not at all.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use htm_runtime::paths::sync_names;
 use tempfile::NamedTempFile;
 
-/// Replaces a file by a text. What was there stays if that fails. A new file is as readable as the umask lets it be.
+/// Replaces a file by a text. What was there stays if that fails. The file keeps its permissions and, where possible, its
+/// owner. A new one is as readable as the umask lets it be.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let path = &followed(path);
-    let mut destination = Destination::open(path, 0o666)?;
+    let there = path.metadata().ok().filter(Metadata::is_file);
+    match replace_whole(path, text, there.as_ref()) {
+        // Only the file itself can be written: its directory is another user's, say, or the file is mounted.
+        Err(error) if there.is_some() && is_about_names(error.kind()) => fs::write(path, text),
+        replaced => replaced,
+    }
+}
+
+fn replace_whole(path: &Path, text: &str, there: Option<&Metadata>) -> io::Result<()> {
+    let mut destination = Destination::open(path, if there.is_some() { 0o600 } else { 0o666 })?;
+    if let (Destination::Part(part), Some(there)) = (&destination, there) {
+        let file = part.as_file();
+        fchown(file, Some(there.uid()), Some(there.gid())).ok();
+        file.set_permissions(there.permissions())?;
+    }
     destination.write_all(text.as_bytes())?;
     destination.finish(path)
+}
+
+/// Whether an error may be about a new name in a directory. A full disk is none: a write in place would lose what was there.
+fn is_about_names(kind: ErrorKind) -> bool {
+    use ErrorKind::{InvalidFilename, PermissionDenied, ReadOnlyFilesystem, ResourceBusy};
+    matches!(kind, InvalidFilename | PermissionDenied | ReadOnlyFilesystem | ResourceBusy)
 }
 
 /// A path without links, if something is there: a link stays a link.
@@ -83,7 +104,6 @@ impl Write for Destination {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -134,6 +154,37 @@ mod tests {
         assert!(is_special(device));
         assert_eq!(directory(Path::new("memories.jsonl")), Path::new("."));
         assert!(Destination::open(Path::new("not-there/"), 0o600).is_err());
+    }
+
+    #[test]
+    fn a_file_keeps_its_permissions() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("tags.svg");
+        for mode in [0o600, 0o646] {
+            fs::write(&path, "what was there").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            replace(&path, "the new text").unwrap();
+            assert_eq!(path.metadata().unwrap().mode() & 0o777, mode);
+        }
+    }
+
+    #[test]
+    fn a_file_is_written_in_place_where_no_other_can_be() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("tags.svg");
+        // No name has room for more.
+        let long = dir.path().join("a".repeat(255));
+        for path in [&path, &long] {
+            fs::write(path, "what was there").unwrap();
+        }
+        replace(&long, "the new text").unwrap();
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o500)).unwrap();
+        let replaced = replace(&path, "the new text");
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
+        replaced.unwrap();
+        for path in [&path, &long] {
+            assert_eq!(fs::read_to_string(path).unwrap(), "the new text");
+        }
     }
 
     #[test]

@@ -100,8 +100,7 @@ impl Output {
 
     /// A token that is cancelled by a signal, and as soon as nothing can be printed any more: for a command that runs on.
     pub(crate) fn stop(&self) -> Result<CancellationToken, CliError> {
-        shutdown::on_signal(self.stop.clone()).map_err(CliError::io("signals cannot be handled"))?;
-        Ok(self.stop.clone())
+        until_signal(self.stop.clone())
     }
 
     /// Whether nothing can be printed any more.
@@ -171,6 +170,14 @@ impl Output {
     /// Prints a line to standard output.
     pub(crate) fn line(&self, text: &str) {
         self.print(&format!("{text}\n"));
+    }
+
+    /// Prints a text of several lines to standard output: harmless for a terminal, as it is for a program.
+    pub(crate) fn text(&self, text: &str) {
+        match self.form.is_terminal {
+            true => self.line(&plain(text)),
+            false => self.line(text),
+        }
     }
 
     /// Prints a text to standard output as it is.
@@ -243,6 +250,12 @@ impl Output {
         bar.enable_steady_tick(Duration::from_millis(200));
         bar
     }
+}
+
+/// Has signals cancel a token.
+pub(crate) fn until_signal(stop: CancellationToken) -> Result<CancellationToken, CliError> {
+    shutdown::on_signal(stop.clone()).map_err(CliError::io("signals cannot be handled"))?;
+    Ok(stop)
 }
 
 /// A styled text, without its styles if the stream is to have none.
@@ -348,6 +361,16 @@ mod tests {
         output.value(&path, String::new);
         assert_eq!(output.finish().unwrap_err().code, "io_error");
         assert_eq!(output.said().output, "");
+    }
+
+    #[test]
+    fn a_text_cannot_deceive_the_reader_of_a_terminal_and_stays_as_it_is_for_a_program() {
+        for (is_terminal, printed) in [(true, "a:\n- b\\u{202e}c\n"), (false, "a:\n- b\u{202e}c\n")] {
+            let form = Form { json: false, is_terminal, colours: false, error_colours: false };
+            let output = Output::of(form, Some(Mutex::default()));
+            output.text("a:\n- b\u{202e}c");
+            assert_eq!(output.said().output, printed);
+        }
     }
 
     #[test]

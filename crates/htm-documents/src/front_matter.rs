@@ -1,5 +1,7 @@
 //! The front matter of a text: YAML between two lines of `---`, or TOML between two lines of `+++`.
 
+use std::ops::RangeInclusive;
+
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use serde_json::{Map, Value};
 
@@ -7,6 +9,9 @@ use crate::outline::one_line;
 
 /// The most bytes of a front matter. A longer one is text.
 const MAX_BYTES: usize = 64 << 10;
+
+/// The seconds by which the zones of the world differ from UTC.
+const ZONES: RangeInclusive<i32> = -12 * 3_600..=14 * 3_600;
 
 /// The statements of a front matter about its text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,14 +115,24 @@ fn written(value: &Value) -> Option<String> {
 
 /// A day, which begins at midnight UTC, or a time, which is of UTC if it names no zone.
 fn time(text: &str) -> Option<DateTime<Utc>> {
+    if has_span(text) {
+        return None;
+    }
     let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
     let zoned = || forms.iter().find_map(|form| DateTime::parse_from_str(text, &format!("{form}%#z")).ok());
     if let Some(time) = DateTime::parse_from_rfc3339(text).ok().or_else(zoned) {
-        return Some(time.to_utc());
+        let is_zone = ZONES.contains(&time.offset().local_minus_utc());
+        return is_zone.then(|| time.to_utc());
     }
     let naive = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     let day = || NaiveDate::parse_from_str(text, "%F").ok().map(|day| day.and_time(NaiveTime::MIN));
     naive.or_else(day).map(|time| time.and_utc())
+}
+
+/// Whether a text has two times of a day, such as `16:00-17:30`, of which the second one is no zone.
+fn has_span(text: &str) -> bool {
+    let time = text.split_once(' ').and_then(|(_, time)| time.split_once(['+', '-', '−']));
+    time.is_some_and(|(time, _)| !time.ends_with(' ') && time.matches(':').count() == 1)
 }
 
 #[cfg(test)]
@@ -147,6 +162,10 @@ mod tests {
             "2026-03-01 12:00:00 +0100",
             "2026-03-01 12:00:00.0 +01:00",
             "2026-03-01 12:00 +0100",
+            "2026-03-01T12:00+01:00",
+            "2026-03-01 11:00Z",
+            "2026-03-02 01:00:00+14:00",
+            "2026-02-28T23:00:00-12:00",
             "2026-03-01 06:00:00-0500",
             "2026-03-01 11:00:00 Z",
             "2026-03-01 11:00:00.0",
@@ -161,6 +180,10 @@ mod tests {
             ("date: 1st of May", Some("1st of May")),
             ("created: 2026", Some("2026")),
             ("date: 2026-02-30", Some("2026-02-30")),
+            ("date: 2026-03-01 16:00-17:30", Some("2026-03-01 16:00-17:30")),
+            ("date: 2026-03-01 10:00-11:30", Some("2026-03-01 10:00-11:30")),
+            ("date: 2026-03-01T12:00:00+14:30", Some("2026-03-01T12:00:00+14:30")),
+            ("date: 2026-03-01 12:00 -1230", Some("2026-03-01 12:00 -1230")),
             ("date:", None),
             ("date: \"\"", None),
             ("title: x", None),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, SystemTime};
 
 use htm_core::Quota;
 use htm_tests::{Sandbox, TestDatabase, torn_pdf, wait_until};
@@ -261,6 +262,24 @@ async fn a_watch_loads_what_changes() {
     assert_eq!(db.count("select count(*) from htm.documents").await, 2);
     watch.signal(nix::sys::signal::Signal::SIGINT);
     assert!(watch.end().await.success());
+}
+
+#[tokio::test]
+async fn a_watch_keeps_the_document_of_a_file_that_is_being_written() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let guide = tree(&sandbox).join("guide.md");
+    let watch = sandbox.start("htm", &["load", "--watch", "docs"]);
+    let documents = "select count(*) from htm.documents";
+    wait_until(async || db.count(documents).await == 3).await;
+    let file = fs::File::create(&guide).unwrap();
+    // However slow this test is, the file is new.
+    file.set_modified(SystemTime::now() + Duration::from_secs(3_600)).unwrap();
+    wait_until(async || watch.log().contains("left out docs/guide.md: it has no text; the memory keeps"))
+        .await;
+    assert_eq!(db.count(documents).await, 3);
+    file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
+    wait_until(async || db.count(documents).await == 2).await;
 }
 
 #[tokio::test]

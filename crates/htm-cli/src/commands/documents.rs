@@ -6,8 +6,9 @@ mod tried;
 mod watch;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 use htm_core::{Caller, DocumentInfo, Htm, TagPath};
 use htm_documents::{Cutting, MAX_FILE_BYTES, Unreadable, read};
@@ -15,7 +16,7 @@ use htm_runtime::config::Config;
 
 use self::files::{File, Files, Missing};
 use self::report::{LeftOut, NO_FILES, Report};
-use self::tried::{Holds, Tried};
+use self::tried::{Holds, Stamp, Tried};
 use super::session::with_session;
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
 use crate::error::CliError;
@@ -23,6 +24,12 @@ use crate::output::{Output, count, one_line, table};
 
 /// The documents that one call lists.
 const PAGE: usize = 1_000;
+
+/// The age at which an empty file is left as it is. A program may write the text after it has emptied the file.
+const SETTLED: Duration = Duration::from_secs(10);
+
+/// The stamp of a file that is gone.
+const GONE: Option<Stamp> = Some((0, SystemTime::UNIX_EPOCH));
 
 pub(crate) async fn load(config: &Config, args: LoadArgs, output: &Output) -> Result<ExitCode, CliError> {
     let files = Files::new(&args.paths, &args.globs)?;
@@ -46,13 +53,15 @@ struct Loader {
     tags: Vec<TagPath>,
     caller: Caller,
     tried: Tried,
+    /// The documents that the memory refuses to forget, by their paths.
+    refused: Tried,
 }
 
 impl Loader {
     fn new(htm: Htm, args: LoadArgs) -> Result<Self, CliError> {
         let tags = parse_tags(htm.tag_rules(), &args.tags)?;
         let caller = Caller::from(args.caller.clone());
-        Ok(Self { htm, args, tags, caller, tried: Tried::default() })
+        Ok(Self { htm, args, tags, caller, tried: Tried::default(), refused: Tried::default() })
     }
 
     fn namespace(&self) -> Option<&str> {
@@ -72,7 +81,7 @@ impl Loader {
                 }
             }
         }
-        self.tried.retain(&all);
+        self.tried.retain(all.iter().map(|file| file.place.as_path()));
         let bar = output.progress(all.len() as u64, "files");
         for file in &all {
             bar.set_message("load");
@@ -145,7 +154,7 @@ impl Loader {
     }
 
     /// Leaves out a file that is no document. One without a text has none of its former passages any more. Nothing is known
-    /// of the text of another one, so what the memory has of it stays.
+    /// of the text of another one, so what the memory has of it stays, and so it does while a watch waits for a new text.
     async fn leave_out(
         &self,
         file: &File,
@@ -153,9 +162,11 @@ impl Loader {
         report: &mut Report,
     ) -> Result<(LeftOut, Holds), CliError> {
         let (mut detail, mut passages) = (reason.describe(), 0);
+        let is_empty = reason == Unreadable::Empty;
+        let is_awaited = is_empty && self.args.watch && !is_settled(file);
         let known = self.htm.documents(self.namespace(), Some(&file.path), None, 1).await?;
         if let Some(known) = known.iter().find(|it| it.path == file.path) {
-            if reason == Unreadable::Empty {
+            if is_empty && !is_awaited {
                 if let Some(refused) = self.forget(known, report).await? {
                     return Ok((refused, Holds::AWhile));
                 }
@@ -165,7 +176,11 @@ impl Loader {
                 detail.push_str(&format!("; the memory keeps {kept} of its former text"));
             }
         }
-        let holds = if reason == Unreadable::TooSlow { Holds::AWhile } else { Holds::WhileSame };
+        let holds = match reason {
+            Unreadable::TooSlow => Holds::AWhile,
+            _ if is_awaited => Holds::Briefly,
+            _ => Holds::WhileSame,
+        };
         let (path, reason, named) = (file.path.clone(), reason.as_ref().to_owned(), file.named);
         Ok((LeftOut { path, reason, detail, passages, named }, holds))
     }
@@ -187,9 +202,27 @@ impl Loader {
         Ok(None)
     }
 
+    /// Forgets the document of a file that is gone. If the memory refuses it, it is tried less and less often.
+    async fn forget_gone(
+        &mut self,
+        document: &DocumentInfo,
+        report: &mut Report,
+    ) -> Result<Option<LeftOut>, CliError> {
+        let path = Path::new(&document.path);
+        if let Some(last) = self.refused.last(path, GONE, Instant::now()) {
+            return Ok(last.left_out.clone());
+        }
+        let refused = self.forget(document, report).await?;
+        if let Some(refused) = refused.clone() {
+            self.refused.note(path, GONE, Some((refused, Holds::AWhile)), Instant::now());
+        }
+        Ok(refused)
+    }
+
     /// Unloads the documents at or below the paths whose files are gone, but none where not one file was found.
-    async fn forget_removed(&self, files: &Files, report: &mut Report) -> Result<(), CliError> {
+    async fn forget_removed(&mut self, files: &Files, report: &mut Report) -> Result<(), CliError> {
         let mut spared = BTreeSet::new();
+        let mut stay = BTreeSet::new();
         for root in files.roots() {
             let below = (root != ".").then_some(root);
             let mut after: Option<String> = None;
@@ -198,7 +231,8 @@ impl Loader {
                 let gone = files.gone(root, &page);
                 spared.extend(gone.empty.into_iter().map(str::to_owned));
                 for document in gone.removed {
-                    if let Some(refused) = self.forget(document, report).await? {
+                    if let Some(refused) = self.forget_gone(document, report).await? {
+                        stay.insert(refused.path.clone());
                         report.leave_out(refused);
                     }
                 }
@@ -208,6 +242,7 @@ impl Loader {
                 }
             }
         }
+        self.refused.retain(stay.iter().map(Path::new));
         for root in spared {
             report.leave_out(LeftOut {
                 path: root,
@@ -221,6 +256,11 @@ impl Loader {
         }
         Ok(())
     }
+}
+
+/// Whether a file was not changed lately.
+fn is_settled(file: &File) -> bool {
+    file.stamp().is_some_and(|(_, changed)| changed.elapsed().is_ok_and(|age| age >= SETTLED))
 }
 
 pub(crate) async fn unload(config: &Config, args: UnloadArgs, output: &Output) -> Result<ExitCode, CliError> {

@@ -22,7 +22,7 @@ pub(crate) async fn run(loaded: &Loaded, args: ServeArgs, output: &Output) -> Re
     let listening = listening(config, args.listening.listen)?.ok_or_else(|| {
         CliError::new(codes::LISTEN_MISSING, "server.listen is empty, and no --listen is given")
     })?;
-    let stop = stop(&args.listening, output)?;
+    let stop = until_stdin_closes(&args.listening, output.stop()?);
     let session = Session::open(config).await?;
     let result = async {
         let server = Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?;
@@ -48,9 +48,8 @@ impl Serving {
     }
 }
 
-/// The token of [`Output::stop`], which the end of standard input cancels too, if asked for.
-pub(crate) fn stop(args: &ListeningArgs, output: &Output) -> Result<CancellationToken, CliError> {
-    let stop = output.stop()?;
+/// Has the end of standard input cancel a token, if asked for.
+pub(crate) fn until_stdin_closes(args: &ListeningArgs, stop: CancellationToken) -> CancellationToken {
     if args.until_stdin_closes {
         let stop = stop.clone();
         // A thread: a read of standard input cannot be cancelled, and would hold up the end of the runtime.
@@ -59,7 +58,7 @@ pub(crate) fn stop(args: &ListeningArgs, output: &Output) -> Result<Cancellation
             stop.cancel();
         });
     }
-    Ok(stop)
+    stop
 }
 
 /// Carries out commands of the shell until `stop` is cancelled.

@@ -1,6 +1,6 @@
 //! The table of all keys and their allowed values. It checks the values of every layer.
 
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::{Component, Path};
 
@@ -351,9 +351,19 @@ fn toml_list(text: &str) -> Option<Value> {
     Value::serialize(list.as_array()?).ok()
 }
 
-/// What is between commas. An empty text is an empty list.
+/// What is between commas, in brackets or not. An empty text is an empty list.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(|part| part.trim().trim_matches(['"', '\''])).filter(|part| !part.is_empty())
+    unbracketed(text)
+        .split(',')
+        .map(|part| part.trim().trim_matches(['"', '\'']))
+        .filter(|part| !part.is_empty())
+}
+
+/// A list without the brackets around it. Those of addresses, as in `[::1]` and `[::1],[fd00::2]`, stay.
+fn unbracketed(text: &str) -> &str {
+    let inner = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let list = inner.filter(|it| it.find('[') <= it.find(']') && it.parse::<Ipv6Addr>().is_err());
+    list.unwrap_or(text)
 }
 
 fn show_url(value: &Value) -> String {
@@ -380,7 +390,7 @@ fn is_host(text: &str) -> bool {
     !text.is_empty()
         && inner.map_or_else(
             || text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_')),
-            |inner| inner.parse::<std::net::Ipv6Addr>().is_ok(),
+            |inner| inner.parse::<Ipv6Addr>().is_ok(),
         )
 }
 

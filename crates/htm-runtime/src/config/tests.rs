@@ -218,6 +218,10 @@ fn a_list_of_the_environment_keeps_the_brackets_of_addresses() {
         ("a, [::1]", &["a", "[::1]"]),
         ("[::1],[fd00::2]", &["[::1]", "[fd00::2]"]),
         (r#"["a", '[fd00::2]',]"#, &["a", "[fd00::2]"]),
+        ("[a.example,b.example]", &["a.example", "b.example"]),
+        (" [a.example] ", &["a.example"]),
+        ("[a, [::1]]", &["a", "[::1]"]),
+        ("[[::1], a]", &["[::1]", "a"]),
         ("[]", &[]),
         ("", &[]),
     ] {
@@ -225,6 +229,7 @@ fn a_list_of_the_environment_keeps_the_brackets_of_addresses() {
     }
     for (text, expected) in [
         ("postgres://[fd00::2]", &["postgres://[fd00::2]"][..]),
+        ("[postgres://a,postgres://[fd00::2]]", &["postgres://a", "postgres://[fd00::2]"]),
         (
             "postgres://a,[::1]:5433,postgres://[fd00::2]",
             &["postgres://a,[::1]:5433", "postgres://[fd00::2]"],

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::files::File;
 use super::report::LeftOut;
 
 /// The size and the time of change of a file.
@@ -40,9 +39,9 @@ pub(super) struct Try {
 
 impl Tried {
     /// Drops the others: a file that comes back with its former size and time is tried again.
-    pub(super) fn retain(&mut self, files: &[File]) {
-        let found: HashSet<_> = files.iter().map(|file| &file.place).collect();
-        self.0.retain(|place, _| found.contains(place));
+    pub(super) fn retain<'a>(&mut self, found: impl Iterator<Item = &'a Path>) {
+        let found: HashSet<_> = found.collect();
+        self.0.retain(|place, _| found.contains(place.as_path()));
     }
 
     /// The last try of a file that has not changed since; none: it has to be tried.
@@ -121,5 +120,18 @@ mod tests {
         }
         tried.note(place(), CHANGED, left_out(Holds::AWhile), at(100_000));
         assert!(is_due(&tried, CHANGED, 100_001));
+    }
+
+    #[test]
+    fn what_is_dropped_begins_anew() {
+        let (mut tried, start) = (Tried::default(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        tried.note(place(), AS_IT_IS, left_out(Holds::AWhile), start);
+        tried.retain(std::iter::once(place()));
+        assert!(tried.last(place(), AS_IT_IS, start).is_some());
+        tried.retain(std::iter::empty());
+        assert!(tried.last(place(), AS_IT_IS, start).is_none());
+        tried.note(place(), AS_IT_IS, left_out(Holds::AWhile), at(60));
+        assert!(tried.last(place(), AS_IT_IS, at(61)).is_none());
     }
 }

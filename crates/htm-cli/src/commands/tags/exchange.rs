@@ -84,7 +84,9 @@ pub(super) fn write(
         match format.as_ref().map_or("", PossibleValue::get_name) {
             "json" => output.line(&plain_json(text)),
             format if output.is_json() => output.json(&json!({ "format": format, "text": text })),
-            _ => output.line(text),
+            // Drawn for a terminal: it has colours, and names of tags only.
+            "text" => output.line(text),
+            _ => output.text(text),
         }
         return Ok(());
     };
