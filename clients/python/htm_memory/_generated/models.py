@@ -359,6 +359,10 @@ class Correction(BaseModel):
     """
 
 
+class PagesLeftOutItem(RootModel[int]):
+    root: Annotated[int, Field(ge=0)]
+
+
 class DocumentBody(BaseModel):
     """
     A document to load.
@@ -4231,6 +4235,14 @@ class DocumentAnswer(LoadedDocument):
     model_config = ConfigDict(
         extra='ignore',
     )
+    date_left_out: str | None = None
+    """
+    The date of the front matter, if it cannot be read.
+    """
+    pages_left_out: list[PagesLeftOutItem]
+    """
+    The pages of a PDF that cannot be read.
+    """
     tags_left_out: list[str]
     """
     The tags of the front matter that are not valid.

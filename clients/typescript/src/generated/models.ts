@@ -493,6 +493,10 @@ export interface DistinctTags {
 
 /** The loaded document. */
 export interface DocumentAnswer extends LoadedDocument {
+  /** The date of the front matter, if it cannot be read. */
+  date_left_out?: string | null;
+  /** The pages of a PDF that cannot be read. */
+  pages_left_out: number[];
   /** The tags of the front matter that are not valid. */
   tags_left_out: string[];
 }
