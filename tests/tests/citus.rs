@@ -105,7 +105,6 @@ const ELSEWHERE: &[(&str, Rows)] = &[
             ("model_overview.sql", &[("n", 1), ("", 1)]),
             ("namespaces.sql", &[("", 2)]),
             ("observe_writes.sql", &[("s", 1), ("", 1)]),
-            ("prune_dead.sql", &[("n", 2)]),
             ("purge_jobs.sql", &[("n", 1)]),
             ("repair_nodes.sql", &[("n", 1)]),
         ],

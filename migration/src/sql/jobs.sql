@@ -17,8 +17,9 @@ create index jobs_htm_done_idx on apalis.jobs (done_at) where status = 'Done' an
 -- Every worker is scraped every few seconds, so no count may read the jobs that are done or simply wait.
 create index jobs_htm_dead_idx on apalis.jobs (job_type, done_at) where status in ('Killed', 'Failed');
 create index jobs_htm_parked_idx on apalis.jobs (job_type, run_at) where status = 'Pending' and metadata ? 'parked';
--- The open jobs of a node, for its status and for the count of nodes that recall cannot find yet.
-create index jobs_htm_open_idx on apalis.jobs ((metadata -> 'namespace'), (metadata -> 'node'))
+-- The open jobs of a node, for its status and for the count of nodes that recall cannot find yet, which passes over the jobs
+-- of other queues within the index.
+create index jobs_htm_open_idx on apalis.jobs ((metadata -> 'namespace'), (metadata -> 'node'), job_type)
     where status <> 'Done' and job_type like 'htm.%';
 -- Claims and acks update rows all the time. Vacuum early, or the claim's index scans dead rows.
 alter table apalis.jobs set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);

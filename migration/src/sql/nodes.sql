@@ -140,6 +140,8 @@ create table htm.retention (
     swept_at             timestamptz,
     constraint retention_says_something check (num_nonnulls(forget_after_seconds, purge_after_seconds) > 0)
 );
+-- The next policy to carry out.
+create index retention_swept_at_idx on htm.retention (swept_at nulls first, namespace);
 comment on column htm.retention.forget_after_seconds is
     'The age at which a memory is forgotten: since it happened or was remembered, whichever is later. Null: never.';
 comment on column htm.retention.purge_after_seconds is 'The time from forgetting to deletion. Null: never.';

@@ -43,9 +43,10 @@ begin
          where s.namespace = in_namespace and not exists (select from found f where f.lexeme = s.lexeme)
     )
     insert into htm.lexeme_statistics as s (namespace, lexeme, node_count)
-    select in_namespace, lexeme, ndoc from found
-    on conflict on constraint lexeme_statistics_pk do update set node_count = excluded.node_count
-     where s.node_count <> excluded.node_count;
+    select in_namespace, lexeme, ndoc from found f
+     where not exists (select from htm.lexeme_statistics k
+                        where k.namespace = in_namespace and k.lexeme = f.lexeme and k.node_count = f.ndoc)
+    on conflict on constraint lexeme_statistics_pk do update set node_count = excluded.node_count;
     insert into htm.namespace_statistics as s
            (namespace, node_count, average_lexemes, unseen_count, refreshed_at)
     select in_namespace, count(*), greatest(coalesce(avg(length(tsv)), 1), 1), 0, now()

@@ -31,16 +31,16 @@ impl Rooms {
     /// Adds to the use of a namespace, unless its quota has no room.
     pub(crate) async fn take(&self, db: Db<'_>, namespace: &str, more: QuotaUse) -> Result<()> {
         let room = self.room(db, namespace).await?;
-        if !room.quota.is_none() {
+        if room.quota.limits_memories() {
             let mut used = room.used.lock().unwrap_or_else(PoisonError::into_inner);
             *used = used.plus(more).within(namespace, room.quota)?;
         }
         Ok(())
     }
 
-    /// Whether a namespace has a quota.
+    /// Whether a namespace has a quota of memories.
     pub(crate) async fn is_limited(&self, db: Db<'_>, namespace: &str) -> Result<bool> {
-        Ok(!self.room(db, namespace).await?.quota.is_none())
+        Ok(self.room(db, namespace).await?.quota.limits_memories())
     }
 
     async fn room(&self, db: Db<'_>, namespace: &str) -> Result<Arc<Room>> {
@@ -56,9 +56,9 @@ impl Rooms {
                     Db::Connection(connection) => connection.into_inner(),
                 };
                 let quota = store::get(&mut *connection, namespace).await?;
-                let used = match quota.is_none() {
-                    true => QuotaUse::default(),
-                    false => store::used(connection, namespace).await?,
+                let used = match quota.limits_memories() {
+                    true => store::used(connection, namespace).await?,
+                    false => QuotaUse::default(),
                 };
                 let room = Arc::new(Room { quota, used: Mutex::new(used) });
                 self.0.insert(namespace.to_owned(), room.clone()).await;

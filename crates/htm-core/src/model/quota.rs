@@ -40,6 +40,11 @@ impl Quota {
         Ok(())
     }
 
+    /// Whether it limits what a namespace has, which must be counted.
+    pub(crate) fn limits_memories(&self) -> bool {
+        self.max_memories.is_some() || self.max_bytes.is_some()
+    }
+
     /// Whether it limits nothing.
     pub fn is_none(&self) -> bool {
         *self == Self::default()

@@ -27,12 +27,13 @@ pub(crate) struct Horizon {
 /// The time comes first: a transaction without an id at the second statement was open at the first one, or began later.
 pub(crate) async fn horizon(pool: &dyn Connections) -> Result<Horizon> {
     let mut connection = pool.acquire().await?;
-    // Sessions of other roles are hidden without a privilege. Their transactions are taken to be at most an hour old.
+    // Sessions of other roles are hidden without a privilege. Their transactions are taken to be at most an hour old. Those
+    // of no role, such as a vacuum that takes hours, write nothing that is an event.
     let since: DateTime<Utc> = sql!(
         "select least(now(), min(case when a.query = '<insufficient privilege>' then now() - interval '1 hour'
                                       else a.xact_start end))
            from pg_stat_activity a
-          where a.datname = current_database()"
+          where a.datname = current_database() and a.usesysid is not null"
     )
     .fetch_scalar(&mut *connection)
     .await?;

@@ -76,7 +76,10 @@ pub(crate) async fn delete_in_tx(
     sql!(
         "delete from htm.recalls where namespace = any (:namespaces) and number = any (array(
              select number from htm.recalls
-              where candidates is not null and namespace = any (:namespaces) and candidates && :nodes
+              where candidates is not null and namespace = any (:namespaces)
+                and number in (select r.number from htm.recalls r cross join lateral unnest(r.candidates) c(node)
+                                where r.candidates is not null and r.namespace = any (:namespaces)
+                                  and c.node in (select unnest(:nodes::bigint[])))
               order by number for update))"
     )
     .bind("namespaces", namespaces)?

@@ -20,9 +20,10 @@ use crate::model::error::Result;
 /// # Errors
 /// A database error.
 pub async fn refresh_due(pool: &PgPool) -> Result<usize> {
+    let listed: DateTime<Utc> = sql!("select clock_timestamp()").fetch_scalar(pool).await?;
     let due: Vec<String> = sql!(include_str!("sql/observe_writes.sql")).fetch_scalars(pool).await?;
     for namespace in &due {
-        refresh(pool, namespace).await?;
+        refresh_unless(pool, namespace, Some(listed)).await?;
     }
     Ok(due.len())
 }
@@ -89,6 +90,11 @@ pub(crate) async fn note_changed_in_tx(
 /// # Errors
 /// A database error; what was written before it stays.
 pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
+    refresh_unless(pool, namespace, None).await
+}
+
+/// As [`refresh`], unless another process has done so since a time.
+async fn refresh_unless(pool: &PgPool, namespace: &str, since: Option<DateTime<Utc>>) -> Result<()> {
     let mut tx = pool.begin_with(BEGIN).await?;
     // The process with the lock does the work; the others skip it.
     let ours: bool =
@@ -96,7 +102,19 @@ pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
             .bind("namespace", namespace)?
             .fetch_scalar(&mut *tx)
             .await?;
-    if ours { refresh_in_tx(pool, tx, namespace).await } else { Ok(()) }
+    if !ours {
+        return Ok(());
+    }
+    // A statement of its own: another process may have had the lock until now.
+    let is_done: bool = sql!(
+        "select exists (select from htm.namespace_statistics
+                         where namespace = :namespace and refreshed_at >= :since)"
+    )
+    .bind("namespace", namespace)?
+    .bind("since", since)?
+    .fetch_scalar(&mut *tx)
+    .await?;
+    if is_done { Ok(()) } else { refresh_in_tx(pool, tx, namespace).await }
 }
 
 /// Refreshes the statistics of one namespace, after a refresh by another process: no word stays that no text has now.

@@ -2,7 +2,7 @@
 --
 -- :before timestamptz only one that was last taken before
 --
--- Index: retention_pk; all policies are read, which are few
+-- Index: retention_swept_at_idx, retention_pk
 update htm.retention r
    set swept_at = clock_timestamp()
   from (select namespace from htm.retention

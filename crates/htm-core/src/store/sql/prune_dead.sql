@@ -20,7 +20,7 @@ with looked_at as materialized (
      limit 2000
 ), dead as materialized (
     select j.id, substring(l.metadata -> 'node' from '^\d{1,18}$')::bigint as node,
-           substring(l.metadata -> 'revision' from '^\d{1,9}$')::int as revision
+           substring(l.metadata -> 'revision' from '^\d{1,9}$')::int as revision, l.metadata -> 'namespace' as namespace
       from apalis.jobs j
       join looked_at l on l.id = j.id
      where j.status = 'Killed' and j.job_type <> 'htm.learn'
@@ -28,7 +28,7 @@ with looked_at as materialized (
 ), of_nodes as materialized (
     select d.id
       from dead d
-      join htm.nodes n on n.id = d.node
+      join htm.nodes n on n.id = d.node and n.namespace = d.namespace
      where n.deleted_at is not null or n.revision is distinct from d.revision
         or exists (select from htm.completions c
                     where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision
@@ -39,7 +39,7 @@ with looked_at as materialized (
 ), deleted as (
     delete from apalis.jobs
      where id = any (array(select id from of_nodes)
-                     || array(select d.id from dead d where not exists (select from htm.nodes n where n.id = d.node)))
+                     || array(select d.id from dead d where not exists (select from htm.nodes n where n.id = d.node and n.namespace = d.namespace)))
     returning 1
 )
 select (select count(*) from deleted), last.done_at, last.id
