@@ -38,12 +38,7 @@ impl BaseBackup {
         );
         self.configure(&settings, "recovery.signal");
         let server = self.start().await;
-        wait_until(|| async {
-            let recovers =
-                sqlx::query_scalar::<_, bool>("select pg_is_in_recovery()").fetch_one(&server.pool).await;
-            recovers.is_ok_and(|recovers| !recovers)
-        })
-        .await;
+        until_promoted(&server.pool).await;
         server
     }
 
@@ -138,9 +133,9 @@ impl Replica {
 
     /// Makes it a primary.
     pub async fn promote(&self) {
-        let promoted =
-            sqlx::query_scalar::<_, bool>("select pg_promote(true, 60)").fetch_one(&self.pool).await;
-        assert!(promoted.expect("it is a replica"), "it is promoted");
+        // A statement that waits for it has a snapshot, for which replay may wait half a minute. Then it ends the statement.
+        sqlx::query("select pg_promote(false)").execute(&self.pool).await.expect("it is a replica");
+        until_promoted(&self.pool).await;
     }
 
     /// Kills its server at once.
@@ -153,6 +148,14 @@ impl Drop for Replica {
     fn drop(&mut self) {
         kill_server(&self.files.data, Signal::SIGKILL);
     }
+}
+
+async fn until_promoted(pool: &PgPool) {
+    wait_until(|| async {
+        let recovers = sqlx::query_scalar::<_, bool>("select pg_is_in_recovery()").fetch_one(pool).await;
+        recovers.is_ok_and(|recovers| !recovers)
+    })
+    .await;
 }
 
 fn url_of(files: &ServerFiles) -> String {
