@@ -57,7 +57,7 @@ pub(crate) struct Said {
 pub(crate) struct Output {
     form: Form,
     kept: Option<Mutex<Said>>,
-    /// The first error of standard output. What is printed after it is dropped, and the command goes on to its end.
+    /// The first error of standard output. Later text is dropped, and the command goes on to its end.
     failed: OnceLock<io::Error>,
     /// Cancelled by that error. A command that runs on has it cancelled by signals too.
     stop: CancellationToken,

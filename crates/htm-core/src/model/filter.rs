@@ -49,7 +49,7 @@ pub struct Filter {
     pub tags: Vec<TagFilter>,
     /// Whether any of the tags is enough. Otherwise all are required.
     pub any_tag: bool,
-    /// Only memories that any of these robots remembered first. Who repeats a text does not count.
+    /// Only memories that any of these robots remembered first. A robot that repeats a text does not count.
     pub robots: Vec<String>,
     /// Only memories of this conversation.
     pub session: Option<String>,

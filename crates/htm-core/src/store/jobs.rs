@@ -149,12 +149,8 @@ async fn ack_tagged_part(
 ) -> Result<usize> {
     let mut gone: HashSet<&str> = HashSet::new();
     for _ in 0..ATTEMPTS {
-        let present = results.iter().map(|result| match gone.contains(&*result.job) {
-            true => Tagged { tags: Vec::new(), ..result.clone() },
-            false => result.clone(),
-        });
         let mut tx = pool.begin().await?;
-        let ended = ack_tagged_in_tx(&mut tx, lease, tagger, &present.collect::<Vec<_>>()).await?;
+        let ended = ack_tagged_in_tx(&mut tx, lease, tagger, results, &gone).await?;
         let with_tags = results.iter().filter(|result| !result.tags.is_empty());
         let lost = with_tags.filter(|result| ended.get(&result.job) != Some(&true));
         let now: HashSet<&str> = lost.map(|result| &*result.job).collect();
@@ -168,14 +164,17 @@ async fn ack_tagged_part(
     Err(Error::contended())
 }
 
-/// Writes tags. Returns the jobs that were still held, and whether the text of each is still there.
+/// Writes tags, but none of the jobs whose texts are gone. Returns the jobs that were still held, and whether the text of
+/// each is still there.
 async fn ack_tagged_in_tx(
     tx: &mut PgTransaction<'_>,
     lease: &Lease,
     tagger: Tagger<'_>,
     results: &[Tagged],
+    gone: &HashSet<&str>,
 ) -> Result<HashMap<String, bool>> {
-    let all = || results.iter().flat_map(|result| result.tags.iter().map(move |tag| (result, tag)));
+    let present = || results.iter().filter(|result| !gone.contains(&*result.job));
+    let all = || present().flat_map(|result| result.tags.iter().map(move |tag| (result, tag)));
     // A result without tags may remove tags all the same.
     let (namespaces, paths) = (results.iter().map(|result| (result.namespace.as_str(), None)))
         .chain(all().map(|(result, tag)| (result.namespace.as_str(), Some(tag.path.as_str()))))

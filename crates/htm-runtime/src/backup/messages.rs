@@ -17,7 +17,7 @@ const REFUSED: &str = "Command was: SET transaction_timeout = 0";
 /// The last line of a pg_restore that went on after errors to its end.
 const AT_END: &str = "pg_restore: warning: errors ignored on restore: ";
 
-/// What a program has said so far.
+/// The messages of a program so far.
 #[derive(Default)]
 pub(super) struct Messages {
     /// The lines from the first error on, else the last ones.

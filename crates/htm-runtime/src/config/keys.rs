@@ -351,7 +351,7 @@ fn toml_list(text: &str) -> Option<Value> {
     Value::serialize(list.as_array()?).ok()
 }
 
-/// What is between commas, in brackets or not. An empty text is an empty list.
+/// The parts between commas, in brackets or not. An empty text is an empty list.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     unbracketed(text)
         .split(',')

@@ -48,7 +48,7 @@ pub(super) struct Report {
     pub(super) seconds: f64,
 }
 
-/// What was left out: paths and reasons.
+/// The paths and reasons of left-out files.
 pub(super) type Told = BTreeSet<(String, String)>;
 
 /// A file that was not loaded.

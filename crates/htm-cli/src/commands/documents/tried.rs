@@ -1,4 +1,4 @@
-//! What came of each file when it was last tried: a watch tries again only what may end in another way.
+//! The last try of each file: a watch tries again only those that may end in another way.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
