@@ -12,6 +12,7 @@ use htm_core::worker::jobs::{self, RescueWait};
 use htm_core::worker::workers::{self, Unseen};
 use htm_core::worker::{expiry, learning, operations, queues, statistics};
 use sqlx::PgPool;
+use tokio::sync::Mutex;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::batch::Held;
@@ -69,24 +70,27 @@ pub(crate) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Renews the lease, rescues lost jobs, prunes done ones and refreshes statistics until it is dropped. These run
-    /// concurrently, so that a slow sweep does not delay the renewal.
+    /// Renews the lease, rescues lost jobs, prunes done ones and refreshes statistics until it is dropped. The renewal
+    /// waits for nothing else, and what is frequent not for what is rare and slow.
     pub(crate) async fn run(self) {
+        let (fleet, frequent, rare, statistics) =
+            (Lane::default(), Lane::default(), Lane::default(), Lane::default());
         tokio::join!(
             self.keep_renewing(),
-            every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
+            fleet.every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
+            fleet.every(FLEET, || self.count_fleet()),
             // Done jobs cost little for a while.
-            every(self.sweep * 10, || self.prune()),
-            every(DEAD_LETTERS, || Deadline::LONGEST.of(self.prune_dead())),
-            every(FLEET, || self.count_fleet()),
-            every(EXPIRY, || self.sweep_expired()),
-            every(RETENTION, || self.sweep_retention()),
-            every(RETENTION, || Deadline::LONGEST
+            frequent.every(self.sweep * 10, || self.prune()),
+            frequent.every(EXPIRY, || self.sweep_expired()),
+            rare.every(RETENTION, || self.sweep_retention()),
+            rare.every(RETENTION, || Deadline::LONGEST
                 .of(async { operations::sweep(&self.pool).await.map(drop) })),
-            every(RETENTION, || Deadline::LONGEST.of(async { learning::sweep(&self.pool).await.map(drop) })),
-            self.analyze_grown(),
-            every(STATISTICS, || Deadline::LONGEST
+            rare.every(RETENTION, || Deadline::LONGEST
+                .of(async { learning::sweep(&self.pool).await.map(drop) })),
+            rare.every(DEAD_LETTERS, || Deadline::LONGEST.of(self.prune_dead())),
+            statistics.every(STATISTICS, || Deadline::LONGEST
                 .of(async { statistics::refresh_due(&self.pool).await.map(drop) })),
+            self.analyze_grown(&statistics),
         );
     }
 
@@ -190,9 +194,9 @@ impl Heartbeat {
     }
 
     /// Not at the start: a short drain needs no statistics.
-    async fn analyze_grown(&self) {
+    async fn analyze_grown(&self, lane: &Lane) {
         tokio::time::sleep(GROWN).await;
-        every(GROWN, || {
+        lane.every(GROWN, || {
             Deadline::LONGEST.of(async { statistics::analyze_grown(&self.pool).await.map(drop) })
         })
         .await;
@@ -218,17 +222,25 @@ fn report(swept: Swept) {
     }
 }
 
-/// Runs `work` now and then every `period`, counted from the end of the last run. Errors are logged.
-async fn every<Fut>(period: Duration, work: impl Fn() -> Fut)
-where
-    Fut: Future<Output = htm_core::Result<()>>,
-{
-    let mut ticks = interval(period);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        if let Err(error) = work().await {
-            tracing::warn!(code = error.code(), error = %chain(&error), "a sweep failed");
+/// Sweeps of which one runs at a time, so that they need one connection: all are due when a worker starts.
+#[derive(Default)]
+struct Lane(Mutex<()>);
+
+impl Lane {
+    /// Runs `work` now and then every `period`, counted from the end of the last run. Errors are logged.
+    async fn every<Fut>(&self, period: Duration, work: impl Fn() -> Fut)
+    where
+        Fut: Future<Output = htm_core::Result<()>>,
+    {
+        let mut ticks = interval(period);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            let turn = self.0.lock().await;
+            if let Err(error) = work().await {
+                tracing::warn!(code = error.code(), error = %chain(&error), "a sweep failed");
+            }
+            drop(turn);
         }
     }
 }
