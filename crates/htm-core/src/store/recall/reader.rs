@@ -97,10 +97,20 @@ pub(crate) struct Size {
     pub(crate) languages: Vec<String>,
     /// The approximate number of nodes in the whole database.
     pub(crate) all_nodes: f64,
-    /// The qualified name of an index of pg_textsearch on the texts; none: there is none.
-    pub(crate) bm25_index: Option<String>,
+    /// Whether the database has pg_textsearch.
+    knows_bm25: bool,
+    /// An index of pg_textsearch on the texts.
+    #[sqlx(skip)]
+    bm25: Option<Bm25Index>,
+}
+
+/// An index of pg_textsearch.
+#[derive(Clone, Debug, sqlx::FromRow)]
+struct Bm25Index {
+    /// Qualified.
+    name: String,
     /// Its text search configuration.
-    pub(crate) bm25_language: Option<String>,
+    language: String,
 }
 
 impl Size {
@@ -113,10 +123,10 @@ impl Size {
     /// The index of pg_textsearch, if it has the language of all nodes in scope, and these are so large a part of all that
     /// few of its results are of others: it knows no namespaces.
     pub(crate) fn usable_bm25(&self) -> Option<&str> {
-        let is_of_language =
-            self.languages.iter().all(|language| self.bm25_language.as_ref() == Some(language));
+        let index = self.bm25.as_ref()?;
+        let is_of_language = self.languages.iter().all(|language| index.language == *language);
         let is_large_part = self.by_now * 4.0 >= self.all_nodes;
-        self.bm25_index.as_deref().filter(|_| is_of_language && is_large_part)
+        (is_of_language && is_large_part).then_some(&index.name)
     }
 
     pub(crate) fn corpus(&self) -> Corpus {
@@ -197,11 +207,17 @@ impl Reader {
     }
 
     pub(crate) async fn size(&mut self, namespaces: &[&str], language: &str) -> Result<Size> {
-        sql!(include_str!("../sql/recall/corpus.sql"))
+        let mut size: Size = sql!(include_str!("../sql/recall/corpus.sql"))
             .bind("namespaces", namespaces)?
             .bind("language", language)?
             .fetch_one(&mut self.tx)
-            .await
+            .await?;
+        // A statement of its own: a new connection plans it for as long as the rest of the size.
+        if size.knows_bm25 {
+            size.bm25 =
+                sql!(include_str!("../sql/recall/bm25_index.sql")).fetch_optional(&mut self.tx).await?;
+        }
+        Ok(size)
     }
 
     /// The size as far as a search by vectors alone needs it, from the statistics.
@@ -218,8 +234,8 @@ impl Reader {
             counted_at: None,
             languages: Vec::new(),
             all_nodes,
-            bm25_index: None,
-            bm25_language: None,
+            knows_bm25: false,
+            bm25: None,
         })
     }
 

@@ -1,6 +1,6 @@
 -- The sizes of the searched namespaces, and the languages of their nodes beside the handle's. A namespace without
 -- statistics is counted up to 2,000 nodes. Lengths are in distinct lexemes: a tsvector has that number without being
--- unpacked. An index of pg_textsearch on the texts is found by its kind, and not sought where that kind is unknown.
+-- unpacked.
 --
 -- :namespaces text[]   :language text
 --
@@ -28,18 +28,6 @@ counted as (
                     where m.namespace = s.namespace and m.deleted_at is null limit 2000) m) sample
      where not exists (select from htm.namespace_statistics c
                         where c.namespace = s.namespace and c.refreshed_at is not null)
-),
-bm25 as (
-    select i.indexrelid::regclass::text as name, o.option_value as language
-      from pg_index i
-      join pg_class c on c.oid = i.indexrelid
-      join pg_am a on a.oid = c.relam and a.amname = 'bm25'
-      join pg_attribute t on t.attrelid = i.indrelid and t.attnum = i.indkey[0] and t.attname = 'content'
-     cross join lateral pg_options_to_table(c.reloptions) o
-     where (select exists (select from pg_am where amname = 'bm25'))
-       and i.indrelid = 'htm.nodes'::regclass and i.indisvalid and i.indpred is null and c.relkind = 'i'
-       and o.option_name = 'text_config'
-     order by c.oid limit 1
 )
 select coalesce(sum(nodes), 0)::float8 as nodes, coalesce(sum(nodes + unseen), 0)::float8 as by_now,
        coalesce(sum(nodes * average_lexemes) / nullif(sum(nodes), 0), 1)::float8 as average_lexemes,
@@ -49,5 +37,5 @@ select coalesce(sum(nodes), 0)::float8 as nodes, coalesce(sum(nodes + unseen), 0
              select language from (select distinct language from step where language is not null limit 8) present) as languages,
        (select greatest(sum(reltuples), 0)::float8 from pg_class
          where oid = 'htm.nodes'::regclass or oid in (select inhrelid from pg_inherits where inhparent = 'htm.nodes'::regclass)) as all_nodes,
-       (select name from bm25) as bm25_index, (select language from bm25) as bm25_language
+       exists (select from pg_am where amname = 'bm25') as knows_bm25
   from counted
