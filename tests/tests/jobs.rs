@@ -27,6 +27,8 @@ mod learning;
 mod put_off;
 #[path = "jobs/refused.rs"]
 mod refused;
+#[path = "jobs/rejected.rs"]
+mod rejected;
 #[path = "jobs/restored.rs"]
 mod restored;
 #[path = "jobs/stopped.rs"]

@@ -62,6 +62,7 @@ export const PARKED_FOR: Record<models.ParkedFor, string> = {
 export const CODES: Readonly<Record<string, string>> = {
   provider_unusable_answer: "The model's answer could not be used",
   provider_refused_text: "The provider refused the text",
+  provider_refused_all: "The provider refuses every text",
   provider_unreachable: "The provider could not be reached",
   provider_timeout: "The provider did not answer in time",
   provider_rate_limited: "The provider wants fewer requests",

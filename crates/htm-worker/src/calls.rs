@@ -1,5 +1,6 @@
 //! Calls to the provider. Items are packed into calls, each call waits for the governor's grant, and a rejected batch
-//! is halved until the bad text is alone. Work without a provider is done item by item, and needs no grant.
+//! is halved until the bad text is alone. Before a lone text is blamed, the provider must have taken another one. Work
+//! without a provider is done item by item, and needs no grant.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -23,6 +24,7 @@ use crate::handler::{Handler, WorkError};
 use crate::monitor::Monitor;
 use crate::pack::{CallLimits, next_call};
 use crate::persist::persist;
+use crate::proof::Proof;
 use crate::subject::Item;
 use crate::verdict::Backoff;
 
@@ -39,6 +41,8 @@ pub(crate) struct Dispatcher<H> {
     pub(crate) tokens: u32,
     /// The most tokens per call by the governor's last answer. A call with more waits until a bucket is full.
     pub(crate) burst: AtomicU32,
+    /// The proof that the provider takes texts.
+    pub(crate) proof: Proof,
     /// The time limit of a call.
     pub(crate) deadline: Duration,
     /// The time limit of a statement.
@@ -67,6 +71,18 @@ pub(crate) enum Setback {
     Held { wait: Duration, why: String },
 }
 
+impl From<WorkError> for Setback {
+    fn from(error: WorkError) -> Self {
+        match error {
+            WorkError::Provider(error) => Self::Failed { error, jitter: fastrand::f64() },
+            WorkError::Other(error) => {
+                let reason = format!("{}: {}", error.code(), chain(&error));
+                Self::Undone { reason, fault: error.fault() }
+            }
+        }
+    }
+}
+
 impl<H: Handler> Dispatcher<H> {
     /// Processes items in as many calls as needed.
     pub(crate) async fn work(&self, mut items: Vec<Item<H::Subject>>) -> Worked<H::Subject, H::Output> {
@@ -89,28 +105,38 @@ impl<H: Handler> Dispatcher<H> {
     async fn call(&self, items: Vec<Item<H::Subject>>, worked: &mut Worked<H::Subject, H::Output>) {
         let mut open = vec![items];
         while let Some(mut items) = open.pop() {
-            let amount = Amount::of(&items);
-            let grant = match self.leave(&items, amount).await {
+            let grant = match self.leave(&items, Amount::of(&items)).await {
                 Ok(grant) => grant,
                 Err(held) => {
                     worked.setbacks.extend(items.into_iter().map(|item| (item, held.clone())));
                     continue;
                 }
             };
-            let requests =
-                Requests { open: Some(InFlight::new(grant, amount)), longest: Duration::ZERO, held: None };
-            let round = Round { dispatcher: self, items: &items, requests: Mutex::new(requests) };
-            let result = self.handler.work(&items, &round).await;
-            let Requests { open: in_flight, longest, held } = round.requests.into_inner();
-            if let Some(last) = in_flight {
+            let Asked { result, last, longest, held } = self.ask(&items, grant).await;
+            if let Some(last) = last {
                 if result.is_ok() {
+                    self.proof.renew(Instant::now());
                     self.size.answered(last.started.elapsed().max(longest));
                 }
-                let error = match &result {
-                    Err(WorkError::Provider(error)) => Some(error),
-                    _ => None,
-                };
-                self.end(last, error).await;
+                match result.as_ref().err().and_then(WorkError::of_provider) {
+                    Some(error)
+                        if error.kind == ProviderErrorKind::BadInput
+                            && (items.len() == 1 || last.is_trial()) =>
+                    {
+                        match self.blames(&items, error, last).await {
+                            Ok(true) => {}
+                            Ok(false) => {
+                                open.push(items);
+                                continue;
+                            }
+                            Err(setback) => {
+                                worked.setbacks.extend(items.into_iter().map(|item| (item, setback.clone())));
+                                continue;
+                            }
+                        }
+                    }
+                    error => self.end(last, error).await,
+                }
             }
             match result {
                 Ok(outputs) => {
@@ -124,21 +150,77 @@ impl<H: Handler> Dispatcher<H> {
                     let right = items.split_off(items.len() / 2);
                     open.extend([right, items]);
                 }
-                Err(WorkError::Other(error)) => {
-                    let reason = format!("{}: {}", error.code(), chain(&error));
-                    let setback = Setback::Undone { reason, fault: error.fault() };
-                    worked.setbacks.extend(items.into_iter().map(|item| (item, setback.clone())));
-                }
-                Err(WorkError::Provider(error)) => {
-                    if matches!(
-                        error.kind,
-                        ProviderErrorKind::RateLimited { .. } | ProviderErrorKind::Timeout
-                    ) {
+                Err(error) => {
+                    if let Some(error) = error.of_provider()
+                        && matches!(
+                            error.kind,
+                            ProviderErrorKind::RateLimited { .. } | ProviderErrorKind::Timeout
+                        )
+                    {
                         self.size.strained();
                     }
-                    let setback = Setback::Failed { error, jitter: fastrand::f64() };
+                    let setback = Setback::from(error);
                     worked.setbacks.extend(items.into_iter().map(|item| (item, setback.clone())));
                 }
+            }
+        }
+    }
+
+    /// Makes a call. The end of its last request is not recorded yet.
+    async fn ask(&self, items: &[Item<H::Subject>], grant: Option<Grant>) -> Asked<H::Output> {
+        let open = Some(InFlight::new(grant, Amount::of(items)));
+        let requests = Mutex::new(Requests { open, longest: Duration::ZERO, held: None });
+        let round = Round { dispatcher: self, items, requests };
+        let result = self.handler.work(items, &round).await;
+        let Requests { open: last, longest, held } = round.requests.into_inner();
+        Asked { result, last, longest, held }
+    }
+
+    /// Records the end of a rejected request. Returns whether its texts are to blame. Without a proof that the provider
+    /// takes texts, it is asked about a harmless one. If it takes that one, the texts are asked about again, because the
+    /// provider may have been mended in between.
+    ///
+    /// # Errors
+    /// The setback of the items, if the provider does not take the harmless text.
+    async fn blames(
+        &self,
+        items: &[Item<H::Subject>],
+        rejection: &ProviderError,
+        last: InFlight,
+    ) -> Result<bool, Setback> {
+        // A trial is made for lack of a proof.
+        let is_proven = !last.is_trial() && self.proof.blames(Instant::now());
+        let harmless = items.first().filter(|_| !is_proven).and_then(|item| self.handler.harmless(item));
+        let Some(harmless) = harmless else {
+            self.end(last, Some(rejection)).await;
+            return Ok(true);
+        };
+        let harmless = [harmless];
+        let grant = if last.is_trial() {
+            // The harmless text belongs to the trial: the rejection alone must not close the breaker.
+            self.count(&last, Some(rejection));
+            last.grant
+        } else {
+            self.end(last, Some(rejection)).await;
+            self.leave(&harmless, Amount::of(&harmless)).await?
+        };
+        let Asked { result, last, held, .. } = self.ask(&harmless, grant).await;
+        let error = result.err().map(|error| match error {
+            WorkError::Provider(error) => WorkError::Provider(error.about_harmless_text()),
+            error => error,
+        });
+        let of_provider = error.as_ref().and_then(WorkError::of_provider);
+        if let Some(last) = last {
+            self.end(last, of_provider).await;
+        }
+        match error {
+            // The provider takes the text of an unusable answer, too.
+            Some(error) if !error.of_provider().is_some_and(ProviderError::is_about_texts) => {
+                Err(held.unwrap_or_else(|| error.into()))
+            }
+            _ => {
+                self.proof.renew(Instant::now());
+                Ok(false)
             }
         }
     }
@@ -192,11 +274,18 @@ impl<H: Handler> Dispatcher<H> {
 
     /// Records the end of a request.
     async fn end(&self, open: InFlight, error: Option<&ProviderError>) {
-        let Some((model, grant)) = self.handler.model().zip(open.grant) else { return };
+        self.count(&open, error);
+        if let Some((model, grant)) = self.handler.model().zip(open.grant) {
+            self.finish(&model, grant, error).await;
+        }
+    }
+
+    /// Counts a request in the metrics.
+    fn count(&self, open: &InFlight, error: Option<&ProviderError>) {
+        let (Some(model), Some(_)) = (self.handler.model(), &open.grant) else { return };
         let outcome = error.map_or("ok", ProviderError::code);
         let (took, Amount { texts, tokens }) = (open.started.elapsed(), open.amount);
         self.monitor.metrics.provider_call(&model, outcome, took, texts, tokens.into());
-        self.finish(&model, grant, error).await;
     }
 
     /// Tells the governor about the end of a call. An error is only logged: bookkeeping must not cost a result.
@@ -212,6 +301,17 @@ impl<H: Handler> Dispatcher<H> {
     }
 }
 
+/// The answer to a call.
+struct Asked<T> {
+    result: Result<Vec<T>, WorkError>,
+    /// The last request. None if a further one was not granted.
+    last: Option<InFlight>,
+    /// The longest time of the requests before it.
+    longest: Duration,
+    /// The reason why a further request was not granted.
+    held: Option<Setback>,
+}
+
 /// A request in flight.
 struct InFlight {
     /// None without a provider.
@@ -223,6 +323,10 @@ struct InFlight {
 impl InFlight {
     fn new(grant: Option<Grant>, amount: Amount) -> Self {
         Self { grant, amount, started: Instant::now() }
+    }
+
+    fn is_trial(&self) -> bool {
+        self.grant.as_ref().is_some_and(Grant::is_trial)
     }
 }
 
@@ -240,7 +344,7 @@ impl Amount {
     }
 }
 
-/// The requests of one call, one after the other. Each needs the governor's grant.
+/// The requests of one call, one after the other. Each needs the governor's grant, and those of a trial share one.
 struct Round<'a, H: Handler> {
     dispatcher: &'a Dispatcher<H>,
     items: &'a [Item<H::Subject>],
@@ -266,6 +370,12 @@ impl<H: Handler> Calls for Round<'_, H> {
         let mut requests = self.requests.lock().await;
         if let Some(ended) = requests.open.take() {
             requests.longest = requests.longest.max(ended.started.elapsed());
+            if ended.is_trial() {
+                // The whole call is the trial: this request may follow a rejection, which must not close the breaker.
+                self.dispatcher.count(&ended, None);
+                requests.open = Some(InFlight::new(ended.grant, amount));
+                return true;
+            }
             self.dispatcher.end(ended, None).await;
         }
         match self.dispatcher.leave(self.items, amount).await {

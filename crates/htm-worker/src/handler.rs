@@ -20,6 +20,16 @@ pub enum WorkError {
     Other(#[from] Error),
 }
 
+impl WorkError {
+    /// The provider's error, if it is one.
+    pub(crate) fn of_provider(&self) -> Option<&ProviderError> {
+        match self {
+            Self::Provider(error) => Some(error),
+            Self::Other(_) => None,
+        }
+    }
+}
+
 /// A kind of work: it reads what jobs are about, makes a result of each, and writes the results.
 #[async_trait]
 pub trait Handler: Send + Sync + 'static {
@@ -62,6 +72,15 @@ pub trait Handler: Send + Sync + 'static {
         items: &[Item<Self::Subject>],
         calls: &dyn Calls,
     ) -> Result<Vec<Self::Output>, WorkError>;
+
+    /// The item with a harmless text in place of its own, as [`Item::harmless`]. When a text is rejected, [`work`] on
+    /// the harmless one shows whether the text is bad or the provider rejects every text; the result is dropped. None
+    /// if there is no such item: then each rejected text counts as bad.
+    ///
+    /// [`work`]: Self::work
+    fn harmless(&self, _item: &Item<Self::Subject>) -> Option<Item<Self::Subject>> {
+        None
+    }
 
     /// Writes results and ends their jobs in one transaction. Returns the number of jobs that were still held.
     ///

@@ -9,6 +9,8 @@
 //! - A failed job waits in the database (`run_at`), not in memory. A job that cannot succeed becomes a dead letter with
 //!   a reason.
 //! - A bad text fails alone: a rejected batch is halved until the text is found.
+//! - A provider that rejects every text makes a few dead letters at most: it is asked about a harmless text, then left
+//!   alone.
 //! - A stopping worker releases its jobs. This does not count as an attempt.
 //!
 //! apalis carries the tasks ([`Worker`](apalis_core::worker::Worker), its layers and its tables, so its board shows
@@ -35,6 +37,7 @@ mod pack;
 mod persist;
 mod pings;
 mod process;
+mod proof;
 mod registration;
 pub mod service;
 mod sightings;

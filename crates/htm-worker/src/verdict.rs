@@ -29,8 +29,8 @@ impl Backoff {
     }
 }
 
-/// The verdict on a job whose provider call failed. A rate limit, a rejected key and a missing model are not the job's
-/// fault and do not count as an attempt.
+/// The verdict on a job whose provider call failed. A rate limit, a rejected key, a missing model and a provider that
+/// rejects every text are not the job's fault and do not count as an attempt.
 pub(crate) fn verdict(error: &ProviderError, attempt: u32, backoff: Backoff, jitter: f64) -> Verdict {
     let delay_ms = backoff.delay(attempt, jitter).as_millis() as u64;
     match error.kind {
@@ -71,7 +71,7 @@ mod tests {
             of(RateLimited { retry_after: Some(Duration::from_secs(7)) }),
             Verdict::Defer { delay_ms: 11_000 }
         );
-        for kind in [Unauthorized, QuotaExceeded, ModelNotFound] {
+        for kind in [RefusedAll, Unauthorized, QuotaExceeded, ModelNotFound] {
             assert!(matches!(of(kind), Verdict::Defer { .. }), "{kind:?}");
         }
     }

@@ -30,6 +30,7 @@ use crate::monitor::Monitor;
 use crate::persist::persist;
 use crate::pings::Fleet;
 use crate::process::{Counts, Processor, Refused};
+use crate::proof::Proof;
 use crate::registration::Registration;
 use crate::sightings::Sightings;
 use crate::slots::Slots;
@@ -211,6 +212,7 @@ async fn run_on<H: Handler>(
             size: CallSize::new(options.batch, options.call_deadline / 2),
             tokens: options.batch_tokens,
             burst: AtomicU32::new(u32::MAX),
+            proof: Proof::default(),
             deadline: options.call_deadline,
             answer: deadline,
             breaker: options.breaker,

@@ -63,6 +63,38 @@ async fn promise_08_poison_fails_alone() {
 }
 
 #[tokio::test]
+async fn promise_08_a_text_that_is_refused_alone_is_to_blame_if_another_one_is_taken() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| match texts.iter().any(|text| text.contains("refused")) {
+        true => refusal(400, "invalid_input", "this text is refused"),
+        false => vectors(texts),
+    })
+    .await;
+    let sandbox = provider.sandbox(&db.url());
+    let htm = writer(&db.pool);
+    // There is no other one, so the worker asks about a harmless one.
+    let lone = htm.remember(Memory::new("this is refused")).await.unwrap().node;
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    let sent = || provider.calls().into_iter().flat_map(|call| call.texts).collect::<Vec<_>>();
+    assert_eq!(sent(), ["this is refused", "Hello.", "this is refused"]);
+    // This worker knows that the provider takes texts.
+    let _worker = sandbox.start("embed-worker", &[]);
+    remember(&db.pool, "good", 3).await;
+    until_done(&db.pool, Stage::Embed).await;
+    let second = htm.remember(Memory::new("this one is refused as well")).await.unwrap().node;
+    until_done(&db.pool, Stage::Embed).await;
+    assert_eq!(sent().iter().filter(|text| *text == "Hello.").count(), 1);
+    for node in [lone, second] {
+        assert_eq!(htm.status(node).await.unwrap().stage(Stage::Embed).name(), "dead");
+    }
+    let left = depth(&db.pool, Stage::Embed).await;
+    assert_eq!((left.done, left.dead), (3, 2));
+    let state = sandbox.htm(&["--json", "providers"]).await.json();
+    assert_eq!(state, json!([]), "the provider did not fail");
+    assert_audited(&sandbox).await;
+}
+
+#[tokio::test]
 async fn promise_08_a_text_that_ends_its_worker_takes_no_other_with_it() {
     let db = TestDatabase::new().await;
     let victim: Arc<Mutex<Option<Pid>>> = Arc::default();

@@ -124,6 +124,84 @@ async fn promise_10_a_refused_key_stops_the_queue_and_not_the_jobs() {
 }
 
 #[tokio::test]
+async fn promise_10_a_provider_that_refuses_every_text_stops_the_queue_and_not_the_jobs() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|_, _| refusal(400, "invalid_value", "at most 4 dimensions, not 8")).await;
+    let sandbox = provider.sandbox(&db.url());
+    remember(&db.pool, "harmless too", 200).await;
+    let arguments = ["--batch", "10", "--concurrency", "1"];
+    let _workers = [sandbox.start("embed-worker", &arguments), sandbox.start("embed-worker", &arguments)];
+    let harmless = || provider.calls().iter().filter(|call| call.texts == ["Hello."]).count();
+    wait_until(|| async { harmless() >= 6 }).await;
+    // Each worker halves a batch until a text is alone; then there is a trial of one job now and then.
+    let with_several = provider.calls().iter().filter(|call| call.texts.len() > 1).count();
+    assert!(with_several < 15, "{with_several}");
+    let attempts =
+        "select max(attempts)::bigint from apalis.jobs where job_type = 'htm.embed' and status = 'Pending'";
+    assert_eq!(number(&db.pool, attempts).await, 0);
+    assert_eq!(depth(&db.pool, Stage::Embed).await.dead, 0);
+    let state = sandbox.htm(&["--json", "providers"]).await.json();
+    let reason = state[0]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("provider_refused_all: openai/mock: HTTP 400"), "{reason}");
+    assert!(reason.contains("at most 4 dimensions, not 8"), "{reason}");
+    assert_ne!(state[0]["breaker"], "closed", "{state}");
+    wait_until(|| async {
+        sandbox.htm(&["jobs", "stats"]).await.succeeds().contains("provider_refused_all")
+    })
+    .await;
+    // The setting is mended: a trial succeeds, and everything goes on by itself.
+    provider.becomes(|texts, _| vectors(texts));
+    until_done(&db.pool, Stage::Embed).await;
+    assert_eq!(depth(&db.pool, Stage::Embed).await.dead, 0);
+    let state = sandbox.htm(&["--json", "providers"]).await.json();
+    assert_eq!((&state[0]["breaker"], &state[0]["reason"]), (&json!("closed"), &json!(null)), "{state}");
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+/// A long text that is refused is sent in halves: a call of several requests.
+#[tokio::test]
+async fn promise_10_a_refused_trial_closes_nothing() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|_, _| refusal(400, "invalid_value", "at most 4 dimensions, not 8")).await;
+    let sandbox = provider.sandbox(&db.url());
+    writer(&db.pool).remember(Memory::new("Some words to read. ".repeat(50))).await.unwrap();
+    let _worker = sandbox.start("embed-worker", &[]);
+    // Each wait is longer than the one before, unless the breaker was closed in between.
+    let openings = "select coalesce(max(openings), 0)::bigint from htm.providers";
+    wait_until(|| async { number(&db.pool, openings).await >= 4 }).await;
+    assert!(provider.calls().len() > 4 * 3, "it was sent in halves: {:?}", provider.calls().len());
+    provider.becomes(|texts, _| vectors(texts));
+    until_done(&db.pool, Stage::Embed).await;
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+/// A text that was taken a moment ago is no proof for ever.
+#[tokio::test]
+async fn promise_10_a_provider_that_begins_to_refuse_every_text_costs_a_few_jobs() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| vectors(texts)).await;
+    let sandbox = provider.sandbox(&db.url());
+    let _worker = sandbox.start("embed-worker", &["--batch", "10", "--concurrency", "1"]);
+    remember(&db.pool, "before", 5).await;
+    until_done(&db.pool, Stage::Embed).await;
+    provider.becomes(|_, _| refusal(400, "unsupported_parameter", "no such parameter"));
+    remember(&db.pool, "after", 100).await;
+    wait_until(|| async {
+        let state = sandbox.htm(&["--json", "providers"]).await.json();
+        state[0]["reason"].as_str().is_some_and(|reason| reason.starts_with("provider_refused_all"))
+    })
+    .await;
+    let dead = depth(&db.pool, Stage::Embed).await.dead;
+    assert!(dead <= 4, "{dead}");
+    provider.becomes(|texts, _| vectors(texts));
+    until_done(&db.pool, Stage::Embed).await;
+    assert_eq!(depth(&db.pool, Stage::Embed).await.dead, dead);
+    sandbox.htm(&["jobs", "retry", "--all-dead"]).await.succeeds();
+    until_done(&db.pool, Stage::Embed).await;
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+#[tokio::test]
 async fn promise_10_a_worker_that_does_not_start_leaves_its_reason() {
     let db = TestDatabase::new().await;
     let provider = Provider::new(|_, _| refusal(401, "invalid_api_key", "Incorrect API key provided")).await;

@@ -118,6 +118,10 @@ impl Handler for EmbedHandler {
         }
     }
 
+    fn harmless(&self, item: &Item) -> Option<Item> {
+        Some(item.harmless())
+    }
+
     async fn ack(
         &self,
         pool: &PgPool,

@@ -165,6 +165,10 @@ impl Handler for TagHandler {
         Ok(suggestions)
     }
 
+    fn harmless(&self, item: &Item) -> Option<Item> {
+        Some(item.harmless())
+    }
+
     async fn ack(
         &self,
         pool: &PgPool,

@@ -653,6 +653,10 @@ class ProviderRefusedText(HtmError):
     """A provider refused a text (400, 413, 422)."""
 
 
+class ProviderRefusedAll(HtmError):
+    """A provider refuses every text (400, 413, 422), even a harmless one."""
+
+
 class ProviderUnauthorized(HtmError):
     """A provider refused the key (401, 403)."""
 
@@ -912,6 +916,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "provider_rate_limited": ProviderRateLimited,
     "provider_server_error": ProviderServerError,
     "provider_refused_text": ProviderRefusedText,
+    "provider_refused_all": ProviderRefusedAll,
     "provider_unauthorized": ProviderUnauthorized,
     "provider_quota_exceeded": ProviderQuotaExceeded,
     "provider_model_not_found": ProviderModelNotFound,

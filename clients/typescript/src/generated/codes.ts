@@ -336,6 +336,8 @@ export type ServerCode =
   | "provider_server_error"
   /** 422: A provider refused a text (400, 413, 422). */
   | "provider_refused_text"
+  /** 503: A provider refuses every text (400, 413, 422), even a harmless one. */
+  | "provider_refused_all"
   /** 503: A provider refused the key (401, 403). */
   | "provider_unauthorized"
   /** 503: The account's quota at the provider is spent. */

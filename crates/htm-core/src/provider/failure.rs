@@ -37,6 +37,8 @@ pub enum ProviderErrorKind {
     Server,
     /// The text was rejected (400, 413, 422). The same text is rejected again.
     BadInput,
+    /// Every text is rejected (400, 413, 422), even a harmless one: something else in the request is wrong.
+    RefusedAll,
     /// The key was rejected (401, 403).
     Unauthorized,
     /// The account's quota is spent (402, or 429 with `insufficient_quota`).
@@ -75,6 +77,15 @@ impl ProviderError {
         matches!(self.kind, ProviderErrorKind::BadInput | ProviderErrorKind::UnusableAnswer)
     }
 
+    /// The error of a call about a harmless text alone. A provider that rejects it rejects every text.
+    #[must_use]
+    pub fn about_harmless_text(self) -> Self {
+        match self.kind {
+            ProviderErrorKind::BadInput => Self { kind: ProviderErrorKind::RefusedAll, ..self },
+            _ => self,
+        }
+    }
+
     /// A stable code, as `provider_timeout`.
     pub fn code(&self) -> &'static str {
         self.kind.code().name
@@ -99,6 +110,7 @@ impl ProviderErrorKind {
             Self::RateLimited { .. } => codes::PROVIDER_RATE_LIMITED,
             Self::Server => codes::PROVIDER_SERVER_ERROR,
             Self::BadInput => codes::PROVIDER_REFUSED_TEXT,
+            Self::RefusedAll => codes::PROVIDER_REFUSED_ALL,
             Self::Unauthorized => codes::PROVIDER_UNAUTHORIZED,
             Self::QuotaExceeded => codes::PROVIDER_QUOTA_EXCEEDED,
             Self::ModelNotFound => codes::PROVIDER_MODEL_NOT_FOUND,

@@ -77,6 +77,13 @@ pub struct Grant {
     report_success: bool,
 }
 
+impl Grant {
+    /// Whether the breaker waits for the end of this call, which closes it or opens it again.
+    pub fn is_trial(&self) -> bool {
+        self.trial
+    }
+}
+
 /// A call that failed, as the breaker sees it.
 #[derive(Clone, Debug)]
 pub struct CallFailure {
@@ -115,7 +122,8 @@ pub enum FailureKind {
     },
     /// A failure that may pass.
     Transient,
-    /// A failure that does not pass by itself (a refused key): the breaker opens at once.
+    /// A failure that does not pass by itself (a refused key, a request that is refused whatever its text): the breaker
+    /// opens at once.
     Permanent,
 }
 

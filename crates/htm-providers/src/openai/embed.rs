@@ -88,7 +88,8 @@ impl Embedder for OpenAiEmbedder {
         if let Some(dimensions) = self.dimensions.get() {
             return Ok(*dimensions);
         }
-        let embeddings = self.embed(&["dimensions".to_owned()], Purpose::Document).await?;
+        let embedded = self.embed(&["dimensions".to_owned()], Purpose::Document).await;
+        let embeddings = embedded.map_err(ProviderError::about_harmless_text)?;
         Ok(embeddings.first().map_or(0, |embedding| embedding.vector.len()))
     }
 

@@ -290,6 +290,8 @@ error_codes! {
         => "look at the provider's own log; a job is retried by itself";
     PROVIDER_REFUSED_TEXT "provider_refused_text" User "A provider refused a text (400, 413, 422)."
         => "shorten or mend the text: the provider refuses it as it is";
+    PROVIDER_REFUSED_ALL "provider_refused_all" Permanent "A provider refuses every text (400, 413, 422), even a harmless one."
+        => "correct the setting that the provider's message names, such as embedding.dimensions or the model";
     PROVIDER_UNAUTHORIZED "provider_unauthorized" Permanent "A provider refused the key (401, 403)."
         => "set a valid key, for example HTM_OPENAI__API_KEY";
     PROVIDER_QUOTA_EXCEEDED "provider_quota_exceeded" Permanent "The account's quota at the provider is spent."
