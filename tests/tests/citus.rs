@@ -89,7 +89,6 @@ const ELSEWHERE: &[(&str, Rows)] = &[
         &[
             ("recall/then_former.sql", &[("n", 1)]),
             ("recall/then_same.sql", &[("n", 1)]),
-            ("recall/words.sql", &[("m", 1)]),
             ("then.rs", &[("a", 2)]),
         ],
     ),

@@ -263,6 +263,12 @@ async fn its_statements_use_the_indexes() {
                 (":parts", "'{}'"),
                 (":is_small_part", "false"),
             ],
+            "nodes_namespace_created_at_idx",
+        ),
+        (
+            "new words",
+            statement!("recall/new_words.sql"),
+            &[(":words", "'{zeppelin}'"), (":namespaces", "'{atlas}'")],
             "nodes_tsv_idx",
         ),
         (

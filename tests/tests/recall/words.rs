@@ -506,6 +506,45 @@ async fn a_word_that_a_small_namespace_lacks_is_not_sought_in_all_others() {
     assert_eq!(htm.recall(&asked("balloon")).await.unwrap().hits.len(), 1);
 }
 
+/// The namespace is too large to be read for that.
+#[tokio::test]
+async fn a_word_that_a_namespace_lacks_is_met_with_it_before_a_memory_is_read() {
+    let db = TestDatabase::new().await;
+    sqlx::raw_sql(LARGE).execute(&db.pool).await.unwrap();
+    sqlx::raw_sql(
+        "insert into htm.robots (namespace, name) values ('sixth', 'htm');
+         insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
+         select r.namespace, r.id, 'a kite ' || i, sha256(i::text::bytea), 2, 'none'
+           from generate_series(1, 2100) i join htm.robots r on r.namespace = 'sixth';
+         select htm.refresh_statistics('sixth')",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    sqlx::query("vacuum analyze htm.nodes").execute(&db.pool).await.unwrap();
+    let (htm, pool) = alone(&db).await;
+    let query = RecallQuery { count_accesses: false, ..RecallQuery::new("balloon") };
+    let query = query.strategy(Strategy::Fulltext).namespace("sixth").limit(20);
+    for hits in [0, 1] {
+        let before = nodes_read(&pool).await;
+        let recalled = htm.recall(&query).await.unwrap();
+        assert_eq!((recalled.hits.len(), recalled.corrected), (hits, Vec::new()));
+        let read = nodes_read(&pool).await - before;
+        assert!(read < 1_000, "{hits}: {read} memories");
+        if hits == 0 {
+            htm.remember(Memory::new("a balloon at last").namespace("sixth")).await.unwrap();
+        }
+    }
+}
+
+/// The rows of nodes that were read by indexes.
+async fn nodes_read(pool: &PgPool) -> i64 {
+    sqlx::query("select pg_stat_force_next_flush()").execute(pool).await.unwrap();
+    let sql =
+        "select sum(idx_tup_fetch)::bigint from pg_stat_user_tables where relname ~ '^nodes(_p[0-9]+)?$'";
+    sqlx::query_scalar(sql).fetch_one(pool).await.unwrap()
+}
+
 /// A handle of one connection, so that its counts are flushed with the next statement of it.
 async fn alone(db: &TestDatabase) -> (Htm, PgPool) {
     let pool = htm_core::pool_options().max_connections(1).connect_with(db.options()).await.unwrap();

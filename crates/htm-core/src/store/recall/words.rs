@@ -6,8 +6,9 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 
-use super::reader::{Reader, Size};
+use super::reader::{Plans, Reader, Size};
 use crate::model::error::Result;
+use crate::model::lexeme::quoted;
 use crate::model::rank::Lexeme;
 use crate::model::spelling::{Typed, Words};
 use crate::model::words::Sign;
@@ -34,7 +35,8 @@ impl Reader {
         text: &str,
         parts: &[&str],
     ) -> Result<Vec<Lexeme>> {
-        let rows: Vec<LexemeRow> = sql!(include_str!("../sql/recall/words.sql"))
+        self.plan(Plans::Once).await?;
+        let mut rows: Vec<LexemeRow> = sql!(include_str!("../sql/recall/words.sql"))
             .bind("namespaces", namespaces)?
             .bind("languages", &size.languages)?
             .bind("text", text)?
@@ -42,6 +44,18 @@ impl Reader {
             .bind("is_small_part", size.is_small_part())?
             .fetch_all(&mut self.tx)
             .await?;
+        let mut new: Vec<&mut LexemeRow> = rows.iter_mut().filter(|row| !row.unread.is_empty()).collect();
+        // These namespaces are the same for each.
+        if let Some(unread) = new.first().map(|row| row.unread.clone()) {
+            let words: Vec<String> = new.iter().map(|row| quoted(&row.lexeme)).collect();
+            self.plan(Plans::Anew).await?;
+            let nodes: Vec<f64> = sql!(include_str!("../sql/recall/new_words.sql"))
+                .bind("words", words)?
+                .bind("namespaces", unread)?
+                .fetch_scalars(&mut self.tx)
+                .await?;
+            new.iter_mut().zip(nodes).for_each(|(row, nodes)| row.nodes = nodes);
+        }
         Ok(rows.into_iter().map(LexemeRow::lexeme).collect())
     }
 
@@ -165,6 +179,8 @@ struct LexemeRow {
     languages: Vec<i32>,
     places: Vec<i32>,
     nodes: f64,
+    /// If no node is known to have it: the namespaces that were not read for it.
+    unread: Vec<String>,
 }
 
 impl LexemeRow {

@@ -1,13 +1,11 @@
--- The lexemes of a text in each language, with their positions and their numbers of nodes in the namespaces. A lexeme
--- without statistics is counted live: it is new, therefore rare. In a namespace without statistics, and in one that is a
--- small part of the whole, the nodes are read for that if they are fewer than 2,000. Otherwise the lexeme is looked up in
--- the index of words: `offset 0` keeps the planner from adding the namespace to that look-up.
+-- The lexemes of a text in each language, with their positions and their numbers of nodes in the namespaces. A namespace
+-- without statistics, and one that is a small part of the whole, is read for that if it has fewer than 2,000 nodes. A lexeme
+-- that is nowhere may be new in the other namespaces, which are `unread`: `new_words.sql` looks it up.
 --
 -- :namespaces text[]   :languages text[]   :text text   :parts text[] words of exact terms that full text would not see
 -- :is_small_part boolean
 --
--- Index: lexeme_statistics_pk; nodes_tsv_idx (a lexeme that nothing has counted); nodes_namespace_created_at_idx (a
--- namespace without statistics, or a small part)
+-- Index: lexeme_statistics_pk; nodes_namespace_created_at_idx (a namespace without statistics, or a small part)
 with uncounted as materialized (
     select s.namespace
       from unnest(:namespaces::text[]) s(namespace)
@@ -40,19 +38,18 @@ asked as materialized (
       left join lateral (select p from unnest(x.positions) p where not t.is_part) p(place) on true
      group by 1
 )
-select a.lexeme, a.is_part, coalesce(a.languages, '{}') as languages, coalesce(a.places, '{}') as places,
-       (select sum(coalesce(
-                   (select s.node_count from htm.lexeme_statistics s
-                     where s.namespace = n.namespace and s.lexeme = a.lexeme),
-                   case when n.namespace in (select namespace from sampled)
-                        then (select count(*) from sample s where s.namespace = n.namespace and s.tsv @@ q.query)
-                        else (select count(*)
-                                from (select from (select m.namespace, m.deleted_at from htm.visible_nodes m
-                                                    where m.tsv @@ q.query
-                                                   offset 0) m
-                                       where m.namespace = n.namespace and m.deleted_at is null
-                                       limit 1000) seen) end))
-          from unnest(:namespaces::text[]) n(namespace))::float8 as nodes
+select a.lexeme, a.is_part, coalesce(a.languages, '{}') as languages, coalesce(a.places, '{}') as places, k.nodes,
+       case when k.nodes = 0 then array(select n.namespace from unnest(:namespaces::text[]) n(namespace)
+                                         where n.namespace not in (select namespace from sampled))
+            else '{}' end as unread
   from asked a
  cross join lateral (
        select ('''' || replace(replace(a.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery as query) q
+ cross join lateral (
+       select coalesce(sum(coalesce(
+                  (select s.node_count from htm.lexeme_statistics s
+                    where s.namespace = n.namespace and s.lexeme = a.lexeme),
+                  case when n.namespace in (select namespace from sampled)
+                       then (select count(*) from sample s where s.namespace = n.namespace and s.tsv @@ q.query) end)),
+                  0)::float8 as nodes
+         from unnest(:namespaces::text[]) n(namespace)) k
