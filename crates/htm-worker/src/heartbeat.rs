@@ -73,25 +73,39 @@ impl Heartbeat {
     /// Renews the lease, rescues lost jobs, prunes done ones and refreshes statistics until it is dropped. The renewal
     /// waits for nothing else, and what is frequent not for what is rare and slow.
     pub(crate) async fn run(self) {
+        tokio::join!(self.keep_renewing(), self.keep_sweeping());
+    }
+
+    async fn keep_sweeping(&self) {
+        // First, so that of many workers that start at once few do what is for the fleet. The next count tells an error.
+        self.count_fleet().await.ok();
         let (fleet, frequent, rare, statistics) =
             (Lane::default(), Lane::default(), Lane::default(), Lane::default());
         tokio::join!(
-            self.keep_renewing(),
             fleet.every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
             fleet.every(FLEET, || self.count_fleet()),
             // Done jobs cost little for a while.
-            frequent.every(self.sweep * 10, || self.prune()),
-            frequent.every(EXPIRY, || self.sweep_expired()),
+            frequent.every(self.sweep * 10, || self.in_turn(self.prune())),
+            frequent.every(EXPIRY, || self.in_turn(self.sweep_expired())),
             rare.every(RETENTION, || self.sweep_retention()),
-            rare.every(RETENTION, || Deadline::LONGEST
-                .of(async { operations::sweep(&self.pool).await.map(drop) })),
-            rare.every(RETENTION, || Deadline::LONGEST
-                .of(async { learning::sweep(&self.pool).await.map(drop) })),
-            rare.every(DEAD_LETTERS, || Deadline::LONGEST.of(self.prune_dead())),
-            statistics.every(STATISTICS, || Deadline::LONGEST
-                .of(async { statistics::refresh_due(&self.pool).await.map(drop) })),
+            rare.every(RETENTION, || self
+                .in_turn(Deadline::LONGEST.of(async { operations::sweep(&self.pool).await.map(drop) }))),
+            rare.every(RETENTION, || self
+                .in_turn(Deadline::LONGEST.of(async { learning::sweep(&self.pool).await.map(drop) }))),
+            rare.every(DEAD_LETTERS, || self.in_turn(Deadline::LONGEST.of(self.prune_dead()))),
+            statistics.every(STATISTICS, || self.in_turn(
+                Deadline::LONGEST.of(async { statistics::refresh_due(&self.pool).await.map(drop) })
+            )),
             self.analyze_grown(&statistics),
         );
+    }
+
+    /// Does what each worker would do for all of the fleet: of a large one, a few do it in each period.
+    async fn in_turn(&self, work: impl Future<Output = htm_core::Result<()>>) -> htm_core::Result<()> {
+        match self.fleet.takes_turn(fastrand::f64()) {
+            true => work.await,
+            false => Ok(()),
+        }
     }
 
     async fn keep_renewing(&self) {
@@ -123,6 +137,10 @@ impl Heartbeat {
     /// or a jump of the database's clock every lease is expired at the first look. Live workers renew before the
     /// second.
     async fn rescue(&self) -> htm_core::Result<()> {
+        // Whoever has seen one looks on.
+        if self.unseen.is_empty() && !self.fleet.takes_turn(fastrand::f64()) {
+            return Ok(());
+        }
         let unseen = self.deadline.of(workers::unseen(&self.pool)).await?;
         let lost: Vec<Unseen> = self
             .unseen
@@ -197,7 +215,9 @@ impl Heartbeat {
     async fn analyze_grown(&self, lane: &Lane) {
         tokio::time::sleep(GROWN).await;
         lane.every(GROWN, || {
-            Deadline::LONGEST.of(async { statistics::analyze_grown(&self.pool).await.map(drop) })
+            self.in_turn(
+                Deadline::LONGEST.of(async { statistics::analyze_grown(&self.pool).await.map(drop) }),
+            )
         })
         .await;
     }

@@ -52,9 +52,19 @@ pub(crate) struct Fleet(Arc<AtomicUsize>);
 /// Added to the longest delay for each further worker.
 const SPREAD: Duration = Duration::from_millis(10);
 
+/// The most workers of a queue that do in one period what is for all of them.
+const SHARERS: f64 = 10.0;
+
 impl Fleet {
     pub(crate) fn is_now(&self, workers: usize) {
         self.0.store(workers, Ordering::Relaxed);
+    }
+
+    /// Whether this worker does something for the fleet in this period, by `jitter` from 0 to below 1. Of a large fleet about
+    /// ten do, each time others: all of them would read the same, and one of them alone might be stuck.
+    pub(crate) fn takes_turn(&self, jitter: f64) -> bool {
+        let workers = self.0.load(Ordering::Relaxed) as f64;
+        jitter * workers < SHARERS
     }
 
     /// The delay between a ping and a claim, by `jitter` from 0 to 1. In an idle fleet of any size the first worker
@@ -95,6 +105,16 @@ async fn connect(pool: &PgPool, queue: &str) -> Result<PgListener, sqlx::Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_few_of_a_large_fleet_do_what_is_for_all() {
+        let fleet = Fleet::default();
+        let turns = || (0..1_000_i32).filter(|at| fleet.takes_turn(f64::from(*at) / 1_000.0)).count();
+        for (workers, share) in [(0, 1_000), (1, 1_000), (10, 1_000), (100, 100), (1_000, 10)] {
+            fleet.is_now(workers);
+            assert_eq!(turns(), share, "of a thousand, {workers} workers");
+        }
+    }
 
     #[test]
     fn a_fleet_of_any_size_claims_as_often_as_a_small_one_while_pings_come() {

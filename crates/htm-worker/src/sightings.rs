@@ -32,6 +32,11 @@ impl<T: Clone + Eq + Hash> Sightings<T> {
         seen.into_iter().map(|(thing, since)| (thing, now.saturating_duration_since(since))).collect()
     }
 
+    /// Whether nothing was there at the last look.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Forgets all sightings, after a time without looks.
     pub(crate) fn forget(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -50,7 +55,9 @@ mod tests {
             seen.sort();
             seen.into_iter().map(|(thing, age)| (thing, age.as_secs())).collect::<Vec<_>>()
         };
+        assert!(sightings.is_empty());
         assert_eq!(at(0, &["a", "b"]), [("a", 0), ("b", 0)]);
+        assert!(!sightings.is_empty());
         assert_eq!(at(3, &["a"]), [("a", 3)]);
         assert_eq!(at(5, &["a", "b"]), [("a", 5), ("b", 0)]);
         sightings.forget();
