@@ -2,7 +2,9 @@
 
 use htm_core::provider::ModelName;
 use htm_core::worker::{embeddings, queues};
-use htm_core::{Backfill, BackfillRequest, BackfillStep, Htm, Memory, NodeId, RecallQuery, Settings, Stage};
+use htm_core::{
+    Backfill, BackfillRequest, BackfillStep, Htm, Memory, NodeId, RecallQuery, Settings, Stage, pool_options,
+};
 use htm_providers::fake::{self, FakeSettings};
 use htm_tests::{TestDatabase, drain, wait_until, worker_options};
 use tokio_util::sync::CancellationToken;
@@ -248,4 +250,21 @@ async fn another_tag_model_tags_all_and_what_cannot_be_is_refused() {
     let nowhere = BackfillRequest { namespace: Some(String::new()), ..for_model(&model) };
     assert_eq!(code(nowhere).await, "namespace_invalid");
     assert_eq!(db.count("select count(*) from htm.backfills").await, 0);
+}
+
+/// A count of many memories takes longer than a statement may. This one waits for as long.
+#[tokio::test]
+async fn the_count_of_stranded_nodes_has_no_time_limit() {
+    let db = TestDatabase::new().await;
+    let options = db.options().options([("statement_timeout", "1000")]);
+    let pool = pool_options().connect_with(options).await.unwrap();
+    let mut gate = db.pool.begin().await.unwrap();
+    sqlx::raw_sql("lock table htm.nodes").execute(&mut *gate).await.unwrap();
+    let counted = tokio::spawn(async move { queues::count_stranded(&pool).await });
+    let late = "select count(*) from pg_stat_activity
+                 where datname = current_database() and wait_event_type = 'Lock'
+                   and clock_timestamp() - query_start > interval '2 seconds'";
+    wait_until(|| async { counted.is_finished() || db.count(late).await > 0 }).await;
+    gate.rollback().await.unwrap();
+    assert_eq!(counted.await.unwrap().unwrap(), 0);
 }

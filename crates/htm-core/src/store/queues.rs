@@ -75,12 +75,16 @@ pub async fn is_drained(pool: &dyn Connections, queue: &str) -> Result<bool> {
 }
 
 /// The number of stages of live nodes without a result, a job or a dead letter. More than 0 means that the pipeline has
-/// lost something.
+/// lost something. Reads every live node.
 ///
 /// # Errors
 /// A database error.
 pub async fn count_stranded(pool: &dyn Connections) -> Result<i64> {
-    sql!("select count(*) from htm.stranded").fetch_scalar(pool).await
+    // All live nodes are read, which may take longer than the application's statement timeout.
+    let mut tx = pool.begin_with("begin read only; set local statement_timeout = 0").await?;
+    let stranded = sql!("select count(*) from htm.stranded").fetch_scalar(&mut tx).await?;
+    tx.rollback().await?;
+    Ok(stranded)
 }
 
 /// A queue as an operator sees it.
