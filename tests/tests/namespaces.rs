@@ -1,5 +1,6 @@
 //! Namespaces: paths of labels, listed by prefix, suffix and depth.
 
+use futures::future::join_all;
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::{Caller, Confirmation, ExportOptions, Htm, Memory, NamespaceQuery, NodeId, Quota};
 use htm_tests::{Plans, TestDatabase, explained};
@@ -202,4 +203,17 @@ async fn what_is_restored_needs_room() {
     limit().await;
     htm.restore(first, &Caller::AnyRobot).await.unwrap();
     assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 1);
+}
+
+#[tokio::test]
+async fn writers_that_wait_for_a_count_share_it_and_its_room() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.remember(Memory::new("first")).await.unwrap();
+    htm.set_quota(None, Quota { max_memories: Some(5), ..Quota::default() }).await.unwrap();
+    let others = (0..8).map(|number| htm.remember(Memory::new(format!("another {number}"))));
+    let written = join_all(others).await;
+    let refused: Vec<&str> = written.iter().filter_map(|it| Some(it.as_ref().err()?.code())).collect();
+    assert_eq!(refused, ["quota_exceeded"; 4]);
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 5);
 }

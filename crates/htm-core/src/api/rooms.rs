@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use moka::future::Cache;
+use sqlx::PgConnection;
 
-use crate::model::error::Result;
+use crate::model::error::{Error, Result};
 use crate::model::quota::{Quota, QuotaUse};
 use crate::store::connections::Db;
 use crate::store::quotas as store;
@@ -44,31 +45,35 @@ impl Rooms {
     }
 
     async fn room(&self, db: Db<'_>, namespace: &str) -> Result<Arc<Room>> {
-        Ok(match self.0.get(namespace).await {
-            Some(room) => room,
-            None => {
-                let mut own;
-                let connection = match db {
-                    Db::Pool(pool) => {
-                        own = pool.acquire().await?;
-                        &mut *own
-                    }
-                    Db::Connection(connection) => connection.into_inner(),
-                };
-                let quota = store::get(&mut *connection, namespace).await?;
-                let used = match quota.limits_memories() {
-                    true => store::used(connection, namespace).await?,
-                    false => QuotaUse::default(),
-                };
-                let room = Arc::new(Room { quota, used: Mutex::new(used) });
-                self.0.insert(namespace.to_owned(), room.clone()).await;
-                room
+        match db {
+            // One count for all that wait for it.
+            Db::Pool(pool) => {
+                let count = async { counted(&mut *pool.acquire().await?, namespace).await };
+                self.0.try_get_with_by_ref(namespace, count).await.map_err(Error::of_all)
             }
-        })
+            // Who holds a connection must not wait for a count that may wait for one.
+            Db::Connection(connection) => match self.0.get(namespace).await {
+                Some(room) => Ok(room),
+                None => {
+                    let room = counted(connection.into_inner(), namespace).await?;
+                    self.0.insert(namespace.to_owned(), room.clone()).await;
+                    Ok(room)
+                }
+            },
+        }
     }
 
     /// Reads the quota of a namespace again at its next write.
     pub(crate) async fn forget(&self, namespace: &str) {
         self.0.invalidate(namespace).await;
     }
+}
+
+async fn counted(connection: &mut PgConnection, namespace: &str) -> Result<Arc<Room>> {
+    let quota = store::get(&mut *connection, namespace).await?;
+    let used = match quota.limits_memories() {
+        true => store::used(connection, namespace).await?,
+        false => QuotaUse::default(),
+    };
+    Ok(Arc::new(Room { quota, used: Mutex::new(used) }))
 }

@@ -8,6 +8,7 @@ mod database;
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 pub use code::Code;
 pub use database::DatabaseError;
@@ -132,6 +133,20 @@ impl Error {
         Self::new(codes::CORRUPT, format!("the database holds what this program cannot read: {what}"))
     }
 
+    /// For one of several callers that waited for the same work.
+    pub(crate) fn of_all(shared: Arc<Self>) -> Self {
+        let Parts { code, kind, fault, message, hint, values, source: _ } = &*shared.0;
+        Self(Box::new(Parts {
+            code,
+            kind: *kind,
+            fault: *fault,
+            message: message.clone(),
+            hint: hint.clone(),
+            values: values.clone(),
+            source: Some(Box::new(shared.clone())),
+        }))
+    }
+
     /// A stable code for programs, as `key_taken`.
     pub fn code(&self) -> &'static str {
         self.0.code.name
@@ -174,7 +189,8 @@ impl Error {
 
     /// The error of the database, if it is the cause.
     pub fn database(&self) -> Option<&DatabaseError> {
-        self.0.source.as_deref()?.downcast_ref()
+        let source = self.0.source.as_deref()?;
+        source.downcast_ref().or_else(|| source.downcast_ref::<Arc<Self>>()?.database())
     }
 
     /// Whether the database refused a row because of this constraint.
