@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 
+use futures::future::join_all;
 use htm_core::{Caller, Event, EventKind, EventPlace, Htm, JoinOptions, Memory, RelationKind, Stage};
-use htm_tests::{TestDatabase, drain, wait_until};
+use htm_tests::{Plans, TestDatabase, drain, explained, wait_until};
 use sqlx::AssertSqlSafe;
 
 async fn after(htm: &Htm, place: &EventPlace) -> (Vec<Event>, EventPlace) {
@@ -192,4 +193,33 @@ async fn a_long_list_comes_in_pages() {
     }
     nodes.sort_unstable();
     assert_eq!(nodes, (1..=2500).collect::<Vec<_>>());
+}
+
+/// Streams of the same namespaces that have seen all are at the same place.
+#[tokio::test]
+async fn those_who_ask_for_the_same_share_the_answer() {
+    let mut db = TestDatabase::new().await;
+    db.pool =
+        htm_core::pool_options().max_connections(10).connect_with(explained(db.options())).await.unwrap();
+    let htm = db.htm();
+    let nodes = htm.remember_many(&[Memory::new("port 5432"), Memory::new("port 5433")]).await.unwrap();
+    let [old, new] = [0, 1].map(|at: usize| nodes[at].as_ref().unwrap().node);
+    let from = htm.events_from_now().await.unwrap();
+    htm.relate(new, RelationKind::Supersedes, old, None, &Caller::Handle).await.unwrap();
+    wait_for(&htm, &from, 1).await;
+    // A handle that has looked for nothing yet.
+    let htm = db.htm();
+    let plans = Plans::collect();
+    let pages = join_all((0..8).map(|_| htm.events(&from, &[]))).await;
+    let seen = plans.take();
+    let reads = |part: &str| seen.iter().filter(|plan| plan.sql.contains(part)).count();
+    assert_eq!((reads("pg_current_snapshot()"), reads("htm.tag_changes")), (1, 1));
+    for page in pages {
+        let page = page.unwrap();
+        assert_eq!(kinds(&page.events), ["default relation.set"]);
+        // Where it goes on, another program may have looked since.
+        let other = db.htm();
+        assert!(after(&other, &page.next).await.0.is_empty());
+        assert!(after(&htm, &other.events_from_now().await.unwrap()).await.0.is_empty());
+    }
 }

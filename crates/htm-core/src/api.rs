@@ -12,6 +12,7 @@ pub(crate) mod edit;
 mod embed_query;
 pub(crate) mod embedders;
 pub(crate) mod erase;
+mod event_looks;
 mod event_marks;
 mod events;
 mod expiry;

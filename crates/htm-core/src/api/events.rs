@@ -1,12 +1,9 @@
 //! Events: what has happened since a place.
 
+use crate::api::event_looks::PAGE;
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::events::{EventPage, EventPlace};
-use crate::store::events;
-
-/// The most events of a page.
-const PAGE: i64 = 1_000;
 
 impl Htm {
     /// The place after all that has happened by now. A write that is open now is after it.
@@ -14,12 +11,13 @@ impl Htm {
     /// # Errors
     /// A database error.
     pub async fn events_from_now(&self) -> Result<EventPlace> {
-        Ok(self.event_marks().place(events::horizon(self.shared_pool()).await?))
+        Ok(self.event_looks().now(self.shared_pool()).await?.place)
     }
 
     /// The events after a place, in these namespaces (none: all that the handle sees), up to 1,000. An event is
     /// there when all transactions that began to write before its own have ended; so a long one holds up those after it.
-    /// Jobs that are done are events as long as their rows are kept (`jobs.keep_done_ms`).
+    /// Jobs that are done are events as long as their rows are kept (`jobs.keep_done_ms`). Callers share a look at the
+    /// database, which is at most half a second old.
     ///
     /// # Errors
     /// `namespace_invalid`, `namespace_forbidden`, `cursor_invalid` for a place that is ahead of this database (it is
@@ -29,24 +27,24 @@ impl Htm {
             self.admit(namespace)?;
         }
         let asked = (!namespaces.is_empty()).then_some(namespaces).or_else(|| self.namespaces());
-        let seen = events::horizon(self.shared_pool()).await?;
-        if after.transaction > seen.next {
+        let looks = self.event_looks();
+        let look = looks.recent(self.shared_pool(), after).await?;
+        if after.transaction > look.next {
             let problem = format!(
                 "the place is at transaction {}, and this database is at {}",
-                after.transaction, seen.next
+                after.transaction, look.next
             );
             return Err(Error::new(codes::CURSOR_INVALID, problem).with_hint(
                 "the id is of another database, or of this one before it was restored: begin anew without one",
             ));
         }
-        let horizon = self.event_marks().place(seen);
-        let found = events::after(self.pool(), after, horizon.transaction, asked, PAGE).await?;
+        let found = looks.events(self.pool(), after, &look, asked).await?;
         let more = found.len() as i64 == PAGE;
         let next = match found.last().filter(|_| more) {
             Some(last) => last.place.clone(),
             // A bound for a position also holds for later positions.
-            None => EventPlace { since: horizon.since.max(after.since), ..horizon },
+            None => EventPlace { since: look.place.since.max(after.since), ..look.place },
         };
-        Ok(EventPage { events: found, next, more })
+        Ok(EventPage { events: found.to_vec(), next, more })
     }
 }

@@ -12,7 +12,7 @@ use crate::api::accesses::Accesses;
 use crate::api::activity::Activity;
 use crate::api::connect::{connect_options, pool_options};
 use crate::api::embedders::{Embedders, Only};
-use crate::api::event_marks::Marks;
+use crate::api::event_looks::Looks;
 use crate::api::kept_recalls::KeptRecalls;
 use crate::api::mind::OpenMinds;
 use crate::api::ping::Pinger;
@@ -77,7 +77,7 @@ struct Inner {
     kept_recalls: KeptRecalls,
     minds: OpenMinds,
     rooms: Rooms,
-    event_marks: Marks,
+    event_looks: Looks,
     /// Robots known to be registered, by namespace and name.
     robots: SyncCache<(String, String), ()>,
     /// Text search configurations that existed at most a minute ago.
@@ -117,7 +117,7 @@ impl Htm {
             kept_recalls: KeptRecalls::start(pool.clone()),
             minds: OpenMinds::default(),
             rooms: Rooms::default(),
-            event_marks: Marks::default(),
+            event_looks: Looks::default(),
             cache: CacheCounts::default(),
             robots: SyncCache::new(100_000),
             languages: SyncCache::builder().max_capacity(1_000).time_to_live(LANGUAGES_KEPT).build(),
@@ -279,8 +279,8 @@ impl Htm {
         &self.inner.kept_recalls
     }
 
-    pub(crate) fn event_marks(&self) -> &Marks {
-        &self.inner.event_marks
+    pub(crate) fn event_looks(&self) -> &Looks {
+        &self.inner.event_looks
     }
 
     pub(crate) fn rooms(&self) -> &Rooms {

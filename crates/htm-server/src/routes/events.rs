@@ -21,7 +21,7 @@ use crate::codes;
 use crate::extract::Asked;
 use crate::problem::{Problem, Result};
 
-/// A permit for each stream of the process: each asks the database every second.
+/// A permit for each stream of the process: each looks for events every second, and each asks for its key.
 static STREAMS: Semaphore = Semaphore::const_new(MAX_STREAMS);
 const MAX_STREAMS: usize = 64;
 
