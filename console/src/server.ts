@@ -6,13 +6,29 @@ import { Htm, HtmError } from "htm-memory";
 /** The client. The browser sends the cookie of whoever is signed in. A page repeats less than a program: somebody waits. */
 export const htm = new Htm({ url: location.origin, retries: 1 });
 
-/** An answer that is awaited, an answer, or an error. While another answer is awaited, the former one stays. */
-export interface Answer<T> {
-  value: T | undefined;
-  error: HtmError | undefined;
+/** A question, which may be asked again. */
+export interface Question {
   isLoading: boolean;
+  /** When it may be asked again by itself, by the clock of `performance`. */
+  due: number;
   /** Asks again. */
   reload: () => void;
+}
+
+/** An answer that is awaited, an answer, or an error. While another answer is awaited, the former one stays. */
+export interface Answer<T> extends Question {
+  value: T | undefined;
+  error: HtmError | undefined;
+}
+
+// A slow answer has read much. A question is in hand for less than a tenth of the time.
+const RESTS = 10;
+// A computer may sleep while an answer is awaited, which then seems to have taken hours.
+const LONGEST_REST_MS = 600_000;
+
+/** When a question that was asked at a time is due again, if its answer comes now. */
+function dueAfter(asked: number, now = performance.now()): number {
+  return now + Math.min(RESTS * (now - asked), LONGEST_REST_MS);
 }
 
 /**
@@ -20,37 +36,49 @@ export interface Answer<T> {
  * request is aborted.
  */
 export function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, dependencies: readonly unknown[]): Answer<T> {
-  const [state, setState] = useState<Omit<Answer<T>, "reload">>({ value: undefined, error: undefined, isLoading: true });
+  const nothing = { value: undefined, error: undefined, isLoading: true, due: 0 };
+  const [state, setState] = useState<Omit<Answer<T>, "reload">>(nothing);
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((round) => round + 1), []);
   useEffect(() => {
     const abort = new AbortController();
+    const asked = performance.now();
     setState((state) => ({ ...state, isLoading: true }));
     ask(abort.signal).then(
-      (value) => abort.signal.aborted || setState({ value, error: undefined, isLoading: false }),
+      (value) => abort.signal.aborted || setState({ value, error: undefined, isLoading: false, due: dueAfter(asked) }),
       (error) =>
-        abort.signal.aborted || setState((state) => ({ value: state.value, error: asError(error), isLoading: false })),
+        abort.signal.aborted ||
+        setState(({ value }) => ({ value, error: asError(error), isLoading: false, due: dueAfter(asked) })),
     );
     return () => abort.abort();
   }, [...dependencies, round]);
   return { ...state, reload };
 }
 
-/** Asks again every few seconds, while the page is seen; not while an answer is awaited, or a slow one never came. */
-export function usePolled(answer: Pick<Answer<unknown>, "isLoading" | "reload">, milliseconds: number): void {
-  const latest = useRef(answer);
-  latest.current = answer;
+/**
+ * Asks again every few seconds, while the page is seen; not before it is due, and not while an answer is awaited, or a slow
+ * one never came. The view is drawn again all the same: it says how long ago things were. No milliseconds: nothing is asked.
+ */
+export function usePolled(asked: Question | undefined, milliseconds: number | undefined): void {
+  const latest = useRef(asked);
+  latest.current = asked;
+  const [, draw] = useState({});
   useEffect(() => {
-    const timer = setInterval(() => document.hidden || latest.current.isLoading || latest.current.reload(), milliseconds);
+    if (milliseconds === undefined) return undefined;
+    const timer = setInterval(() => {
+      if (document.hidden || !latest.current) return;
+      const { isLoading, due, reload } = latest.current;
+      if (isLoading || performance.now() < due) draw({});
+      else reload();
+    }, milliseconds);
     return () => clearInterval(timer);
   }, [milliseconds]);
 }
 
 /** What was read of a list. */
-export interface Paged<Item> {
+export interface Paged<Item> extends Omit<Question, "reload"> {
   items: Item[];
   hasMore: boolean;
-  isLoading: boolean;
   error: HtmError | undefined;
   /** Reads the next page, or the one that failed. */
   more: () => void;
@@ -68,24 +96,30 @@ export function usePaged<Item, Cursor>(
 ): Paged<Item> {
   const [state, setState] = useState<Page<Item, Cursor>>({ items: [] });
   const [isLoading, setLoading] = useState(true);
+  const [due, setDue] = useState(0);
   const [error, setError] = useState<HtmError>();
   const running = useRef<AbortController>(null);
   const ask = useCallback((former: Page<Item, Cursor> | undefined) => {
     running.current?.abort();
     const abort = new AbortController();
     running.current = abort;
+    const asked = performance.now();
+    const ended = (): void => {
+      setLoading(false);
+      setDue(dueAfter(asked));
+    };
     setLoading(true);
     setError(undefined);
     read(former?.next ?? undefined, abort.signal).then(
       (page) => {
         if (abort.signal.aborted) return;
         setState({ items: [...(former?.items ?? []), ...page.items], next: page.next });
-        setLoading(false);
+        ended();
       },
       (failure) => {
         if (abort.signal.aborted) return;
         setError(asError(failure));
-        setLoading(false);
+        ended();
       },
     );
   }, dependencies);
@@ -94,7 +128,7 @@ export function usePaged<Item, Cursor>(
     return () => running.current?.abort();
   }, dependencies);
   const more = (): void => ask(state.items.length > 0 ? state : undefined);
-  return { items: state.items, hasMore: Boolean(state.next), isLoading, error, more };
+  return { items: state.items, hasMore: Boolean(state.next), isLoading, due, error, more };
 }
 
 /** The event when the server no longer knows who is signed in. */

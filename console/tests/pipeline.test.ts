@@ -60,9 +60,11 @@ test("a second model is added and backfilled, with its progress and the time tha
   await card.getByText("0 of 1,000 memories (0 %)").waitFor();
   // Somebody looks at it for a minute. That there is nothing to do says nothing of the pace of what comes.
   for (let looks = 0; looks < 3; looks++) {
-    const answered = page.waitForResponse("**/v1/queues");
+    const answers = ["queues", "models", "backfills*"].map((path) => page.waitForResponse(`**/v1/${path}`));
     await page.clock.fastForward(20_000);
-    await answered;
+    await Promise.all((await Promise.all(answers)).map((answer) => answer.finished()));
+    // An answer that the page has not read yet would seem to have taken all of the next step.
+    await page.evaluate("new Promise((read) => setTimeout(read, 100))");
   }
 
   ollama.behaviour = slow(1_500);
@@ -92,6 +94,29 @@ test("a second model is added and backfilled, with its progress and the time tha
   await card.getByText("1,000 of 1,000 memories (100 %)").waitFor();
   assert.equal(await embedded(), MEMORIES);
   assert.deepEqual(await fixture.server.sql("select enqueued, finished_at is null, cancelled from htm.backfills"), [`${MEMORIES}|f|f`]);
+  await page.context().close();
+});
+
+test("a slow answer is not asked for again at once, and its age is told", async () => {
+  const page = await fixture.page("/console/pipeline");
+  await page.clock.install();
+  const asked = { queues: 0, workers: 0 };
+  for (const path of ["queues", "workers"] as const) {
+    await page.route(`**/v1/${path}`, async (route) => {
+      asked[path] += 1;
+      await page.clock.fastForward(10_000);
+      await route.continue();
+    });
+  }
+  await page.reload();
+  const worker = page.getByRole("region", { name: "Workers" }).getByRole("row").nth(1);
+  await worker.waitFor();
+  await page.getByRole("heading", { name: "Embedding" }).first().waitFor();
+  await page.clock.fastForward(60_000);
+  await worker.getByText("min ago").first().waitFor();
+  assert.deepEqual(asked, { queues: 1, workers: 1 });
+  await page.clock.fastForward(600_000);
+  await until(async () => asked.queues > 1 && asked.workers > 1);
   await page.context().close();
 });
 

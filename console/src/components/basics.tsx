@@ -1,9 +1,9 @@
 // What all views are made of.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { HtmError } from "htm-memory";
-import type { Answer } from "../server";
+import { usePolled, type Answer, type Question } from "../server";
 import "./basics.css";
 
 const RETRIED_AFTER_MS = 5_000;
@@ -15,13 +15,13 @@ const UNREACHABLE = { detail: "The server does not answer.", hint: "It may be re
 
 interface ProblemProperties {
   error: HtmError;
-  /** Asks again. While the server does not answer, it is also called by itself. */
-  retry?: () => void;
+  /** What failed. While the server does not answer, it is asked again by itself. */
+  asked?: Question;
 }
 
 /** An error: what was wrong, and what to do next. */
-export function Problem({ error, retry }: ProblemProperties): JSX.Element {
-  useRetried(error, retry);
+export function Problem({ error, asked }: ProblemProperties): JSX.Element {
+  usePolled(asked, error.code === "unreachable" ? RETRIED_AFTER_MS : undefined);
   const { detail, hint } = error.code === "unreachable" ? UNREACHABLE : error;
   return (
     <div class="notice bad" role="alert">
@@ -29,30 +29,15 @@ export function Problem({ error, retry }: ProblemProperties): JSX.Element {
         <strong>{detail}</strong> <code class="muted">{error.code}</code>
       </p>
       {hint && <p class="small">{hint}</p>}
-      {retry && (
+      {asked && (
         <p>
-          <button type="button" class="button" onClick={retry}>
+          <button type="button" class="button" onClick={asked.reload}>
             Try again
           </button>
         </p>
       )}
     </div>
   );
-}
-
-/** Asks again once for each failure, while the page is seen: a server that answers slowly is not asked twice. */
-function useRetried(error: HtmError, retry: (() => void) | undefined): void {
-  const latest = useRef(retry);
-  latest.current = retry;
-  useEffect(() => {
-    if (error.code !== "unreachable") return undefined;
-    const timer = setInterval(() => {
-      if (document.hidden) return;
-      clearInterval(timer);
-      latest.current?.();
-    }, RETRIED_AFTER_MS);
-    return () => clearInterval(timer);
-  }, [error]);
 }
 
 /** Nothing is there, and why. */
@@ -88,12 +73,12 @@ interface AwaitedProperties<T> {
 
 /** An answer, or what stands in its place while it is awaited or when it failed. A former answer is dimmed. */
 export function Awaited<T>({ answer, isPolled = false, children }: AwaitedProperties<T>): JSX.Element {
-  const { value, error, isLoading, reload } = answer;
+  const { value, error, isLoading } = answer;
   const isSlow = useSlow(isLoading && !isPolled);
   const isFormer = isSlow || error !== undefined;
   return (
     <>
-      {error && <Problem error={error} retry={reload} />}
+      {error && <Problem error={error} asked={answer} />}
       {value !== undefined ? (
         <div class={`awaited ${isFormer ? "former" : ""}`} aria-busy={isSlow}>
           {children(value)}

@@ -47,7 +47,7 @@ export function Pipeline({ rest }: { rest: string }): JSX.Element {
 function Seen({ place }: { place: string }): JSX.Element {
   const queues = useAnswer((signal) => htm.jobs.queues({ signal }), []);
   usePolled(queues, WATCHING.has(place) ? WATCHED_MS : SEEN_MS);
-  useEffect(() => queues.value && record(queues.value), [queues.value]);
+  useEffect(() => queues.value && record(queues.value, queues.due - performance.now()), [queues.value]);
   return (
     <div class="stack pipeline">
       <h1>Pipeline</h1>

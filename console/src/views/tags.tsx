@@ -67,6 +67,7 @@ function TagsOf({ namespace }: { namespace: string | undefined }): JSX.Element {
   );
   const made = useMade(
     namespace,
+    answer,
     useCallback(() => setVersion((version) => version + 1), []),
   );
   const choose = (tag: string | undefined): void => go(toTag(tag));

@@ -10,14 +10,14 @@ import { Details } from "./audit-details";
 const PAGE = 100;
 
 export function AuditLog(): JSX.Element {
-  const { items, hasMore, isLoading, error, more } = usePaged(async (cursor: string | undefined, signal) => {
+  const { items, hasMore, isLoading, due, error, more } = usePaged(async (cursor: string | undefined, signal) => {
     const { entries, next } = await htm.keys.audit({ limit: PAGE, cursor }, { signal });
     return { items: entries, next };
   }, []);
   return (
     <>
       {items.length > 0 && <Table entries={items} />}
-      {error && <Problem error={error} retry={more} />}
+      {error && <Problem error={error} asked={{ isLoading, due, reload: more }} />}
       {items.length === 0 && isLoading && (
         <p class="waiting" role="status">
           Loading …

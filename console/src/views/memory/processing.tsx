@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited } from "../../components/basics";
-import { htm, useAnswer, usePolled, type Answer } from "../../server";
+import { htm, useAnswer, usePolled } from "../../server";
 import { Jobs, useJobs } from "./jobs";
 import { StageRow } from "./stage";
 
@@ -22,6 +22,7 @@ export function Processing({ memory: { id, revision }, reload }: Properties): JS
   const status = useAnswer((signal) => htm.memories.status(id, { signal }), [id, revision]);
   const jobs = useJobs(id, revision);
   const stages = status.value?.stages ?? [];
+  usePolled(status, stages.some(({ state }) => OPEN.has(state)) ? WATCHED_MS : undefined);
   useChange(stages.map(({ state }) => state).join(" "), () => {
     // A tagger may have added tags.
     reload();
@@ -42,14 +43,8 @@ export function Processing({ memory: { id, revision }, reload }: Properties): JS
         </Awaited>
         <Jobs answer={jobs} memory={id} />
       </div>
-      {stages.some(({ state }) => OPEN.has(state)) && <Watch answer={status} />}
     </section>
   );
-}
-
-function Watch({ answer }: { answer: Answer<unknown> }): null {
-  usePolled(answer, WATCHED_MS);
-  return null;
 }
 
 /** Calls back when a value that was there has become another one. */

@@ -8,7 +8,7 @@ import { useFocusTaker } from "../../components/focus";
 import { useMay } from "../../components/sign-in";
 import { attempt } from "../../components/toasts";
 import { Link, address } from "../../router";
-import { htm, useAnswer, usePolled, type Answer } from "../../server";
+import { htm, useAnswer, usePolled } from "../../server";
 import { ErasedRows } from "./erased-rows";
 import { When } from "./facts";
 import { useTitle } from "../../components/title";
@@ -27,6 +27,7 @@ interface Properties {
 export function Receipt({ memory, erasure: id, otherwise }: Properties): JSX.Element {
   useTitle(`Memory ${memory}, erased`);
   const answer = useAnswer((signal) => htm.erasures.get(id, { signal }), [id]);
+  usePolled(answer, answer.value && !answer.value.vacuum ? WATCHED_MS : undefined);
   // The page with the button that had it is gone.
   const heading = useFocusTaker(id);
   if (answer.error?.code === "erasure_unknown") return otherwise;
@@ -43,7 +44,6 @@ export function Receipt({ memory, erasure: id, otherwise }: Properties): JSX.Ele
         {(erasure) => (
           <>
             <Facts erasure={erasure} reload={answer.reload} />
-            {!erasure.vacuum && <Watch answer={answer} />}
             <Traces id={erasure.id} />
           </>
         )}
@@ -53,11 +53,6 @@ export function Receipt({ memory, erasure: id, otherwise }: Properties): JSX.Ele
       </p>
     </div>
   );
-}
-
-function Watch({ answer }: { answer: Answer<unknown> }): null {
-  usePolled(answer, WATCHED_MS);
-  return null;
 }
 
 function Facts({ erasure, reload }: { erasure: models.Erasure; reload: () => void }): JSX.Element {

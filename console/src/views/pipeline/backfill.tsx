@@ -90,7 +90,7 @@ export function BackfillDialog({ wanted, models: known, onClose, reload }: Prope
           Also memories that have the result already. They are done again; a model that costs money is paid again.
         </span>
       </label>
-      {counted.error && <Problem error={counted.error} retry={counted.reload} />}
+      {counted.error && <Problem error={counted.error} asked={counted} />}
       <p role="status">
         {counted.isLoading
           ? "Counting …"

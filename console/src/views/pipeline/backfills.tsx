@@ -167,7 +167,7 @@ function Left({ run, jobs }: Omit<RowProperties, "stop">): JSX.Element {
           </Link>
           <p class="small muted">
             {time ??
-              (rate === undefined ? "The pace is being measured …" : "Nothing was done in the last two minutes.")}
+              (rate === undefined ? "The pace is being measured …" : "Nothing was done of late.")}
           </p>
         </>
       ) : (

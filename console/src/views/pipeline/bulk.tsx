@@ -66,7 +66,7 @@ export function Bulk({ act, query, onClose, reload }: Properties): JSX.Element {
       act={run}
       onClose={onClose}
     >
-      {counted.error && <Problem error={counted.error} retry={counted.reload} />}
+      {counted.error && <Problem error={counted.error} asked={counted} />}
       <p role="status">
         {counted.isLoading ? "Counting …" : counted.value && (jobs === 0 ? "No job matches." : `${jobs === 1 && !isMore ? "This is" : "These are"} ${many}.`)}
       </p>

@@ -114,7 +114,7 @@ function Compared({ one, other, question, namespace }: Asked): JSX.Element {
         {answers.map(({ label, answer }, index) => (
           <section key={index} class="card stack" aria-label={label}>
             <h3 class="stored">{label}</h3>
-            {answer.error && <Problem error={answer.error} retry={answer.reload} />}
+            {answer.error && <Problem error={answer.error} asked={answer} />}
             {answer.value && <Hits recalled={answer.value} shared={shared} />}
           </section>
         ))}

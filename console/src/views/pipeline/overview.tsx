@@ -16,11 +16,12 @@ const RUNNING_SHOWN = 200;
 
 export function Overview({ queues }: { queues: Answer<models.QueueStats[]> }): JSX.Element {
   const work = useAnswer(async (signal) => {
+    const at = Date.now();
     const [workers, running] = await Promise.all([
       htm.jobs.workers({ signal }),
       htm.jobs.list({ state: "running", limit: RUNNING_SHOWN }, { signal }),
     ]);
-    return { workers, running: running.jobs };
+    return { workers, running: running.jobs, at };
   }, []);
   usePolled(work, WATCHED_MS);
   return (
@@ -49,7 +50,7 @@ export function Overview({ queues }: { queues: Answer<models.QueueStats[]> }): J
       </Awaited>
       {/* One error is enough when the server is away. */}
       {!queues.error && (
-        <Awaited answer={work} isPolled>{({ workers, running }) => <Workers workers={workers} running={running} />}</Awaited>
+        <Awaited answer={work} isPolled>{(read) => <Workers {...read} />}</Awaited>
       )}
       <Check />
     </>

@@ -12,12 +12,15 @@ const MINUTES = 60;
 const WATCHED_MS = 5_000;
 
 export function Throughput({ queues }: { queues: readonly models.QueueStats[] }): JSX.Element {
-  const answer = useAnswer((signal) => htm.jobs.history({ minutes: MINUTES }, { signal }), []);
+  const answer = useAnswer(async (signal) => {
+    const at = Date.now();
+    return { history: await htm.jobs.history({ minutes: MINUTES }, { signal }), at };
+  }, []);
   usePolled(answer, WATCHED_MS);
   return (
     <section class="card stack">
       <h2>The last hour</h2>
-      <Awaited answer={answer} isPolled>{(history) => <Charts queues={queues} history={history} />}</Awaited>
+      <Awaited answer={answer} isPolled>{(read) => <Charts queues={queues} {...read} />}</Awaited>
     </section>
   );
 }
@@ -25,10 +28,12 @@ export function Throughput({ queues }: { queues: readonly models.QueueStats[] })
 interface Properties {
   queues: readonly models.QueueStats[];
   history: readonly models.QueueMinute[];
+  /** When it was asked for: of later minutes, nothing is known. */
+  at: number;
 }
 
-function Charts({ queues, history }: Properties): JSX.Element {
-  const last = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+function Charts({ queues, history, at }: Properties): JSX.Element {
+  const last = Math.floor(at / MINUTE_MS) * MINUTE_MS;
   const times = Array.from({ length: MINUTES }, (_, step) => last - (MINUTES - 1 - step) * MINUTE_MS);
   const counts = (value: (minute: models.QueueMinute) => number): Line[] =>
     lines(queues, history, times, value, 0);

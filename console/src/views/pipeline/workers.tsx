@@ -14,9 +14,11 @@ const WORKERS_SHOWN = 100;
 interface Properties {
   workers: readonly models.Worker[];
   running: readonly models.Job[];
+  /** When they were asked for. */
+  at: number;
 }
 
-export function Workers({ workers, running }: Properties): JSX.Element {
+export function Workers({ workers, running, at }: Properties): JSX.Element {
   const lost = workers.filter((worker) => !worker.alive).length;
   return (
     <section class="stack" aria-label="Workers">
@@ -33,7 +35,7 @@ export function Workers({ workers, running }: Properties): JSX.Element {
           <Heads columns={["Worker", "State", "Queue", "Does now", "Last seen", "Started"]} />
           <tbody>
             {workers.slice(0, WORKERS_SHOWN).map((worker) => (
-              <Row key={worker.id} worker={worker} held={running.filter((job) => job.held_by === worker.id)} />
+              <Row key={worker.id} worker={worker} held={running.filter((job) => job.held_by === worker.id)} at={at} />
             ))}
           </tbody>
         </TableBox>
@@ -51,7 +53,7 @@ export function Workers({ workers, running }: Properties): JSX.Element {
   );
 }
 
-function Row({ worker, held }: { worker: models.Worker; held: readonly models.Job[] }): JSX.Element {
+function Row({ worker, held, at }: { worker: models.Worker; held: readonly models.Job[]; at: number }): JSX.Element {
   return (
     <tr>
       <td class="model-name">
@@ -76,7 +78,7 @@ function Row({ worker, held }: { worker: models.Worker; held: readonly models.Jo
       <td>
         <Doing worker={worker} held={held} />
       </td>
-      <td class="nowrap">{duration(worker.unseen_ms)} ago</td>
+      <td class="nowrap">{duration(worker.unseen_ms + Date.now() - at)} ago</td>
       <td class="nowrap">
         <Time at={worker.started_at} />
       </td>

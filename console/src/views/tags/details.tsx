@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Problem, Time, count, number } from "../../components/basics";
 import { Link, address, go } from "../../router";
-import { htm, useAnswer } from "../../server";
+import { htm, useAnswer, type Question } from "../../server";
 import { useHere } from "./here";
 import { TagMemories } from "./memories";
 import { MenuButton } from "./menu";
@@ -28,7 +28,7 @@ export function TagDetails({ tag }: { tag: string }): JSX.Element {
     const body = heading.current?.closest(".tags-body");
     if (body && body.getBoundingClientRect().top < 0) body.scrollIntoView();
   }, []);
-  if (details.error && !details.isLoading) return <NoTag tag={tag} error={details.error} retry={details.reload} />;
+  if (details.error && !details.isLoading) return <NoTag tag={tag} error={details.error} asked={details} />;
   const use = details.value ?? tree.byPath.get(tag)?.use;
   return (
     <article class="card stack tag-details" aria-labelledby="tag-name">
@@ -81,13 +81,13 @@ export function TagDetails({ tag }: { tag: string }): JSX.Element {
 function NoTag({
   tag,
   error,
-  retry,
+  asked,
 }: {
   tag: string;
   error: Parameters<typeof Problem>[0]["error"];
-  retry: () => void;
+  asked: Question;
 }): JSX.Element {
-  if (error.code !== "tag_unknown") return <Problem error={error} retry={retry} />;
+  if (error.code !== "tag_unknown") return <Problem error={error} asked={asked} />;
   return (
     <div class="card stack">
       <h2>There is no such tag</h2>

@@ -13,7 +13,7 @@ const MOST = 500;
 
 export function History(): JSX.Element {
   const { namespace, version } = useHere();
-  const { items, hasMore, isLoading, error, more } = usePaged(
+  const { items, hasMore, isLoading, due, error, more } = usePaged(
     async (cursor: number | undefined, signal) => {
       const { changes, next } = await htm.tags.log({ namespace, cursor, limit: PAGE }, { signal });
       return { items: changes, next };
@@ -32,7 +32,7 @@ export function History(): JSX.Element {
           names were changed again later cannot be undone before the later one; the preview says which that is.
         </p>
       </div>
-      {error && <Problem error={error} retry={more} />}
+      {error && <Problem error={error} asked={{ isLoading, due, reload: more }} />}
       {items.length === 0 && isLoading && (
         <p class="waiting" role="status">
           Loading …

@@ -1,24 +1,32 @@
 // What follows a change.
 
-import { useRef } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { attempt, say } from "../../components/toasts";
 import { go } from "../../router";
+import { usePolled, type Question } from "../../server";
 import { hasEffect, said, send, wentTo, type Request } from "./changes";
 import { here } from "./places";
+
+// Workers tag in the background, and nothing tells when they are done: all is read again after each of these.
+const PAUSES_MS = [2_000, 3_000, 5_000, 10_000, 20_000];
 
 /** Says what was done, with a way back; the chosen tag is where it is now, and everything is read again. */
 export function useMade(
   namespace: string | undefined,
+  tags: Question,
   reload: () => void,
 ): (request: Request, changed: models.Changed) => void {
-  const rounds = useRef<ReturnType<typeof setTimeout>[]>([]);
+  const [round, setRound] = useState(PAUSES_MS.length);
+  const next = (): void => {
+    setRound(round + 1);
+    reload();
+  };
+  usePolled({ ...tags, reload: next }, PAUSES_MS[round]);
   const follow = (changed: models.Changed, to: string | undefined): void => {
     if (chosenNow() !== to) go(here({ tag: to }), { replace: true });
     reload();
-    // Workers tag in the background, and nothing tells when they are done.
-    rounds.current.forEach(clearTimeout);
-    rounds.current = changed.jobs > 0 ? [2, 5, 10, 20, 40].map((seconds) => setTimeout(reload, seconds * 1_000)) : [];
+    setRound(changed.jobs > 0 ? 0 : PAUSES_MS.length);
   };
   return (request, changed) => {
     const before = chosenNow();

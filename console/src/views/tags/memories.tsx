@@ -12,7 +12,7 @@ const LETTERS = 280;
 
 export function TagMemories({ tag, total }: { tag: string; total: number | undefined }): JSX.Element {
   const { namespace, version } = useHere();
-  const { items, hasMore, isLoading, error, more } = usePaged(
+  const { items, hasMore, isLoading, due, error, more } = usePaged(
     async (cursor: number | undefined, signal) => {
       const { nodes, next } = await htm.tags.memories(tag, { namespace, cursor, limit: PAGE }, { signal });
       return { items: nodes, next };
@@ -32,7 +32,7 @@ export function TagMemories({ tag, total }: { tag: string; total: number | undef
           </li>
         ))}
       </ul>
-      {error && <Problem error={error} retry={more} />}
+      {error && <Problem error={error} asked={{ isLoading, due, reload: more }} />}
       {isLoading && items.length === 0 && (
         <p class="muted" role="status">
           Loading …

@@ -67,8 +67,8 @@ function useTargets(most: number): {
     },
     [namespace, version, most, ask === undefined],
   );
-  const { value = new Map<string, string>(), error, isLoading, reload } = answer;
-  return { targets: value, isLoading, problem: error !== undefined && <Problem error={error} retry={reload} /> };
+  const { value = new Map<string, string>(), error, isLoading } = answer;
+  return { targets: value, isLoading, problem: error !== undefined && <Problem error={error} asked={answer} /> };
 }
 
 function RareTags({ rare, most }: { rare: readonly Branch[]; most: number }): JSX.Element {

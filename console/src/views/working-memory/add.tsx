@@ -41,7 +41,7 @@ export function AddMemory({ namespace, working, acts }: Properties): JSX.Element
         <span>Add a memory: its number, or words that it is found by</span>
         <input class="input" type="search" value={typed} autocomplete="off" onInput={(event) => setTyped(event.currentTarget.value)} />
       </label>
-      {answer.error && <Problem error={answer.error} retry={answer.reload} />}
+      {answer.error && <Problem error={answer.error} asked={answer} />}
       <p class="small muted" role="status">
         {isAnswered && (found.length === 0 ? "No memory is found by this." : `${count(found.length, "memory", "memories")} found`)}
       </p>

@@ -21,7 +21,13 @@ interface Properties {
 
 export function GroupPage({ name, changed }: Properties): JSX.Element {
   const namespace = useNamespace();
-  const answer = useAnswer((signal) => htm.groups.get(name, { namespace }, { signal }), [namespace, name]);
+  const answer = useAnswer(
+    async (signal) => {
+      const at = Date.now();
+      return { group: await htm.groups.get(name, { namespace }, { signal }), at };
+    },
+    [namespace, name],
+  );
   usePolled(answer, WATCHED_MS);
   useTitle(`${name} · Working memory`);
   const reload = (): void => {
@@ -36,16 +42,18 @@ export function GroupPage({ name, changed }: Properties): JSX.Element {
       </Empty>
     );
   }
-  return <Awaited answer={answer} isPolled>{(group) => <Group group={group} namespace={namespace} changed={reload} />}</Awaited>;
+  return <Awaited answer={answer} isPolled>{(read) => <Group {...read} namespace={namespace} changed={reload} />}</Awaited>;
 }
 
 interface GroupProperties {
   group: models.GroupInfo;
+  /** When it was asked for. */
+  at: number;
   namespace: string | undefined;
   changed: () => void;
 }
 
-function Group({ group, namespace, changed }: GroupProperties): JSX.Element {
+function Group({ group, at, namespace, changed }: GroupProperties): JSX.Element {
   const { members, closed_at } = group;
   return (
     <>
@@ -73,7 +81,7 @@ function Group({ group, namespace, changed }: GroupProperties): JSX.Element {
               Active members write to the shared working memory. Passive ones follow, and one of them takes over when no active member is
               there. A member is there as long as it gives a sign of life (a heartbeat) within its lease.
             </p>
-            <Members group={group} namespace={namespace} changed={changed} />
+            <Members group={group} at={at} namespace={namespace} changed={changed} />
           </>
         )}
       </section>
@@ -101,7 +109,7 @@ function Use({ group: { tokens, max_tokens, nodes } }: { group: models.GroupInfo
   );
 }
 
-function Head({ group, namespace, changed }: GroupProperties): JSX.Element {
+function Head({ group, namespace, changed }: Omit<GroupProperties, "at">): JSX.Element {
   const [asked, setAsked] = useState<"transfer" | "shutdown">();
   const isAdmin = useMay("admin");
   const close = (): void => setAsked(undefined);

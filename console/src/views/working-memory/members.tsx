@@ -18,11 +18,13 @@ type Act = "promote" | "demote" | "remove";
 
 interface Properties {
   group: models.GroupInfo;
+  /** When it was asked for. */
+  at: number;
   namespace: string | undefined;
   changed: () => void;
 }
 
-export function Members({ group, namespace, changed }: Properties): JSX.Element {
+export function Members({ group, at, namespace, changed }: Properties): JSX.Element {
   const [shown, setShown] = useState(SHOWN);
   const [asked, setAsked] = useState<{ act: Act; member: models.GroupMemberInfo }>();
   const isAdmin = useMay("admin");
@@ -37,6 +39,7 @@ export function Members({ group, namespace, changed }: Properties): JSX.Element 
               key={member.robot}
               member={member}
               version={group.version}
+              at={at}
               ask={isAdmin ? (act) => setAsked({ act, member }) : undefined}
             />
           ))}
@@ -54,10 +57,11 @@ export function Members({ group, namespace, changed }: Properties): JSX.Element 
 interface RowProperties {
   member: models.GroupMemberInfo;
   version: number;
+  at: number;
   ask: ((act: Act) => void) | undefined;
 }
 
-function Row({ member, version, ask }: RowProperties): JSX.Element {
+function Row({ member, version, at, ask }: RowProperties): JSX.Element {
   const { robot, role, alive, unseen_ms, lease_ms, seen_version, joined_at } = member;
   const behind = version - seen_version;
   return (
@@ -71,7 +75,7 @@ function Row({ member, version, ask }: RowProperties): JSX.Element {
       <td>{role === "active" ? <strong>Active</strong> : "Passive"}</td>
       <td class="nowrap">{alive ? <span class="state-good">There</span> : <span class="state-bad">Lost</span>}</td>
       <td class="nowrap">
-        {duration(unseen_ms)} ago
+        {duration(unseen_ms + Date.now() - at)} ago
         <p class="small muted">lease {duration(lease_ms)}</p>
       </td>
       <td>
@@ -131,7 +135,7 @@ const WORDS: Record<Act, { title: string; verb: string; done: string; text: stri
   },
 };
 
-interface ActProperties extends Properties {
+interface ActProperties extends Omit<Properties, "at"> {
   act: Act;
   member: models.GroupMemberInfo;
   onClose: () => void;
