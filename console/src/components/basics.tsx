@@ -45,6 +45,15 @@ export function Empty({ children }: { children: ComponentChildren }): JSX.Elemen
   return <div class="empty">{children}</div>;
 }
 
+/** Nothing is there yet. */
+export function Waiting(): JSX.Element {
+  return (
+    <p class="waiting" role="status">
+      Loading …
+    </p>
+  );
+}
+
 interface MoreProperties {
   act: () => void;
   isBusy?: boolean;
@@ -84,11 +93,7 @@ export function Awaited<T>({ answer, isPolled = false, children }: AwaitedProper
           {children(value)}
         </div>
       ) : (
-        isLoading && (
-          <p class="waiting" role="status">
-            Loading …
-          </p>
-        )
+        isLoading && <Waiting />
       )}
     </>
   );

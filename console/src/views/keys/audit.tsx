@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import type { models } from "htm-memory";
-import { Empty, Problem, ShowMore, Time } from "../../components/basics";
+import { Time } from "../../components/basics";
+import { PagedList } from "../../components/paged-list";
 import { Heads, TableBox } from "../../components/table-box";
 import { htm, usePaged } from "../../server";
 import { Details } from "./audit-details";
@@ -10,26 +11,14 @@ import { Details } from "./audit-details";
 const PAGE = 100;
 
 export function AuditLog(): JSX.Element {
-  const { items, hasMore, isLoading, due, error, more } = usePaged(async (cursor: string | undefined, signal) => {
+  const list = usePaged(async (cursor: string | undefined, signal) => {
     const { entries, next } = await htm.keys.audit({ limit: PAGE, cursor }, { signal });
     return { items: entries, next };
   }, []);
   return (
-    <>
-      {items.length > 0 && <Table entries={items} />}
-      {error && <Problem error={error} asked={{ isLoading, due, reload: more }} />}
-      {items.length === 0 && isLoading && (
-        <p class="waiting" role="status">
-          Loading …
-        </p>
-      )}
-      {items.length === 0 && !isLoading && !error && (
-        <Empty>
-          <p>Nothing yet. Changes of keys, quotas, tags and policies, and what is erased, come here.</p>
-        </Empty>
-      )}
-      {hasMore && <ShowMore act={more} isBusy={isLoading} />}
-    </>
+    <PagedList list={list} none="Nothing yet. Changes of keys, quotas, tags and policies, and what is erased, come here.">
+      {(entries) => <Table entries={entries} />}
+    </PagedList>
   );
 }
 

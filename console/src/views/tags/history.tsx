@@ -2,7 +2,8 @@
 
 import type { JSX } from "preact";
 import type { models } from "htm-memory";
-import { Empty, Problem, Time, count } from "../../components/basics";
+import { Time, count } from "../../components/basics";
+import { PagedList } from "../../components/paged-list";
 import { htm, usePaged } from "../../server";
 import { useFocusTaker } from "./focus";
 import { useHere } from "./here";
@@ -13,16 +14,16 @@ const MOST = 500;
 
 export function History(): JSX.Element {
   const { namespace, version } = useHere();
-  const { items, hasMore, isLoading, due, error, more } = usePaged(
+  const list = usePaged(
     async (cursor: number | undefined, signal) => {
       const { changes, next } = await htm.tags.log({ namespace, cursor, limit: PAGE }, { signal });
       return { items: changes, next };
     },
     [namespace, version],
   );
-  const heading = useFocusTaker(items);
+  const heading = useFocusTaker(list.items);
   return (
-    <section class="stack tags-part" aria-labelledby="history-head" aria-busy={isLoading}>
+    <section class="stack tags-part" aria-labelledby="history-head" aria-busy={list.isLoading}>
       <div>
         <h2 id="history-head" tabIndex={-1} ref={heading}>
           History
@@ -32,37 +33,28 @@ export function History(): JSX.Element {
           names were changed again later cannot be undone before the later one; the preview says which that is.
         </p>
       </div>
-      {error && <Problem error={error} asked={{ isLoading, due, reload: more }} />}
-      {items.length === 0 && isLoading && (
-        <p class="waiting" role="status">
-          Loading …
-        </p>
-      )}
-      {items.length === 0 && !isLoading && !error && (
-        <Empty>
-          <p>No tag was changed yet. What workers tag by themselves is not a change of tags.</p>
-        </Empty>
-      )}
-      {items.length > 0 && (
-        <ol class="card tag-changes">
-          {items.map((change) => (
-            <Entry key={change.change} change={change} find={(id) => items.find((it) => it.change === id)} />
-          ))}
-        </ol>
-      )}
-      {hasMore &&
-        (items.length < MOST ? (
-          <p>
-            <button type="button" class="button" disabled={isLoading} onClick={more}>
-              Show more
-            </button>
-          </p>
-        ) : (
-          <p class="muted small">
-            Older changes: <code>htm tags log</code>
-          </p>
-        ))}
+      <PagedList
+        list={list}
+        none="No tag was changed yet. What workers tag by themselves is not a change of tags."
+        most={{ items: MOST, end: <Older /> }}
+      >
+        {(changes) => (
+          <ol class="card tag-changes">
+            {changes.map((change) => (
+              <Entry key={change.change} change={change} find={(id) => changes.find((it) => it.change === id)} />
+            ))}
+          </ol>
+        )}
+      </PagedList>
     </section>
+  );
+}
+
+function Older(): JSX.Element {
+  return (
+    <span>
+      Older changes: <code>htm tags log</code>
+    </span>
   );
 }
 
