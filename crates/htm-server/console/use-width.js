@@ -1,1 +1,1 @@
-import{R as e,U as t,V as n}from"./app.js";function r(){let r=n(null),[i,a]=t(600);return e(()=>{if(!r.current)return;let e=new ResizeObserver(([e])=>e&&a(Math.floor(e.contentRect.width)));return e.observe(r.current),()=>e.disconnect()},[]),[r,i]}export{r as t};
+import{H as e,W as t,z as n}from"./app.js";function r(){let r=e(null),[i,a]=t(600);return n(()=>{if(!r.current)return;let e=new ResizeObserver(([e])=>e&&a(Math.floor(e.contentRect.width)));return e.observe(r.current),()=>e.disconnect()},[]),[r,i]}export{r as t};
