@@ -264,7 +264,8 @@ pub(crate) struct RememberArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
     /// Wait for embedding and tagging, at most SECONDS (60 if not given)
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
+    // With `=` alone: a text may follow it.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "60")]
     pub(crate) wait: Option<u64>,
     #[command(flatten)]
     pub(crate) way: WayArgs,

@@ -181,9 +181,13 @@ async fn waiting_ends_when_the_node_is_through_and_not_before() {
     // Nobody works: the node is written, its number is told, and the wait is what fails.
     let answer = sandbox.htm(&["remember", "--wait=0", "patience"]).await;
     assert!(answer.exits(75).stdout.starts_with("remembered as node "), "{answer:?}");
-    assert!(answer.stderr.starts_with("error[wait_timeout]: "), "{answer:?}");
+    let node = answer.stdout["remembered as node ".len()..].split(' ').next().unwrap();
+    let said = "error[wait_timeout]: the memory is stored and is being processed: ";
+    assert!(answer.stderr.starts_with(said), "{answer:?}");
+    assert!(answer.stderr.contains(&format!("`htm status {node}`")), "{answer:?}");
     let _workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
-    let node = sandbox.remember(&["--wait", "60", "patience"]).await;
+    // The text is not taken for the seconds.
+    let node = sandbox.remember(&["--wait", "patience"]).await;
     let status = sandbox.htm(&["status", "--json", &node]).await.json();
     assert_eq!(states(&status), ["done", "done"]);
 }

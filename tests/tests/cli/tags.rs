@@ -123,10 +123,10 @@ async fn what_another_prompt_tagged_is_tagged_again() {
         async move { sandbox.htm(&arguments).await.succeeds().to_owned() }
     };
     assert_eq!(count(&["--prompt-version"]).await, "0 jobs would be enqueued\n");
-    assert_eq!(count(&["--prompt-version", "other"]).await, "4 jobs would be enqueued\n");
+    assert_eq!(count(&["--prompt-version=other"]).await, "4 jobs would be enqueued\n");
     assert_eq!(count(&[]).await, "0 jobs would be enqueued\n");
-    sandbox.htm(&["backfill", "embed", "--prompt-version", "x"]).await.fails(2, "version_unfit");
-    let enqueued = sandbox.htm(&["backfill", "tag", "--prompt-version", "other", "--no-wait"]).await;
+    sandbox.htm(&["backfill", "embed", "--prompt-version=x"]).await.fails(2, "version_unfit");
+    let enqueued = sandbox.htm(&["backfill", "tag", "--prompt-version=other", "--no-wait"]).await;
     assert!(enqueued.succeeds().contains("4 jobs enqueued"), "{}", enqueued.succeeds());
     sandbox.run("tag-worker", &["--drain"], b"").await.succeeds();
     assert_eq!(

@@ -62,7 +62,7 @@ pub(crate) struct LearningOnArgs {
     #[arg(long, value_name = "NAMESPACE")]
     pub(crate) with: Option<String>,
     /// Keep the texts of queries too
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) keep_text: Option<bool>,
     /// The days for which judged recalls are kept, 1 to 3650
     #[arg(long, value_name = "DAYS")]

@@ -160,7 +160,7 @@ pub(crate) struct BackfillArgs {
     pub(crate) model: Option<String>,
     /// Only memories tagged by another prompt version or model; manual tags stay. Default: the configured tagger's
     /// version
-    #[arg(long, value_name = "V", num_args = 0..=1, conflicts_with = "force")]
+    #[arg(long, value_name = "V", num_args = 0..=1, require_equals = true, conflicts_with = "force")]
     pub(crate) prompt_version: Option<Option<String>>,
     #[command(flatten)]
     pub(crate) options: BackfillOptions,

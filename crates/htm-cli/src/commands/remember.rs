@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
+use htm_core::error::codes::WAIT_TIMEOUT;
 use htm_core::{Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Operation, Outcome, Receipt, Stage};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -49,7 +50,21 @@ pub(crate) async fn on(
         }
     }
     output.value(&written, || written.describe());
-    Ok(waited?)
+    waited.map_err(|error| stored(written.node, error))
+}
+
+/// The error of what comes after the write. To remember the memory again could store a second one.
+fn stored(node: NodeId, error: Error) -> CliError {
+    let is_late = error.is(WAIT_TIMEOUT);
+    let error = CliError::from(error);
+    let what = if is_late { "is stored and is being processed" } else { "is stored" };
+    let told = CliError { message: format!("the memory {what}: {}", error.message), ..error };
+    match is_late {
+        false => told,
+        true => told.with_hint(format!(
+            "do not remember it again; see its progress: `htm status {node}`, and whether a worker runs: `htm doctor`"
+        )),
+    }
 }
 
 /// The result of `htm remember`.
@@ -82,7 +97,7 @@ async fn write(
     config: &Config,
     memory: Memory,
     operation: Option<&Operation>,
-) -> htm_core::Result<Written> {
+) -> Result<Written, CliError> {
     // Loads the vocabulary, which a program does once, so that the shown time is that of the write.
     htm.settings().token_encoding.count("");
     let configured = Some(&config.memory.robot).filter(|robot| !robot.is_empty());
@@ -98,14 +113,20 @@ async fn write(
     let working_memory = match robot {
         None => None,
         Some(name) => {
-            let robot = htm.robot_in(&namespace, &name).await?;
-            let intake = robot.add(&[receipt.node]).await?;
-            let taken = TakenIn::of(&robot, false, [receipt.node], intake);
-            robot.close().await?;
-            Some(taken)
+            let taken = take_in(htm, &namespace, &name, receipt.node).await;
+            Some(taken.map_err(|error| stored(receipt.node, error))?)
         }
     };
     Ok(Written { node: receipt.node, outcome: receipt.outcome, ms, working_memory })
+}
+
+/// Puts a memory into a robot's working memory.
+async fn take_in(htm: &Htm, namespace: &str, robot: &str, node: NodeId) -> htm_core::Result<TakenIn> {
+    let robot = htm.robot_in(namespace, robot).await?;
+    let intake = robot.add(&[node]).await?;
+    let taken = TakenIn::of(&robot, false, [node], intake);
+    robot.close().await?;
+    Ok(taken)
 }
 
 /// Remembers a memory, or returns the receipt of the operation's first attempt.
