@@ -222,7 +222,7 @@ Examples:
   htm remember --session standup-12 --seq 3 --speaker Mara \"Billing moves on Monday.\""
 )]
 pub(crate) struct RememberArgs {
-    /// The text; `-` reads standard input
+    /// The text; `-` reads standard input, without its last line break
     pub(crate) text: String,
     /// Its namespace. Default: memory.namespace
     #[arg(long, value_name = "N")]

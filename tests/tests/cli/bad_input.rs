@@ -82,7 +82,7 @@ async fn bad_standard_input_is_refused_whole() {
         sandbox.htm_reading(&["remember", "-"], input).await.fails(2, code);
     }
     assert_eq!(rows(&db).await, 0);
-    sandbox.htm_reading(&["remember", "-"], largest.as_bytes()).await.succeeds();
+    sandbox.htm_reading(&["remember", "-"], format!("{largest}\r\n").as_bytes()).await.succeeds();
 }
 
 #[tokio::test]

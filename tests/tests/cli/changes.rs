@@ -76,9 +76,10 @@ async fn a_node_is_edited_by_its_id_or_its_key() {
     for (name, value) in expected.as_object().unwrap() {
         assert_eq!(&got[name], value, "{name}");
     }
-    let text = "From a file\nof two lines.\n";
-    sandbox.htm_reading(&["edit", "--key", "adr-8", "-"], text.as_bytes()).await.succeeds();
-    let again = sandbox.htm_reading(&["edit", &node, "-"], text.as_bytes()).await;
+    let text = "From a file\nof two lines.";
+    let file = format!("{text}\n");
+    sandbox.htm_reading(&["edit", "--key", "adr-8", "-"], file.as_bytes()).await.succeeds();
+    let again = sandbox.htm_reading(&["edit", &node, "-"], file.as_bytes()).await;
     assert_eq!(again.succeeds(), format!("node {node} is unchanged\n"));
     let got = sandbox.htm(&["edit", &node, "--new-key", "", "--source", "", "--json"]).await.json();
     assert_eq!(got["changed"], json!(["key", "source"]));

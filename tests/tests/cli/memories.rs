@@ -129,10 +129,16 @@ async fn a_memory_goes_round_for_people() {
 async fn a_text_can_come_from_standard_input() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
-    let text = "first line\n\n\tsecond “line” 🐘\n";
-    let node =
-        sandbox.htm_reading(&["remember", "--json", "-"], text.as_bytes()).await.json()["node"].to_string();
+    let text = "first line\n\n\tsecond “line” 🐘";
+    // The line break that a program ends its output with is none of the text.
+    let input = format!("{text}\n");
+    let read = sandbox.htm_reading(&["remember", "--json", "-"], input.as_bytes()).await.json();
+    let node = read["node"].to_string();
     assert_eq!(sandbox.htm(&["get", &node, "--json"]).await.json()["content"], text);
+    let again = sandbox.htm(&["remember", "--json", text]).await.json();
+    assert_eq!((&again["node"], &again["outcome"]), (&read["node"], &json!("repeated")));
+    sandbox.htm_reading(&["edit", &node, "-"], b"shorter\n\r\n").await.succeeds();
+    assert_eq!(sandbox.htm(&["get", &node, "--json"]).await.json()["content"], "shorter\n");
 }
 
 #[tokio::test]

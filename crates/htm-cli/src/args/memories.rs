@@ -49,7 +49,8 @@ Examples:
   htm edit --key adr-7 --expect 1 - < adr-7.md"
 )]
 pub(crate) struct EditArgs {
-    /// The node's id (unless --key is given), then the new text; `-` reads standard input
+    /// The node's id (unless --key is given), then the new text; `-` reads standard input, without its last
+    /// line break
     #[arg(value_name = "ID|TEXT", num_args = 0..=2, required_unless_present = "key")]
     pub(crate) words: Vec<String>,
     /// The memory's key

@@ -170,19 +170,48 @@ fn memory(args: &RememberArgs, config: &Config) -> Result<Memory, CliError> {
     })
 }
 
-/// The text, or the standard input if it is `-`.
+/// The text, or the standard input if it is `-`, without its last line break: programs end their output with one, and the
+/// text would be another one than the same words as an argument.
 pub(crate) fn text_or_input(text: String) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text);
     }
-    // One byte more than a node may hold is enough to reject the text.
+    // One byte more than a node may hold is enough to reject the text. A line break has up to two.
     let mut bytes = Vec::new();
     let cannot = || CliError::io("standard input cannot be read as UTF-8");
-    std::io::stdin().take(MAX_CONTENT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot())?;
+    std::io::stdin().take(MAX_CONTENT_BYTES as u64 + 3).read_to_end(&mut bytes).map_err(cannot())?;
+    bytes.truncate(without_line_break(&bytes).len());
     if bytes.len() > MAX_CONTENT_BYTES {
         let message =
             format!("the text has more than {MAX_CONTENT_BYTES} bytes, the most that a node may hold");
         return Err(CliError::new(codes::CONTENT_TOO_LARGE, message));
     }
     String::from_utf8(bytes).map_err(|error| cannot()(std::io::Error::other(error)))
+}
+
+/// The bytes without one final line break.
+fn without_line_break(bytes: &[u8]) -> &[u8] {
+    let broken = bytes.strip_suffix(b"\n");
+    broken.map_or(bytes, |line| line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_line_break;
+
+    #[test]
+    fn one_final_line_break_is_left_out() {
+        for (text, kept) in [
+            ("a\n", "a"),
+            ("a\r\n", "a"),
+            ("a\n\n", "a\n"),
+            ("a\r\n\r\n", "a\r\n"),
+            ("a\r", "a\r"),
+            ("a \n b ", "a \n b "),
+            ("\n", ""),
+            ("", ""),
+        ] {
+            assert_eq!(without_line_break(text.as_bytes()), kept.as_bytes(), "{text:?}");
+        }
+    }
 }
