@@ -51,7 +51,7 @@ fn of_code(error: &Error) -> Option<String> {
         "ranking_unknown" => "list the rankings: `htm ranking list`".into(),
         "ranking_unusable" => "use another version (`htm ranking list`), or let a `learn-worker` fit a new one".into(),
         "file_too_many_lines" => "read the text of its memory: `htm get NODE`".into(),
-        "document_not_found" => "list the documents: `htm documents list`".into(),
+        "document_not_found" => "list the documents: `htm documents`".into(),
         "backfill_unknown" => "start one: `htm backfill`".into(),
         "erasure_unknown" => "list them: `htm erase list`".into(),
         "erase_plan_changed" => "check the memories again with `--dry-run`".into(),

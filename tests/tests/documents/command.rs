@@ -125,6 +125,39 @@ async fn removed_files_are_forgotten_when_asked() {
 }
 
 #[tokio::test]
+async fn every_command_means_the_same_by_a_path() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let absolute = elsewhere.path().join("c.md").display().to_string();
+    fs::write(&absolute, GUIDE).unwrap();
+    for name in ["a.md", "b.md", "f.md"] {
+        sandbox.write(name, GUIDE);
+    }
+    sandbox.htm(&["load", "./a.md", "b.md", ".//f.md", &absolute]).await.succeeds();
+    let listed = async |path: &str| {
+        let listed = sandbox.htm(&["documents", path, "--json"]).await.json();
+        listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["path"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(listed("./a.md").await, ["a.md"]);
+    assert_eq!(listed(".").await, ["a.md", "b.md", "f.md"]);
+    let said = sandbox.htm(&["unload", "./f.md"]).await.succeeds().to_owned();
+    assert!(said.contains("1 document unloaded"), "{said}");
+    // An empty path, as of an unset variable, names nothing.
+    sandbox.htm(&["unload", ""]).await.fails(2, "document_path_invalid");
+    let said = sandbox.htm(&["unload", "./"]).await.succeeds().to_owned();
+    assert!(said.contains("2 documents unloaded"), "{said}");
+    let refused = sandbox.htm(&["unload", "."]).await;
+    assert!(refused.fails(2, "document_not_found").contains("`htm documents`"), "{refused:?}");
+    assert_eq!(listed(elsewhere.path().to_str().unwrap()).await, [absolute]);
+}
+
+#[tokio::test]
 async fn the_files_of_a_directory_are_gone_when_a_file_takes_its_place() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

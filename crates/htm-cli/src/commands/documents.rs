@@ -10,14 +10,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
-use htm_core::{Caller, DocumentInfo, Htm, TagPath};
+use htm_core::{Caller, DocumentInfo, Htm, TagPath, UnloadedDocuments};
 use htm_documents::{Cutting, MAX_FILE_BYTES, Unreadable, read};
 use htm_runtime::config::Config;
 
 use self::files::{File, Files, Missing};
 use self::report::{LeftOut, NO_FILES, Report};
 use self::tried::{Holds, Stamp, Tried};
-use super::session::with_session;
+use super::session::{with_htm, with_session};
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
@@ -266,8 +266,13 @@ fn is_settled(file: &File) -> bool {
 pub(crate) async fn unload(config: &Config, args: UnloadArgs, output: &Output) -> Result<ExitCode, CliError> {
     let namespace = args.caller.namespace.clone();
     let caller = Caller::from(args.caller);
-    let unloaded = with_session(config, async |session| {
-        Ok(session.htm().unload_documents(namespace.as_deref(), &args.path, &caller).await?)
+    let path = files::named(&args.path);
+    let unloaded = with_htm(config, async |htm| {
+        let namespace = namespace.as_deref();
+        match path == "." {
+            true => unload_here(htm, namespace, &caller).await,
+            false => htm.unload_documents(namespace, &path, &caller).await,
+        }
     })
     .await?;
     output.value(&unloaded, || {
@@ -284,14 +289,57 @@ pub(crate) async fn unload(config: &Config, args: UnloadArgs, output: &Output) -
     Ok(ExitCode::SUCCESS)
 }
 
+/// Unloads the documents below the current directory. Nothing in their paths is common to them.
+async fn unload_here(
+    htm: &Htm,
+    namespace: Option<&str>,
+    caller: &Caller,
+) -> htm_core::Result<UnloadedDocuments> {
+    let mut all = UnloadedDocuments::default();
+    loop {
+        let page = at_or_below(htm, namespace, Some("."), PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        for document in page {
+            let unloaded = htm.unload_documents(namespace, &document.path, caller).await?;
+            all.documents.extend(unloaded.documents);
+            all.forgotten += unloaded.forgotten;
+        }
+    }
+    // Of nothing, the error of the library.
+    if all.documents.is_empty() { htm.unload_documents(namespace, ".", caller).await } else { Ok(all) }
+}
+
+/// The first documents at or below a path, which [`files::named`] has made; of all, without one.
+async fn at_or_below(
+    htm: &Htm,
+    namespace: Option<&str>,
+    path: Option<&str>,
+    limit: usize,
+) -> htm_core::Result<Vec<DocumentInfo>> {
+    let below = path.filter(|path| *path != ".");
+    let (mut found, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let page = htm.documents(namespace, below, after.as_deref(), limit).await?;
+        let is_last = page.len() < limit;
+        after = page.last().map(|it| it.path.clone());
+        found.extend(page.into_iter().filter(|it| path.is_none_or(|path| files::is_within(path, &it.path))));
+        if is_last || found.len() >= limit {
+            found.truncate(limit);
+            return Ok(found);
+        }
+    }
+}
+
 pub(crate) async fn list(
     config: &Config,
     args: DocumentsArgs,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let documents = with_session(config, async |session| {
-        let (namespace, below) = (args.namespace.as_deref(), args.below.as_deref());
-        Ok(session.htm().documents(namespace, below, None, args.limit).await?)
+    let below = args.below.as_deref().map(files::named);
+    let documents = with_htm(config, async |htm| {
+        at_or_below(htm, args.namespace.as_deref(), below.as_deref(), args.limit).await
     })
     .await?;
     let zone = config.time.settings().zone;

@@ -177,7 +177,7 @@ fn is_gone(root: &str, path: &str) -> bool {
 }
 
 /// Whether a path is at or below a root. Below the current directory are relative paths alone.
-fn is_within(root: &str, path: &str) -> bool {
+pub(super) fn is_within(root: &str, path: &str) -> bool {
     match root {
         "." => !(Path::new(path).is_absolute() || path.starts_with("../")),
         _ => Path::new(path).starts_with(root),
@@ -203,11 +203,41 @@ fn shown(path: &Path) -> Option<String> {
     Some(if shown.is_empty() { "." } else { shown }.to_owned())
 }
 
+/// A path as `load` names documents, so that every command means the same by it. An empty one, as of an unset variable, is
+/// not the current directory.
+pub(super) fn named(path: &str) -> String {
+    match path {
+        "" => String::new(),
+        path => shown(Path::new(path)).unwrap_or_else(|| path.to_owned()),
+    }
+}
+
 /// The reason of a failed read, as a code.
 pub(super) fn reason(error: &io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::NotFound => "not_found",
         ErrorKind::PermissionDenied => "no_permission",
         _ => "io_error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_has_one_name() {
+        for (path, name) in [
+            ("./a.md", "a.md"),
+            ("docs//./a.md", "docs/a.md"),
+            ("docs/", "docs"),
+            ("../a.md", "../a.md"),
+            ("/docs/./a.md", "/docs/a.md"),
+            (".", "."),
+            ("./", "."),
+            ("", ""),
+        ] {
+            assert_eq!(named(path), name, "{path:?}");
+        }
     }
 }
