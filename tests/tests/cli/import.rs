@@ -76,6 +76,39 @@ async fn bad_lines_are_reported_and_the_rest_goes_in() {
 }
 
 #[tokio::test]
+async fn the_reasons_are_in_the_words_of_people() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let export = sandbox.htm(&["export"]).await.succeeds().to_owned();
+    // The first line is whole, behind the mark of a program of Windows.
+    let file = sandbox.write(
+        "memories.jsonl",
+        [
+            "\u{feff}{\"id\":\"a\",\"ns\":\"n\",\"text\":\"one\"}",
+            "[]",
+            r#"{"created_at":"2026-03-01","id":"b","ns":"n","text":"two"}"#,
+            r#"{"id":"c" "ns":"n"}"#,
+            export.lines().next().unwrap(),
+            r#"{"kind":"memory","id":"d","ns":"n","te"#,
+        ]
+        .join("\r\n"),
+    );
+    let answer = sandbox.htm(&["import", &file]).await;
+    let said = &answer.exits(2).stdout;
+    for part in [
+        "line 2: a line is a JSON object, such as {",
+        "line 3, column 26: `created_at` and `expires_at` are times such as 2026-03-01T09:00:00Z [line_invalid]",
+        "line 4, column 11: expected `,` or `}` [line_invalid]",
+        "line 6, column 38: the line is cut: it ends inside of its JSON object [line_invalid]",
+        "line 7: the export has no end: its last line is line 6 [export_incomplete]",
+        "1 written, 0 skipped, 5 rejected",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains("line 1") && !said.contains("line 5"), "{said}");
+}
+
+#[tokio::test]
 async fn a_line_that_is_too_long_is_refused_and_the_next_goes_in() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

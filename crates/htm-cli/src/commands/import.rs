@@ -102,7 +102,9 @@ impl Report {
         let mut text = String::new();
         for refused in self.refused.iter().take(SHOWN) {
             let reason = one_line(&refused.reason, 300);
-            text.push_str(&format!("line {}: {reason} [{}]\n", refused.line, refused.code));
+            // "line 7, column 39: …"
+            let joint = if reason.starts_with("column ") { "," } else { ":" };
+            text.push_str(&format!("line {}{joint} {reason} [{}]\n", refused.line, refused.code));
         }
         let shown = self.refused.len().min(SHOWN) as u64;
         if self.refused_count > shown {

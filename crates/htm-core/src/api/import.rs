@@ -141,6 +141,9 @@ impl Importer {
     /// written. The inner errors are those of single lines.
     pub async fn line(&mut self, line: &[u8]) -> Result<Vec<LineResult>> {
         self.number += 1;
+        // Some programs of Windows begin a file of UTF-8 with this mark.
+        let mark = if self.number == 1 { line.strip_prefix("\u{feff}".as_bytes()) } else { None };
+        let line = mark.unwrap_or(line);
         let read = match Line::read(line) {
             Ok(Some(saved)) => self.saved(saved, line.len()).await,
             Ok(None) => self.plain(line).await,

@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::error::{Error, Result, codes};
+use crate::model::error::Result;
 use crate::model::id::NodeId;
+use crate::model::line::read_object;
 use crate::model::remember::Outcome;
 
 /// The name of the format.
@@ -116,11 +117,10 @@ impl Line {
         }
         // Most lines of an import have no kind: their text is not looked through twice.
         let mentions_kind = line.windows(6).any(|part| part == b"\"kind\"");
-        if !mentions_kind || !serde_json::from_slice::<Kind>(line).is_ok_and(|it| it.kind.is_some()) {
+        if !mentions_kind || read_object::<Kind>(line)?.kind.is_none() {
             return Ok(None);
         }
-        let invalid = |error: serde_json::Error| Error::new(codes::LINE_INVALID, error.to_string());
-        serde_json::from_slice(line).map(Some).map_err(invalid)
+        read_object(line).map(Some)
     }
 
     /// Adds the line to a text.
@@ -188,7 +188,6 @@ mod tests {
     fn a_line_says_what_it_is() {
         let kind = |line: &str| Line::read(line.as_bytes()).map(|it| it.map(|it| it.kind()));
         assert_eq!(kind(r#"{"id":"a","ns":"n","text":"of a \"kind\""}"#).unwrap(), None);
-        assert_eq!(kind("not json, of a \"kind\"").unwrap(), None);
         let policy = r#"{"kind":"retention","ns":"n","forget_after_seconds":60}"#;
         assert_eq!(kind(policy).unwrap(), Some(LineKind::Retention));
         for invalid in [
@@ -197,8 +196,12 @@ mod tests {
             r#"{"kind":7}"#,
             r#"{"kind":"tag","ns":"n","tag":"A tag!"}"#,
             r#"{"kind":"memory","ns":"n","text":"t"}"#,
+            "not json, of a \"kind\"",
         ] {
             assert_eq!(kind(invalid).unwrap_err().code(), "line_invalid", "{invalid}");
         }
+        // The last line of a file that was cut.
+        let cut = kind(r#"{"kind":"memory","ns":"n","te"#).unwrap_err().to_string();
+        assert_eq!(cut, "column 29: the line is cut: it ends inside of its JSON object");
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::model::error::{Error, Result, codes};
@@ -22,7 +23,9 @@ struct Line {
     id: String,
     ns: String,
     text: String,
+    #[serde(default, deserialize_with = "time")]
     created_at: Option<DateTime<Utc>>,
+    #[serde(default, deserialize_with = "time")]
     expires_at: Option<DateTime<Utc>>,
     /// Instead of `expires_at`: seconds from now to the expiry.
     ttl_seconds: Option<u64>,
@@ -43,6 +46,43 @@ struct Line {
     vectors: BTreeMap<String, Vec<f32>>,
 }
 
+/// Reads a time. Its error says how one is written.
+fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(from)? else { return Ok(None) };
+    let unfit = |_| D::Error::custom("`created_at` and `expires_at` are times such as 2026-03-01T09:00:00Z");
+    text.parse().map(Some).map_err(unfit)
+}
+
+/// What a number is called in an error, and by people.
+const EXPECTED: [(&str, &str); 3] = [
+    ("expected f32", "expected a number"),
+    ("expected i32", "expected a whole number"),
+    ("expected u64", "expected a whole number"),
+];
+
+/// Reads a line that is an object. The error begins with `column N: ` where the place in the line is known.
+///
+/// # Errors
+/// `line_invalid`.
+pub fn read_object<T: DeserializeOwned>(line: &[u8]) -> Result<T> {
+    let invalid = |what: String| Error::new(codes::LINE_INVALID, what);
+    let text = std::str::from_utf8(line).map_err(|_| invalid("it is not UTF-8".into()))?.trim_end();
+    if !text.trim_start().starts_with('{') {
+        return Err(invalid("a line is a JSON object, such as {\"id\": \"a\", \"text\": \"…\"}".into()));
+    }
+    serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let said = error.to_string();
+        let said = said.trim_end_matches(&format!(" at line {line} column {column}"));
+        let what = match error.is_eof() {
+            true => "the line is cut: it ends inside of its JSON object".to_owned(),
+            false => EXPECTED.iter().fold(said.to_owned(), |said, (name, word)| said.replace(name, word)),
+        };
+        // The place of an error that has none is line 0.
+        invalid(if line == 0 { what } else { format!("column {column}: {what}") })
+    })
+}
+
 impl Memory {
     /// Reads a memory from a line: an object with the fields `id` (its key), `ns` (its namespace), `text`, `created_at`,
     /// `expires_at` or `ttl_seconds`, `speaker`, `session`, `seq`, `tags`, `metadata`, `robot`, `importance`, `source`,
@@ -51,18 +91,18 @@ impl Memory {
     /// # Errors
     /// `line_invalid`, or `tag_invalid`.
     pub fn from_line(line: &[u8], rules: &TagRules) -> Result<Option<Self>> {
-        let invalid = |what: String| Error::new(codes::LINE_INVALID, what);
-        let text = std::str::from_utf8(line).map_err(|_| invalid("it is not UTF-8".into()))?;
-        if text.trim().is_empty() {
+        if std::str::from_utf8(line).is_ok_and(|text| text.trim().is_empty()) {
             return Ok(None);
         }
-        let line: Line = serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        let line: Line = read_object(line)?;
         let tags = line.tags.iter().map(|tag| Ok(rules.normalise(tag)?)).collect::<Result<Vec<TagPath>>>()?;
         let session = match line.session {
             None | Some(Value::Null) => None,
             Some(Value::String(name)) => Some(name),
             Some(Value::Number(number)) => Some(number.to_string()),
-            Some(_) => return Err(invalid("session is neither a name nor a number".into())),
+            Some(_) => {
+                return Err(Error::new(codes::LINE_INVALID, "session is neither a name nor a number"));
+            }
         };
         let memory = Memory::new(line.text);
         Ok(Some(Memory {
@@ -117,5 +157,33 @@ mod tests {
         ] {
             assert_eq!(Memory::from_line(line, &rules).unwrap_err().code(), code);
         }
+    }
+
+    #[test]
+    fn a_refusal_is_in_the_words_of_people() {
+        let times = "`created_at` and `expires_at` are times such as 2026-03-01T09:00:00Z";
+        let object = r#"a line is a JSON object, such as {"id": "a", "text": "…"}"#;
+        let cut = "the line is cut: it ends inside of its JSON object";
+        for (line, said) in [
+            (r#"[]"#, object.to_owned()),
+            (r#""text""#, object.into()),
+            ("id,text", object.into()),
+            (r#"{"created_at":"2026-03-01","id":"a"}"#, format!("column 26: {times}")),
+            (r#"{"expires_at":"yesterday","id":"a"}"#, format!("column 25: {times}")),
+            (
+                r#"{"importance":"high","id":"a"}"#,
+                "column 20: invalid type: string \"high\", expected a number".into(),
+            ),
+            (r#"{"id":"a","te"#, format!("column 13: {cut}")),
+            ("{\"id\":\"a\",\"te\r\n", format!("column 13: {cut}")),
+            (r#"{"id":"a","ns":"n"}"#, "column 19: missing field `text`".into()),
+            (r#"{"id":"a" "ns":"n"}"#, "column 11: expected `,` or `}`".into()),
+        ] {
+            let refused = Memory::from_line(line.as_bytes(), &TagRules::default()).unwrap_err();
+            assert_eq!(refused.to_string(), said, "{line}");
+        }
+        let spelled = br#"{"id":"a","ns":"n","text":"t","created_at":"2026-03-01 09:00:00+01:00"}"#;
+        let memory = Memory::from_line(spelled, &TagRules::default()).unwrap().unwrap();
+        assert_eq!(memory.at.unwrap().to_rfc3339(), "2026-03-01T08:00:00+00:00");
     }
 }
