@@ -337,7 +337,8 @@ pub(crate) struct RecallArgs {
     /// Show the parts of each score, and the searches that ran
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Answer each line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms", "search_ms"}
+    /// Answer each line {"id", "ns", "text"} of a file with a line {"qid", "ids", "ms", "search_ms"}, or {"qid", "line",
+    /// "error"}; `-` reads standard input
     #[arg(long, value_name = "QUERIES.jsonl", conflicts_with_all = ["query", "namespaces"])]
     pub(crate) batch: Option<PathBuf>,
     #[command(flatten)]

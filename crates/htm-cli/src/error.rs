@@ -28,6 +28,11 @@ impl CliError {
         Self { hint: hint.into(), ..self }
     }
 
+    /// The error as programs read it.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::json!({ "code": self.code, "message": self.message, "hint": self.hint })
+    }
+
     /// The error of a file or a stream.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();

@@ -210,9 +210,7 @@ impl Output {
 
     pub(crate) fn error(&self, error: &CliError) {
         if self.form.json {
-            let error = serde_json::json!({
-                "error": { "code": error.code, "message": error.message, "hint": error.hint }
-            });
+            let error = serde_json::json!({ "error": error.json() });
             self.error_line(&plain_json(&error.to_string()));
         } else {
             let code = style(format!("error[{}]", error.code)).red().for_stderr();

@@ -229,25 +229,25 @@ async fn a_batch_answers_each_query_before_it_reads_the_next() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     sandbox.remember(&["--key", "k", "the index was rebuilt"]).await;
-    let mut batch = sandbox.start("htm", &["recall", "--batch", "/dev/stdin", "--strategy", "fulltext"]);
+    let mut batch = sandbox.start("htm", &["recall", "--batch", "-", "--strategy", "fulltext"]);
     let mut stdin = batch.stdin();
-    for n in 0..3 {
+    for n in 0..4 {
+        if n == 2 {
+            // A line that is no query has its answer too, however long it is.
+            let long = format!("{{\"id\": \"long\", \"text\": \"{}\"}}\n", "x".repeat(1 << 20));
+            stdin.write_all(long.as_bytes()).await.unwrap();
+        }
         let query = format!("{{\"id\": \"q{n}\", \"text\": \"index\"}}\n");
         stdin.write_all(query.as_bytes()).await.unwrap();
         stdin.flush().await.unwrap();
         let answer = format!("\"qid\":\"q{n}\"");
         wait_until(|| async { batch.log().contains(&answer) }).await;
     }
-    // A line that is no query ends it, however long it is.
-    let long = format!("{{\"id\": \"long\", \"text\": \"{}\"}}\n", "x".repeat(1 << 20));
-    stdin.write_all(long.as_bytes()).await.ok();
     drop(stdin);
     assert_eq!(batch.end().await.code(), Some(2));
-    assert!(
-        batch.log().contains("line 4 of /dev/stdin is not a query: it has more than "),
-        "{}",
-        batch.log()
-    );
+    let log = batch.log();
+    assert!(log.contains("\"line\":3,"), "{log}");
+    assert!(log.contains("line 3 of standard input is not a query: it has more than "), "{log}");
 }
 
 #[tokio::test]
@@ -272,9 +272,22 @@ async fn a_batch_answers_each_query_on_a_line() {
         told,
         [(json!("q1"), json!(["k1"])), (json!("q2"), json!([unnamed])), (json!("q3"), json!([]))]
     );
-    let queries = sandbox.write("bad.jsonl", "{\"id\": \"q1\", \"text\": \"x\"}\n{\"id\": 2}\n");
+    // A line without an answer has its error in the place.
+    let queries = sandbox.write(
+        "bad.jsonl",
+        "\u{feff}{\"id\": \"q1\", \"text\": \"x\"}\n{\"id\": 2}\n{\"id\": \"q3\", \"text\": \" \"}\n\
+         {\"id\": \"q4\", \"ns\": \"a\", \"text\": \"elephants\"}\n",
+    );
     let answer = sandbox.htm(&["recall", "--batch", &queries, "--strategy", "fulltext"]).await;
     assert!(answer.exits(2).stderr.starts_with("error[line_invalid]: line 2 of "), "{answer:?}");
+    assert!(answer.stderr.contains("; without an answer: 2 of 4 queries\n"), "{answer:?}");
+    let lines: Vec<Value> = answer.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<_> = lines.iter().map(|it| (&it["qid"], &it["line"], &it["error"]["code"])).collect();
+    let null = &Value::Null;
+    assert_eq!(told[0], (&json!("q1"), null, null));
+    assert_eq!(told[1], (null, &json!(2), &json!("line_invalid")));
+    assert_eq!(told[2], (&json!("q3"), &json!(3), &json!("content_empty")));
+    assert_eq!((told[3].0, &lines[3]["ids"]), (&json!("q4"), &json!(["k1"])));
     sandbox.htm(&["recall", "--batch", "nowhere.jsonl"]).await.fails(2, "io_error");
 }
 

@@ -93,7 +93,7 @@ pub(crate) struct CompareArgs {
     /// The queries
     #[arg(value_name = "QUERY")]
     pub(crate) queries: Vec<String>,
-    /// Read the queries from a file
+    /// Read the queries from a file; `-` reads standard input
     #[arg(long, value_name = "QUERIES.jsonl", conflicts_with = "queries")]
     pub(crate) file: Option<PathBuf>,
     /// The namespace to search

@@ -4,12 +4,14 @@ pub(crate) mod passage;
 mod refine;
 
 use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use console::style;
+use htm_core::fault::Fault;
 use htm_core::{
     Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, TimePhrase, Timeframe, VectorSearch, Zone,
+    read_object,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -264,29 +266,43 @@ const MAX_LINE_BYTES: usize = 8 * MAX_QUERY_BYTES;
 
 /// The queries of a file, one per line. Each is read when it is needed.
 pub(crate) struct Queries {
-    lines: Lines<BufReader<File>>,
-    file: PathBuf,
+    lines: Lines<Box<dyn BufRead + Send>>,
+    /// Its name for people.
+    file: String,
 }
 
-/// Opens a file of queries.
+/// Opens a file of queries; `-` is standard input.
 pub(crate) fn read_queries(file: &Path) -> Result<Queries, CliError> {
-    let opened = File::open(file).map_err(CliError::io(format!("{} cannot be read", file.display())))?;
-    Ok(Queries { lines: Lines::new(BufReader::new(opened), MAX_LINE_BYTES), file: file.into() })
+    let is_input = file.as_os_str() == "-";
+    let name = if is_input { "standard input".to_owned() } else { file.display().to_string() };
+    let reader: Box<dyn BufRead + Send> = match is_input {
+        true => Box::new(BufReader::new(std::io::stdin())),
+        false => {
+            let opened = File::open(file).map_err(CliError::io(format!("{name} cannot be read")))?;
+            Box::new(BufReader::new(opened))
+        }
+    };
+    Ok(Queries { lines: Lines::new(reader, MAX_LINE_BYTES), file: name })
 }
 
 impl Iterator for Queries {
     type Item = Result<BatchQuery, CliError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let file = self.file.display();
+        let file = &self.file;
         let (number, what) = loop {
+            let is_first = self.lines.number() == 0;
             let line = match self.lines.next().map_err(CliError::io(format!("{file} cannot be read"))) {
                 Ok(line) => line?,
                 Err(error) => return Some(Err(error)),
             };
             let parsed = match line {
                 Line::Whole(line) if line.trim_ascii().is_empty() => continue,
-                Line::Whole(line) => serde_json::from_slice(line).map_err(|error| error.to_string()),
+                Line::Whole(line) => {
+                    // Some programs of Windows begin a file of UTF-8 with this mark.
+                    let mark = if is_first { line.strip_prefix("\u{feff}".as_bytes()) } else { None };
+                    read_object(mark.unwrap_or(line)).map_err(|error| error.to_string())
+                }
                 Line::TooLong => Err(format!("it has more than {MAX_LINE_BYTES} bytes")),
             };
             match parsed {
@@ -302,31 +318,55 @@ impl Iterator for Queries {
     }
 }
 
-/// Writes one answer per line, for scoring: the keys of the hits (ids for memories without one). Each is written as soon
-/// as it is known, so that a program can ask one query after the other through a pipe.
+/// Writes one answer per line. Each is written as soon as it is known, so that a program can ask one query after the other
+/// through a pipe. In the place of a line that is no good query is its error, and the command fails when all are answered.
 async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Output) -> Result<(), CliError> {
     let mut queries = read_queries(file)?;
     let bytes = std::fs::metadata(file).map_or(0, |metadata| metadata.len());
     let bar = output.progress(bytes, "bytes");
+    let (mut lines, mut refused, mut first) = (0_u64, 0_u64, None);
     while let Some(query) = queries.next() {
-        let query = query?;
-        let mut ask = RecallQuery { text: query.text, ..base.clone() };
-        ask.filter.namespaces.extend(query.ns);
-        let recalled = htm.recall(&ask).await?;
-        let ids: Vec<String> = recalled
-            .hits
-            .iter()
-            .map(|hit| hit.node.key.clone().unwrap_or_else(|| hit.node.id.to_string()))
-            .collect();
-        let rounded = |ms: f64| (ms * 1_000.0).round() / 1_000.0;
-        let (ms, search_ms) = (rounded(recalled.embed_ms + recalled.search_ms), rounded(recalled.search_ms));
-        let answer = serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms, "search_ms": search_ms });
-        output.json(&answer);
+        lines += 1;
+        let number = queries.lines.number();
+        let (id, answered) = match query {
+            Ok(query) => (Some(query.id.clone()), answer(htm, base, query).await),
+            Err(error) => (None, Err(error)),
+        };
+        match answered {
+            Ok(answer) => output.json(&answer),
+            // Of another fault, the next query would have the same error.
+            Err(error) if error.fault == Fault::User && error.code != codes::IO_ERROR.name => {
+                refused += 1;
+                output.json(&serde_json::json!({ "qid": id, "line": number, "error": error.json() }));
+                first.get_or_insert((number, id, error));
+            }
+            Err(error) => return Err(error),
+        }
         if output.has_failed() {
             break;
         }
         bar.set_position(queries.lines.bytes());
     }
     bar.finish_and_clear();
-    Ok(())
+    let Some((number, id, error)) = first else { return Ok(()) };
+    // The error of a line that is no query names it.
+    let place = id.map_or_else(String::new, |_| format!("line {number} of {}: ", queries.file));
+    let message =
+        format!("{place}{}; without an answer: {refused} of {}", error.message, count(lines, "query"));
+    Err(CliError { message, ..error })
+}
+
+/// The answer to a query, for scoring: the keys of the hits (ids for memories without one).
+async fn answer(htm: &Htm, base: &RecallQuery, query: BatchQuery) -> Result<serde_json::Value, CliError> {
+    let mut ask = RecallQuery { text: query.text, ..base.clone() };
+    ask.filter.namespaces.extend(query.ns);
+    let recalled = htm.recall(&ask).await?;
+    let ids: Vec<String> = recalled
+        .hits
+        .iter()
+        .map(|hit| hit.node.key.clone().unwrap_or_else(|| hit.node.id.to_string()))
+        .collect();
+    let rounded = |ms: f64| (ms * 1_000.0).round() / 1_000.0;
+    let (ms, search_ms) = (rounded(recalled.embed_ms + recalled.search_ms), rounded(recalled.search_ms));
+    Ok(serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms, "search_ms": search_ms }))
 }
