@@ -2,9 +2,11 @@
 //!
 //! A missed phrase costs little: the query is searched as it is. A false phrase hides memories. So words that also mean
 //! something else (`may`, `march`, `the weekend project`, `last minute changes`, `release 2026-03-01`) are taken only
-//! after a preposition, and not even then if a noun follows.
+//! after a preposition, and not even then if a noun follows. A date in digits is taken alone, too.
 
 use std::ops::{Range, RangeInclusive};
+
+use chrono::Datelike;
 
 use super::expression::{MAX_PARTS, TimeExpression};
 use super::grammar::words::{NUMBERS, unit as unit_of};
@@ -30,11 +32,15 @@ pub(super) fn phrases(query: &str, last_year: i16) -> Vec<Phrase> {
             token.kind = Kind::Other;
         }
     }
+    let years = FIRST_YEAR..=last_year;
+    if let Some(phrase) = only_dates(query, &tokens, &years) {
+        return vec![phrase];
+    }
     let shouted = !query.chars().any(char::is_lowercase);
     // With the token that each was read from: all of their parts at once would be many.
     let mut all: Vec<(Range<usize>, usize)> = Vec::new();
     let mut refused = 0;
-    let read = |at| read(&tokens, at, FIRST_YEAR..=last_year);
+    let read = |at| read(&tokens, at, &years);
     for at in 0..tokens.len() {
         match read(at) {
             Read::Phrase(range, _) if at >= refused => all.push((range, at)),
@@ -64,6 +70,33 @@ pub(super) fn phrases(query: &str, last_year: i16) -> Vec<Phrase> {
         Some(Phrase { expression: TimeExpression::new(query[span.clone()].into(), parts), span })
     };
     all.into_iter().filter_map(phrase).collect()
+}
+
+/// The query, if it is nothing but dates in digits. Beside other words they may be a part of a name.
+fn only_dates(query: &str, tokens: &[Token], years: &RangeInclusive<i16>) -> Option<Phrase> {
+    let last = tokens.iter().rposition(|token| token.text.contains(char::is_alphanumeric))?;
+    let tokens = &tokens[..=last];
+    let parts = Parser::new(tokens).whole()?;
+    if parts.len() > MAX_PARTS || !parts.iter().all(|part| is_dated(part, years)) {
+        return None;
+    }
+    let span = tokens[0].span.start..tokens[last].span.end;
+    Some(Phrase { expression: TimeExpression::new(query[span.clone()].into(), parts), span })
+}
+
+/// Whether a part is a day or a month with a year of these: `2026-03-01`, `2026-03`. Other digits may be a number.
+fn is_dated(part: &Part, years: &RangeInclusive<i16>) -> bool {
+    fn year(period: &Period) -> Option<i16> {
+        match period {
+            Period::Day(date) => Some(date.year()),
+            Period::Month(year, _) => Some(*year),
+            Period::Local(time) => Some(time.year()),
+            Period::Instant(time) => i16::try_from(time.year()).ok(),
+            Period::PartOfDay(day, _) => year(day),
+            _ => None,
+        }
+    }
+    matches!(part, Part::During(period) if year(period).is_some_and(|year| years.contains(&year)))
 }
 
 /// The query without the phrase; empty when nothing to search for is left.
@@ -97,7 +130,7 @@ enum Read {
 }
 
 /// The phrase that begins with token `at`.
-fn read(tokens: &[Token], at: usize, years: RangeInclusive<i16>) -> Read {
+fn read(tokens: &[Token], at: usize, years: &RangeInclusive<i16>) -> Read {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before)).filter(|it| it.kind == Kind::Word);
     // After a preposition or an article, the phrase that begins with it was refused.
     let is_refused = |word: &str| TURNS.contains(&word) || LEADS.contains(&word) || word == "the";
@@ -107,7 +140,7 @@ fn read(tokens: &[Token], at: usize, years: RangeInclusive<i16>) -> Read {
     let mut range = at..at;
     while let Some(said) = parser.part() {
         let words = &tokens[range.end..parser.at()];
-        let is_time = is_time(&said, words, tokens.get(parser.at()), before)
+        let is_time = is_time(&said, words, tokens.get(parser.at()), before, years)
             && said.part.bare_years().all(|year| years.contains(&year));
         if !is_time || (parts.is_empty() && is_refused) {
             if parts.is_empty() {
@@ -147,10 +180,18 @@ fn is_distance(words: &[Token]) -> bool {
 }
 
 /// Whether a part of a sentence can only mean a time.
-fn is_time(said: &Said, words: &[Token], next: Option<&Token>, before: Option<&Token>) -> bool {
+fn is_time(
+    said: &Said,
+    words: &[Token],
+    next: Option<&Token>,
+    before: Option<&Token>,
+    years: &RangeInclusive<i16>,
+) -> bool {
     let lead = said.lead.unwrap_or_default();
     let next_word = next.filter(|next| next.kind == Kind::Word).map(|next| next.text.as_str());
-    let is_led = matches!(lead, "in" | "on" | "during" | "within" | "over" | "throughout");
+    // "the outage of 2026-03", but "the ides of March".
+    let is_led = matches!(lead, "in" | "on" | "during" | "within" | "over" | "throughout")
+        || (lead == "of" && is_dated(&said.part, years));
     let is_clear = match &said.part {
         Part::Through(..) => true,
         _ => said.clarity == Clarity::Clear || (said.clarity == Clarity::Led && is_led),
