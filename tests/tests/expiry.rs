@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use htm_core::worker::expiry;
 use htm_core::{
-    Caller, Confirmation, Edit, Expiry, FieldChange, ForgetReason, Htm, Memory, NodeId, Outcome, RecallQuery,
-    Retention, Strategy, Swept,
+    Caller, Confirmation, Edit, Error, Expiry, FieldChange, ForgetReason, Htm, Memory, NodeId, Outcome,
+    RecallQuery, Retention, Strategy, Swept,
 };
 use htm_tests::{Sandbox, TestDatabase, wait_until};
 
@@ -289,6 +289,33 @@ async fn an_edit_changes_the_expiry() {
     assert_eq!(hours(&db, node).await, Some(1));
     let bad = Edit::new().expires(Expiry::After(Duration::ZERO));
     assert_eq!(htm.edit(node, &bad).await.unwrap_err().code(), "expiry_out_of_range");
+}
+
+#[tokio::test]
+async fn an_expiry_that_has_passed_is_refused_and_an_import_keeps_it() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let expired = |text: &str| Memory::new(text).expires(Expiry::At(Utc::now() - HOUR));
+    assert_eq!(htm.remember(expired("one")).await.unwrap_err().code(), "expiry_passed");
+    let robot = htm.robot("ada").await.unwrap();
+    assert_eq!(robot.remember(expired("of a robot")).await.unwrap_err().code(), "expiry_passed");
+    let mut tx = db.pool.begin().await.unwrap();
+    assert_eq!(htm.remember_in_tx(&mut tx, expired("in tx")).await.unwrap_err().code(), "expiry_passed");
+    tx.rollback().await.unwrap();
+    let later = Memory::new("later").expires(Expiry::At(Utc::now() + HOUR));
+    let many = htm.remember_many(&[expired("of many"), later]).await.unwrap();
+    let codes: Vec<_> = many.iter().map(|result| result.as_ref().err().map(Error::code)).collect();
+    assert_eq!(codes, [Some("expiry_passed"), None]);
+    let node = many[1].as_ref().unwrap().node;
+    let edit = Edit::new().expires(Expiry::At(Utc::now() - HOUR));
+    assert_eq!(htm.edit(node, &edit).await.unwrap_err().code(), "expiry_passed");
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 1);
+
+    let mut import = htm.importer(10, 1 << 20);
+    let line = br#"{"id":"k","ns":"n","text":"what was","expires_at":"2020-01-01T00:00:00Z"}"#;
+    import.line(line).await.unwrap();
+    let results = import.finish().await.unwrap();
+    assert_eq!(results[0].1.as_ref().unwrap().outcome, Outcome::Written);
 }
 
 #[tokio::test]

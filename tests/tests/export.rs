@@ -136,9 +136,12 @@ async fn filled() -> TestDatabase {
     remember(Memory::new("Staging is down for an hour.").namespace("home").expires(hour)).await;
     remember(Memory { language: Some("german".into()), ..Memory::new("Die Häuser sind alt.") }).await;
     let gone = remember(Memory::new("A secret of the past.").namespace("home").key("old")).await;
-    let expired =
-        Memory::new("This has expired.").expires(Expiry::At("2020-01-01T00:00:00Z".parse().unwrap()));
-    remember(expired).await;
+    let expired = remember(Memory::new("This has expired.").expires(hour)).await;
+    sqlx::query("update htm.nodes set expires_at = '2020-01-01', ttl_seconds = null where id = $1")
+        .bind(expired)
+        .execute(&db.pool)
+        .await
+        .unwrap();
     let file = b"---\ntags: [style]\n---\n# Guide\n\nKeep sentences short.\n";
     let read = htm_documents::read("docs/guide.md", file, &Default::default()).unwrap();
     let (mut document, _) = read.document("docs/guide.md", file.len() as u64, htm.tag_rules(), &[]);

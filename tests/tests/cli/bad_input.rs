@@ -45,6 +45,8 @@ async fn a_bad_memory_is_refused_whole() {
         (&["--at", "before yesterday", "text"], "usage"),
         (&["--expires", "0s", "text"], "expiry_out_of_range"),
         (&["--expires", "soonish", "text"], "timeframe_invalid"),
+        (&["--expires", "2020-01-01", "text"], "expiry_passed"),
+        (&["--expires", "now", "--robot", "r", "--tag", "x", "text"], "expiry_passed"),
         (&["--namespace", "a//b", "text"], "namespace_invalid"),
         (&["--at", "soonish", "text"], "timeframe_invalid"),
         (&["--at", "2026-02-30", "text"], "timeframe_invalid"),

@@ -25,7 +25,12 @@ async fn a_memory_expires_with_a_receipt() {
     let node = sandbox.remember(&["--expires", "12h", "The staging server is down."]).await;
     let shown = sandbox.htm(&["get", &node]).await;
     assert!(shown.succeeds().contains("(12h after a refresh)"), "{shown:?}");
-    sandbox.htm(&["edit", &node, "--expires", "2020-01-01"]).await.succeeds();
+    // A time that has passed would forget it at once.
+    for passed in ["2020-01-01", "yesterday", "now"] {
+        let refused = sandbox.htm(&["edit", &node, "--expires", passed]).await;
+        assert!(refused.fails(2, "expiry_passed").contains("give a time to come"), "{refused:?}");
+    }
+    sqlx::query("update htm.nodes set expires_at = now()").execute(&db.pool).await.unwrap();
     let later = sandbox.remember(&["--expires", "2100-01-01", "It stays."]).await;
     let swept = sandbox.htm(&["sweep"]).await;
     insta::assert_snapshot!("sweep", swept.succeeds());

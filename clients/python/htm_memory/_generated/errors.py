@@ -153,6 +153,10 @@ class ExpiryOutOfRange(HtmError):
     """A time to live or a retention time is too short or too long."""
 
 
+class ExpiryPassed(HtmError):
+    """An expiry has passed: the memory would be forgotten at once."""
+
+
 class NamespaceInvalid(HtmError):
     """A namespace's name is empty, too long or has a control character."""
 
@@ -791,6 +795,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "metadata_number_out_of_range": MetadataNumberOutOfRange,
     "importance_out_of_range": ImportanceOutOfRange,
     "expiry_out_of_range": ExpiryOutOfRange,
+    "expiry_passed": ExpiryPassed,
     "namespace_invalid": NamespaceInvalid,
     "robot_invalid": RobotInvalid,
     "group_invalid": GroupInvalid,

@@ -78,6 +78,8 @@ export type ServerCode =
   | "importance_out_of_range"
   /** 422: A time to live or a retention time is too short or too long. */
   | "expiry_out_of_range"
+  /** 422: An expiry has passed: the memory would be forgotten at once. */
+  | "expiry_passed"
   /** 422: A namespace's name is empty, too long or has a control character. */
   | "namespace_invalid"
   /** 422: A robot's name is empty, too long or has a control character. */

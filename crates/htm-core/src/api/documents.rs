@@ -136,7 +136,7 @@ impl Htm {
             return Ok(());
         }
         let held = &mut Some(&mut **tx);
-        let (results, mut accepted) = self.sort(held, &plan.written).await?;
+        let (results, mut accepted) = self.sort(held, &plan.written, None).await?;
         if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
             return Err(refused);
         }

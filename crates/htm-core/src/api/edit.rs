@@ -159,7 +159,7 @@ impl Htm {
     /// ([`revisions`](Self::revisions)) until the node is purged.
     ///
     /// # Errors
-    /// The errors of [`Edit::validate`], `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`,
+    /// The errors of [`Edit::validate`], `expiry_passed`, `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`,
     /// `content_taken` (it would duplicate another node), `namespace_full` (no room for a new tag), or a database
     /// error. Nothing has changed then.
     pub async fn edit(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
@@ -192,6 +192,7 @@ impl Htm {
         edit.validate()?;
         self.admit_caller(&edit.caller)?;
         self.admit_nodes(&[node]).await?;
+        self.admit_expiry(&mut None, edit.expires.set().copied()).await?;
         let mut tx = self.pool().begin().await?;
         let add_tags = self.register_tags_in_tx(&mut tx, node, edit).await?;
         let before = store::lock_in_tx(&mut tx, node).await?.ok_or_else(|| not_found(node))?;

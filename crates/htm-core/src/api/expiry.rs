@@ -3,16 +3,37 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use serde_json::json;
 
 use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
 use crate::model::error::Result;
+use crate::model::expiry::Expiry;
 use crate::model::id::NodeId;
 use crate::model::retention::{Retention, RetentionPlan, Swept};
-use crate::store::{expiry as store, learning, operations};
+use crate::store::connections::{Db, Held};
+use crate::store::{expiry as store, learning, operations, purge};
 
 impl Htm {
+    /// The database's time, if one of these expiries has to be compared with it: a time, not a time to live.
+    pub(crate) async fn time_for(
+        &self,
+        held: &mut Held<'_>,
+        expiries: &[Option<Expiry>],
+    ) -> Result<Option<DateTime<Utc>>> {
+        match expiries.iter().flatten().any(|expiry| expiry.at().is_some()) {
+            true => purge::now(Db::held_or(held, self.pool())).await.map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Refuses an expiry that has passed: the next sweep would forget the memory.
+    pub(crate) async fn admit_expiry(&self, held: &mut Held<'_>, expiry: Option<Expiry>) -> Result<()> {
+        let now = self.time_for(held, &[expiry]).await?;
+        expiry.zip(now).map_or(Ok(()), |(expiry, now)| expiry.validate_at(now))
+    }
+
     /// Starts the times to live of nodes again. Nodes without a time to live and forgotten nodes are left, and so are
     /// those of others on a handle that is restricted to a robot. Returns the number of refreshed nodes.
     ///

@@ -369,7 +369,7 @@ impl Importer {
         match std::mem::replace(&mut self.waiting, Waiting::Nothing) {
             Waiting::Nothing => {}
             Waiting::Plain { numbers, memories, bytes } => {
-                let written = self.htm.remember_many(&memories).await;
+                let written = self.htm.remember_many_at(&memories, None).await;
                 if written.is_err() {
                     self.waiting = Waiting::Plain { numbers, memories, bytes };
                     return written.map(drop);

@@ -26,7 +26,8 @@ impl Htm {
         memories: &[Memory],
         describe: impl FnOnce(Vec<Result<Receipt>>) -> Value,
     ) -> Result<Value> {
-        let (mut results, mut accepted) = self.sort(&mut None, memories).await?;
+        let now = self.time_of(&mut None, memories).await?;
+        let (mut results, mut accepted) = self.sort(&mut None, memories, now).await?;
         self.prioritise(&mut None, &mut accepted).await?;
         if self.parts_of(&accepted).len() > 1 {
             let message = "the memories have tags of too many namespaces for one transaction";

@@ -4,11 +4,13 @@ mod parts;
 
 use std::collections::{HashMap, HashSet};
 
+use chrono::{DateTime, Utc};
 use sqlx::{Connection, PgConnection, PgTransaction};
 
 use crate::api::htm::Htm;
 use crate::api::ping::Pinger;
 use crate::model::error::{Error, Result, codes};
+use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{Memory, language_unknown};
 use crate::model::nodes::key_taken;
@@ -49,14 +51,14 @@ impl Htm {
     /// Remembers: the node, its tags and its jobs are committed when this returns. Full text finds the node at once.
     ///
     /// # Errors
-    /// The errors of [`Memory::validate`], `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag),
+    /// The errors of [`Memory::validate`], `expiry_passed`, `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag),
     /// `model_unknown` or `model_retired` (of a vector), or a database error. Nothing is written then.
     ///
     /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Nor is a content that
     /// exists already: [`Outcome::Repeated`].
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let node = self.prepare(&memory)?;
-        self.admit_new(&mut None, &node).await?;
+        self.admit_one(&mut None, &node).await?;
         let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
         self.pinger().ping();
         self.signal_citations(node.namespace, &memory.content, receipt.node).await;
@@ -72,7 +74,7 @@ impl Htm {
         memory: &mut Memory,
     ) -> Result<(Receipt, RobotId)> {
         let node = self.prepare(memory)?;
-        self.admit_new(&mut None, &node).await?;
+        self.admit_one(&mut None, &node).await?;
         if is_bare(&node) {
             let mut connection = self.pool().acquire().await?;
             let inserted = nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await;
@@ -112,7 +114,18 @@ impl Htm {
     /// The outer error is the database's: nothing is written then. The inner errors are those of
     /// [`remember`](Self::remember), and `not_written` for memories that were not written because a transaction failed.
     pub async fn remember_many(&self, memories: &[Memory]) -> Result<Vec<Result<Receipt>>> {
-        let (mut results, mut accepted) = self.sort(&mut None, memories).await?;
+        let now = self.time_of(&mut None, memories).await?;
+        self.remember_many_at(memories, now).await
+    }
+
+    /// As [`remember_many`](Self::remember_many), at this time of the database. Without one, expiries may have passed:
+    /// an import brings back what was.
+    pub(crate) async fn remember_many_at(
+        &self,
+        memories: &[Memory],
+        now: Option<DateTime<Utc>>,
+    ) -> Result<Vec<Result<Receipt>>> {
+        let (mut results, mut accepted) = self.sort(&mut None, memories, now).await?;
         self.prioritise(&mut None, &mut accepted).await?;
         let written = self.write_in_parts(&accepted).await?;
         self.pinger().ping();
@@ -138,25 +151,41 @@ impl Htm {
     pub async fn remember_in_tx(&self, tx: &mut PgTransaction<'_>, memory: Memory) -> Result<PendingReceipt> {
         let node = self.prepare(&memory)?;
         let mut saved = tx.begin().await?;
-        self.admit_new(&mut Some(&mut *saved), &node).await?;
+        self.admit_one(&mut Some(&mut *saved), &node).await?;
         let receipt = self.write_in_tx(&mut saved, std::slice::from_ref(&node)).await?.remove(0)?;
         saved.commit().await?;
         Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
     }
 
-    /// The errors of memories that cannot be written, at their places, and the others, ready to be written.
+    /// The database's time, if the expiry of a memory has to be compared with it.
+    pub(crate) async fn time_of(
+        &self,
+        held: &mut Held<'_>,
+        memories: &[Memory],
+    ) -> Result<Option<DateTime<Utc>>> {
+        let expiries: Vec<Option<Expiry>> = memories.iter().map(|memory| memory.expires).collect();
+        self.time_for(held, &expiries).await
+    }
+
+    /// The errors of memories that cannot be written, at their places, and the others, ready to be written. `now` is the
+    /// [time](Self::time_of) at which no expiry may have passed.
     pub(crate) async fn sort<'a>(
         &'a self,
         held: &mut Held<'_>,
         memories: &'a [Memory],
+        now: Option<DateTime<Utc>>,
     ) -> Result<Sorted<'a>> {
         // An unknown language would fail the statement for all of them.
         let valid = memories.iter().filter(|memory| memory.validate().is_ok());
         let languages = valid.map(|memory| memory.language.as_deref().unwrap_or(&self.settings().language));
         let unknown = self.unknown_languages(held, languages).await?;
-        let prepare = |memory| match self.prepare(memory) {
+        let prepare = |memory: &'a Memory| match self.prepare(memory) {
             Ok(node) if unknown.contains(node.language) => Err(language_unknown(node.language)),
-            result => result,
+            Ok(node) => {
+                let dated = memory.expires.zip(now);
+                dated.map_or(Ok(()), |(expiry, now)| expiry.validate_at(now)).map(|()| node)
+            }
+            refused => refused,
         };
         let (mut results, mut accepted) = (Vec::new(), Vec::new());
         for memory in memories {
@@ -167,6 +196,12 @@ impl Htm {
             results.push(fitting.map(|node| accepted.push(node)).err().map(Err));
         }
         Ok((results, accepted))
+    }
+
+    /// As [`admit_new`](Self::admit_new), and refuses a memory whose expiry has passed.
+    async fn admit_one(&self, held: &mut Held<'_>, node: &NewNode<'_>) -> Result<()> {
+        self.admit_expiry(held, node.memory.expires).await?;
+        self.admit_new(held, node).await
     }
 
     /// Refuses a memory whose language PostgreSQL does not have, whose vectors do not fit, or for which there is no room.

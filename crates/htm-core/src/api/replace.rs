@@ -134,7 +134,8 @@ impl Htm {
         }
         let memories = self.with_times(memories, &parts);
         let held = &mut Some(&mut **tx);
-        let (results, mut accepted) = self.sort(held, &memories).await?;
+        let now = self.time_of(held, &memories).await?;
+        let (results, mut accepted) = self.sort(held, &memories, now).await?;
         if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
             return Err(refused);
         }

@@ -12,7 +12,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(100 * 366 * 86_400);
 /// The expiry of a memory. The next sweep of a worker forgets an expired memory. Until then recall finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
-    /// At this time. In the past: at the next sweep.
+    /// At this time, which is to come. Imports alone bring memories that have expired.
     At(DateTime<Utc>),
     /// After this time to live, in whole seconds, by the database's clock. [`Htm::refresh`](crate::Htm::refresh) starts
     /// it again.
@@ -28,6 +28,17 @@ impl Expiry {
                 Err(Error::new(codes::EXPIRY_OUT_OF_RANGE, message))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Checks that it has not passed at a time of the database.
+    pub(crate) fn validate_at(self, now: DateTime<Utc>) -> Result<()> {
+        match self.at().filter(|at| *at <= now) {
+            None => Ok(()),
+            Some(at) => {
+                let message = format!("the expiry {at} has passed: the database's clock says {now}");
+                Err(Error::new(codes::EXPIRY_PASSED, message))
+            }
         }
     }
 
@@ -60,5 +71,14 @@ mod tests {
         assert_eq!(code(Expiry::After(Duration::from_secs(1))), None);
         assert_eq!(code(Expiry::After(LONGEST)), None);
         assert_eq!(code(Expiry::At(Utc::now())), None);
+    }
+
+    #[test]
+    fn a_time_that_has_passed_is_refused() {
+        let now = Utc::now();
+        let code = |expiry: Expiry| expiry.validate_at(now).err().map(|error| error.code());
+        assert_eq!(code(Expiry::At(now)), Some("expiry_passed"));
+        assert_eq!(code(Expiry::At(now + Duration::from_secs(1))), None);
+        assert_eq!(code(Expiry::After(Duration::from_secs(1))), None);
     }
 }

@@ -7,7 +7,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::PgConnection;
 
 use super::again::{again, met_another};
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::entity::node;
 use super::named::{Named, sql};
 use super::orm::on;
@@ -48,8 +48,8 @@ impl Doomed<'_> {
 }
 
 /// The database's time, by which nodes are marked as forgotten.
-pub(crate) async fn now(pool: &dyn Connections) -> Result<DateTime<Utc>> {
-    sql!("select clock_timestamp()").fetch_scalar(pool).await
+pub(crate) async fn now(db: impl Into<Db<'_>>) -> Result<DateTime<Utc>> {
+    sql!("select clock_timestamp()").fetch_scalar(db).await
 }
 
 /// Removes up to 1,000 nodes with all dependent rows, in one transaction; their done jobs are left until these are pruned.

@@ -21,6 +21,8 @@ error_codes! {
         => "1–3 is transient, 7–10 a decision or a preference; default 1";
     EXPIRY_OUT_OF_RANGE "expiry_out_of_range" User "A time to live or a retention time is too short or too long."
         => "give 1 second to 100 years";
+    EXPIRY_PASSED "expiry_passed" User "An expiry has passed: the memory would be forgotten at once."
+        => "give a time to come, or a time to live; the database's clock counts";
     NAMESPACE_INVALID "namespace_invalid" User "A namespace's name is empty, too long or has a control character."
         => "use a short name without control characters";
     ROBOT_INVALID "robot_invalid" User "A robot's name is empty, too long or has a control character."
