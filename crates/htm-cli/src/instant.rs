@@ -1,11 +1,12 @@
 //! Points in time as people write them: a day, a time, or words.
 
 use chrono::{DateTime, Utc};
-use htm_core::{Expiry, TimeExpression, TimeSettings};
+use htm_core::error::codes::TIMEFRAME_INVALID;
+use htm_core::{Expiry, TimeExpression, TimeSettings, read_duration};
 
 use crate::commands::edit::usage;
-use crate::duration::parse_duration;
 use crate::error::CliError;
+use crate::output::one_line;
 
 /// Parses a time as `--timeframe` does, and returns its beginning, in the zone of the settings.
 pub(crate) fn instant(text: &str, settings: &TimeSettings) -> Result<DateTime<Utc>, CliError> {
@@ -21,10 +22,48 @@ pub(crate) fn instant(text: &str, settings: &TimeSettings) -> Result<DateTime<Ut
     })
 }
 
-/// Parses an expiry: a time to live such as `12h`, or a time.
+/// Parses an expiry: a time to live such as `12h`, also `in 12 hours`, or a time.
 pub(crate) fn expiry(text: &str, settings: &TimeSettings) -> Result<Expiry, CliError> {
-    match parse_duration(text.trim()) {
-        Ok(ttl) => Ok(Expiry::After(ttl)),
-        Err(_) => Ok(Expiry::At(instant(text, settings)?)),
+    let text = text.trim();
+    if let Some(ttl) = read_duration(text.strip_prefix("in ").unwrap_or(text)) {
+        return Ok(Expiry::After(ttl));
+    }
+    // The help of a timeframe is about the past.
+    let refused = |error: CliError| match error.code == TIMEFRAME_INVALID.name {
+        true => CliError { message: format!("`{}` is no expiry", one_line(text, 200)), ..error },
+        false => error,
+    };
+    let hint = "give a time to live (30m, 12h, 90d, 2w, 1y, 1h30m), or a day or time to come (2030-01-01, 2030-01-01 12:00, \
+                tomorrow, next Friday)";
+    instant(text, settings).map(Expiry::At).map_err(|error| refused(error).with_hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_expiry_is_a_time_to_live_or_a_time() {
+        let settings = TimeSettings::default();
+        let hours = |hours: u64| Expiry::After(Duration::from_secs(hours * 3_600));
+        for (text, expected) in [
+            ("12h", hours(12)),
+            ("2w", hours(14 * 24)),
+            ("1y", hours(365 * 24)),
+            ("in 2 hours", hours(2)),
+            ("2030-01-01 12:00", Expiry::At("2030-01-01T12:00:00Z".parse().unwrap())),
+        ] {
+            assert_eq!(expiry(text, &settings).unwrap(), expected, "{text}");
+        }
+        for text in ["soonish", "1.5h", "-1s", "3 months"] {
+            let refused = expiry(text, &settings).unwrap_err();
+            assert_eq!(
+                (refused.code, refused.message),
+                ("timeframe_invalid", format!("`{text}` is no expiry"))
+            );
+            assert!(refused.hint.contains("30m, 12h, 90d") && !refused.hint.contains("yesterday"));
+        }
     }
 }

@@ -1,14 +1,11 @@
 //! Points in time and expiries, as models write them.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
-use htm_core::{Expiry, TimeExpression, TimeSettings};
+use htm_core::error::codes::TIMEFRAME_INVALID;
+use htm_core::{Expiry, TimeExpression, TimeSettings, read_duration};
 
 use crate::codes;
 use crate::error::ToolError;
-
-const UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
 
 /// Parses a date, a time or words such as `yesterday`, and returns its beginning.
 pub(crate) fn instant(text: &str, settings: &TimeSettings) -> Result<DateTime<Utc>, ToolError> {
@@ -22,23 +19,27 @@ pub(crate) fn instant(text: &str, settings: &TimeSettings) -> Result<DateTime<Ut
     })
 }
 
-/// Parses a time to live such as `12h`, or a time.
+/// Parses a time to live such as `12h`, also `in 12 hours`, or a time.
 pub(crate) fn expiry(text: &str, settings: &TimeSettings) -> Result<Expiry, ToolError> {
-    match ttl(text.trim()) {
-        Some(ttl) => Ok(Expiry::After(ttl)),
-        None => Ok(Expiry::At(instant(text, settings)?)),
+    let text = text.trim();
+    if let Some(ttl) = read_duration(text.strip_prefix("in ").unwrap_or(text)) {
+        return Ok(Expiry::After(ttl));
     }
-}
-
-fn ttl(text: &str) -> Option<Duration> {
-    UNITS.iter().find_map(|(unit, seconds)| {
-        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
-        Some(Duration::from_secs(number.checked_mul(*seconds)?))
+    // The hint of a timeframe is about the past.
+    let hint = "give a time to live (30m, 12h, 90d, 2w, 1y), or a day or time to come (2030-01-01, tomorrow)";
+    instant(text, settings).map(Expiry::At).map_err(|error| match error.code == TIMEFRAME_INVALID.name {
+        true => {
+            let text: String = text.chars().take(80).collect();
+            ToolError::new(TIMEFRAME_INVALID, format!("`{text}` is no expiry")).with_hint(hint)
+        }
+        false => error.with_hint(hint),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -55,5 +56,8 @@ mod tests {
         let settings = TimeSettings::default();
         assert_eq!(instant("last blue moon", &settings).unwrap_err().code, "timeframe_invalid");
         assert_eq!(instant("before 2020", &settings).unwrap_err().code, "time_without_beginning");
+        let refused = expiry("1.5h", &settings).unwrap_err();
+        assert_eq!(refused.code, "timeframe_invalid");
+        assert!(refused.text().contains("`1.5h` is no expiry\nnext: give a time to live (30m, 12h"));
     }
 }

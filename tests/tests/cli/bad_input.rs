@@ -63,6 +63,9 @@ async fn a_bad_memory_is_refused_whole() {
             !error["message"].as_str().unwrap().is_empty() && !error["hint"].as_str().unwrap().is_empty()
         );
     }
+    let refused = sandbox.htm(&["remember", "--expires", "1.5h", "text"]).await;
+    let said = refused.fails(2, "timeframe_invalid");
+    assert!(said.contains("`1.5h` is no expiry") && said.contains("30m, 12h, 90d"), "{said}");
     for seq in ["third", "9999999999"] {
         assert!(sandbox.htm(&["remember", "--seq", seq, "text"]).await.exits(2).stderr.contains("--seq"));
     }

@@ -77,7 +77,7 @@ pub(crate) struct EditArgs {
     /// Metadata entries to set, for example {"ticket": 7}; null removes one
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
-    /// Its expiry: a time to live (30m, 12h, 90d), a date or a time; empty for never
+    /// Its expiry: a time to live (30m, 12h, 90d, 2w, 1y), or a date or time to come; empty for never
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
     /// Edit only if the memory is still at this revision

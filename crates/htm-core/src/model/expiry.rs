@@ -9,6 +9,33 @@ use crate::model::error::{Error, Result, codes};
 /// The longest time to live, and the longest time of a retention policy: a century.
 pub(crate) const LONGEST: Duration = Duration::from_secs(100 * 366 * 86_400);
 
+/// The units of a length of time, in seconds. A year has 365 days; months differ too much.
+const UNITS: [(&[&str], u64); 6] = [
+    (&["s", "sec", "secs", "second", "seconds"], 1),
+    (&["m", "min", "mins", "minute", "minutes"], 60),
+    (&["h", "hour", "hours"], 3_600),
+    (&["d", "day", "days"], 86_400),
+    (&["w", "week", "weeks"], 7 * 86_400),
+    (&["y", "year", "years"], 365 * 86_400),
+];
+
+/// Reads a length of time as people write it: whole numbers with units, such as `90d`, `1h30m` or `2 weeks`.
+pub fn read_duration(text: &str) -> Option<Duration> {
+    let mut rest = text.trim();
+    let mut seconds = (!rest.is_empty()).then_some(0_u64)?;
+    while !rest.is_empty() {
+        let digits = rest.find(|it: char| !it.is_ascii_digit())?;
+        let (number, behind) = rest.split_at(digits);
+        let behind = behind.trim_start();
+        let letters = behind.find(|it: char| !it.is_ascii_alphabetic()).unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at(letters);
+        let (_, length) = UNITS.iter().find(|(names, _)| names.contains(&unit))?;
+        seconds = seconds.checked_add(number.parse::<u64>().ok()?.checked_mul(*length)?)?;
+        rest = behind.trim_start();
+    }
+    Some(Duration::from_secs(seconds))
+}
+
 /// The expiry of a memory. The next sweep of a worker forgets an expired memory. Until then recall finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
@@ -62,6 +89,29 @@ impl Expiry {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_of_time_are_read() {
+        for (text, seconds) in [
+            ("0s", 0),
+            ("30s", 30),
+            ("15m", 900),
+            ("12h", 43_200),
+            ("7d", 604_800),
+            ("2w", 1_209_600),
+            ("1y", 31_536_000),
+            ("1h30m", 5_400),
+            (" 1 day 12 hours ", 129_600),
+            ("2 weeks", 1_209_600),
+        ] {
+            assert_eq!(read_duration(text), Some(Duration::from_secs(seconds)), "{text}");
+        }
+        let huge = ["99999999999999999999d", "999999999999999999d", "18446744073709551615s 1s"];
+        let others = ["", " ", "7", "d", "-1d", "1.5h", "1h30", "3 months", "1h, 2m", "２h", "h1"];
+        for text in huge.into_iter().chain(others) {
+            assert_eq!(read_duration(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn times_to_live_have_a_range() {
