@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
+use htm_core::error::codes::NOTHING_TO_ERASE;
 use htm_core::{Confirmation, Erase, ErasePlan, Erasure, Htm, MAX_MATCHES, Vacuumed, Verification};
 use htm_runtime::config::Config;
 
@@ -47,7 +48,11 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
     let work = async |htm: &Htm| {
         // Before: the namespace has nothing afterwards.
         let notes = unknown(htm, &what).await?;
-        let begun = htm.begin_erasure(&what, plan.as_deref(), confirmation).await?;
+        let begun = htm.begin_erasure(&what, plan.as_deref(), confirmation).await;
+        let begun = begun.map_err(|error| match notes.first() {
+            Some(note) if error.is(NOTHING_TO_ERASE) => error.with_hint(note.clone()),
+            _ => error,
+        })?;
         Ok((finish(htm, begun, output).await?, notes))
     };
     let (erasure, notes) = with_htm(config, work).await?;

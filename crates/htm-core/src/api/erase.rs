@@ -90,8 +90,11 @@ impl Htm {
             let message = "the memories to erase are not those of the plan; nothing is erased";
             return Err(Error::new(codes::ERASE_PLAN_CHANGED, message));
         }
-        if recorded.memories == 0 && !matches!(what, Erase::Namespace(_)) {
-            return Err(nothing("no memory is selected"));
+        if recorded.memories == 0 {
+            let Erase::Namespace(namespace) = what else { return Err(nothing("no memory is selected")) };
+            if !store::is_there(&mut tx, namespace).await? {
+                return Err(nothing("nothing is stored of the namespace"));
+            }
         }
         let one = match &of[..] {
             [one] => Some(*one),

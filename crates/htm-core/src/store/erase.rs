@@ -125,6 +125,19 @@ pub(crate) async fn open_in_tx(
     .await
 }
 
+/// Whether any row is of a namespace, with memories or without.
+pub(crate) async fn is_there(connection: &mut PgConnection, namespace: &str) -> Result<bool> {
+    for place in places::all(&mut *connection).await? {
+        let Some(condition) = place.of_namespace else { continue };
+        let exists = format!("select exists (select from {} where {condition})", place.table);
+        let statement = Named::new(&exists).bind("namespace", namespace)?;
+        if statement.fetch_scalar::<bool>(&mut *connection).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Records the nodes of an erasure that are not recorded yet.
 pub(crate) async fn record_in_tx(
     connection: &mut PgConnection,
