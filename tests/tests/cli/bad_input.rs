@@ -115,6 +115,7 @@ async fn a_bad_query_is_refused() {
         (&["--timeframe", "2026-04-01..2026-03-01", "q"], "timeframe_reversed"),
         (&["--timeframe", "2026-04-01..2026-04-01", "q"], "timeframe_reversed"),
         (&["--timeframe", "some day", "q"], "timeframe_invalid"),
+        (&["--timeframe", "", "q"], "timeframe_invalid"),
         (&["--tag", "c++", "q"], "tag_invalid"),
         (&["--exact-tag", "c++", "q"], "tag_invalid"),
         (&["--namespace", "", "q"], "namespace_invalid"),

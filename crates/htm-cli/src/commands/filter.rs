@@ -1,5 +1,6 @@
 //! The filter of a command's options.
 
+use htm_core::error::codes::TIMEFRAME_INVALID;
 use htm_core::{Filter, TagFilter};
 use htm_runtime::config::Config;
 
@@ -13,6 +14,10 @@ pub(crate) fn filter(config: &Config, args: FilterArgs) -> Result<Filter, CliErr
 
 /// The filter of a command that names its namespace elsewhere.
 pub(crate) fn within_namespace(config: &Config, args: WhichArgs) -> Result<Filter, CliError> {
+    // As an expression, it is all times: hardly what the shell's unset variable was to say.
+    if args.timeframe.as_deref().is_some_and(|text| text.trim().is_empty()) {
+        return Err(CliError::new(TIMEFRAME_INVALID, "the timeframe is empty"));
+    }
     let mut tags = tag_prefixes(config, &args.tags)?;
     tags.extend(parse_tags(&config.tag.rules(), &args.exact_tags)?.into_iter().map(TagFilter::Exact));
     Ok(Filter {
