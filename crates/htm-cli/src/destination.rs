@@ -42,6 +42,11 @@ pub(crate) fn followed(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
+/// The file of `--output`; none for standard output, which is called `-`.
+pub(crate) fn file_of(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| path.as_os_str() != "-")
+}
+
 /// Whether a path is a device or a pipe, which is written to and stays what it is.
 pub(crate) fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| !it.is_file())

@@ -14,6 +14,7 @@ use clap::error::ErrorKind;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::{strip_ansi_codes, style};
+use htm_core::fault::Fault;
 use htm_runtime::shutdown;
 use htm_runtime::telemetry::to_stderr;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -111,9 +112,7 @@ impl Output {
     /// The error of standard output, for the end of a command. A reader that has gone away (`| head`) is none.
     pub(crate) fn finish(&self) -> Result<(), CliError> {
         match self.failed.get() {
-            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(CliError::new(codes::IO_ERROR, format!("standard output cannot be written: {error}")))
-            }
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
             _ => Ok(()),
         }
     }
@@ -248,6 +247,14 @@ impl Output {
         bar.enable_steady_tick(Duration::from_millis(200));
         bar
     }
+}
+
+/// The error of standard output. Nobody's input is wrong, and the command has done what it does besides.
+pub(crate) fn unwritable(error: &io::Error) -> CliError {
+    let message = format!("standard output cannot be written: {error}");
+    let hint = "make room where the output goes; what the command has stored or changed stays, so look at it before you repeat \
+                the command";
+    CliError { fault: Fault::Permanent, ..CliError::new(codes::IO_ERROR, message).with_hint(hint) }
 }
 
 /// Has signals cancel a token.

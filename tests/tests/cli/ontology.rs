@@ -114,6 +114,10 @@ async fn what_was_in_a_file_stays_if_it_cannot_be_written() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;
     let file = sandbox.write("tags.out", "what was there");
+    for command in ["tags export --format yaml", "tags tree", "export"] {
+        // Standard output, and no file of this name.
+        assert!(!sandbox.shell(&format!("htm {command} --output -")).await.succeeds().is_empty());
+    }
     for command in ["tags export", "tags tree"] {
         // A file may have no bytes, as on a full disk.
         let line = format!("trap '' XFSZ; ulimit -f 0; htm {command} --output tags.out");

@@ -56,11 +56,17 @@ async fn a_demo_that_nobody_reads_on_leaves_nothing_running() {
 
 #[tokio::test]
 async fn a_full_standard_output_is_an_error() {
-    let sandbox = Sandbox::on("");
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
     let said = sandbox.shell("htm config default > /dev/full").await;
-    assert!(said.fails(2, "io_error").contains("standard output cannot be written"), "{said:?}");
-    let error = sandbox.shell("htm --json config default > /dev/full").await.json_error(2);
+    assert!(said.fails(1, "io_error").contains("standard output cannot be written"), "{said:?}");
+    let error = sandbox.shell("htm --json config default > /dev/full").await.json_error(1);
     assert_eq!(error["code"], "io_error");
+    // The input is right, and the memory is stored.
+    let said = sandbox.shell("htm remember 'Mara prefers tabs.' > /dev/full").await;
+    assert!(said.fails(1, "io_error").contains("what the command has stored or changed stays"), "{said:?}");
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 1);
+    sandbox.shell("htm export > /dev/full").await.fails(1, "io_error");
 }
 
 #[tokio::test]

@@ -180,7 +180,7 @@ pub(crate) struct ExportAllArgs {
     /// Export this namespace (may be repeated). Default: all
     #[arg(long = "namespace", value_name = "N")]
     pub(crate) namespaces: Vec<String>,
-    /// Write this file, readable by its owner. Default: standard output
+    /// Write this file, readable by its owner. Default: standard output, `-`
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Also export forgotten memories

@@ -30,7 +30,7 @@ pub(crate) struct TreeArgs {
     /// The format. Default: by the extension of --output, else text
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<TreeFormat>,
-    /// Write to this file
+    /// Write to this file; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(crate) struct ExportArgs {
     /// The format. Default: by the extension of --output, else JSON
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<DocumentFormat>,
-    /// Write to this file
+    /// Write to this file; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

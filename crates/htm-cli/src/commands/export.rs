@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::session::with_session;
 use crate::args::ExportAllArgs;
-use crate::destination::{Destination, followed, is_special};
+use crate::destination::{Destination, file_of, followed, is_special};
 use crate::error::CliError;
-use crate::output::{Output, count, plain_json};
+use crate::output::{Output, count, plain_json, unwritable};
 
 /// The receipt of an export.
 #[derive(Serialize)]
@@ -27,7 +27,7 @@ struct Exported {
 pub(crate) async fn run(config: &Config, args: ExportAllArgs, output: &Output) -> Result<ExitCode, CliError> {
     let ExportAllArgs { namespaces, output: file, forgotten, vectors } = args;
     let options = ExportOptions { namespaces, forgotten, vectors };
-    with_session(config, async |session| match &file {
+    with_session(config, async |session| match file_of(file.as_deref()) {
         Some(file) => to_file(&session.htm(), options, file, output).await,
         None => to_stdout(&session.htm(), options, output).await,
     })
@@ -45,7 +45,7 @@ async fn to_stdout(htm: &Htm, options: ExportOptions, output: &Output) -> Result
         Ok((memories, _)) => output.aside(&format!("{} exported", count(memories, "memory"))),
         // A reader that has gone away (`| head`) is no error.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-        Err(error) => return Err(CliError::io("standard output cannot be written")(error)),
+        Err(error) => return Err(unwritable(&error)),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -27,7 +27,7 @@ pub(super) async fn export(
     args: &ExportArgs,
     output: &Output,
 ) -> Result<(), CliError> {
-    let file = args.output.as_deref();
+    let file = destination::file_of(args.output.as_deref());
     let format = args.format.or_else(|| file.and_then(by_name)).unwrap_or(DocumentFormat::Json);
     let document = ontology.export().await?;
     write(file, format, &print(&document, format)?, document.tags.len(), output)

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::exchange;
 use crate::args::{TreeArgs, TreeFormat};
+use crate::destination::file_of;
 use crate::drawing;
 use crate::error::CliError;
 use crate::output::Output;
@@ -22,7 +23,7 @@ pub(super) async fn tree(ontology: &Ontology<'_>, args: &TreeArgs, output: &Outp
     let leaf = |it: TagUse| TagTree::new(it.tag, it.description, it.nodes, it.total);
     let mut roots = TagTree::grow(ontology.list(args.root.as_deref()).await?.into_iter().map(leaf));
     TagTree::trim(&mut roots, args.depth.into(), args.min_count.into());
-    let file = args.output.as_deref();
+    let file = file_of(args.output.as_deref());
     let format = args.format.or_else(|| file.and_then(by_name)).unwrap_or(match output.is_json() {
         true => TreeFormat::Json,
         false => TreeFormat::Text,
