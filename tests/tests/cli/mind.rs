@@ -86,6 +86,10 @@ async fn a_robot_has_a_budget_of_its_own() {
     assert!(answer.succeeds().contains("evicted for it"), "{answer:?}");
     let large = sandbox.htm(&["remember", "--robot", "ada", &"ledger ".repeat(40)]).await;
     assert!(large.succeeds().contains("is larger than its working memory of 30"), "{large:?}");
+    let node = sandbox.remember(&[&"ledger ".repeat(41)]).await;
+    let refused = sandbox.htm(&["memory", "add", &node, "--robot", "ada"]).await;
+    let said = refused.fails(2, "node_oversized");
+    assert!(said.contains(&format!("node {node} has ")) && said.contains("htm robots set ada"), "{said}");
     sandbox.remember(&["--robot", "bob", "Mara prefers tabs."]).await;
     assert_eq!(working_memory(&sandbox, "bob").await["stats"]["max_tokens"], 1000);
     let shown = sandbox.htm(&["robots", "show", "ada"]).await;

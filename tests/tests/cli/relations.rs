@@ -29,7 +29,9 @@ async fn a_superseded_memory_for_people_and_programs() {
         (&listed["related"][0]["node"], &listed["related"][0]["by"]),
         (&2.into(), &"superseded_by".into())
     );
-    let listed = filtered(sandbox.htm(&["related", "1"]).await.succeeds());
+    let elsewhere = ["related", "1", "--namespace", "elsewhere"];
+    sandbox.htm(&elsewhere).await.fails(2, "node_not_found");
+    let listed = filtered(sandbox.htm(&["related", "1", "--namespace", "default"]).await.succeeds());
     assert!(listed.contains("superseded_by") && listed.contains("the vendor certified 18; by "), "{listed}");
     assert!(listed.contains("contradicts") && listed.contains("not searched: near-duplicates"), "{listed}");
 

@@ -14,6 +14,9 @@ Examples:
 pub(crate) struct FeedbackArgs {
     /// The id of the recall, or `last`: the last one of this robot
     pub(crate) recall: String,
+    /// The namespace of the recall; `last` is the last one in it. Default: any
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
     /// The ids of the used memories
     #[arg(long, value_name = "NODE,…", value_delimiter = ',', required_unless_present = "useless")]
     pub(crate) used: Vec<NodeId>,

@@ -56,6 +56,9 @@ Examples:
 pub(crate) struct RelatedArgs {
     /// The node's id
     pub(crate) node: NodeId,
+    /// Its namespace; a memory of another one is not found
+    #[arg(long, value_name = "N")]
+    pub(crate) namespace: Option<String>,
     /// Only in this way: supersedes, superseded_by, contradicts, near_duplicate or shared_tags
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<RelatedBy>,

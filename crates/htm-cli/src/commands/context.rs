@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::process::ExitCode;
 
 use console::style;
+use htm_core::error::codes::NODE_OVERSIZED;
 use htm_core::working_memory::Entry;
 use htm_core::{
     ContextHeader, ContextOptions, Filter, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized,
@@ -126,8 +127,14 @@ pub(crate) async fn memory(
             });
         }
         MemoryCommand::Add(args) => {
-            let add = async |_: &Htm, robot: &Robot, _| Ok(robot.add(&args.nodes).await?);
-            let intake = with_robot(config, &args.whose, false, add).await?;
+            let add = async |_: &Htm, robot: &Robot, _| {
+                let intake = robot.add(&args.nodes).await?;
+                Ok((intake, robot.working_memory_stats().max_tokens))
+            };
+            let (intake, max_tokens) = with_robot(config, &args.whose, false, add).await?;
+            if args.nodes.iter().all(|node| intake.oversized.iter().any(|it| it.node == *node)) {
+                return Err(oversized(&intake, max_tokens, names(config, &args.whose).1));
+            }
             output.value(&intake, || describe_intake(&args.nodes, &intake));
         }
         MemoryCommand::Touch(args) => {
@@ -149,6 +156,16 @@ pub(crate) async fn memory(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The error of nodes of which none fits into a robot's working memory.
+fn oversized(intake: &Intake, max_tokens: usize, robot: &str) -> CliError {
+    let of_one = |it: &Oversized| format!("node {} has {}", it.node, count(it.tokens, "token"));
+    let nodes: Vec<String> = intake.oversized.iter().map(of_one).collect();
+    let message = format!("{}: more than the {max_tokens} that the working memory holds", nodes.join(", "));
+    CliError::new(NODE_OVERSIZED, message).with_hint(format!(
+        "it stays in long-term memory; give the robot room (`htm robots set {robot} --max-tokens N`), or split the text"
+    ))
 }
 
 /// Applies `each` to the nodes, and reports those that are not in the working memory.

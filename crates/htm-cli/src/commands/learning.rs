@@ -11,7 +11,7 @@ use htm_runtime::config::Config;
 use crate::args::{
     FeedbackArgs, LearningCommand, LearningOnArgs, RankingCommand, ShowRankingArgs, TryRankingArgs,
 };
-use crate::commands::session::with_htm;
+use crate::commands::session::{with_htm, within};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
@@ -23,7 +23,9 @@ pub(crate) async fn feedback(
     let feedback = Feedback { used: args.used, useless: args.useless };
     // Invalid input is rejected before a server is started for it.
     feedback.validate()?;
-    let receipt = with_htm(config, async |htm| htm.feedback(&args.recall, &feedback).await).await?;
+    let judge =
+        async |htm: &Htm| within(htm, args.namespace.as_deref())?.feedback(&args.recall, &feedback).await;
+    let receipt = with_htm(config, judge).await?;
     output.value(&receipt, || describe_receipt(&receipt));
     Ok(ExitCode::SUCCESS)
 }

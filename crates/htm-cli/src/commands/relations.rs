@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use htm_core::{Caller, Node, Related, RelatedBy, RelatedNode, Relation, Zone};
+use htm_core::{Caller, Htm, Node, Related, RelatedBy, RelatedNode, Relation, Zone};
 use htm_runtime::config::Config;
 
 use crate::args::{RelateArgs, RelatedArgs, RelationArgs, UnrelateArgs};
-use crate::commands::session::with_htm;
+use crate::commands::session::{with_htm, within};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
 
@@ -39,7 +39,11 @@ pub(crate) async fn related(
     args: RelatedArgs,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let found = with_htm(config, async |htm| htm.related(args.node, args.kind, args.limit).await).await?;
+    let related = async |htm: &Htm| {
+        let htm = within(htm, args.namespace.as_deref())?;
+        htm.related(args.node, args.kind, args.limit).await
+    };
+    let found = with_htm(config, related).await?;
     output.value(&found, || describe_related(&found, &config.time.settings().zone));
     Ok(ExitCode::SUCCESS)
 }

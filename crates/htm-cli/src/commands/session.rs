@@ -17,6 +17,11 @@ pub(crate) async fn with_session<T>(
     result
 }
 
+/// A handle for a namespace alone, if one is named.
+pub(crate) fn within(htm: &Htm, namespace: Option<&str>) -> htm_core::Result<Htm> {
+    namespace.map_or_else(|| Ok(htm.clone()), |namespace| htm.within([namespace]))
+}
+
 /// [`with_session`], for work by the library alone.
 pub(crate) async fn with_htm<T>(
     config: &Config,
