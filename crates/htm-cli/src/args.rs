@@ -77,7 +77,7 @@ pub(crate) use self::way::WayArgs;
     version,
     max_term_width = 110,
     after_help = "Examples:
-  htm remember --tag database:postgresql \"We chose PostgreSQL 17.2 for the ledger.\"
+  htm remember --tag database:postgresql \"We chose PostgreSQL 17.2.\"
   htm recall \"which database did we choose?\"
   htm context --budget 4000 \"which database did we choose?\" > prompt.txt
   htm up                       the private PostgreSQL, the workers and HTTP, until Ctrl-C
@@ -211,15 +211,16 @@ pub(crate) enum Command {
 #[derive(Args, Clone, Serialize, Deserialize)]
 #[command(
     after_help = "A text without a key, time, speaker or session is stored once (memory.deduplicate). Remembering it \
-again is counted and adds its tags; importance, source and metadata stay.
+again is counted and adds its tags; importance, source and metadata stay. With a key, the same \
+text again writes nothing (`htm edit` changes the memory), and another text is refused.
 
 Examples:
   htm remember \"Mara prefers tabs.\"
   htm remember --robot architect --key adr-7 --importance 8 --tag decision - < adr-7.md
   htm remember --at 2026-03-01 \"The migration ran for four hours.\"
   htm remember --expires 12h \"The staging server is down for the night.\"
-  htm remember --type decision --metadata '{\"ticket\": 7}' \"Billing moves to Postgres.\"
-  htm remember --session standup-12 --seq 3 --speaker Mara \"Billing moves on Monday.\""
+  htm remember --type decision --metadata '{\"ticket\": 7}' \"Billing moves.\"
+  htm remember --session standup-12 --seq 3 --speaker Mara \"Billing moves.\""
 )]
 pub(crate) struct RememberArgs {
     /// The text; `-` reads standard input, without its last line break
@@ -275,14 +276,14 @@ pub(crate) struct RememberArgs {
 #[command(after_help = "Examples:
   htm recall \"which database did we choose?\"
   htm recall --namespace atlas --timeframe 2026-03-01..2026-04-01 --tag database migration
-  htm recall --namespace atlas --namespace home --robot architect --robot reviewer \"what is left to do?\"
+  htm recall --namespace atlas --namespace home --robot ada \"what is left?\"
   htm recall --as ada \"what is left to do?\"              the hits enter ada's working memory
   htm recall --type decision --min-importance 7 \"which database did we choose?\"
   htm recall --boost-tag database --facets \"what slows us down?\"
   htm recall --timeframe \"last 3 days\" migration
   htm recall --order-by similarity=0.6,recency=0.4 \"what did Mara say?\"
   htm recall --timeframe auto \"what did we decide last week about billing\"
-  htm recall --rerank --fold --diversity 0.3 \"what did we learn from the outage?\"
+  htm recall --rerank --fold --diversity 0.3 \"what did the outage teach us?\"
   htm recall --strategy fulltext --limit 5 --json \"PostgreSQL 17.2\"
   htm recall --as-of 2026-03-01 \"which database did we choose?\"
   htm recall --strategy auto --snippets '\"night watch\" castle* -draft'

@@ -13,7 +13,7 @@ Examples:
   htm context --budget 4000 \"which database did we choose?\"
   htm context --as architect --order recent --header > prompt.txt
   htm context --as architect --type decision --min-importance 7
-  htm context --separator '\\n---\\n' --limit 50 \"the billing migration\" | wl-copy")]
+  htm context --separator '\\n---\\n' --limit 50 \"the migration\" > prompt.txt")]
 pub(crate) struct ContextArgs {
     /// A query to recall first. Filters limit both the recall and the context
     #[arg(num_args = 0..)]

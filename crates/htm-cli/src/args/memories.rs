@@ -46,7 +46,7 @@ found by its old embedding until the new one is ready.
 Examples:
   htm edit 7 \"We chose PostgreSQL 18 for the ledger.\"
   htm edit 7 --importance 9 --tag decision --untag draft
-  htm edit --key adr-7 --expect 1 - < adr-7.md"
+  htm edit --key adr-7 --robot architect --expect 1 - < adr-7.md"
 )]
 pub(crate) struct EditArgs {
     /// The node's id (unless --key is given), then the new text; `-` reads standard input, without its last

@@ -190,7 +190,7 @@ waits for it and prints how many memories fit each tag and how many fit none.
 
 Examples:
   htm tags split database database:postgresql database:sqlite --yes
-  htm tags split work \"work:meeting=What was said in meetings\" \"work:task=What is to be done\" --yes"
+  htm tags split work \"work:meeting=What was said\" \"work:task=To be done\" --yes"
 )]
 pub(crate) struct SplitTagArgs {
     /// The tag
