@@ -2,7 +2,9 @@
 
 use futures::future::join_all;
 use htm_core::provider::{CALLER, ModelName};
-use htm_core::{Caller, Confirmation, ExportOptions, Htm, Memory, NamespaceQuery, NodeId, Quota};
+use htm_core::{
+    Caller, Confirmation, ExportOptions, Htm, Memory, NamespaceQuery, NodeId, Outcome, Quota, Receipt,
+};
 use htm_tests::{Plans, TestDatabase, explained};
 
 async fn filled(htm: &Htm) {
@@ -216,4 +218,48 @@ async fn writers_that_wait_for_a_count_share_it_and_its_room() {
     let refused: Vec<&str> = written.iter().filter_map(|it| Some(it.as_ref().err()?.code())).collect();
     assert_eq!(refused, ["quota_exceeded"; 4]);
     assert_eq!(db.count("select count(*) from htm.nodes").await, 5);
+}
+
+#[tokio::test]
+async fn what_exists_already_needs_no_room() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let fact = || Memory::new("Mara prefers tabs.");
+    let line = || Memory::new("The ledger needs 40 GB.").key("note-1");
+    let code = |result: htm_core::Result<Receipt>| result.err().map_or("ok", |error| error.code());
+    let two = Quota { max_memories: Some(2), ..Quota::default() };
+    htm.set_quota(None, two).await.unwrap();
+    // A batch has both of them twice, and is written twice.
+    let outcomes = async || -> Vec<Outcome> {
+        let results = htm.remember_many(&[fact(), line(), fact(), line()]).await.unwrap();
+        results.into_iter().map(|result| result.unwrap().outcome).collect()
+    };
+    let (written, repeated, existing) = (Outcome::Written, Outcome::Repeated, Outcome::Existing);
+    assert_eq!(outcomes().await, [written, written, repeated, existing]);
+    assert_eq!(outcomes().await, [repeated, existing, repeated, existing]);
+    let bytes = db.count("select sum(octet_length(content))::bigint from htm.nodes").await;
+    let within = htm.within([htm.settings().namespace.clone()]).unwrap();
+    for quota in [two, Quota { max_bytes: Some(bytes), ..Quota::default() }] {
+        htm.set_quota(None, quota).await.unwrap();
+        for htm in [&htm, &within] {
+            assert_eq!(code(htm.remember(fact().robot("zoe")).await), "ok");
+            assert_eq!(code(htm.remember(fact().tag("style:tabs".parse().unwrap())).await), "ok");
+            assert_eq!(code(htm.remember(line()).await), "ok");
+            assert_eq!(code(htm.remember(Memory::new("another").key("note-1")).await), "key_taken");
+            assert_eq!(code(htm.remember(Memory::new("another")).await), "quota_exceeded");
+            // A speaker makes it an event of its own.
+            let said = Memory { speaker: Some("Mara".into()), ..fact() };
+            assert_eq!(code(htm.remember(said).await), "quota_exceeded");
+        }
+        let mut tx = db.pool.begin().await.unwrap();
+        drop(htm.remember_in_tx(&mut tx, fact()).await.unwrap());
+        tx.commit().await.unwrap();
+    }
+    // Nothing of it was counted.
+    htm.set_quota(None, Quota { max_memories: Some(3), ..Quota::default() }).await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(code(htm.remember(fact()).await), "ok");
+    }
+    let both = htm.remember_many(&[Memory::new("a third"), Memory::new("a fourth")]).await.unwrap();
+    assert_eq!(both.into_iter().map(code).collect::<Vec<_>>(), ["ok", "quota_exceeded"]);
 }

@@ -1,7 +1,7 @@
 //! Settings and members in an export: whose are exported, and what an import leaves as it is.
 
 use htm_core::providers::LimitChanges;
-use htm_core::{FieldChange, GroupRole, JoinOptions, LearningSettings, Quota};
+use htm_core::{FieldChange, GroupRole, JoinOptions, LearningSettings, Memory, Quota};
 use htm_tests::TestDatabase;
 use serde_json::Value;
 
@@ -69,6 +69,14 @@ async fn settings_that_are_there_stay_and_a_quota_comes_after_its_memories() {
     let results = import(&to.htm(), &exported).await;
     assert_eq!(results.iter().filter(|it| **it == Err("quota_exceeded")).count(), 3);
     assert_eq!(to.count("select count(*) from htm.nodes where namespace = 'atlas'").await, 2);
+    // Nor does a text that was remembered here by itself.
+    let one = Quota { max_memories: Some(1), max_bytes: None, ..Quota::default() };
+    let to = TestDatabase::new().await;
+    let htm = to.htm();
+    htm.remember(Memory::new("Mara prefers tabs.").namespace("atlas")).await.unwrap();
+    htm.set_quota(Some("atlas"), one).await.unwrap();
+    let results = import(&htm, &exported).await;
+    assert_eq!(results.iter().filter(|it| **it == Err("quota_exceeded")).count(), 4);
 }
 
 #[tokio::test]

@@ -3,10 +3,13 @@
 //! A namespace without a quota costs nothing. One with a quota is counted again every few seconds, and each handle adds
 //! its own writes in between. So a namespace can exceed its quota by the writes of other processes in that time.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::api::htm::Htm;
-use crate::model::error::Result;
+use crate::model::error::{Result, codes};
 use crate::model::quota::{Quota, QuotaUse, counting};
 use crate::store::connections::{Db, Held};
+use crate::store::nodes::{self, DuplicateScope, Unique};
 use crate::store::quotas as store;
 
 impl Htm {
@@ -44,8 +47,8 @@ impl Htm {
     }
 
     /// Whether a namespace has a quota, to within a few seconds.
-    pub(crate) async fn is_limited(&self, namespace: &str) -> Result<bool> {
-        self.rooms().is_limited(Db::Pool(self.pool()), namespace).await
+    pub(crate) async fn is_limited(&self, held: &mut Held<'_>, namespace: &str) -> Result<bool> {
+        self.rooms().is_limited(Db::held_or(held, self.pool()), namespace).await
     }
 
     /// The quotas of requests that count a caller that sees these namespaces (`tenant-7/*` for all below `tenant-7`): those
@@ -71,6 +74,55 @@ impl Htm {
         let less = QuotaUse { memories: -(memories as i64), bytes: -bytes };
         // A namespace that has more than its quota gets no room.
         let _ = self.rooms().take(Db::held_or(held, self.pool()), namespace, less).await;
+    }
+
+    /// Refuses those of some memories for which the quotas of their namespaces have no room, and counts the others. One
+    /// that exists already adds nothing and needs no room, nor does one that is the same as another of them. One that is
+    /// forgotten before it is written again is counted a few seconds later.
+    pub(crate) async fn make_rooms(
+        &self,
+        held: &mut Held<'_>,
+        memories: &[Unique<'_>],
+    ) -> Result<Vec<Result<()>>> {
+        let mut limited = HashMap::new();
+        for it in memories {
+            if !limited.contains_key(it.namespace) {
+                limited.insert(it.namespace, self.is_limited(held, it.namespace).await?);
+            }
+        }
+        if limited.values().all(|limited| !limited) {
+            return Ok(memories.iter().map(|_| Ok(())).collect());
+        }
+        let keys: Vec<(&str, &str)> =
+            memories.iter().filter_map(|it| Some((it.namespace, it.key?))).collect();
+        let holders = nodes::by_keys(Db::held_or(held, self.pool()), &keys).await?;
+        let same = nodes::same_content(Db::held_or(held, self.pool()), memories).await?;
+        let mut counted = HashSet::new();
+        let mut admitted = Vec::new();
+        for (it, same) in memories.iter().zip(same) {
+            let key = it.key.map(|key| (it.namespace, key, None));
+            let content = it.scope.map(|scope| {
+                let robot = if scope == DuplicateScope::Robot { it.robot } else { "" };
+                (it.namespace, robot, Some(it.content_hash))
+            });
+            let marks = [key, content];
+            let has_key =
+                it.key.is_some_and(|key| holders.contains_key(&(it.namespace.to_owned(), key.to_owned())));
+            let is_repeated = marks.iter().flatten().any(|mark| counted.contains(mark));
+            if !limited[it.namespace] || has_key || same.is_some() || is_repeated {
+                admitted.push(Ok(()));
+                continue;
+            }
+            match self.make_room(held, it.namespace, 1, it.bytes).await {
+                Ok(()) => {
+                    counted.extend(marks.into_iter().flatten());
+                    admitted.push(Ok(()));
+                }
+                Err(error) if error.is(codes::QUOTA_EXCEEDED) => admitted.push(Err(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(admitted)
     }
 
     /// Refuses a text for which the quota of its namespace has no room, and counts it otherwise.

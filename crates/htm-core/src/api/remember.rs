@@ -20,7 +20,7 @@ use crate::store::again::{ATTEMPTS, met_another};
 use crate::store::connections::{Db, Held};
 use crate::store::expiry::{self, Wanted};
 use crate::store::jobs;
-use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode};
+use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode, Unique};
 use crate::store::{priorities, robots, statistics, tags};
 
 /// The errors of some memories, at their places, and the others, ready to be written.
@@ -187,13 +187,23 @@ impl Htm {
             }
             refused => refused,
         };
-        let (mut results, mut accepted) = (Vec::new(), Vec::new());
+        let (mut results, mut fitting) = (Vec::new(), Vec::new());
         for memory in memories {
-            let fitting = match prepare(memory) {
-                Ok(node) => self.admit_new(held, &node).await.map(|()| node),
+            let fit = match prepare(memory) {
+                Ok(node) => self.admit_vectors(held, node.memory).await.map(|()| node),
                 Err(error) => Err(error),
             };
-            results.push(fitting.map(|node| accepted.push(node)).err().map(Err));
+            results.push(fit.map(|node| fitting.push(node)).err().map(Err));
+        }
+        let unique: Vec<Unique<'_>> = fitting.iter().map(NewNode::unique).collect();
+        let rooms = self.make_rooms(held, &unique).await?;
+        let mut accepted = Vec::new();
+        let places = results.iter_mut().filter(|result| result.is_none());
+        for ((place, node), room) in places.zip(fitting).zip(rooms) {
+            match room {
+                Ok(()) => accepted.push(node),
+                Err(error) => *place = Some(Err(error)),
+            }
         }
         Ok((results, accepted))
     }
@@ -210,7 +220,7 @@ impl Htm {
             return Err(language_unknown(node.language));
         }
         self.admit_vectors(held, node.memory).await?;
-        self.make_room(held, node.namespace, 1, node.memory.content.len()).await
+        self.make_rooms(held, &[node.unique()]).await?.remove(0)
     }
 
     /// Fills in the results of what was written, in their order.

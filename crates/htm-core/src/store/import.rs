@@ -12,7 +12,7 @@ use sqlx::types::Json;
 
 use super::connections::Connections;
 use super::named::sql;
-use super::nodes::DuplicateScope;
+use super::nodes::{DuplicateScope, Unique};
 use super::{relations, tag_changes};
 use crate::model::error::Result;
 use crate::model::export::{SavedGroup, SavedMemory, SavedRelation, SavedRevision, SavedRobot};
@@ -29,6 +29,19 @@ pub(crate) struct NewSaved<'a> {
     pub(crate) token_count: i32,
     /// SHA-256 of its first text.
     pub(crate) first_hash: [u8; 32],
+}
+
+impl<'a> NewSaved<'a> {
+    pub(crate) fn unique(&self) -> Unique<'a> {
+        Unique {
+            namespace: &self.saved.ns,
+            robot: &self.saved.robot,
+            key: self.saved.id.as_deref(),
+            content_hash: self.content_hash,
+            scope: scope(self.saved),
+            bytes: self.saved.text.len(),
+        }
+    }
 }
 
 /// Inserts a robot, with a new identity if another robot has its own; false if the name exists.
@@ -243,11 +256,11 @@ pub(crate) async fn known(
     Ok(known)
 }
 
-fn scope(saved: &SavedMemory) -> Option<i64> {
+fn scope(saved: &SavedMemory) -> Option<DuplicateScope> {
     match saved.unique_in {
         None | Some(Deduplicate::Off) => None,
-        Some(Deduplicate::Namespace) => Some(DuplicateScope::Namespace.as_parameter()),
-        Some(Deduplicate::Robot) => Some(DuplicateScope::Robot.as_parameter()),
+        Some(Deduplicate::Namespace) => Some(DuplicateScope::Namespace),
+        Some(Deduplicate::Robot) => Some(DuplicateScope::Robot),
     }
 }
 
@@ -287,41 +300,12 @@ pub(crate) async fn insert_in_tx(
         .bind("reasons", each(items, reason))?
         .bind("expiries", each(items, |it| it.expires_at))?
         .bind("ttls", each(items, |it| it.ttl_seconds))?
-        .bind("scopes", each(items, scope))?
+        .bind("scopes", each(items, |it| scope(it).map(DuplicateScope::as_parameter)))?
         .bind("token_encoding", token_encoding)?
         .fetch_all(connection)
         .await?;
     let mut ids = vec![None; items.len()];
     for (ord, id) in written {
-        ids[ord as usize - 1] = Some(id);
-    }
-    Ok(ids)
-}
-
-/// The live nodes that have the same content in the same scope.
-pub(crate) async fn same_content(
-    connection: &mut PgConnection,
-    items: &[&NewSaved<'_>],
-) -> Result<Vec<Option<NodeId>>> {
-    let rows: Vec<(i64, NodeId)> = sql!(
-        "select u.ord, n.id
-           from unnest(:namespaces::text[], :robots::text[], :hashes::bytea[], :scopes::bigint[]) with ordinality
-                as u(namespace, robot, content_hash, scope, ord)
-           join htm.robots r on r.namespace = u.namespace and r.name = u.robot
-          cross join lateral (select m.id from htm.nodes m
-                               where m.namespace = u.namespace and m.content_hash = u.content_hash
-                                 and m.duplicate_scope = case u.scope when -1 then r.id else u.scope end
-                                 and m.deleted_at is null
-                               limit 1) n"
-    )
-    .bind("namespaces", items.iter().map(|it| it.saved.ns.as_str()).collect::<Vec<_>>())?
-    .bind("robots", items.iter().map(|it| it.saved.robot.as_str()).collect::<Vec<_>>())?
-    .bind("hashes", items.iter().map(|it| it.content_hash.to_vec()).collect::<Vec<_>>())?
-    .bind("scopes", items.iter().map(|it| scope(it.saved)).collect::<Vec<_>>())?
-    .fetch_all(connection)
-    .await?;
-    let mut ids = vec![None; items.len()];
-    for (ord, id) in rows {
         ids[ord as usize - 1] = Some(id);
     }
     Ok(ids)

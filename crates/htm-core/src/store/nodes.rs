@@ -49,6 +49,31 @@ pub(crate) struct NewNode<'a> {
     pub(crate) priority: i32,
 }
 
+impl<'a> NewNode<'a> {
+    pub(crate) fn unique(&self) -> Unique<'a> {
+        Unique {
+            namespace: self.namespace,
+            robot: self.robot,
+            key: self.memory.key.as_deref(),
+            content_hash: self.content_hash,
+            scope: self.duplicate_scope,
+            bytes: self.memory.content.len(),
+        }
+    }
+}
+
+/// What a memory may have alone: its key, and its content in a scope.
+#[derive(Clone, Copy)]
+pub(crate) struct Unique<'a> {
+    pub(crate) namespace: &'a str,
+    pub(crate) robot: &'a str,
+    pub(crate) key: Option<&'a str>,
+    pub(crate) content_hash: [u8; 32],
+    pub(crate) scope: Option<DuplicateScope>,
+    /// The length of the content.
+    pub(crate) bytes: usize,
+}
+
 /// The scope in which a content is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DuplicateScope {
@@ -218,9 +243,12 @@ pub(crate) struct Holder {
 
 /// The live nodes with these keys.
 pub(crate) async fn by_keys(
-    connection: &mut PgConnection,
+    db: impl Into<Db<'_>>,
     keys: &[(&str, &str)],
 ) -> Result<HashMap<(String, String), Holder>> {
+    if keys.is_empty() {
+        return Ok(HashMap::new());
+    }
     let (namespaces, names): (Vec<&str>, Vec<&str>) = keys.iter().copied().unzip();
     let rows: Vec<(String, String, NodeId, i32, Vec<u8>)> = sql!(
         "select n.namespace, n.key, n.id, n.revision, n.content_hash
@@ -229,12 +257,47 @@ pub(crate) async fn by_keys(
     )
     .bind("namespaces", namespaces)?
     .bind("keys", names)?
-    .fetch_all(connection)
+    .fetch_all(db)
     .await?;
     let holder = |(namespace, key, node, revision, content_hash)| {
         ((namespace, key), Holder { node, revision, content_hash })
     };
     Ok(rows.into_iter().map(holder).collect())
+}
+
+/// The live nodes that have the same content in the same scope.
+pub(crate) async fn same_content(
+    db: impl Into<Db<'_>>,
+    memories: &[Unique<'_>],
+) -> Result<Vec<Option<NodeId>>> {
+    let mut ids = vec![None; memories.len()];
+    if memories.iter().all(|it| it.scope.is_none()) {
+        return Ok(ids);
+    }
+    let rows: Vec<(i64, NodeId)> = sql!(
+        "select u.ord, n.id
+           from unnest(:namespaces::text[], :robots::text[], :hashes::bytea[], :scopes::bigint[]) with ordinality
+                as u(namespace, robot, content_hash, scope, ord)
+           left join htm.robots r on r.namespace = u.namespace and r.name = u.robot
+          cross join lateral (select m.id from htm.nodes m
+                               where m.namespace = u.namespace and m.content_hash = u.content_hash
+                                 and m.duplicate_scope = case u.scope when -1 then r.id else u.scope end
+                                 and m.deleted_at is null
+                               limit 1) n"
+    )
+    .bind("namespaces", memories.iter().map(|it| it.namespace).collect::<Vec<_>>())?
+    .bind("robots", memories.iter().map(|it| it.robot).collect::<Vec<_>>())?
+    .bind("hashes", memories.iter().map(|it| it.content_hash.to_vec()).collect::<Vec<_>>())?
+    .bind(
+        "scopes",
+        memories.iter().map(|it| it.scope.map(DuplicateScope::as_parameter)).collect::<Vec<_>>(),
+    )?
+    .fetch_all(db)
+    .await?;
+    for (ord, id) in rows {
+        ids[ord as usize - 1] = Some(id);
+    }
+    Ok(ids)
 }
 
 /// The first of the nodes that is outside of these namespaces, if any.

@@ -1,6 +1,6 @@
 //! Memories of an export, written in one transaction with all that belongs to them.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
@@ -226,40 +226,39 @@ impl SavedChunk {
     }
 }
 
-/// The memories that have room, and the places and errors of the others. Existing and forgotten memories need no room.
+/// The memories that have room, and the errors of the others by their places. Existing and forgotten memories need no
+/// room.
 async fn with_room<'a>(
     htm: &Htm,
     items: Vec<NewSaved<'a>>,
     written: &Written,
-) -> Result<(Vec<NewSaved<'a>>, Vec<(usize, Error)>)> {
+) -> Result<(Vec<NewSaved<'a>>, BTreeMap<usize, Error>)> {
     let mut limited: HashMap<&str, bool> = HashMap::new();
     for NewSaved { saved, .. } in &items {
         if !limited.contains_key(saved.ns.as_str()) {
-            limited.insert(&saved.ns, htm.is_limited(&saved.ns).await?);
+            limited.insert(&saved.ns, htm.is_limited(&mut None, &saved.ns).await?);
         }
     }
     let needs = |it: &NewSaved<'_>| limited[it.saved.ns.as_str()] && it.saved.forgotten_at.is_none();
     let counted: Vec<NewSaved<'_>> = items.iter().copied().filter(needs).collect();
     if counted.is_empty() {
-        return Ok((items, Vec::new()));
+        return Ok((items, BTreeMap::new()));
     }
     let known = store::known(&mut *htm.pool().acquire().await?, &counted).await?;
     // Two memories may be the same in all that identifies them.
     let mut claims = written.clone();
-    let (mut fitting, mut refused) = (Vec::new(), Vec::new());
-    for (place, item) in items.into_iter().enumerate() {
-        if needs(&item) && claims.claim(&item, &known).is_none() {
-            match htm.make_room(&mut None, &item.saved.ns, 1, item.saved.text.len()).await {
-                Ok(()) => {}
-                Err(error) if error.is(codes::QUOTA_EXCEEDED) => {
-                    refused.push((place, error));
-                    continue;
-                }
-                Err(error) => return Err(error),
-            }
+    let mut new = Vec::new();
+    for (place, item) in items.iter().enumerate() {
+        if needs(item) && claims.claim(item, &known).is_none() {
+            new.push(place);
         }
-        fitting.push(item);
     }
+    let unique: Vec<nodes::Unique<'_>> = new.iter().map(|place| items[*place].unique()).collect();
+    let admitted = htm.make_rooms(&mut None, &unique).await?;
+    let refused: BTreeMap<usize, Error> =
+        new.into_iter().zip(admitted).filter_map(|(place, room)| Some((place, room.err()?))).collect();
+    let fits = |(place, _): &(usize, NewSaved<'_>)| !refused.contains_key(place);
+    let fitting = items.into_iter().enumerate().filter(fits).map(|(_, item)| item).collect();
     Ok((fitting, refused))
 }
 
@@ -404,7 +403,8 @@ async fn why_left(connection: &mut sqlx::PgConnection, items: &[&NewSaved<'_>]) 
     let keys: Vec<(&str, &str)> =
         items.iter().filter_map(|it| Some((it.saved.ns.as_str(), it.saved.id.as_deref()?))).collect();
     let holders = nodes::by_keys(&mut *connection, &keys).await?;
-    let same = store::same_content(connection, items).await?;
+    let unique: Vec<nodes::Unique<'_>> = items.iter().map(|it| it.unique()).collect();
+    let same = nodes::same_content(connection, &unique).await?;
     let reason = |(item, same): (&&NewSaved<'_>, Option<NodeId>)| {
         let holder = item.saved.id.as_ref().and_then(|key| {
             let holder = holders.get(&(item.saved.ns.clone(), key.clone()))?;
