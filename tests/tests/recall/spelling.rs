@@ -35,6 +35,46 @@ async fn words_that_were_replaced_are_said() {
     }
 }
 
+/// Their stems are further apart than the words.
+#[tokio::test]
+async fn a_letter_of_an_inflected_word_is_corrected() {
+    let db = TestDatabase::new().await;
+    let texts = [
+        "the migration took an hour",
+        "the retention of the backups",
+        "replication was late",
+        "scanning a partition",
+        "it is time to send them",
+    ];
+    let htm = filled(&db, &texts).await;
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (asked, used, text) in [
+            ("migraton", "migration", texts[0]),
+            ("migratxon", "migration", texts[0]),
+            ("migratoin", "migration", texts[0]),
+            ("retenton", "retention", texts[1]),
+            ("replicaton", "replication", texts[2]),
+            ("scannig", "scanning", texts[3]),
+            ("partitiom", "partition", texts[3]),
+        ] {
+            let recalled = htm.recall(&RecallQuery::new(asked).strategy(Strategy::Fulltext)).await.unwrap();
+            let hits: Vec<_> = recalled.hits.iter().map(|hit| hit.node.content.as_str()).collect();
+            assert_eq!(hits, [text], "{asked}, counted {counted}");
+            let corrected: Vec<_> =
+                recalled.corrected.iter().map(|it| (it.asked.as_str(), it.used.as_str())).collect();
+            assert_eq!(corrected, [(asked, used)], "counted {counted}");
+        }
+        // Another first letter, another word, two edits.
+        for other in ["nigration", "senders", "pratitoin"] {
+            let recalled = htm.recall(&RecallQuery::new(other).strategy(Strategy::Fulltext)).await.unwrap();
+            assert!(recalled.corrected.is_empty() && recalled.hits.is_empty(), "{other}, counted {counted}");
+        }
+    }
+}
+
 /// Words are kept between two counts.
 #[tokio::test]
 async fn words_are_known_anew_when_they_are_counted_and_none_is_told_that_is_gone() {

@@ -355,7 +355,7 @@ class Correction(BaseModel):
     """
     used: str
     """
-    The replacement: the word with two letters swapped, or the most similar stem.
+    The replacement: the word with one edit, or the most similar stem.
     """
 
 

@@ -435,7 +435,7 @@ export interface Conversation {
 export interface Correction {
   /** The word of the query. */
   asked: string;
-  /** The replacement: the word with two letters swapped, or the most similar stem. */
+  /** The replacement: the word with one edit, or the most similar stem. */
   used: string;
 }
 

@@ -1,6 +1,6 @@
 //! Spell correction: unknown words, and the known words that were meant.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::model::tokens::TokenEncoding;
@@ -23,15 +23,38 @@ const NODES: f64 = 5_000.0;
 pub(crate) struct Typed {
     pub(crate) word: String,
     pub(crate) stems: Vec<String>,
-    /// Its variants with two letters swapped, each with its stem.
-    pub(crate) swapped: Vec<(String, String)>,
+    /// Its [variants], each with its stem.
+    pub(crate) variants: Vec<(String, String)>,
 }
 
 impl Typed {
-    /// The lexemes of its variants with two letters swapped.
-    pub(crate) fn swapped_stems(&self) -> impl Iterator<Item = &str> {
-        self.swapped.iter().map(|(_, stem)| stem.as_str())
+    /// The word and its variants with their stems. Words that a language drops have none.
+    pub(crate) fn new(word: String, variants: Vec<String>, stems: &HashMap<String, Vec<String>>) -> Self {
+        let of = |word: &str| stems.get(word).cloned().unwrap_or_default();
+        let stemmed = |variant: String| of(&variant).into_iter().map(move |stem| (variant.clone(), stem));
+        Self { stems: of(&word), variants: variants.into_iter().flat_map(stemmed).collect(), word }
     }
+
+    /// Whether a stem is one edit from one of the word.
+    fn is_near(&self, lexeme: &str) -> bool {
+        self.stems.iter().any(|stem| strsim::osa_distance(stem, lexeme) <= 1)
+    }
+}
+
+/// The first letters of the lexemes that unknown words may mean, each with the fewest and the most letters of these.
+pub(crate) fn lengths(typed: &[Typed]) -> BTreeMap<char, (usize, usize)> {
+    let mut lengths = BTreeMap::new();
+    for typed in typed {
+        let stems = typed.stems.iter().map(|stem| (stem, 2));
+        let variants = typed.variants.iter().map(|(_, stem)| (stem, 0));
+        for (stem, edits) in stems.chain(variants) {
+            let (Some(first), letters) = (first_letter(stem), stem.chars().count()) else { continue };
+            let (shortest, longest) = lengths.entry(first).or_insert((letters, letters));
+            *shortest = letters.saturating_sub(edits).min(*shortest);
+            *longest = (letters + edits).max(*longest);
+        }
+    }
+    lengths
 }
 
 /// Known lexemes, each with the number of nodes that contain it.
@@ -107,17 +130,33 @@ fn split(name: &str, are_apart: impl Fn(char, char) -> bool) -> Vec<&str> {
     pieces
 }
 
-/// The variants of a word with two adjacent letters swapped. The first letter stays.
-pub(crate) fn swaps(word: &str) -> Vec<String> {
+/// The variants of a word with two adjacent letters swapped, and those of an ASCII word with one letter lost, mistaken or
+/// added. The first letter stays.
+pub(crate) fn variants(word: &str) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
-    (1..letters.len().saturating_sub(1))
-        .filter(|&at| letters[at] != letters[at + 1])
-        .map(|at| {
-            let mut letters = letters.clone();
-            letters.swap(at, at + 1);
-            letters.into_iter().collect()
-        })
-        .collect()
+    let with = |from: usize, to: usize, by: &[char]| -> String {
+        letters[..from].iter().chain(by).chain(&letters[to..]).collect()
+    };
+    let swaps = 1..letters.len().saturating_sub(1);
+    let mut variants: Vec<String> =
+        swaps.map(|at| with(at, at + 2, &[letters[at + 1], letters[at]])).collect();
+    if word.is_ascii() {
+        for at in 1..letters.len() {
+            variants.push(with(at, at + 1, &[]));
+            variants.extend(('a'..='z').map(|letter| with(at, at + 1, &[letter])));
+        }
+        for at in 1..=letters.len() {
+            variants.extend(('a'..='z').map(|letter| with(at, at, &[letter])));
+        }
+    }
+    let mut seen = HashSet::from([word.to_owned()]);
+    variants.retain(|variant| seen.insert(variant.clone()));
+    variants
+}
+
+/// Whether a variant of a word has two of its letters swapped, which is two edits of single letters.
+fn is_swapped(word: &str, variant: &str) -> bool {
+    strsim::levenshtein(word, variant) == 2
 }
 
 /// The first letter of a lexeme.
@@ -125,42 +164,89 @@ pub(crate) fn first_letter(lexeme: &str) -> Option<char> {
     lexeme.chars().next()
 }
 
-/// The known word that was meant by an unknown one, in a corpus of `nodes` nodes: one with two letters swapped,
-/// otherwise the nearest within one edit, or two edits for a long word. The nearest has the same first letter and is
-/// not rare in the corpus.
+/// The known word that was meant by an unknown one, in a corpus of `nodes` nodes: a variant with two letters swapped,
+/// otherwise the nearest: another variant, or a stem within two edits of that of a long word. The nearest is not rare in the
+/// corpus.
+///
+/// Variants are compared as words: `migraton` is one letter from `migration` and two from its stem, and `timing`, which is
+/// three letters from `time`, one from its stem. A variant that is no ordinary word must be near by its stem too: `sendeds`
+/// has the stem of `send`, and nobody who types `senders` means it.
 pub(crate) fn meant(typed: &Typed, known: &Vocabulary, nodes: f64) -> Option<Meant> {
-    let swapped = typed.swapped.iter().find_map(|(word, stem)| {
-        let nodes = *known.get(&first_letter(stem)?)?.get(stem)?;
-        Some(Meant { used: word.clone(), lexeme: stem.clone(), nodes })
-    });
-    if swapped.is_some() {
-        return swapped;
+    let nodes_with = |stem: &str| known.get(&first_letter(stem)?)?.get(stem).copied();
+    let variants: Vec<Meant> = typed
+        .variants
+        .iter()
+        .filter_map(|(word, stem)| {
+            Some(Meant { used: word.clone(), lexeme: stem.clone(), nodes: nodes_with(stem)? })
+        })
+        .collect();
+    if let Some(swapped) = variants.iter().find(|it| is_swapped(&typed.word, &it.used)) {
+        return Some(swapped.clone());
     }
-    let is_long = typed.word.chars().count() >= TWO_EDITS;
     let least = 1.0 + (nodes / NODES).floor();
-    let stems: Vec<(&str, usize)> =
-        typed.stems.iter().map(|stem| (stem.as_str(), stem.chars().count())).collect();
+    let may_be_meant = |it: &Meant| it.nodes >= least && it.lexeme.chars().count() + 1 >= SHORTEST;
+    let of_variants = variants.into_iter().filter_map(|it| {
+        let is_ordinary = TokenEncoding::is_ordinary(&it.used);
+        (is_ordinary || typed.is_near(&it.lexeme)).then_some((1, Shown::variant(is_ordinary), it))
+    });
+    of_variants
+        .chain(near_stems(typed, known).into_iter().map(|(edits, it)| (edits, Shown::Stem, it)))
+        .filter(|(_, _, it)| may_be_meant(it))
+        .min_by(|(edits, shown, one), (other_edits, other_shown, other)| {
+            let by_lexeme = edits.cmp(other_edits).then(other.nodes.total_cmp(&one.nodes));
+            let by_word = shown.cmp(other_shown).then_with(|| one.used.cmp(&other.used));
+            by_lexeme.then_with(|| one.lexeme.cmp(&other.lexeme)).then(by_word)
+        })
+        .map(|(_, _, it)| it)
+}
+
+/// The form of a lexeme that is reported, from the best.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    OrdinaryWord,
+    Variant,
+    Stem,
+}
+
+impl Shown {
+    fn variant(is_ordinary: bool) -> Self {
+        if is_ordinary { Self::OrdinaryWord } else { Self::Variant }
+    }
+}
+
+/// The known lexemes within two edits of a long stem, with their distances. Of a word that is not ASCII, whose variants are
+/// not made, also those within one edit of a short stem.
+fn near_stems(typed: &Typed, known: &Vocabulary) -> Vec<(usize, Meant)> {
+    let is_long = typed.word.chars().count() >= TWO_EDITS;
+    let most = |letters: usize| match is_long && letters >= LONG_STEM {
+        true => Some(2),
+        false => (!typed.word.is_ascii()).then_some(1),
+    };
+    let stems: Vec<(&str, usize, usize)> = typed
+        .stems
+        .iter()
+        .map(|stem| (stem.as_str(), stem.chars().count()))
+        .filter_map(|(stem, letters)| Some((stem, letters, most(letters)?)))
+        .collect();
     let distance = |lexeme: &str| {
         let letters = lexeme.chars().count();
-        let edits = stems.iter().filter_map(|(stem, stem_letters)| {
-            let most = if is_long && *stem_letters >= LONG_STEM { 2 } else { 1 };
+        let edits = stems.iter().filter_map(|(stem, stem_letters, most)| {
             let may_be_near =
-                letters.abs_diff(*stem_letters) <= most && first_letter(stem) == first_letter(lexeme);
-            may_be_near.then(|| strsim::osa_distance(stem, lexeme)).filter(|distance| *distance <= most)
+                letters.abs_diff(*stem_letters) <= *most && first_letter(stem) == first_letter(lexeme);
+            may_be_near.then(|| strsim::osa_distance(stem, lexeme)).filter(|distance| distance <= most)
         });
-        if letters + 1 >= SHORTEST { edits.min() } else { None }
+        edits.min()
     };
-    let firsts: BTreeSet<char> = stems.iter().filter_map(|(stem, _)| first_letter(stem)).collect();
+    let firsts: BTreeSet<char> = stems.iter().filter_map(|(stem, ..)| first_letter(stem)).collect();
     firsts
         .iter()
         .filter_map(|first| known.get(first))
         .flat_map(|words| words.iter())
-        .filter(|(_, nodes)| **nodes >= least)
-        .filter_map(|(lexeme, nodes)| Some((distance(lexeme)?, lexeme, *nodes)))
-        .min_by(|(a, one, in_one), (b, other, in_other)| {
-            a.cmp(b).then(in_other.total_cmp(in_one)).then(one.cmp(other))
+        .filter_map(|(lexeme, nodes)| {
+            let edits = distance(lexeme)?;
+            Some((edits, Meant { used: lexeme.clone(), lexeme: lexeme.clone(), nodes: *nodes }))
         })
-        .map(|(_, lexeme, nodes)| Meant { used: lexeme.clone(), lexeme: lexeme.clone(), nodes })
+        .collect()
 }
 
 #[cfg(test)]
@@ -177,9 +263,17 @@ mod tests {
         by_first_letter(lexemes.iter().map(|lexeme| ((*lexeme).to_owned(), nodes)).collect())
     }
 
+    /// A word whose stem is itself, as are those of its variants.
     fn typed(word: &str) -> Typed {
-        let swapped = swaps(word).into_iter().map(|swap| (swap.clone(), swap)).collect();
-        Typed { word: word.into(), stems: vec![word.into()], swapped }
+        let variants = variants(word).into_iter().map(|variant| (variant.clone(), variant)).collect();
+        Typed { word: word.into(), stems: vec![word.into()], variants }
+    }
+
+    /// A word whose variants have the stems of a list, if they are in it.
+    fn stemmed(word: &str, stem: &str, stems: &[(&str, &str)]) -> Typed {
+        let mut all = HashMap::from([(word.to_owned(), vec![stem.to_owned()])]);
+        all.extend(stems.iter().map(|(word, stem)| ((*word).to_owned(), vec![(*stem).to_owned()])));
+        Typed::new(word.into(), variants(word), &all)
     }
 
     #[test]
@@ -207,6 +301,42 @@ mod tests {
     fn the_letters_of_the_stem_count() {
         let remolding = Typed { stems: vec!["remold".into()], ..typed("remolding") };
         assert!(meant(&remolding, &known(&["record"]), 1_000.0).is_none());
+    }
+
+    #[test]
+    fn inflected_words_are_compared_as_words() {
+        let stems = [("migration", "migrat"), ("migrator", "migrat"), ("scanning", "scan"), ("time", "time")];
+        let known = known(&["migrat", "scan", "time", "send"]);
+        let used = |word: &str, stem: &str| {
+            meant(&stemmed(word, stem, &stems), &known, 1_000.0).map(|meant| (meant.used, meant.lexeme))
+        };
+        let found = |used: &str, lexeme: &str| Some((used.to_owned(), lexeme.to_owned()));
+        // Of two words with one stem, the ordinary one is said.
+        assert_eq!(used("migraton", "migraton"), found("migration", "migrat"));
+        assert_eq!(used("migratxon", "migratxon"), found("migration", "migrat"));
+        assert_eq!(used("scannig", "scannig"), found("scanning", "scan"));
+        // The stems are one letter apart, the words three.
+        assert_eq!(used("timing", "tim"), None);
+        // The variant is no word.
+        let senders = stemmed("senders", "sender", &[("sendeds", "send")]);
+        assert!(meant(&senders, &known, 1_000.0).is_none());
+    }
+
+    #[test]
+    fn words_of_other_letters_are_compared_by_their_stems() {
+        let known = known(&["größ", "städt"]);
+        let meant = |word: &str, stem: &str| meant(&stemmed(word, stem, &[]), &known, 1_000.0);
+        assert_eq!(meant("größxe", "größx").map(|it| it.used), Some("größ".to_owned()));
+        assert_eq!(meant("grössxe", "grössx"), None);
+    }
+
+    #[test]
+    fn lexemes_are_asked_for_by_their_first_letters_and_lengths() {
+        let typed = [
+            stemmed("replicaton", "replicaton", &[("replication", "replic")]),
+            stemmed("migraton", "migraton", &[("migration", "migrat")]),
+        ];
+        assert_eq!(lengths(&typed), BTreeMap::from([('m', (6, 10)), ('r', (6, 12))]));
     }
 
     #[test]
@@ -238,11 +368,31 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_word_is_one_of_its_swaps_swaps(word in "[a-e]{5,9}") {
-            for swap in swaps(&word) {
-                prop_assert_eq!(swap.chars().next(), word.chars().next());
-                prop_assert!(swap != word && swaps(&swap).contains(&word));
+        fn variants_are_one_edit_away(word in "[a-eä]{5,9}") {
+            let variants = variants(&word);
+            let swapped = variants.iter().filter(|it| is_swapped(&word, it)).count();
+            let letters: Vec<char> = word.chars().collect();
+            prop_assert_eq!(swapped, letters[1..].windows(2).filter(|two| two[0] != two[1]).count());
+            prop_assert!(word.is_ascii() || variants.len() == swapped);
+            for variant in &variants {
+                prop_assert_eq!(first_letter(variant), first_letter(&word));
+                prop_assert_eq!(strsim::osa_distance(&word, variant), 1);
             }
+        }
+
+        #[test]
+        fn every_edit_of_an_ascii_word_is_a_variant(
+            word in "[a-e]{5,9}",
+            at in 1_usize..5,
+            letter in b'a'..=b'z',
+        ) {
+            let letter = char::from(letter);
+            let mut edited = [word.clone(), word.clone(), word.clone()];
+            edited[0].remove(at);
+            edited[1].insert(at, letter);
+            edited[2].replace_range(at..=at, &letter.to_string());
+            let variants = variants(&word);
+            prop_assert!(edited.iter().all(|it| *it == word || variants.contains(it)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The terms and conditions of a query's text, weighted by their frequency in the namespaces.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
@@ -9,7 +9,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{self, Asked, Lexeme, Sought};
 use crate::model::recall::Correction;
-use crate::model::spelling::{self, Meant, Typed, Vocabulary, first_letter};
+use crate::model::spelling::{self, Meant, Typed, Vocabulary};
 use crate::model::timeframe::{NamedMonth, Zone, named_months};
 use crate::model::words::{Sign, SignKind, Words};
 use crate::store::filter::{Conditions, Required};
@@ -229,18 +229,20 @@ impl Search<'_> {
         if words.is_empty() {
             return Ok(Vec::new());
         }
-        let swapped = words.into_iter().map(|word| {
-            let swaps = spelling::swaps(&word);
-            (word, swaps)
-        });
-        let mut typed = reader.typed(&size.languages, swapped.collect()).await?;
+        let asked: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut stems = reader.stems(&size.languages, &asked).await?;
         // A word that is unknown in one language may be a word of another.
         let has = |stem: &String| lexemes.iter().any(|lexeme| lexeme.lexeme == *stem && lexeme.nodes > 0.0);
-        typed.retain(|typed| !typed.stems.iter().any(has));
-        typed.truncate(MOST_UNKNOWN);
-        if typed.is_empty() {
+        let has_none = |word: &String| stems.get(word).is_some_and(|stems| !stems.iter().any(has));
+        let unknown: Vec<String> = words.into_iter().filter(has_none).take(MOST_UNKNOWN).collect();
+        if unknown.is_empty() {
             return Ok(Vec::new());
         }
+        let variants: Vec<Vec<String>> = unknown.iter().map(|word| spelling::variants(word)).collect();
+        let all: Vec<&str> = variants.iter().flatten().map(String::as_str).collect();
+        stems.extend(reader.stems(&size.languages, &all).await?);
+        let typed = unknown.into_iter().zip(variants);
+        let typed = typed.map(|(word, variants)| Typed::new(word, variants, &stems)).collect();
         let mut corrected = Vec::new();
         for (asked, Meant { used, lexeme, nodes }) in self.meant(reader, size, typed).await? {
             lexemes.push(Lexeme { lexeme, nodes, ..Lexeme::default() });
@@ -262,19 +264,18 @@ impl Search<'_> {
                 |typed: &Typed| Some((typed.word.clone(), spelling::meant(typed, known, size.nodes)?));
             typed.iter().filter_map(meant).collect()
         };
-        let stems: Vec<&str> = typed.iter().flat_map(|typed| &typed.stems).map(String::as_str).collect();
-        let swapped: Vec<&str> = typed.iter().flat_map(Typed::swapped_stems).collect();
+        let lengths = spelling::lengths(&typed);
         let Some(counted_at) = &size.counted_at else {
-            let known = reader.vocabulary(self.namespaces, &swapped, &stems).await?;
+            let known = reader.vocabulary(self.namespaces, &[], &lengths).await?;
             return Ok(meant_in(&spelling::by_first_letter(known)));
         };
-        let firsts: BTreeSet<char> = stems.iter().chain(&swapped).filter_map(|it| first_letter(it)).collect();
+        let firsts = lengths.into_keys().collect();
         let known = self.known_words.beginning_with(firsts, reader, self.namespaces, counted_at).await?;
         let mut meant = meant_in(&known);
         if !meant.is_empty() {
             // A kept word may be of a memory that was erased meanwhile.
             let lexemes: Vec<&str> = meant.iter().map(|(_, meant)| meant.lexeme.as_str()).collect();
-            let now = reader.vocabulary(self.namespaces, &lexemes, &[]).await?;
+            let now = reader.vocabulary(self.namespaces, &lexemes, &BTreeMap::new()).await?;
             meant.retain(|(_, meant)| now.get(&meant.lexeme).is_some_and(|nodes| *nodes > 0.0));
         }
         Ok(meant)

@@ -112,7 +112,7 @@ pub enum ChosenFor {
 pub struct Correction {
     /// The word of the query.
     pub asked: String,
-    /// The replacement: the word with two letters swapped, or the most similar stem.
+    /// The replacement: the word with one edit, or the most similar stem.
     pub used: String,
 }
 

@@ -1,6 +1,6 @@
 //! The words of a query as lexemes of full text, and their numbers of nodes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -10,7 +10,7 @@ use super::reader::{Plans, Reader, Size};
 use crate::model::error::Result;
 use crate::model::lexeme::quoted;
 use crate::model::rank::Lexeme;
-use crate::model::spelling::{Typed, Words};
+use crate::model::spelling::Words;
 use crate::model::words::Sign;
 use crate::store::named::sql;
 
@@ -59,56 +59,44 @@ impl Reader {
         Ok(rows.into_iter().map(LexemeRow::lexeme).collect())
     }
 
-    /// The words with their stems, and the stems of their variants with two letters swapped. Words that a language
-    /// drops are left out.
-    pub(crate) async fn typed(
+    /// The stems of words in all languages. A word that a language drops is left out, for it is a word of that language.
+    pub(crate) async fn stems(
         &mut self,
         languages: &[String],
-        words: Vec<(String, Vec<String>)>,
-    ) -> Result<Vec<Typed>> {
-        let all: Vec<&str> = words
-            .iter()
-            .flat_map(|(word, swaps)| std::iter::once(word).chain(swaps))
-            .map(String::as_str)
-            .collect();
+        words: &[&str],
+    ) -> Result<HashMap<String, Vec<String>>> {
         let rows: Vec<(String, Vec<String>)> = sql!(include_str!("../sql/recall/stems.sql"))
-            .bind("words", all)?
+            .bind("words", words)?
             .bind("languages", languages)?
             .fetch_all(&mut self.tx)
             .await?;
-        let stems: HashMap<String, Vec<String>> = rows.into_iter().collect();
-        let swapped = |swaps: Vec<String>| {
-            let stems = &stems;
-            swaps
-                .into_iter()
-                .flat_map(|swap| {
-                    stems.get(&swap).into_iter().flatten().map(move |stem| (swap.clone(), stem.clone()))
-                })
-                .collect()
-        };
-        Ok(words
-            .into_iter()
-            .filter_map(|(word, swaps)| {
-                Some(Typed { stems: stems.get(&word)?.clone(), swapped: swapped(swaps), word })
-            })
-            .collect())
+        let (mut stems, mut dropped) = (HashMap::<String, Vec<String>>::new(), HashSet::new());
+        for (word, found) in rows {
+            if found.is_empty() {
+                dropped.insert(word);
+                continue;
+            }
+            let stems = stems.entry(word).or_default();
+            for stem in found {
+                if !stems.contains(&stem) {
+                    stems.push(stem);
+                }
+            }
+        }
+        stems.retain(|word, _| !dropped.contains(word));
+        Ok(stems)
     }
 
-    /// The named lexemes that are known, and those with the first letter of one of the stems and about its length.
+    /// The named lexemes that are known, and those with these first letters, each with its fewest and most letters.
     pub(crate) async fn vocabulary(
         &mut self,
         namespaces: &[&str],
         named: &[&str],
-        stems: &[&str],
+        lengths: &BTreeMap<char, (usize, usize)>,
     ) -> Result<Words> {
-        let mut firsts = Vec::new();
-        let (mut shortest, mut longest) = (Vec::new(), Vec::new());
-        for stem in stems {
-            let letters = stem.chars().count() as i32;
-            firsts.extend(stem.chars().next().map(String::from));
-            shortest.push(letters - 2);
-            longest.push(letters + 2);
-        }
+        let firsts: Vec<String> = lengths.keys().map(char::to_string).collect();
+        let shortest: Vec<i32> = lengths.values().map(|(shortest, _)| *shortest as i32).collect();
+        let longest: Vec<i32> = lengths.values().map(|(_, longest)| *longest as i32).collect();
         let rows: Vec<(String, f64)> = sql!(include_str!("../sql/recall/vocabulary.sql"))
             .bind("namespaces", namespaces)?
             .bind("named", named)?
