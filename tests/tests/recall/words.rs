@@ -573,3 +573,21 @@ async fn signs_hold_in_scripts_that_write_no_spaces() {
         assert_eq!(found(&htm, text, Strategy::Fulltext).await, [expected], "{text}");
     }
 }
+
+#[tokio::test]
+async fn a_letter_alone_is_found_wherever_it_stands() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &["猫が好き", "これは猫", "私の猫は白い", "犬が好き"]).await;
+    let cats = ["これは猫", "猫が好き", "私の猫は白い"];
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (text, expected) in
+            [("猫", &cats[..]), ("\"猫\"", &cats), ("猫 zeppelin", &cats), ("好き -猫", &["犬が好き"])]
+        {
+            let hits = sorted(&htm, text, Strategy::Fulltext).await;
+            assert_eq!(hits, expected, "{text}, counted {counted}");
+        }
+    }
+}

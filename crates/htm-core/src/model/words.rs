@@ -5,6 +5,7 @@
 //! | `"a phrase"` | hits must contain these words in this order, if the query has only signs; beside other words, hits that contain them come first |
 //! | `-word`, `-"a phrase"` | hits must not contain it; in sentences, no effect |
 //! | `word*` | words with this prefix |
+//! | `猫`, a letter of a script without spaces | words with this prefix: full text has it in pairs, unless it ends a run |
 //! | `17.2`, `--flag`, `snake_case`, `a::b`, `C++`, `#123`, `foo/bar.rs`, `PROJ-17` | hits that contain it as written come first |
 //!
 //! A sign counts at a word's start, after white space or a bracket. An unclosed quotation mark and a dash between
@@ -193,6 +194,11 @@ impl Words {
         self.signs.iter().any(|sign| sign.kind == kind)
     }
 
+    /// Whether a beginning of words is asked for. A letter of a script without spaces is a word.
+    pub(crate) fn has_beginning(&self) -> bool {
+        self.signs.iter().any(|sign| sign.kind == SignKind::Prefix && !script::is_letter(&sign.text))
+    }
+
     /// Adds a token. Returns whether it had a sign that is cut from the text.
     fn token(&mut self, token: &str, reading: Reading) -> bool {
         if let Some(negated) = negated(token).filter(|_| reading != Reading::Text) {
@@ -207,6 +213,9 @@ impl Words {
         }
         if let Some(term) = term::exact(token) {
             self.sign(SignKind::Term, term);
+        }
+        for letter in script::lone_letters(token) {
+            self.sign(SignKind::Prefix, letter);
         }
         self.plain.push_str(token);
         false
@@ -227,6 +236,7 @@ impl Words {
             SignKind::Term if is_number => {
                 ["-", "+", "v"].map(|sign| quoted(&format!("{sign}{lower}"))).into()
             }
+            _ if script::is_letter(&text) => vec![format!("{}:*", quoted(&lower))],
             _ => Vec::new(),
         };
         let sign = Sign {

@@ -27,7 +27,7 @@ pub(crate) fn choose(words: &Words) -> Chosen {
     if is_question {
         return chosen(Strategy::Hybrid, ChosenFor::Question);
     }
-    if words.has(SignKind::Prefix) && others <= FEW + 1 {
+    if words.has_beginning() && others <= FEW + 1 {
         return chosen(Strategy::Fulltext, ChosenFor::Prefix);
     }
     if others < tokens.len() && others <= FEW {
@@ -79,6 +79,7 @@ mod tests {
             "zeppelin",
             "we pinned PostgreSQL 17.2 for the storage vendor",
             "the painting of the lake at dawn",
+            "猫",
             "",
         ] {
             assert_eq!(choose(&Words::parse(text)).strategy, Strategy::Hybrid, "{text}");

@@ -14,6 +14,17 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
 }
 
+/// Whether a text is one letter of such a script, with its marks.
+pub(super) fn is_letter(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(is_unspaced) && chars.all(is_mark)
+}
+
+/// The letters of such scripts that stand alone in a token. Within longer runs, full text has them in pairs.
+pub(super) fn lone_letters(token: &str) -> impl Iterator<Item = &str> {
+    token.split(|c: char| !c.is_alphanumeric() && !is_mark(c)).filter(|run| is_letter(run))
+}
+
 /// A text with the pairs of adjacent letters in the place of a run of several: `東京都` is `東京 京都`. As a phrase, they find
 /// the run also within a longer one.
 pub(super) fn pairs(text: &str) -> String {
@@ -57,6 +68,19 @@ mod tests {
             ("ตู้นิ", "ตู้นิ"),
         ] {
             assert_eq!(pairs(text), expected);
+        }
+    }
+
+    #[test]
+    fn letters_stand_alone_between_what_is_no_letter() {
+        for (token, expected) in [
+            ("猫", &["猫"][..]),
+            ("「猫、犬」", &["猫", "犬"]),
+            ("ตู้", &["ตู้"]),
+            ("東京、v2の", &[]),
+            ("word", &[]),
+        ] {
+            assert_eq!(lone_letters(token).collect::<Vec<_>>(), expected, "{token}");
         }
     }
 }

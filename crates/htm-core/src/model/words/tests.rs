@@ -103,6 +103,17 @@ fn a_star_after_a_word_is_a_beginning() {
 }
 
 #[test]
+fn a_letter_of_a_script_without_spaces_is_a_beginning_too() {
+    let words = Words::parse("the 猫, 犬、鳥 and 東京");
+    assert_eq!(words.plain, "the 猫, 犬、鳥 and 東京");
+    assert_eq!(signs(&words.plain), of(SignKind::Prefix, &["猫", "犬", "鳥"]));
+    assert_eq!(words.searched(), "the 犬、鳥 and 東京");
+    for text in ["猫", "-猫", "\"猫\"", "cat \"猫\""] {
+        assert_eq!(Words::parse(text).signs[0].also.as_deref(), Some("'猫':*"), "{text}");
+    }
+}
+
+#[test]
 fn tokens_with_signs_are_exact() {
     for (token, term) in [
         ("17.2", "17.2"),
