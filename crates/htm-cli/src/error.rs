@@ -5,7 +5,7 @@ use htm_core::error::Code;
 use htm_core::fault::Fault;
 use htm_runtime::{chain, commands};
 
-use crate::codes;
+use crate::{again, codes};
 
 /// The error of a command, as it is shown.
 #[derive(Debug)]
@@ -24,6 +24,12 @@ impl CliError {
         Self { code: code.name, message: message.into(), hint: code.hint.into(), fault: code.fault }
     }
 
+    /// An act was not confirmed. The next step is the same command line.
+    pub(crate) fn not_confirmed(what: impl Into<String>) -> Self {
+        Self::new(codes::NOT_CONFIRMED, format!("{} was not confirmed", what.into()))
+            .with_hint(again::confirm())
+    }
+
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: hint.into(), ..self }
     }
@@ -31,6 +37,12 @@ impl CliError {
     /// The error as programs read it.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::json!({ "code": self.code, "message": self.message, "hint": self.hint })
+    }
+
+    /// Puts a step before the next one.
+    pub(crate) fn after(self, step: &str) -> Self {
+        let hint = format!("{step}, then {}", self.hint);
+        self.with_hint(hint)
     }
 
     /// The error of a file or a stream.
@@ -42,12 +54,15 @@ impl CliError {
 
 impl From<Error> for CliError {
     fn from(error: Error) -> Self {
-        Self {
-            code: error.code(),
-            message: chain(&error),
-            hint: commands::hint(&error),
-            fault: error.fault(),
-        }
+        Self { code: error.code(), message: chain(&error), hint: hint(&error), fault: error.fault() }
+    }
+}
+
+/// The next step after an error of the library, by a command about the namespace of this one.
+pub(crate) fn hint(error: &Error) -> String {
+    match error.is(codes::NOT_CONFIRMED) {
+        true => again::confirm(),
+        false => commands::hint_within(error, again::namespace().as_deref()),
     }
 }
 

@@ -2,6 +2,7 @@
 //! hint. The exit code tells who has to act: 2 the caller, 1 the operator, 70 the developers, 75 nobody, because the
 //! error may pass.
 
+mod again;
 mod args;
 mod codes;
 mod commands;

@@ -4,13 +4,33 @@ use htm_core::Error;
 
 /// The next step: the command to type if there is one, else the error's own hint.
 pub fn hint(error: &Error) -> String {
-    of_code(error).unwrap_or_else(|| error.hint().to_owned())
+    hint_within(error, None)
+}
+
+/// As [`hint`], after a command that named a namespace: what is typed next is about the same one.
+pub fn hint_within(error: &Error, namespace: Option<&str>) -> String {
+    of_code(error, namespace).unwrap_or_else(|| error.hint().to_owned())
+}
+
+/// The option that names a namespace, with a space before it. Empty for none.
+pub fn in_namespace(namespace: Option<&str>) -> String {
+    namespace.map(|name| format!(" --namespace {}", quoted(name))).unwrap_or_default()
+}
+
+/// A word as it is typed in a shell, in quotes if the shell would read it otherwise.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.:/,=@%+".contains(it);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 /// The table from codes to commands. None if the error's own hint is as good.
-fn of_code(error: &Error) -> Option<String> {
+fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
     let value = |name| error.value(name);
-    let named = |name: &'static str| value(name).map_or_else(|| name.to_uppercase(), str::to_owned);
+    let named = |name: &'static str| value(name).map_or_else(|| name.to_uppercase(), quoted);
+    let of = in_namespace(value("namespace").or(namespace));
     Some(match error.code() {
         "key_taken" => format!("use another key, or look at its node: `htm get {}`", named("node")),
         "content_taken" => {
@@ -19,7 +39,7 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "contended" => {
             value("namespace")?;
-            "try again in a moment; a change of many nodes is in `htm tags log` when it is done".into()
+            format!("try again in a moment; a change of many nodes is in `htm tags log{of}` when it is done")
         }
         "namespace_forbidden" => "name a namespace that the handle sees: `htm namespaces list`".into(),
         "robot_forbidden" => "name no robot, or that of the key".into(),
@@ -38,20 +58,17 @@ fn of_code(error: &Error) -> Option<String> {
             "allow any robot's (`--any-robot`): every robot that remembered it loses it".into()
         }
         "revision_conflict" => format!("read it again (`htm get {}`), then edit that", named("node")),
-        "not_confirmed" => match (value("node"), value("jobs")) {
-            (Some(node), _) => format!("confirm: `htm forget {node} --yes`"),
-            (_, Some(_)) => "look at them with `htm jobs list`, then confirm with `--yes`".into(),
-            _ => "preview it with `--dry-run`, then confirm with `--yes`".into(),
-        },
-        "recall_unknown" => {
-            "give the recall_id of a recall, or `last`; recalls are kept where learning is on (`htm learning on`), and \
-             for a day until they are judged"
-                .into()
+        "not_confirmed" => "confirm with `--yes`".into(),
+        "recall_unknown" => format!(
+            "give the recall_id of a recall, or `last`; recalls are kept where learning is on (`htm learning on{of}`), \
+             and for a day until they are judged"
+        ),
+        "ranking_unknown" => format!("list the rankings: `htm ranking list{of}`"),
+        "ranking_unusable" => {
+            format!("use another version (`htm ranking list{of}`), or let a `learn-worker` fit a new one")
         }
-        "ranking_unknown" => "list the rankings: `htm ranking list`".into(),
-        "ranking_unusable" => "use another version (`htm ranking list`), or let a `learn-worker` fit a new one".into(),
         "file_too_many_lines" => "read the text of its memory: `htm get NODE`".into(),
-        "document_not_found" => "list the documents: `htm documents`".into(),
+        "document_not_found" => format!("list the documents: `htm documents{of}`"),
         "backfill_unknown" => "start one: `htm backfill`".into(),
         "erasure_unknown" => "list them: `htm erase list`".into(),
         "erase_plan_changed" => "check the memories again with `--dry-run`".into(),
@@ -76,27 +93,28 @@ fn of_code(error: &Error) -> Option<String> {
         "robot_unknown" => "list them: `htm robots list --all`; a robot belongs to one namespace".into(),
         "robot_taken" => {
             let name = named("name");
-            format!("use another name, or merge them: `htm robots merge OTHER {name} --yes`")
+            format!("use another name, or merge them: `htm robots merge OTHER {name}{of} --yes`")
         }
         "group_unknown" => format!(
-            "list them: `htm groups list --all`; the first to join makes one: `htm groups join {}`",
+            "list them: `htm groups list --all`; the first to join makes one: `htm groups join {}{of}`",
             named("group")
         ),
-        "group_member_unknown" => format!("see its members: `htm groups show {}`", named("group")),
+        "group_member_unknown" => format!("see its members: `htm groups show {}{of}`", named("group")),
         "group_member_passive" => format!(
-            "let an active member write, or make this one active: `htm groups promote {} {}`",
+            "let an active member write, or make this one active: `htm groups promote {} {}{of}`",
             named("group"),
             named("robot")
         ),
-        "group_closed" => format!("to open it again, join it: `htm groups join {}`", named("group")),
+        "group_closed" => format!("to open it again, join it: `htm groups join {}{of}`", named("group")),
         "group_member_lost" => format!(
-            "start its process again: `htm groups join {} --robot {}`",
+            "start its process again: `htm groups join {} --robot {}{of}`",
             named("group"),
             named("robot")
         ),
-        "group_last_active" => {
-            "let another robot join first, or shut the group down: `htm groups shutdown`".into()
-        }
+        "group_last_active" => format!(
+            "let another robot join first, or shut the group down: `htm groups shutdown {}{of}`",
+            named("group")
+        ),
         "node_oversized" => match value("group") {
             Some(_) => {
                 "nothing was written; split the text, or remember it without the group: `htm remember`".into()
@@ -104,38 +122,36 @@ fn of_code(error: &Error) -> Option<String> {
             None => "it stays in long-term memory; raise working_memory.max_tokens, or split the text".into(),
         },
         "namespace_full" => format!(
-            "use existing tags, remove some (`htm tags orphans --namespace {}`), or raise \
-             `tag.namespace_limit`",
-            named("namespace")
+            "use existing tags, remove some (`htm tags orphans{of}`), or raise `tag.namespace_limit`"
         ),
-        "tag_unknown" => return unknown_tag(error),
+        "tag_unknown" => return unknown_tag(error, &of),
         "tag_taken" => {
-            format!("merge them: `htm tags merge {} {} --yes`", named("from"), named("tag"))
+            format!("merge them: `htm tags merge {} {}{of} --yes`", named("from"), named("tag"))
         }
         "tag_into_own_child" => {
-            format!("to split it: `htm tags split {} …`", named("tag"))
+            format!("to split it: `htm tags split {} …{of}`", named("tag"))
         }
         "tag_in_use" => {
             let tag = named("tag");
             format!(
-                "merge it into another (`htm tags merge {tag} INTO --yes`), or take it from them: `htm tags remove \
-                 {tag} --assigned --yes`"
+                "merge it into another (`htm tags merge {tag} INTO{of} --yes`), or take it from them: `htm tags remove \
+                 {tag}{of} --assigned --yes`"
             )
         }
         "tag_is_synonym" => format!(
-            "use `{}`, or free the name: `htm tags synonyms remove {}`",
+            "use `{}`, or free the name: `htm tags synonyms remove {}{of}`",
             named("tag"),
             named("name")
         ),
         "synonym_is_tag" => {
-            format!("merge them: `htm tags merge {} {} --yes`", named("name"), named("tag"))
+            format!("merge them: `htm tags merge {} {}{of} --yes`", named("name"), named("tag"))
         }
-        "synonym_unknown" => "list them: `htm tags synonyms list`".into(),
-        "change_unknown" => "list them: `htm tags log`".into(),
-        "change_reverted" => format!("to do it again, undo that: `htm tags revert {} --yes`", named("by")),
+        "synonym_unknown" => format!("list them: `htm tags synonyms list{of}`"),
+        "change_unknown" => format!("list them: `htm tags log{of}`"),
+        "change_reverted" => format!("to do it again, undo that: `htm tags revert {}{of} --yes`", named("by")),
         "changed_since" => match value("by") {
-            Some(by) => format!("undo that one first: `htm tags revert {by} --yes`"),
-            None => format!("look at what it is now: `htm tags show {}`", named("name")),
+            Some(by) => format!("undo that one first: `htm tags revert {by}{of} --yes`"),
+            None => format!("look at what it is now: `htm tags show {}{of}`", named("name")),
         },
         "job_not_found" => "list them: `htm jobs list`, and `--state done` for the done".into(),
         "job_state_unfit" => match (named("job"), value("state").unwrap_or_default()) {
@@ -190,21 +206,19 @@ fn of_code(error: &Error) -> Option<String> {
     })
 }
 
-/// The hint for an unknown tag. A merge into an unknown tag was meant as a rename.
-fn unknown_tag(error: &Error) -> Option<String> {
+/// The hint for an unknown tag, `of` its namespace. A merge into an unknown tag was meant as a rename.
+fn unknown_tag(error: &Error, of: &str) -> Option<String> {
     let value = |name| error.value(name);
     let Some(first) = value("from") else {
         return match value("nearest") {
             Some(_) => None,
-            None => Some("list them: `htm tags list`; a tag belongs to one namespace".into()),
+            None => Some(format!("list them: `htm tags list{of}`; a tag belongs to one namespace")),
         };
     };
-    let (tag, namespace) = (value("tag")?, value("namespace")?);
-    let mut hint = format!(
-        "to give a tag this name, rename it: `htm tags rename {first} {tag} --namespace {namespace} --yes`"
-    );
+    let tag = value("tag")?;
+    let mut hint = format!("to give a tag this name, rename it: `htm tags rename {first} {tag}{of} --yes`");
     if let Some(others) = value("others").filter(|others| !others.is_empty()) {
-        hint += &format!(", then `htm tags merge {others} {tag} --namespace {namespace} --yes`");
+        hint += &format!(", then `htm tags merge {others} {tag}{of} --yes`");
     }
     if let Some(nearest) = value("nearest") {
         hint += &format!("; the nearest that there are: {nearest}");
@@ -217,6 +231,15 @@ mod tests {
     use htm_core::error::codes;
 
     use super::*;
+
+    #[test]
+    fn a_command_is_about_the_namespace_of_the_error_or_else_of_the_command_before() {
+        let unknown = || Error::new(codes::CHANGE_UNKNOWN, "it failed");
+        let log = |options: &str| format!("list them: `htm tags log{options}`");
+        assert_eq!(hint(&unknown()), log(""));
+        assert_eq!(hint_within(&unknown(), Some("it's mine")), log(" --namespace 'it'\\''s mine'"));
+        assert_eq!(hint_within(&unknown().with_value("namespace", "hb"), Some("x")), log(" --namespace hb"));
+    }
 
     #[test]
     fn no_hint_names_a_function_of_the_library() {

@@ -56,6 +56,11 @@ pub fn is_key(name: &str) -> bool {
     keys::find(name).is_some()
 }
 
+/// Whether the value of a key may be a secret, or a URL with one. So may that of a key that there is not.
+pub fn is_secret(name: &str) -> bool {
+    keys::find(name).is_none_or(keys::Key::is_secret)
+}
+
 /// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {

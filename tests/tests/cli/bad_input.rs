@@ -168,7 +168,7 @@ async fn forgetting_wants_a_yes() {
     let node = sandbox.remember(&["precious"]).await;
     let answer = sandbox.htm(&["forget", &node]).await;
     let said = answer.fails(2, "not_confirmed");
-    assert!(said.contains(&format!("htm forget {node} --yes")), "{said}");
+    assert!(said.contains(&format!("`htm forget {node} --dry-run`, then confirm with `--yes`")), "{said}");
     sandbox.htm(&["get", &node]).await.succeeds();
 }
 

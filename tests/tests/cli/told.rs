@@ -169,6 +169,50 @@ async fn what_cannot_be_read_says_what_could_be() {
 }
 
 #[tokio::test]
+async fn a_next_step_is_about_what_the_command_was_about() {
+    let sandbox = Sandbox::on("");
+    for (arguments, step) in [
+        (
+            &["tags", "remove", "shared", "--namespace", "hb", "--assigned"][..],
+            "check it with `htm tags remove shared --namespace hb --assigned --dry-run`, then confirm with `--yes`",
+        ),
+        (
+            &["--json", "robots", "merge", "a b", "c", "--namespace=hb"],
+            "check it with `htm --json robots merge 'a b' c --namespace=hb --dry-run`, then confirm with `--yes`",
+        ),
+        (
+            &["groups", "shutdown", "crew", "--clear", "--namespace", "hb"],
+            "confirm: `htm groups shutdown crew --clear --namespace hb --yes`",
+        ),
+        (
+            &["--set", "openai.api_key=secret", "db", "reset"],
+            "confirm: `htm --set 'openai.api_key=***' db reset --yes`",
+        ),
+    ] {
+        let answer = sandbox.htm(arguments).await;
+        assert!(answer.exits(2).stderr.contains(step) && !answer.stderr.contains("secret"), "{answer:?}");
+    }
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let node = sandbox.remember(&["--namespace", "hb", "--robot", "ada", "text"]).await;
+    for (arguments, step) in [
+        (&["tags", "revert", "9", "--yes"][..], "`htm tags log --namespace hb`"),
+        (&["tags", "show", "nothing"], "`htm tags list --namespace hb`"),
+        (&["tags", "synonyms", "remove", "nothing"], "`htm tags synonyms list --namespace hb`"),
+        (&["groups", "show", "crew"], "`htm groups join crew --namespace hb`"),
+        (&["memory", "touch", "99", "--robot", "ada"], "`htm memory show --robot ada --namespace hb`"),
+    ] {
+        let answer = sandbox.htm(&[arguments, &["--namespace", "hb"]].concat()).await;
+        assert!(answer.exits(2).stderr.contains(step), "{answer:?}");
+    }
+    let whose = ["--namespace", "hb", "--robot", "ada"];
+    let forgotten = sandbox.htm(&[&["forget", &node, "--yes"], &whose[..]].concat()).await;
+    let step = format!("`htm restore {node} --namespace hb --robot ada` brings it back");
+    assert!(forgotten.succeeds().contains(&step), "{forgotten:?}");
+    sandbox.shell(&step[1..step.len() - "` brings it back".len()]).await.succeeds();
+}
+
+#[tokio::test]
 async fn one_is_one_and_none_is_said() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

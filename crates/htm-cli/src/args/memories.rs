@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use htm_core::{Caller, NodeId};
+use htm_runtime::commands::{in_namespace, quoted};
 
 /// The asking robot.
 #[derive(Args, Clone)]
@@ -23,6 +24,14 @@ impl CallerArgs {
     /// The value of `--robot`.
     pub(crate) fn named_robot(&self) -> Option<&str> {
         self.robot.as_deref()
+    }
+
+    /// These options as they are typed behind another command of the same caller, with a space before each.
+    pub(crate) fn typed(&self) -> String {
+        let robot = self.robot.as_deref().map(|name| format!(" --robot {}", quoted(name)));
+        let any_robot = self.any_robot.then(|| " --any-robot".to_owned());
+        let options = [Some(in_namespace(self.namespace.as_deref())), robot, any_robot];
+        options.into_iter().flatten().collect()
     }
 }
 

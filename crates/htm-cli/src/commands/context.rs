@@ -11,6 +11,7 @@ use htm_core::{
     RecallQuery, Robot, RobotContext, RobotRecalled, WorkingMemoryStats,
 };
 use htm_runtime::Session;
+use htm_runtime::commands::{in_namespace, quoted};
 use htm_runtime::config::Config;
 
 use super::filter::filter;
@@ -188,7 +189,11 @@ async fn change(
             codes::NOT_IN_WORKING_MEMORY,
             format!("{} has none of these in its working memory: {}", one_line(name, 40), nodes.join(", ")),
         )
-        .with_hint(format!("list its working memory: `htm memory show --robot {name}`")));
+        .with_hint(format!(
+            "list its working memory: `htm memory show --robot {}{}`",
+            quoted(name),
+            in_namespace(args.whose.namespace.as_deref())
+        )));
     }
     output.value(&serde_json::json!({ done: there, "not_in_working_memory": not_there }), || {
         let line = |node: &NodeId, what: &str| format!("node {node}: {what}");

@@ -52,8 +52,7 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
             return upgrade::run(&Paths::from_env()?, old_home.as_deref(), dump, dry_run, output).await;
         }
         DbCommand::Reset { yes: false } => {
-            return Err(CliError::new(codes::NOT_CONFIRMED, "deleting every memory was not confirmed")
-                .with_hint("confirm: `htm db reset --yes`"));
+            return Err(CliError::not_confirmed("deleting every memory"));
         }
         DbCommand::Reset { yes: true } => {
             htm_runtime::drop_schemas(config).await?;

@@ -10,10 +10,10 @@ use htm_core::providers::Provider;
 use htm_core::{BreakerState, Error, LearningProblem, ReplicaState, Result};
 use htm_runtime::config::Config;
 use htm_runtime::providers::local_facts;
-use htm_runtime::{Session, chain, commands};
+use htm_runtime::{Session, chain};
 use serde::Serialize;
 
-use crate::error::CliError;
+use crate::error::{CliError, hint};
 use crate::output::{Output, count, plain};
 
 /// pgvector 0.8.2 to 0.8.4 fix a vulnerability in parallel HNSW builds and index corruption at vacuum.
@@ -302,7 +302,7 @@ fn from_error(where_: &str, error: &Error) -> Finding {
     Finding {
         state: State::Error,
         what: format!("{where_}: {} [{}]", chain(error), error.code()),
-        help: Some(commands::hint(error)),
+        help: Some(hint(error)),
     }
 }
 

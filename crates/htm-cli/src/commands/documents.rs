@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use htm_core::{Caller, DocumentInfo, Htm, TagPath, UnloadedDocuments};
 use htm_documents::{Cutting, MAX_FILE_BYTES, Unreadable, read};
+use htm_runtime::commands::{in_namespace, quoted};
 use htm_runtime::config::Config;
 
 use self::files::{File, Files, Missing};
@@ -20,7 +21,7 @@ use self::tried::{Holds, Stamp, Tried};
 use super::session::{with_htm, with_session};
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
 use crate::error::CliError;
-use crate::output::{Output, count, one_line, table};
+use crate::output::{Output, count, one_line, plain, table};
 
 /// The documents that one call lists.
 const PAGE: usize = 1_000;
@@ -244,12 +245,16 @@ impl Loader {
         }
         self.refused.retain(stay.iter().map(Path::new));
         for root in spared {
+            let detail = format!(
+                "no file was found there, as where a drive is not mounted, so none of its documents was forgotten; \
+                 `htm unload {}{}` forgets them",
+                quoted(&root),
+                self.args.caller.typed()
+            );
             report.leave_out(LeftOut {
                 path: root,
                 reason: NO_FILES.to_owned(),
-                detail: "no file was found there, as where a drive is not mounted, so none of its documents was forgotten; \
-                         `htm unload` forgets them"
-                    .to_owned(),
+                detail,
                 passages: 0,
                 named: true,
             });
@@ -345,7 +350,8 @@ pub(crate) async fn list(
     let zone = config.time.settings().zone;
     output.value(&documents, || {
         if documents.is_empty() {
-            return "no documents; load some: `htm load PATH`".into();
+            let of = plain(&in_namespace(args.namespace.as_deref()));
+            return format!("no documents; load some: `htm load PATH{of}`");
         }
         let row = |it: &DocumentInfo| {
             vec![

@@ -112,12 +112,13 @@ async fn forget_node(
     args: ForgetArgs,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
+    let of = args.caller.typed();
     let caller: Caller = args.caller.into();
     let forgotten =
         with_htm(config, async |htm| htm.forget(node, &caller, confirmation(args.yes)).await).await?;
     output.value(&forgotten, || {
         format!(
-            "node {node} is forgotten, {}\n`htm restore {node}` brings it back",
+            "node {node} is forgotten, {}\n`htm restore {node}{of}` brings it back",
             describe_removed(&forgotten.removed)
         )
     });

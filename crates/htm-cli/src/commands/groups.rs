@@ -10,8 +10,8 @@ use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::session::with_session;
+use crate::again;
 use crate::args::{GroupArgs, GroupsCommand, ShutdownArgs, TransferArgs};
-use crate::codes;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
@@ -22,11 +22,7 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<ExitCode, CliError> {
     if let GroupsCommand::Shutdown(ShutdownArgs { yes: false, group, .. }) = &command {
-        return Err(CliError::new(
-            codes::NOT_CONFIRMED,
-            format!("shutting down group {} was not confirmed", group.group),
-        )
-        .with_hint(format!("confirm: `htm groups shutdown {} --yes`", group.group)));
+        return Err(CliError::not_confirmed(format!("shutting down group {}", group.group)));
     }
     with_session(config, async |session| dispatch(session, command, output).await).await?;
     Ok(ExitCode::SUCCESS)
@@ -101,7 +97,8 @@ async fn transfer(htm: &Htm, args: TransferArgs, output: &Output) -> Result<(), 
 
 fn list(groups: &[GroupInfo]) -> String {
     if groups.is_empty() {
-        return "no groups; the first member creates one: `htm groups join NAME`".into();
+        let of = again::in_namespace();
+        return format!("no groups; the first member creates one: `htm groups join NAME{of}`");
     }
     let rows = groups.iter().map(|it| {
         let names = it.members.iter().map(|member| format!("{} ({})", member.robot, member.role));

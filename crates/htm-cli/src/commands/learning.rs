@@ -6,6 +6,7 @@ use htm_core::{
     Feedback, FeedbackReceipt, Htm, Learning, LearningSettings, RankingChoice, RankingInfo, RankingWeight,
     Rankings, Trial, TrialKind, Zone,
 };
+use htm_runtime::commands::in_namespace;
 use htm_runtime::config::Config;
 
 use crate::args::{
@@ -105,8 +106,8 @@ fn describe_learning(state: &Learning) -> String {
     lines.push(match state.version {
         0 => "its hits are ordered by the default ranking".into(),
         version => format!(
-            "its hits are ordered by version {version}: `htm ranking show --namespace {}`",
-            plain(&state.namespace)
+            "its hits are ordered by version {version}: `htm ranking show{}`",
+            plain(&in_namespace(Some(&state.namespace)))
         ),
     });
     if let Some(home) = &settings.learns_with {
@@ -223,7 +224,10 @@ async fn show(config: &Config, args: ShowRankingArgs, output: &Output, zone: &Zo
         None if args.version.is_some() => {
             "version 0 is the default ranking: nothing was learnt for it".into()
         }
-        None => "the default ranking is used; nothing has been learnt yet: see `htm learning show`".into(),
+        None => format!(
+            "the default ranking is used; nothing has been learnt yet: see `htm learning show{}`",
+            plain(&in_namespace(namespace))
+        ),
     });
     Ok(())
 }
@@ -235,8 +239,8 @@ fn describe_rankings(rankings: &Rankings, zone: &Zone) -> String {
     };
     if let Some(Trial { version, kind }) = rankings.trial {
         text.push_str(&format!(
-            "\nversion {version} is tried: {kind}; see `htm ranking compare {version} --namespace {}`",
-            plain(&rankings.namespace)
+            "\nversion {version} is tried: {kind}; see `htm ranking compare {version}{}`",
+            plain(&in_namespace(Some(&rankings.namespace)))
         ));
     }
     if !rankings.rankings.is_empty() {

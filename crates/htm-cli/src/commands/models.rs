@@ -28,11 +28,7 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<ExitCode, CliError> {
     if let ModelsCommand::Retire(RetireArgs { drop: true, yes: false, label }) = &command {
-        return Err(CliError::new(
-            codes::NOT_CONFIRMED,
-            format!("dropping the vectors of {label} was not confirmed"),
-        )
-        .with_hint(format!("confirm: `htm models retire {label} --drop --yes`")));
+        return Err(CliError::not_confirmed(format!("dropping the vectors of {label}")));
     }
     match command {
         ModelsCommand::List(ListModelsArgs { known: true }) => pull::list(output),

@@ -5,8 +5,8 @@ use htm_core::{
 };
 use htm_runtime::commands;
 
-use crate::error::CliError;
-use crate::output::one_line;
+use crate::error::{CliError, hint};
+use crate::output::{one_line, plain};
 
 /// A sentence for each part of a filter that names something unknown, and for each unknown tag that is only preferred.
 /// `phrase` is the time that was taken from the question's text.
@@ -98,7 +98,7 @@ pub(crate) fn describe_model(models: &[String], instead_of: Option<&str>) -> Str
 /// Replaces the hint of each step that did not run by the command that fixes it, instead of the library's function.
 pub(crate) fn name_commands(degraded: &mut [Degraded]) {
     for degraded in degraded {
-        degraded.hint = commands::hint(&degraded.error);
+        degraded.hint = hint(&degraded.error);
     }
 }
 
@@ -137,11 +137,18 @@ pub(crate) fn describe_words(corrected: &[Correction], relaxed: bool) -> String 
     text
 }
 
-/// The learnt ranking that answered, and how to judge the recall.
-pub(crate) fn describe_ranking(ranking: &RankingUsed, recall: Option<&str>) -> String {
+/// The learnt ranking that answered for a namespace, and how to judge the recall.
+pub(crate) fn describe_ranking(
+    ranking: &RankingUsed,
+    namespace: Option<&str>,
+    recall: Option<&str>,
+) -> String {
     let mut text = match ranking.version {
         0 => String::new(),
-        version => format!("\nordered by version {version} of what was learnt: `htm ranking show {version}`"),
+        version => format!(
+            "\nordered by version {version} of what was learnt: `htm ranking show {version}{}`",
+            plain(&commands::in_namespace(namespace))
+        ),
     };
     if let Some(why) = &ranking.fallback {
         text.push_str(&format!("\nordered by the default ranking: {}", one_line(why, 200)));

@@ -240,7 +240,8 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     text.push_str(&notes::describe_as_of(recalled.as_of.as_ref(), zone));
     text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
     text.push_str(&notes::describe_degraded(&recalled.degraded));
-    text.push_str(&notes::describe_ranking(&recalled.ranking, recalled.recall_id.as_deref()));
+    let namespace = recalled.hits.first().map(|hit| hit.node.namespace.as_str());
+    text.push_str(&notes::describe_ranking(&recalled.ranking, namespace, recalled.recall_id.as_deref()));
     text
 }
 

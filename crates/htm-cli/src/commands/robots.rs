@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use htm_core::{Htm, MAX_BUDGET, MergeReceipt, RobotStatistics};
 use htm_runtime::config::Config;
 
+use crate::again;
 use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs};
-use crate::codes;
 use crate::commands::context::whole;
 use crate::commands::edit::parse_object;
 use crate::commands::session::with_session;
@@ -20,16 +20,9 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<ExitCode, CliError> {
     if let RobotsCommand::Merge(MergeArgs { yes: false, dry_run: false, from, into, .. }) = &command {
-        return Err(CliError::new(
-            codes::NOT_CONFIRMED,
-            format!(
-                "merging {} into {into} was not confirmed: only {into} would be left",
-                count(from.len(), "robot")
-            ),
-        )
-        .with_hint(format!(
-            "check the merge with --dry-run, then confirm: `htm robots merge {} {into} --yes`",
-            from.join(" ")
+        let from = count(from.len(), "robot");
+        return Err(CliError::not_confirmed(format!(
+            "merging {from} into {into}, which alone would be left,"
         )));
     }
     with_session(config, async |session| dispatch(&session.htm(), command, output).await).await?;
@@ -120,7 +113,8 @@ async fn add(htm: &Htm, args: AddRobotArgs, output: &Output) -> Result<(), CliEr
 
 fn list(robots: &[RobotStatistics]) -> String {
     if robots.is_empty() {
-        return "no robots; a robot is registered by its first memory or by `htm robots add`".into();
+        let of = again::in_namespace();
+        return format!("no robots; a robot is registered by its first memory or by `htm robots add{of}`");
     }
     let rows = robots.iter().map(|it| {
         vec![

@@ -280,6 +280,14 @@ impl Key {
         }
     }
 
+    /// Whether the value may be a secret, or have one.
+    pub(super) fn is_secret(&self) -> bool {
+        matches!(
+            self.rule,
+            Rule::Secret | Rule::DatabaseUrl | Rule::DatabaseUrls | Rule::HttpUrl | Rule::OptionalHttpUrl
+        )
+    }
+
     /// The value in TOML, with secrets hidden.
     pub(super) fn show(&self, value: &Value) -> String {
         match &self.rule {

@@ -4,7 +4,7 @@ use htm_core::groups;
 use htm_core::{
     ContextOptions, Error, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId, RecallQuery,
 };
-use htm_runtime::{Session, commands};
+use htm_runtime::Session;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -13,7 +13,7 @@ use super::group;
 use crate::args::JoinArgs;
 use crate::codes;
 use crate::commands::notes;
-use crate::error::CliError;
+use crate::error::{CliError, hint};
 use crate::output::{Output, one_line, plain};
 
 pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> Result<(), CliError> {
@@ -54,7 +54,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) => say(output, match Command::read(&line) {
                     Ok(command) => obey(&member, command).await.unwrap_or_else(|error| {
-                        refusal(error.code(), &error.to_string(), &commands::hint(&error))
+                        refusal(error.code(), &error.to_string(), &hint(&error))
                     }),
                     Err(what) => refusal(codes::USAGE.name, &what, &format!("use one of: {COMMANDS}")),
                 }),

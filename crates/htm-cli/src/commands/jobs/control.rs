@@ -4,6 +4,7 @@ use htm_core::Confirmation;
 use htm_core::jobs::{Jobs, Selection};
 
 use crate::args::{CancelArgs, JobFilterArgs, RetryArgs};
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count};
 
@@ -25,7 +26,15 @@ pub(super) async fn retry(jobs: Jobs<'_>, args: RetryArgs, output: &Output) -> R
 
 pub(super) async fn cancel(jobs: Jobs<'_>, args: CancelArgs, output: &Output) -> Result<(), CliError> {
     let confirmation = if args.yes { Confirmation::Confirmed } else { Confirmation::Missing };
-    let cancelled = jobs.cancel(&selection(args.ids, args.filter), confirmation).await?;
+    let look = match args.ids.is_empty() {
+        true => "look at them with `htm jobs list` and the same filters",
+        false => "look at them with `htm jobs show` and the same ids",
+    };
+    let cancelled = jobs.cancel(&selection(args.ids, args.filter), confirmation).await;
+    let cancelled = cancelled.map_err(|error| match error.is(codes::NOT_CONFIRMED) {
+        true => CliError::from(error).after(look),
+        false => error.into(),
+    })?;
     output.value(&serde_json::json!({ "cancelled": cancelled }), || {
         format!("{} cancelled", count(cancelled, "job"))
     });

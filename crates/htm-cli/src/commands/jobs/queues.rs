@@ -7,7 +7,6 @@ use htm_core::jobs::{Jobs, QueueStats};
 use htm_runtime::Session;
 
 use crate::args::PruneArgs;
-use crate::codes;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
@@ -52,8 +51,8 @@ pub(super) async fn prune(
     output: &Output,
 ) -> Result<(), CliError> {
     if args.dead && !args.yes {
-        return Err(CliError::new(codes::NOT_CONFIRMED, "deleting dead letters was not confirmed")
-            .with_hint("check them with `htm jobs list --state dead`, then confirm with `--yes`"));
+        return Err(CliError::not_confirmed("deleting dead letters")
+            .after("check them with `htm jobs list --state dead`"));
     }
     let older_than = args.older_than.unwrap_or(Duration::from_millis(session.config().jobs.keep_done_ms));
     let pruned =

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::clients::{ClientFile, Form};
 use super::file::ConfigFile;
 use super::{json_text, toml_text};
-use crate::args::{ClientPlaceArgs, ClientScope, InstallArgs, UninstallArgs};
+use crate::args::{ClientPlaceArgs, InstallArgs, UninstallArgs};
 use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, plain};
@@ -80,10 +80,7 @@ fn carry_out(
     }
     output.say(format!("{}\n{}", plain(&path), plain(&diff)));
     if !args.consent.yes && !is_confirmed(output) {
-        let scope = if args.scope == ClientScope::Project { " --scope project" } else { "" };
-        let again = format!("htm mcp {verb} {}{scope}", args.client);
-        return Err(CliError::new(codes::NOT_CONFIRMED, format!("changing {path} was not confirmed"))
-            .with_hint(format!("check it with `{again} --dry-run`, then confirm with `--yes`")));
+        return Err(CliError::not_confirmed(format!("changing {path}")));
     }
     let backup = file.replace(&changed)?.map(|backup| backup.display().to_string());
     let mut written = answer("written");

@@ -5,7 +5,6 @@ use htm_core::ontology::{ChangeKind, Changed, Removal, Term};
 
 use super::to_change;
 use crate::args::{Consent, DistinctCommand, SynonymsCommand, TagsCommand};
-use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, plain};
 
@@ -14,41 +13,20 @@ const SHOWN: usize = 10;
 
 /// Requires `--yes` or `--dry-run` for a change of many nodes, before the database is opened.
 pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
-    let (consent, what, again): (&Consent, String, String) = match command {
-        TagsCommand::Remove(it) => {
-            (&it.consent, format!("removing {} and the tags below it", it.tag), format!("remove {}", it.tag))
-        }
-        TagsCommand::Rename(it) => (
-            &it.consent,
-            format!("renaming {} to {}", it.old, it.new),
-            format!("rename {} {}", it.old, it.new),
-        ),
-        TagsCommand::Merge(it) => {
-            let from = it.from.join(" ");
-            (&it.consent, format!("merging {from} into {}", it.into), format!("merge {from} {}", it.into))
-        }
-        TagsCommand::Split(it) => {
-            (&it.consent, format!("splitting {}", it.tag), format!("split {} …", it.tag))
-        }
-        TagsCommand::Revert(it) => {
-            (&it.consent, format!("reverting change {}", it.change), format!("revert {}", it.change))
-        }
-        TagsCommand::Import(it) => {
-            let file = it.file.display();
-            (&it.how.consent, format!("importing {file}"), format!("import {file}"))
-        }
-        TagsCommand::ApplyTemplate(it) => {
-            let template = &it.template;
-            (&it.how.consent, format!("applying {template}"), format!("apply-template {template}"))
-        }
+    let (consent, what): (&Consent, String) = match command {
+        TagsCommand::Remove(it) => (&it.consent, format!("removing {} and the tags below it", it.tag)),
+        TagsCommand::Rename(it) => (&it.consent, format!("renaming {} to {}", it.old, it.new)),
+        TagsCommand::Merge(it) => (&it.consent, format!("merging {} into {}", it.from.join(" "), it.into)),
+        TagsCommand::Split(it) => (&it.consent, format!("splitting {}", it.tag)),
+        TagsCommand::Revert(it) => (&it.consent, format!("reverting change {}", it.change)),
+        TagsCommand::Import(it) => (&it.how.consent, format!("importing {}", it.file.display())),
+        TagsCommand::ApplyTemplate(it) => (&it.how.consent, format!("applying {}", it.template)),
         _ => return Ok(()),
     };
-    if consent.yes || consent.dry_run {
-        return Ok(());
+    match consent.yes || consent.dry_run {
+        true => Ok(()),
+        false => Err(CliError::not_confirmed(what)),
     }
-    Err(CliError::new(codes::NOT_CONFIRMED, format!("{} was not confirmed", plain(&what))).with_hint(
-        format!("check it with `htm tags {} --dry-run`, then confirm with `--yes`", plain(&again)),
-    ))
 }
 
 pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Result<(), CliError> {

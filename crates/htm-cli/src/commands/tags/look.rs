@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use htm_core::ontology::{DistinctTags, LoggedChange, TagDetails, TagUse};
 use htm_core::provider::Embedder;
 use htm_core::{Filter, Ontology};
+use htm_runtime::commands::in_namespace;
 
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
@@ -49,7 +50,7 @@ pub(super) async fn orphans(
         if orphans.is_empty() {
             return "no tag has so few nodes".into();
         }
-        let of = namespace.map(|namespace| format!(" --namespace {}", quoted(namespace))).unwrap_or_default();
+        let of = plain(&in_namespace(namespace));
         let row = |it: &htm_core::ontology::Orphan| {
             let merge =
                 it.merge_into.as_ref().map(|into| format!("htm tags merge {} {into}{of}", it.tag.tag));
@@ -59,16 +60,6 @@ pub(super) async fn orphans(
         table(&["TAG", "TOTAL", "SUGGESTED"], &[1], orphans.iter().map(row).collect())
     });
     Ok(())
-}
-
-/// A name, quoted if a shell would not take it for one word.
-fn quoted(name: &str) -> String {
-    let name = plain(name);
-    let is_word = |character: char| character.is_ascii_alphanumeric() || "-_.:/".contains(character);
-    match name.chars().all(is_word) {
-        true => name,
-        false => format!("'{}'", name.replace('\'', "'\\''")),
-    }
 }
 
 pub(super) async fn suggest(

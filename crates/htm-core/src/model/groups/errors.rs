@@ -49,6 +49,7 @@ pub(crate) fn last_active(group: &str, robot: &str) -> Error {
         codes::GROUP_LAST_ACTIVE,
         format!("robot `{robot}` is the only active member of group `{group}`, and no passive one is alive"),
     )
+    .with_value("group", group)
 }
 
 /// A group shares only memories of its own namespace.
