@@ -33,7 +33,12 @@ async fn memories_are_erased_with_a_receipt_that_can_be_verified() {
     sandbox.remember(&["Somebody said hunter2."]).await;
     assert_eq!(sandbox.htm(&["--json", "erase", "verify", &receipt]).await.json()["is_clean"], true);
     let found = sandbox.htm(&["erase", "verify", &receipt, "--text", "hunter2"]).await;
-    assert!(found.exits(1).stdout.contains("traces are left"), "{found:?}");
+    let said = &found.exits(1).stdout;
+    assert!(said.contains("the text is in 1 memory that the erasure was not about"), "{said}");
+    assert!(
+        said.contains("`htm erase --matching TEXT --namespace N --dry-run`") && !said.contains("resume"),
+        "{said}"
+    );
     sandbox.htm(&["erase", "verify", "99"]).await.fails(2, "erasure_unknown");
     let mistyped = sandbox.htm(&["erase", "--namespace", "defualt", "--yes"]).await;
     let said = mistyped.fails(2, "nothing_to_erase");

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
 use htm_core::error::codes::NOTHING_TO_ERASE;
-use htm_core::{Confirmation, Erase, ErasePlan, Erasure, Htm, MAX_MATCHES, Vacuumed, Verification};
+use htm_core::{
+    Confirmation, Erase, ErasePlan, Erasure, Htm, MAX_MATCHES, PlaceFound, Vacuumed, Verification,
+};
 use htm_runtime::config::Config;
 
 use crate::args::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
@@ -171,6 +173,30 @@ fn describe_list(erasures: &[Erasure]) -> String {
     table(&["erasure", "began", "ended", "who", "what", "namespaces", "memories"], &[0], rows.collect())
 }
 
+/// What was found after the end of an erasure, and what removes it. A copy in another memory is no trace.
+fn describe_found(erasure: i64, places: &[PlaceFound]) -> String {
+    let mentions = |place: &PlaceFound| place.mentions.unwrap_or(0);
+    let memories = places.iter().filter(|place| place.table == "htm.nodes").map(mentions).sum::<u64>();
+    let rows = places.iter().map(mentions).sum::<u64>();
+    let mut lines = Vec::new();
+    if places.iter().any(|place| place.traces > 0) {
+        lines.push(format!("traces are left: `htm erase resume {erasure}`"));
+    }
+    match (memories, rows) {
+        (0, 0) => {}
+        (0, rows) => lines.push(format!("the text is in {} that belong to no memory", count(rows, "row"))),
+        (memories, _) => lines.push(format!(
+            "the text is in {} that the erasure was not about; to erase it there, one namespace at a time: \
+             `htm erase --matching TEXT --namespace N --dry-run`, then with the plan's number and `--yes`",
+            count(memories, "memory")
+        )),
+    }
+    if lines.is_empty() {
+        lines.push("nothing was found in the tables that this program knows; look into the others".into());
+    }
+    format!("\n{}", lines.join("\n"))
+}
+
 fn describe_verification(verified: &Verification) -> String {
     let Verification { erasure, places, .. } = verified;
     let has_text = places.iter().any(|place| place.mentions.is_some());
@@ -190,7 +216,7 @@ fn describe_verification(verified: &Verification) -> String {
     text.push_str(&match (verified.is_clean, erasure.ended_at) {
         (true, Some(at)) => format!("\nno trace: {} erased, {}", count(erasure.erased, "memory"), short(at)),
         (_, None) => format!("\nthe erasure is not at its end: `htm erase resume {}`", erasure.id),
-        (false, _) => format!("\ntraces are left: `htm erase resume {}`", erasure.id),
+        (false, Some(_)) => describe_found(erasure.id, places),
     });
     let position = erasure.wal_position.as_deref().unwrap_or("unknown");
     let redo = &verified.redo_position;
