@@ -1,8 +1,8 @@
-//! Points in time as people write them: a day, a time, or words.
+//! Points in time as people write them, a day, a time, or words, and as they read them.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use htm_core::error::codes::TIMEFRAME_INVALID;
-use htm_core::{Expiry, TimeExpression, TimeSettings, read_duration};
+use htm_core::{Expiry, TimeExpression, TimeSettings, Zone, read_duration};
 
 use crate::commands::edit::usage;
 use crate::error::CliError;
@@ -20,6 +20,12 @@ pub(crate) fn instant(text: &str, settings: &TimeSettings) -> Result<DateTime<Ut
             "use a time that has one: `2026-03-01`, `now` or `3 months ago`",
         )
     })
+}
+
+/// A time for people, in the zone of the settings. It has the zone's offset, as lists of other programs beside it may not
+/// be in the same zone.
+pub(crate) fn local(at: DateTime<Utc>, zone: &Zone) -> String {
+    zone.local(at).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// Parses an expiry: a time to live such as `12h`, also `in 12 hours`, or a time.
@@ -64,6 +70,19 @@ mod tests {
                 ("timeframe_invalid", format!("`{text}` is no expiry"))
             );
             assert!(refused.hint.contains("30m, 12h, 90d") && !refused.hint.contains("yesterday"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shown_time_says_its_zone() {
+        let at = "2026-11-26T15:00:00.123456Z".parse().unwrap();
+        for (zone, shown) in [("UTC", "2026-11-26T15:00:00Z"), ("Asia/Tokyo", "2026-11-27T00:00:00+09:00")] {
+            assert_eq!(local(at, &zone.parse().unwrap()), shown);
         }
     }
 }

@@ -234,3 +234,50 @@ async fn what_a_question_names_and_is_not_there_is_told() {
         assert_eq!(json["notes"].as_array().unwrap().len(), 0, "{json}");
     }
 }
+
+#[tokio::test]
+async fn people_read_times_in_their_zone_and_programs_in_utc() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db).set("HTM_TIME__ZONE", "Asia/Tokyo");
+    let at = ["--at", "2020-11-26T20:00:00Z"];
+    let turn = ["--session", "standup-12", "--seq", "3", "--speaker", "Mara", "--type", "decision"];
+    let old = sandbox.remember(&[&at[..], &turn, &["Billing moves on Monday."]].concat()).await;
+    let new = sandbox.remember(&[&at[..], &["Billing moves on Friday."]].concat()).await;
+    sandbox.htm(&["relate", &new, "supersedes", &old]).await.succeeds();
+    let got = sandbox.htm(&["get", &old]).await;
+    let row = |name: &str, value: &str| format!("{name:10}  {value}\n");
+    for said in [
+        row("at", "2020-11-27T05:00:00+09:00"),
+        row("session", "standup-12"),
+        row("seq", "3"),
+        row("speaker", "Mara"),
+        row("type", "decision"),
+        format!("by node {new}, 2020-11-27: "),
+    ] {
+        assert!(got.succeeds().contains(&said), "{said}: {got:?}");
+    }
+    assert_eq!(sandbox.htm(&["get", "--json", &old]).await.json()["created_at"], "2020-11-26T20:00:00Z");
+    sandbox.htm(&["forget", &new, "--yes"]).await.succeeds();
+    for (arguments, said) in [
+        (&["robots", "list"][..], "2020-11-27T05:00:00+09:00"),
+        (&["stats"], "from 2020-11-27T05:00:00+09:00 to"),
+        (&["forget", &old, "--dry-run"], "2020-11-27T05:00:00+09:00"),
+        (&["erase", &old, "--dry-run"], "2020-11-27T05:00:00+09:00"),
+        (&["forgotten"], "+09:00"),
+        (&["status", &old], "+09:00"),
+    ] {
+        let answer = sandbox.htm(arguments).await;
+        assert!(answer.succeeds().contains(said), "{answer:?}");
+    }
+    for (arguments, said) in [
+        (
+            &["timeline", "--timeframe", "2026-03-02..2026-03-01"][..],
+            "ends (2026-03-01T00:00:00+09:00) before it starts (2026-03-02T00:00:00+09:00)",
+        ),
+        (&["purge", "--before", "2099-01-01", "--dry-run"], "2099-01-01T00:00:00+09:00 is in the future"),
+        (&["get", &old, "--as-of", "2099-01-01"], "as of 2099-01-01T00:00:00+09:00"),
+    ] {
+        let answer = sandbox.htm(arguments).await;
+        assert!(answer.exits(2).stderr.contains(said), "{answer:?}");
+    }
+}

@@ -8,7 +8,7 @@ use htm_core::error::codes::NODE_OVERSIZED;
 use htm_core::working_memory::Entry;
 use htm_core::{
     ContextHeader, ContextOptions, Filter, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized,
-    RecallQuery, Robot, RobotContext, RobotRecalled, WorkingMemoryStats,
+    RecallQuery, Robot, RobotContext, RobotRecalled, WorkingMemoryStats, Zone,
 };
 use htm_runtime::Session;
 use htm_runtime::commands::{in_namespace, quoted};
@@ -124,7 +124,7 @@ pub(crate) async fn memory(
             let memory = with_session(config, look).await?;
             let nodes: Vec<&Entry> = memory.in_eviction_order().collect();
             output.value(&serde_json::json!({ "stats": memory.stats(), "nodes": nodes }), || {
-                describe(name, memory.stats(), &nodes)
+                describe(name, memory.stats(), &nodes, &config.time.settings().zone)
             });
         }
         MemoryCommand::Add(args) => {
@@ -303,7 +303,7 @@ impl Answer {
     }
 }
 
-fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String {
+fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry], zone: &Zone) -> String {
     let rows = entries
         .iter()
         .map(|entry| {
@@ -312,7 +312,7 @@ fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry]) -> String
                 entry.tokens.to_string(),
                 entry.importance.to_string(),
                 entry.accesses.to_string(),
-                entry.added_at.format("%Y-%m-%d %H:%M").to_string(),
+                zone.local(entry.added_at).format("%Y-%m-%d %H:%M").to_string(),
                 one_line(&entry.content, 60),
             ]
         })

@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
-use chrono::{DateTime, Utc};
 use htm_core::error::codes::NOTHING_TO_ERASE;
 use htm_core::{
-    Confirmation, Erase, ErasePlan, Erasure, Htm, MAX_MATCHES, PlaceFound, Vacuumed, Verification,
+    Confirmation, Erase, ErasePlan, Erasure, Htm, MAX_MATCHES, PlaceFound, Vacuumed, Verification, Zone,
 };
 use htm_runtime::config::Config;
 
@@ -15,6 +14,7 @@ use crate::commands::forget::confirmation;
 use crate::commands::notes;
 use crate::commands::session::with_htm;
 use crate::error::CliError;
+use crate::instant::local;
 use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(config: &Config, args: EraseArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -38,9 +38,10 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
         (None, None, None) => Erase::Memories(nodes),
     };
     if dry_run {
+        let zone = &config.time.settings().zone;
         let work = async |htm: &Htm| Ok((htm.plan_erase(&what).await?, unknown(htm, &what).await?));
         let (plan, notes) = with_htm(config, work).await?;
-        output.value(&plan, || describe_plan(&plan) + &notes::describe(&notes));
+        output.value(&plan, || describe_plan(&plan, zone) + &notes::describe(&notes));
         return Ok(ExitCode::SUCCESS);
     }
     if yes && plan.is_none() && matches!(what, Erase::Matching { .. }) {
@@ -95,7 +96,7 @@ async fn list(config: &Config, args: ListErasuresArgs, output: &Output) -> Resul
     let erasures = with_htm(config, async |htm| htm.erasures(None, args.limit).await).await?;
     output.value(&erasures, || match erasures.is_empty() {
         true => "nothing was erased".into(),
-        false => describe_list(&erasures),
+        false => describe_list(&erasures, &config.time.settings().zone),
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -103,12 +104,8 @@ async fn list(config: &Config, args: ListErasuresArgs, output: &Output) -> Resul
 async fn verify(config: &Config, args: VerifyArgs, output: &Output) -> Result<ExitCode, CliError> {
     let text = args.text.as_deref();
     let verified = with_htm(config, async |htm| htm.verify_erasure(args.receipt, text).await).await?;
-    output.value(&verified, || describe_verification(&verified));
+    output.value(&verified, || describe_verification(&verified, &config.time.settings().zone));
     Ok(if verified.is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn short(time: DateTime<Utc>) -> String {
-    time.format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 fn rows<'a>(removed: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {
@@ -116,11 +113,11 @@ fn rows<'a>(removed: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String 
     table(&["table", "rows"], &[1], rows)
 }
 
-fn describe_plan(plan: &ErasePlan) -> String {
+fn describe_plan(plan: &ErasePlan, zone: &Zone) -> String {
     let memories = plan.matches.iter().map(|found| {
         vec![
             found.node.to_string(),
-            found.created_at.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            local(found.created_at, zone),
             plain(&found.robot),
             one_line(&found.excerpt, 80),
         ]
@@ -158,12 +155,12 @@ fn describe_vacuum(vacuum: &Vacuumed) -> String {
     text
 }
 
-fn describe_list(erasures: &[Erasure]) -> String {
+fn describe_list(erasures: &[Erasure], zone: &Zone) -> String {
     let rows = erasures.iter().map(|erasure| {
         vec![
             erasure.id.to_string(),
-            short(erasure.began_at),
-            erasure.ended_at.map_or_else(|| "interrupted".into(), short),
+            local(erasure.began_at, zone),
+            erasure.ended_at.map_or_else(|| "interrupted".into(), |at| local(at, zone)),
             plain(&erasure.asked_by),
             erasure.kind.as_ref().to_owned(),
             plain(&erasure.namespaces.join(", ")),
@@ -197,7 +194,7 @@ fn describe_found(erasure: i64, places: &[PlaceFound]) -> String {
     format!("\n{}", lines.join("\n"))
 }
 
-fn describe_verification(verified: &Verification) -> String {
+fn describe_verification(verified: &Verification, zone: &Zone) -> String {
     let Verification { erasure, places, .. } = verified;
     let has_text = places.iter().any(|place| place.mentions.is_some());
     let rows = places.iter().map(|place| {
@@ -205,7 +202,7 @@ fn describe_verification(verified: &Verification) -> String {
         if has_text {
             row.push(place.mentions.map_or_else(String::new, |rows| rows.to_string()));
         }
-        row.push(place.vacuumed_at.map(short).unwrap_or_default());
+        row.push(place.vacuumed_at.map(|at| local(at, zone)).unwrap_or_default());
         row
     });
     let header: &[&str] = match has_text {
@@ -214,7 +211,9 @@ fn describe_verification(verified: &Verification) -> String {
     };
     let mut text = table(header, if has_text { &[2, 3] } else { &[2] }, rows.collect());
     text.push_str(&match (verified.is_clean, erasure.ended_at) {
-        (true, Some(at)) => format!("\nno trace: {} erased, {}", count(erasure.erased, "memory"), short(at)),
+        (true, Some(at)) => {
+            format!("\nno trace: {} erased, {}", count(erasure.erased, "memory"), local(at, zone))
+        }
         (_, None) => format!("\nthe erasure is not at its end: `htm erase resume {}`", erasure.id),
         (false, Some(_)) => describe_found(erasure.id, places),
     });

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 use htm_core::{
     Caller, Confirmation, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge, Purged,
-    Removed, Scope,
+    Removed, Scope, Zone,
 };
 use htm_runtime::config::Config;
 
@@ -13,7 +13,7 @@ use crate::args::{ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 use crate::codes;
 use crate::commands::session::with_htm;
 use crate::error::CliError;
-use crate::instant::instant;
+use crate::instant::{instant, local};
 use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -40,7 +40,7 @@ pub(crate) async fn forgotten(
             .await?;
     output.value(&nodes, || match nodes.is_empty() {
         true => "nothing is forgotten".into(),
-        false => describe_forgotten(&nodes),
+        false => describe_forgotten(&nodes, &config.time.settings().zone),
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -152,11 +152,12 @@ async fn forget_planned(config: &Config, args: ForgetArgs, output: &Output) -> R
         let forgotten = htm.forget_planned(&plan, &caller, Confirmation::Confirmed).await?;
         Ok(Done::Forgotten(plan, forgotten))
     };
+    let zone = &config.time.settings().zone;
     match with_htm(config, work).await? {
         Done::Shown(plan) if args.dry_run => {
             let answer = serde_json::json!({ "plan": plan.digest(), "matches": plan.matches, "more": plan.more,
                                              "of_others": plan.of_others });
-            output.value(&answer, || describe_plan(&plan));
+            output.value(&answer, || describe_plan(&plan, zone));
             Ok(ExitCode::SUCCESS)
         }
         Done::Shown(plan) => {
@@ -180,7 +181,7 @@ async fn forget_planned(config: &Config, args: ForgetArgs, output: &Output) -> R
                 };
                 format!(
                     "{}\nforgotten, {}{left}",
-                    describe_matches(&plan),
+                    describe_matches(&plan, zone),
                     describe_removed(&forgotten.removed)
                 )
             });
@@ -202,18 +203,18 @@ fn describe_removed(removed: &Removed) -> String {
     )
 }
 
-fn describe_plan(plan: &ForgetPlan) -> String {
-    format!("{}\nplan {}: nothing is forgotten yet", describe_matches(plan), plan.digest())
+fn describe_plan(plan: &ForgetPlan, zone: &Zone) -> String {
+    format!("{}\nplan {}: nothing is forgotten yet", describe_matches(plan, zone), plan.digest())
 }
 
-fn describe_matches(plan: &ForgetPlan) -> String {
+fn describe_matches(plan: &ForgetPlan, zone: &Zone) -> String {
     let rows = plan
         .matches
         .iter()
         .map(|found| {
             vec![
                 found.node.to_string(),
-                found.created_at.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                local(found.created_at, zone),
                 plain(&found.robot),
                 one_line(&found.excerpt, 80),
             ]
@@ -233,13 +234,13 @@ fn describe_matches(plan: &ForgetPlan) -> String {
     text
 }
 
-fn describe_forgotten(nodes: &[ForgottenNode]) -> String {
+fn describe_forgotten(nodes: &[ForgottenNode], zone: &Zone) -> String {
     let rows = nodes
         .iter()
         .map(|node| {
             vec![
                 node.node.to_string(),
-                node.deleted_at.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                local(node.deleted_at, zone),
                 plain(&node.namespace),
                 plain(&node.robot),
                 node.reason.as_ref().to_owned(),

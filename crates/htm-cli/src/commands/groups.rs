@@ -5,7 +5,7 @@ mod join;
 use std::process::ExitCode;
 
 use htm_core::groups::{AfterShutdown, TransferTarget, Transferred};
-use htm_core::{Group, GroupInfo, Htm};
+use htm_core::{Group, GroupInfo, Htm, Zone};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
@@ -14,6 +14,7 @@ use crate::again;
 use crate::args::{GroupArgs, GroupsCommand, ShutdownArgs, TransferArgs};
 use crate::duration::rough;
 use crate::error::CliError;
+use crate::instant::local;
 use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(
@@ -37,7 +38,7 @@ async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) ->
         }
         GroupsCommand::Show(args) => {
             let info = group(&htm, &args).info().await?;
-            output.value(&info, || describe(&info));
+            output.value(&info, || describe(&info, &htm.settings().time.zone));
         }
         GroupsCommand::Join(args) => join::run(session, args, output).await?,
         GroupsCommand::Leave(args) => {
@@ -114,9 +115,9 @@ fn list(groups: &[GroupInfo]) -> String {
     table(&["namespace", "group", "state", "nodes", "tokens", "members"], &[3, 4], rows.collect())
 }
 
-fn describe(it: &GroupInfo) -> String {
+fn describe(it: &GroupInfo, zone: &Zone) -> String {
     let state = match it.closed_at {
-        Some(at) => format!("closed at {}", at.format("%FT%TZ")),
+        Some(at) => format!("closed at {}", local(at, zone)),
         None => "open".into(),
     };
     let head = format!(
@@ -139,7 +140,7 @@ fn describe(it: &GroupInfo) -> String {
             format!("{} ago", rough(member.unseen_ms)),
             format!("{} ms", member.lease_ms),
             (it.version - member.seen_version).max(0).to_string(),
-            member.joined_at.format("%FT%TZ").to_string(),
+            local(member.joined_at, zone),
         ]
     });
     let header = ["robot", "role", "state", "seen", "lease", "behind", "joined"];

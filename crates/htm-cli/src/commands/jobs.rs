@@ -27,10 +27,11 @@ pub(crate) async fn run(
 async fn dispatch(session: &Session, command: JobsCommand, output: &Output) -> Result<ExitCode, CliError> {
     let htm = session.htm();
     let jobs = htm.jobs()?;
+    let zone = &htm.settings().time.zone;
     match command {
-        JobsCommand::Stats => queues::stats(jobs, output).await?,
+        JobsCommand::Stats => queues::stats(jobs, zone, output).await?,
         JobsCommand::List(args) => list::list(jobs, args, output).await?,
-        JobsCommand::Show { ids } => list::show(jobs, &ids, output).await?,
+        JobsCommand::Show { ids } => list::show(jobs, &ids, zone, output).await?,
         JobsCommand::Retry(args) => control::retry(jobs, args, output).await?,
         JobsCommand::Cancel(args) => control::cancel(jobs, args, output).await?,
         JobsCommand::Pause { queue, reason } => queues::pause(jobs, &queue, &reason, output).await?,

@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
-use chrono::{DateTime, Utc};
-use htm_core::{ApiKey, AuditEntry, NewApiKey};
+use chrono::Utc;
+use htm_core::{ApiKey, AuditEntry, NewApiKey, Zone};
 use htm_runtime::config::Config;
 
 use crate::args::{AuditArgs, CreateKeyArgs, KeysCommand};
 use crate::commands::session::with_htm;
 use crate::error::CliError;
+use crate::instant::local;
 use crate::output::{Output, plain, table};
 
 pub(crate) async fn run(
@@ -20,7 +21,7 @@ pub(crate) async fn run(
         KeysCommand::Create(args) => create(config, args, output).await?,
         KeysCommand::List => {
             let keys = with_htm(config, async |htm| htm.api_keys().await).await?;
-            output.value(&keys, || list(&keys));
+            output.value(&keys, || list(&keys, &config.time.settings().zone));
         }
         KeysCommand::Revoke(args) => {
             let key = with_htm(config, async |htm| htm.revoke_api_key(&args.id).await).await?;
@@ -60,7 +61,7 @@ fn namespaces(key: &ApiKey) -> String {
     key.namespaces.as_ref().map_or_else(|| "all namespaces".into(), |them| plain(&them.join(", ")))
 }
 
-fn list(keys: &[ApiKey]) -> String {
+fn list(keys: &[ApiKey], zone: &Zone) -> String {
     if keys.is_empty() {
         return "no keys: the server answers every program of this machine".into();
     }
@@ -68,7 +69,7 @@ fn list(keys: &[ApiKey]) -> String {
     let state = |key: &ApiKey| match (key.revoked_at, key.expires_at) {
         (Some(_), _) => "revoked".into(),
         (None, Some(at)) if at <= now => "expired".into(),
-        (None, Some(at)) => format!("until {}", short(at)),
+        (None, Some(at)) => format!("until {}", local(at, zone)),
         (None, None) => "valid".into(),
     };
     let rows = keys.iter().map(|key| {
@@ -79,7 +80,7 @@ fn list(keys: &[ApiKey]) -> String {
             namespaces(key),
             key.robot.as_deref().map(plain).unwrap_or_default(),
             state(key),
-            key.last_used_at.map(short).unwrap_or_else(|| "never".into()),
+            key.last_used_at.map_or_else(|| "never".into(), |at| local(at, zone)),
         ]
     });
     table(&["key", "name", "role", "namespaces", "robot", "state", "last used"], &[], rows.collect())
@@ -87,11 +88,11 @@ fn list(keys: &[ApiKey]) -> String {
 
 pub(crate) async fn audit(config: &Config, args: AuditArgs, output: &Output) -> Result<ExitCode, CliError> {
     let entries = with_htm(config, async |htm| htm.audit_log(None, args.limit).await).await?;
-    output.value(&entries, || audited(&entries));
+    output.value(&entries, || audited(&entries, &config.time.settings().zone));
     Ok(ExitCode::SUCCESS)
 }
 
-fn audited(entries: &[AuditEntry]) -> String {
+fn audited(entries: &[AuditEntry], zone: &Zone) -> String {
     if entries.is_empty() {
         return "no entries".into();
     }
@@ -103,7 +104,7 @@ fn audited(entries: &[AuditEntry]) -> String {
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         vec![
-            short(entry.at),
+            local(entry.at, zone),
             plain(&entry.actor),
             entry.action.clone(),
             entry.namespace.as_deref().map_or_else(|| "all".into(), plain),
@@ -112,8 +113,4 @@ fn audited(entries: &[AuditEntry]) -> String {
         ]
     });
     table(&["time", "who", "what", "namespace", "of", "details"], &[], rows.collect())
-}
-
-fn short(time: DateTime<Utc>) -> String {
-    time.format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

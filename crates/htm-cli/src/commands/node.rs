@@ -13,15 +13,16 @@ use crate::args::{GetArgs, StatusArgs};
 use crate::codes;
 use crate::duration::rough;
 use crate::error::CliError;
-use crate::instant::instant;
+use crate::instant::{instant, local};
 use crate::output::{Output, count, plain, table};
 
 pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let zone = &config.time.settings().zone;
     if let (Some(node), Some(at)) = (args.node, &args.as_of) {
         let at = instant(at, &config.time.settings())?;
         let node = with_htm(config, async |htm| htm.get_as_of(node, at).await).await?;
         let found = Found { node, stages: Vec::new(), keepers: Keepers::default(), revisions: None };
-        output.value(&found.node, || describe(&found));
+        output.value(&found.node, || describe(&found, zone));
         return Ok(ExitCode::SUCCESS);
     }
     let found = with_htm(config, async |htm| {
@@ -38,7 +39,7 @@ pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Resu
     })
     .await?;
     let found = found.ok_or_else(|| key_not_found(args.key))?;
-    output.value(&found, || describe(&found));
+    output.value(&found, || describe(&found, zone));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -48,7 +49,7 @@ pub(crate) async fn status(config: &Config, args: StatusArgs, output: &Output) -
         Some(stage) => htm.wait_for(args.node, stage, Duration::from_secs(args.timeout)).await,
     })
     .await?;
-    output.value(&status, || describe_status(&status));
+    output.value(&status, || describe_status(&status, &config.time.settings().zone));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -67,28 +68,32 @@ pub(crate) fn key_not_found(key: Option<String>) -> CliError {
     CliError::new(codes::KEY_NOT_FOUND, format!("no node has the key `{}`", key.unwrap_or_default()))
 }
 
-fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
+fn describe(Found { node, stages, keepers, revisions }: &Found, zone: &Zone) -> String {
     let tags = node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let mut rows: Vec<(&str, String)> = vec![
         ("node", node.id.to_string()),
         ("namespace", node.namespace.clone()),
         ("robot", node.robot.clone()),
         ("key", node.key.clone().unwrap_or_default()),
-        ("at", node.created_at.to_rfc3339()),
-        ("remembered", remembered(node, keepers)),
+        ("at", local(node.created_at, zone)),
+        ("session", node.session.clone().unwrap_or_default()),
+        ("seq", node.seq.map(|seq| seq.to_string()).unwrap_or_default()),
+        ("speaker", node.speaker.clone().unwrap_or_default()),
+        ("type", node.kind.clone().unwrap_or_default()),
+        ("remembered", remembered(node, keepers, zone)),
         ("working memory of", working_memory_of(node, keepers)),
         ("importance", node.importance.to_string()),
         ("tokens", format!("{} ({})", node.token_count, node.token_encoding)),
         ("source", node.source.clone().unwrap_or_default()),
-        ("expires", expires(node)),
+        ("expires", expires(node, zone)),
         ("tags", tags),
     ];
-    let successors = describe_successors(node, &Zone::default());
+    let successors = describe_successors(node, zone);
     rows.extend(successors.iter().map(|it| ("superseded", it.trim_start_matches("superseded ").to_owned())));
     if node.metadata.as_object().is_some_and(|metadata| !metadata.is_empty()) {
         rows.push(("metadata", node.metadata.to_string()));
     }
-    rows.extend(stages.iter().map(|stage| (stage.stage.as_ref(), progress_of(stage))));
+    rows.extend(stages.iter().map(|stage| (stage.stage.as_ref(), progress_of(stage, zone))));
     rows.retain(|(_, value)| !value.is_empty());
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -101,7 +106,7 @@ fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
         Some(revisions) => {
             let texts = revisions.iter().map(|it| {
                 let head =
-                    format!("revision {} by {}, {}", it.revision, it.author, it.written_at.to_rfc3339());
+                    format!("revision {} by {}, {}", it.revision, it.author, local(it.written_at, zone));
                 format!("{}\n{}", plain(&head), plain(&it.content))
             });
             text.push_str(&texts.collect::<Vec<_>>().join("\n\n"));
@@ -110,35 +115,37 @@ fn describe(Found { node, stages, keepers, revisions }: &Found) -> String {
     text
 }
 
-pub(crate) fn describe_status(status: &NodeStatus) -> String {
+pub(crate) fn describe_status(status: &NodeStatus, zone: &Zone) -> String {
     let rows = status
         .stages
         .iter()
-        .map(|stage| vec![stage.stage.to_string(), stage.state.name().into(), plain(&progress_of(stage))])
+        .map(|stage| {
+            vec![stage.stage.to_string(), stage.state.name().into(), plain(&progress_of(stage, zone))]
+        })
         .collect();
     format!(
         "node {} written at {}\n{}",
         status.node,
-        status.written_at.to_rfc3339(),
+        local(status.written_at, zone),
         table(&["stage", "state", ""], &[], rows)
     )
 }
 
 /// The expiry of a node. Empty for none.
-fn expires(node: &Node) -> String {
+fn expires(node: &Node, zone: &Zone) -> String {
     let Some(at) = node.expires_at else { return String::new() };
     match node.ttl_seconds {
-        None => at.to_rfc3339(),
-        Some(seconds) => format!("{} ({} after a refresh)", at.to_rfc3339(), rough(seconds * 1_000)),
+        None => local(at, zone),
+        Some(seconds) => format!("{} ({} after a refresh)", local(at, zone), rough(seconds * 1_000)),
     }
 }
 
 /// The number of times that a node was remembered, and by whom. Empty for once.
-fn remembered(node: &Node, keepers: &Keepers) -> String {
+fn remembered(node: &Node, keepers: &Keepers, zone: &Zone) -> String {
     let count @ 2.. = node.remember_count else { return String::new() };
     let said = keepers.robots.iter().filter(|it| it.remember_count > 0);
     let by: Vec<String> = said.map(|it| format!("{} {}", it.robot, it.remember_count)).collect();
-    let (first, last) = (node.first_remembered.to_rfc3339(), node.last_remembered.to_rfc3339());
+    let (first, last) = (local(node.first_remembered, zone), local(node.last_remembered, zone));
     format!("{count} times ({}), from {first} to {last}", by.join(", "))
 }
 
@@ -154,17 +161,17 @@ fn working_memory_of(node: &Node, keepers: &Keepers) -> String {
 }
 
 /// The progress of a stage, in one sentence.
-fn progress_of(stage: &StageStatus) -> String {
+fn progress_of(stage: &StageStatus, zone: &Zone) -> String {
     match stage.stale {
         Some(revision) => {
-            format!("{}; until then the result of revision {revision} stays", progress(&stage.state))
+            format!("{}; until then the result of revision {revision} stays", progress(&stage.state, zone))
         }
-        None => progress(&stage.state),
+        None => progress(&stage.state, zone),
     }
 }
 
-fn progress(state: &StageState) -> String {
-    let time = |at: &Option<DateTime<Utc>>| at.map(|at| at.to_rfc3339()).unwrap_or_default();
+fn progress(state: &StageState, zone: &Zone) -> String {
+    let time = |at: &Option<DateTime<Utc>>| at.map(|at| local(at, zone)).unwrap_or_default();
     match state {
         StageState::Pending { attempts: 0, last_error: None, .. } => "waits for a worker".into(),
         StageState::Pending { attempts: 0, last_error: Some(error), due_at, .. } => {

@@ -2,14 +2,15 @@
 
 use std::process::ExitCode;
 
-use htm_core::BreakerState;
 use htm_core::providers::{Budget, Provider, Providers, TokenUsage};
+use htm_core::{BreakerState, Zone};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::session::with_session;
 use crate::args::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 use crate::error::CliError;
+use crate::instant::local;
 use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(config: &Config, args: ProvidersArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -24,7 +25,7 @@ async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output)
     match command {
         ProvidersCommand::List => {
             let listed = providers.list().await?;
-            output.value(&listed, || describe(&listed));
+            output.value(&listed, || describe(&listed, &htm.settings().time.zone));
         }
         ProvidersCommand::Set(args) => set(session, providers, &args, output).await?,
         ProvidersCommand::Reset { model } => {
@@ -67,7 +68,7 @@ async fn set(
             "\nwarning: no model of this label is registered, configured here or used by a worker; known labels: {}",
             known.join(", ")
         );
-        describe(&found) + if is_known { "" } else { &warning }
+        describe(&found, &session.config().time.settings().zone) + if is_known { "" } else { &warning }
     });
     Ok(())
 }
@@ -109,7 +110,7 @@ async fn known_models(session: &Session) -> Result<Vec<String>, CliError> {
     Ok(known)
 }
 
-fn describe(listed: &[Provider]) -> String {
+fn describe(listed: &[Provider], zone: &Zone) -> String {
     if listed.is_empty() {
         return "no model has limits or failures".into();
     }
@@ -122,9 +123,9 @@ fn describe(listed: &[Provider]) -> String {
             limit(provider.concurrent_calls),
             provider.calls.to_string(),
             provider.waiting.to_string(),
-            breaker(provider),
+            breaker(provider, zone),
             provider.failures.to_string(),
-            provider.resume_at.map(|at| at.format("%FT%TZ").to_string()).unwrap_or_default(),
+            provider.resume_at.map(|at| local(at, zone)).unwrap_or_default(),
             one_line(provider.reason.as_deref().unwrap_or_default(), 80),
         ]
     });
@@ -143,9 +144,9 @@ fn describe(listed: &[Provider]) -> String {
     table(&header, &[1, 2, 3, 4, 5, 7], rows.collect())
 }
 
-fn breaker(provider: &Provider) -> String {
+fn breaker(provider: &Provider, zone: &Zone) -> String {
     match (provider.breaker, provider.retry_at) {
-        (BreakerState::Open, Some(until)) => format!("open until {}", until.format("%FT%TZ")),
+        (BreakerState::Open, Some(until)) => format!("open until {}", local(until, zone)),
         (BreakerState::HalfOpen, _) => "half open".into(),
         (breaker, _) => breaker.to_string(),
     }

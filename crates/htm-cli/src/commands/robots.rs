@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, MAX_BUDGET, MergeReceipt, RobotStatistics};
+use htm_core::{Htm, MAX_BUDGET, MergeReceipt, RobotStatistics, Zone};
 use htm_runtime::config::Config;
 
 use crate::again;
@@ -12,6 +12,7 @@ use crate::commands::context::whole;
 use crate::commands::edit::parse_object;
 use crate::commands::session::with_session;
 use crate::error::CliError;
+use crate::instant::local;
 use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(
@@ -30,14 +31,15 @@ pub(crate) async fn run(
 }
 
 async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<(), CliError> {
+    let zone = &htm.settings().time.zone;
     match command {
         RobotsCommand::List(args) => {
             let robots = htm.robots(&args.scope()).await?;
-            output.value(&robots, || list(&robots));
+            output.value(&robots, || list(&robots, zone));
         }
         RobotsCommand::Show(args) => {
             let robot = htm.robot_info(args.namespace.as_deref(), &args.name).await?;
-            output.value(&robot, || describe(&robot));
+            output.value(&robot, || describe(&robot, zone));
         }
         RobotsCommand::Add(args) => add(htm, args, output).await?,
         RobotsCommand::Describe(args) => {
@@ -111,7 +113,7 @@ async fn add(htm: &Htm, args: AddRobotArgs, output: &Output) -> Result<(), CliEr
     Ok(())
 }
 
-fn list(robots: &[RobotStatistics]) -> String {
+fn list(robots: &[RobotStatistics], zone: &Zone) -> String {
     if robots.is_empty() {
         let of = again::in_namespace();
         return format!("no robots; a robot is registered by its first memory or by `htm robots add{of}`");
@@ -123,9 +125,9 @@ fn list(robots: &[RobotStatistics]) -> String {
             it.nodes.to_string(),
             it.tokens.to_string(),
             it.in_working_memory.to_string(),
-            time(it.first_memory),
-            time(it.last_memory),
-            time(it.robot.last_active),
+            time(it.first_memory, zone),
+            time(it.last_memory, zone),
+            time(it.robot.last_active, zone),
         ]
     });
     let header =
@@ -133,18 +135,18 @@ fn list(robots: &[RobotStatistics]) -> String {
     table(&header, &[2, 3, 4], rows.collect())
 }
 
-fn describe(it: &RobotStatistics) -> String {
+fn describe(it: &RobotStatistics, zone: &Zone) -> String {
     let robot = &it.robot;
     let rows: Vec<(&str, String)> = vec![
         ("robot", robot.name.clone()),
         ("namespace", robot.namespace.clone()),
         ("uuid", robot.uuid.to_string()),
-        ("registered", time(Some(robot.created_at))),
-        ("active", time(robot.last_active)),
+        ("registered", time(Some(robot.created_at), zone)),
+        ("active", time(robot.last_active, zone)),
         ("nodes", format!("{} of {}, {} forgotten", it.nodes, count(it.tokens, "token"), it.forgotten)),
         ("repeats", it.repeats.to_string()),
-        ("first memory", time(it.first_memory)),
-        ("last memory", time(it.last_memory)),
+        ("first memory", time(it.first_memory, zone)),
+        ("last memory", time(it.last_memory, zone)),
         (
             "working memory",
             format!(
@@ -161,6 +163,6 @@ fn describe(it: &RobotStatistics) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn time(at: Option<DateTime<Utc>>) -> String {
-    at.map_or("–".into(), |at| at.format("%FT%TZ").to_string())
+fn time(at: Option<DateTime<Utc>>, zone: &Zone) -> String {
+    at.map_or("–".into(), |at| local(at, zone))
 }

@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
-use htm_core::{Counts, MemoryStats, Scope, StatsQuery};
+use htm_core::{Counts, MemoryStats, Scope, StatsQuery, Zone};
 use htm_runtime::config::Config;
 
 use super::notes;
 use super::session::with_session;
 use crate::args::StatsArgs;
 use crate::error::CliError;
+use crate::instant::local;
 use crate::output::{Output, count, one_line, table};
 
 /// The most tables and indexes that people are shown. Programs get all of them.
@@ -28,7 +29,7 @@ pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Re
     if output.is_json() {
         output.value(&answer, String::new);
     } else {
-        show(&answer.stats, output);
+        show(&answer.stats, &config.time.settings().zone, output);
         for note in &answer.notes {
             output.say(format!("note: {note}"));
         }
@@ -44,7 +45,7 @@ struct Answer {
     notes: Vec<String>,
 }
 
-fn show(stats: &MemoryStats, output: &Output) {
+fn show(stats: &MemoryStats, zone: &Zone, output: &Output) {
     let totals = stats.totals;
     let whose = match &stats.namespace {
         Some(namespace) => format!("namespace {}", one_line(namespace, 60)),
@@ -57,7 +58,7 @@ fn show(stats: &MemoryStats, output: &Output) {
         totals.forgotten
     ));
     if let (Some(oldest), Some(newest)) = (totals.oldest, totals.newest) {
-        output.say(format!("from {} to {}", oldest.format("%FT%TZ"), newest.format("%FT%TZ")));
+        output.say(format!("from {} to {}", local(oldest, zone), local(newest, zone)));
         let ages = stats.ages;
         output.say(format!(
             "{} of the last day, {} of the last week, {} of the last month, {} older",

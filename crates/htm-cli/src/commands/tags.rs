@@ -68,16 +68,17 @@ async fn dispatch(
     output: &Output,
 ) -> Result<(), CliError> {
     let htm = &session.htm();
+    let zone = &htm.settings().time.zone;
     match command {
         TagsCommand::List(args) => {
-            look::list(&look_at(htm, &args.whose, output).await?, args.below.as_deref(), output).await
+            look::list(&look_at(htm, &args.whose, output).await?, args.below.as_deref(), zone, output).await
         }
         TagsCommand::Tree(args) => tree::tree(&look_at(htm, &args.whose, output).await?, &args, output).await,
         TagsCommand::Export(args) => {
             exchange::export(&look_at(htm, &args.whose, output).await?, &args, output).await
         }
         TagsCommand::Show(args) => {
-            look::show(&look_at(htm, &args.whose, output).await?, &args.tag, output).await
+            look::show(&look_at(htm, &args.whose, output).await?, &args.tag, zone, output).await
         }
         TagsCommand::Orphans(args) => {
             let namespace = args.whose.namespace.as_deref();
@@ -99,10 +100,11 @@ async fn dispatch(
         }
         TagsCommand::Popular(args) => {
             let ontology = look_at(htm, &args.top.whose, output).await?;
-            look::popular(&ontology, &within_namespace(config, args.which)?, args.top.limit, output).await
+            look::popular(&ontology, &within_namespace(config, args.which)?, args.top.limit, zone, output)
+                .await
         }
         TagsCommand::Log(args) => {
-            look::log(&look_at(htm, &args.top.whose, output).await?, args.top.limit, output).await
+            look::log(&look_at(htm, &args.top.whose, output).await?, args.top.limit, zone, output).await
         }
         TagsCommand::Synonyms(SynonymsCommand::List(whose)) => {
             look::synonyms(&look_at(htm, &whose, output).await?, output).await

@@ -28,8 +28,8 @@ impl Htm {
     /// transactions stay.
     pub async fn purge(&self, purge: &Purge, confirmation: Confirmation) -> Result<Purged> {
         let doomed = self.doomed(purge).await?;
-        confirmation
-            .require(|| format!("purging what was forgotten before {}", purge.before.to_rfc3339()))?;
+        let zone = &self.settings().time.zone;
+        confirmation.require(|| format!("purging what was forgotten before {}", zone.tell(purge.before)))?;
         let details = json!({"before": purge.before, "robot": doomed.owner.map(|owner| owner.robot)});
         let done = self.done("purge", doomed.namespace, None, details);
         let entry = audit_log::record(&mut *self.pool().acquire().await?, done).await?;
@@ -44,7 +44,9 @@ impl Htm {
         let namespace = purge.scope.namespace(self)?;
         let now = store::now(self.pool()).await?;
         if purge.before > now {
-            let message = format!("{} is in the future: the database's clock says {now}", purge.before);
+            let zone = &self.settings().time.zone;
+            let (before, now) = (zone.tell(purge.before), zone.tell(now));
+            let message = format!("{before} is in the future: the database's clock says {now}");
             return Err(Error::new(codes::TIME_IN_FUTURE, message));
         }
         Ok(Doomed { before: purge.before, namespace, owner: purge.caller.owner(self.settings()) })

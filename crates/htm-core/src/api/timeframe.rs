@@ -27,7 +27,7 @@ impl Htm {
     /// Refuses a time that has not come.
     pub(crate) async fn admit_as_of(&self, as_of: Option<DateTime<Utc>>) -> Result<()> {
         match as_of {
-            Some(at) => refuse_future(at, server::now(self.pool()).await?),
+            Some(at) => refuse_future(at, server::now(self.pool()).await?, &self.settings().time.zone),
             None => Ok(()),
         }
     }

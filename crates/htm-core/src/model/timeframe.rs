@@ -13,6 +13,7 @@ mod phrase;
 mod tokens;
 mod zone;
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -38,16 +39,27 @@ impl TimeRange {
     /// # Errors
     /// `timeframe_reversed` when it does not end after its start, `time_out_of_range` before 4713 BC.
     pub fn new(from: Option<DateTime<Utc>>, until: Option<DateTime<Utc>>) -> Result<Self> {
+        Self::told_in(&Zone::UTC, from, until)
+    }
+
+    /// As [`new`](Self::new), with the times of an error in a zone.
+    pub(crate) fn told_in(
+        zone: &Zone,
+        from: Option<DateTime<Utc>>,
+        until: Option<DateTime<Utc>>,
+    ) -> Result<Self> {
         for time in [from, until].into_iter().flatten() {
             crate::model::memory::validate_time(time)?;
         }
-        match (from, until) {
-            (Some(from), Some(until)) if until <= from => Err(Error::new(
-                codes::TIMEFRAME_REVERSED,
-                format!("the timeframe ends ({until}) before it starts ({from})"),
-            )),
-            _ => Ok(Self { from, until }),
-        }
+        let (Some(start), Some(end)) = (from, until) else { return Ok(Self { from, until }) };
+        let message = match end.cmp(&start) {
+            Ordering::Greater => return Ok(Self { from, until }),
+            Ordering::Equal => format!("the timeframe ends where it starts, at {}", zone.tell(start)),
+            Ordering::Less => {
+                format!("the timeframe ends ({}) before it starts ({})", zone.tell(end), zone.tell(start))
+            }
+        };
+        Err(Error::new(codes::TIMEFRAME_REVERSED, message))
     }
 
     /// The start, inclusive.

@@ -1,13 +1,14 @@
 //! `htm jobs list` and `show`.
 
 use chrono::{DateTime, Utc};
-use htm_core::ParkedFor;
 use htm_core::job::JobState;
 use htm_core::jobs::{Job, JobFilter, Jobs};
+use htm_core::{ParkedFor, Zone};
 
 use crate::args::ListArgs;
 use crate::duration::rough;
 use crate::error::CliError;
+use crate::instant::local;
 use crate::output::{Output, one_line, table};
 
 pub(super) async fn list(jobs: Jobs<'_>, args: ListArgs, output: &Output) -> Result<(), CliError> {
@@ -30,9 +31,14 @@ fn none(filter: &JobFilter) -> String {
     }
 }
 
-pub(super) async fn show(jobs: Jobs<'_>, ids: &[String], output: &Output) -> Result<(), CliError> {
+pub(super) async fn show(
+    jobs: Jobs<'_>,
+    ids: &[String],
+    zone: &Zone,
+    output: &Output,
+) -> Result<(), CliError> {
     let shown = jobs.show(ids).await?;
-    output.value(&shown, || shown.iter().map(whole).collect::<Vec<_>>().join("\n\n"));
+    output.value(&shown, || shown.iter().map(|job| whole(job, zone)).collect::<Vec<_>>().join("\n\n"));
     Ok(())
 }
 
@@ -65,8 +71,8 @@ fn when(job: &Job) -> String {
     }
 }
 
-fn whole(job: &Job) -> String {
-    let time = |at: Option<DateTime<Utc>>| at.map(|at| at.to_rfc3339()).unwrap_or_default();
+fn whole(job: &Job, zone: &Zone) -> String {
+    let time = |at: Option<DateTime<Utc>>| at.map(|at| local(at, zone)).unwrap_or_default();
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let parked = job.parked.map(|why| match why {
         ParkedFor::Budget => {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use htm_core::Zone;
 use htm_core::job::{JobState, LEARN_QUEUE};
 use htm_core::jobs::{Jobs, QueueStats};
 use htm_runtime::Session;
@@ -9,11 +10,12 @@ use htm_runtime::Session;
 use crate::args::PruneArgs;
 use crate::duration::rough;
 use crate::error::CliError;
+use crate::instant::local;
 use crate::output::{Output, count, one_line, table};
 
-pub(super) async fn stats(jobs: Jobs<'_>, output: &Output) -> Result<(), CliError> {
+pub(super) async fn stats(jobs: Jobs<'_>, zone: &Zone, output: &Output) -> Result<(), CliError> {
     let stats = jobs.queues().await?;
-    output.value(&stats, || describe(&stats));
+    output.value(&stats, || describe(&stats, zone));
     Ok(())
 }
 
@@ -65,7 +67,7 @@ pub(super) async fn prune(
     Ok(())
 }
 
-fn describe(stats: &[QueueStats]) -> String {
+fn describe(stats: &[QueueStats], zone: &Zone) -> String {
     let rows = stats.iter().map(|queue| {
         let learns = queue.queue == LEARN_QUEUE;
         let mut row = vec![
@@ -77,7 +79,7 @@ fn describe(stats: &[QueueStats]) -> String {
             [queue.due, queue.waiting, queue.parked, queue.running, queue.done, queue.dead, queue.backfill];
         row.extend(counts.map(|count| count.to_string()));
         row.push(queue.oldest_due_ms.map(rough).unwrap_or_default());
-        row.push(state(queue));
+        row.push(state(queue, zone));
         row
     });
     let header = [
@@ -87,7 +89,7 @@ fn describe(stats: &[QueueStats]) -> String {
     table(&header, &[2, 3, 4, 5, 6, 7, 8, 9, 10], rows.collect())
 }
 
-fn state(queue: &QueueStats) -> String {
+fn state(queue: &QueueStats, zone: &Zone) -> String {
     if let Some(reason) = &queue.paused {
         return one_line(&format!("paused: {reason}"), 100);
     }
@@ -95,7 +97,7 @@ fn state(queue: &QueueStats) -> String {
         Some(until) => {
             let reason = queue.held.as_deref().unwrap_or("no reason recorded");
             let what = if queue.refused.is_some() { "results refused, held" } else { "provider held" };
-            format!("{what} until {}: {}", until.format("%FT%TZ"), one_line(reason, 60))
+            format!("{what} until {}: {}", local(until, zone), one_line(reason, 60))
         }
         None => "running".into(),
     }

@@ -3,10 +3,11 @@
 use chrono::{DateTime, Utc};
 use htm_core::ontology::{DistinctTags, LoggedChange, TagDetails, TagUse};
 use htm_core::provider::Embedder;
-use htm_core::{Filter, Ontology};
+use htm_core::{Filter, Ontology, Zone};
 use htm_runtime::commands::in_namespace;
 
 use crate::error::CliError;
+use crate::instant::local;
 use crate::output::{Output, count, one_line, plain, table};
 
 /// The most characters of a description, or of a memory, in a row.
@@ -15,10 +16,11 @@ const WIDTH: usize = 60;
 pub(super) async fn list(
     ontology: &Ontology<'_>,
     below: Option<&str>,
+    zone: &Zone,
     output: &Output,
 ) -> Result<(), CliError> {
     let tags = ontology.list(below).await?;
-    output.value(&tags, || counted(&tags));
+    output.value(&tags, || counted(&tags, zone));
     Ok(())
 }
 
@@ -26,16 +28,22 @@ pub(super) async fn popular(
     ontology: &Ontology<'_>,
     filter: &Filter,
     limit: u32,
+    zone: &Zone,
     output: &Output,
 ) -> Result<(), CliError> {
     let tags = ontology.popular(filter, limit).await?;
-    output.value(&tags, || counted(&tags));
+    output.value(&tags, || counted(&tags, zone));
     Ok(())
 }
 
-pub(super) async fn show(ontology: &Ontology<'_>, tag: &str, output: &Output) -> Result<(), CliError> {
+pub(super) async fn show(
+    ontology: &Ontology<'_>,
+    tag: &str,
+    zone: &Zone,
+    output: &Output,
+) -> Result<(), CliError> {
     let details = ontology.show(tag).await?;
-    output.value(&details, || describe(&details));
+    output.value(&details, || describe(&details, zone));
     Ok(())
 }
 
@@ -156,7 +164,12 @@ pub(super) async fn distinct(ontology: &Ontology<'_>, output: &Output) -> Result
     Ok(())
 }
 
-pub(super) async fn log(ontology: &Ontology<'_>, limit: u32, output: &Output) -> Result<(), CliError> {
+pub(super) async fn log(
+    ontology: &Ontology<'_>,
+    limit: u32,
+    zone: &Zone,
+    output: &Output,
+) -> Result<(), CliError> {
     let changes = ontology.log(None, limit).await?;
     output.value(&changes, || {
         if changes.is_empty() {
@@ -165,7 +178,7 @@ pub(super) async fn log(ontology: &Ontology<'_>, limit: u32, output: &Output) ->
         let row = |it: &LoggedChange| {
             vec![
                 it.change.to_string(),
-                time(Some(it.made_at)),
+                time(Some(it.made_at), zone),
                 it.kind.as_ref().replace('_', " "),
                 it.nodes.to_string(),
                 plain(it.made_by.as_deref().unwrap_or("–")),
@@ -199,7 +212,7 @@ fn asked(it: &LoggedChange) -> String {
     [from, to].into_iter().flatten().collect::<Vec<_>>().join(" → ")
 }
 
-fn counted(tags: &[TagUse]) -> String {
+fn counted(tags: &[TagUse], zone: &Zone) -> String {
     if tags.is_empty() {
         return "there are no tags".into();
     }
@@ -208,7 +221,7 @@ fn counted(tags: &[TagUse]) -> String {
             it.tag.to_string(),
             it.nodes.to_string(),
             it.total.to_string(),
-            time(it.last_used),
+            time(it.last_used, zone),
             it.description.as_deref().map_or("–".into(), |text| one_line(text, WIDTH)),
         ]
     };
@@ -216,7 +229,7 @@ fn counted(tags: &[TagUse]) -> String {
     table(&header, &[1, 2], tags.iter().map(row).collect())
 }
 
-fn describe(it: &TagDetails) -> String {
+fn describe(it: &TagDetails, zone: &Zone) -> String {
     let or_none = |names: Vec<String>| if names.is_empty() { "–".into() } else { names.join(", ") };
     let children = it.children.iter().map(|it| format!("{} ({})", it.tag.leaf(), it.total));
     let origins = it.origins.iter().map(|it| {
@@ -230,8 +243,8 @@ fn describe(it: &TagDetails) -> String {
         ("about", it.tag.description.clone().unwrap_or_else(|| "–".into())),
         ("nodes", format!("{}, {} with those below it", it.tag.nodes, it.tag.total)),
         ("assigned", or_none(origins.collect())),
-        ("last used", time(it.tag.last_used)),
-        ("registered", time(Some(it.tag.created_at))),
+        ("last used", time(it.tag.last_used, zone)),
+        ("registered", time(Some(it.tag.created_at), zone)),
         ("synonyms", or_none(it.synonyms.clone())),
         ("above", or_none(it.parents.iter().map(ToString::to_string).collect())),
         ("below", or_none(children.collect())),
@@ -249,6 +262,6 @@ fn describe(it: &TagDetails) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn time(at: Option<DateTime<Utc>>) -> String {
-    at.map_or("–".into(), |at| at.format("%FT%TZ").to_string())
+fn time(at: Option<DateTime<Utc>>, zone: &Zone) -> String {
+    at.map_or("–".into(), |at| local(at, zone))
 }

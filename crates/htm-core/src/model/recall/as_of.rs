@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::error::{Error, Result, codes};
+use crate::model::timeframe::Zone;
 
 /// The time as of which an answer is, and what it lacks.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -20,8 +21,8 @@ pub struct AsOf {
 impl AsOf {
     pub(crate) fn new(at: DateTime<Utc>, former_texts: i64, wants_vectors: bool) -> Self {
         let mut warning =
-            "memories that were purged or erased since are not known any more, and tags, importances and \
-                           other fields are as far as they are kept"
+            "memories that were purged or erased since are not known any more, and fields whose former values \
+             are not kept are shown as they are now"
                 .to_owned();
         match (wants_vectors, former_texts) {
             (false, _) | (_, 0) => {}
@@ -35,12 +36,11 @@ impl AsOf {
 }
 
 /// Refuses a time that has not come.
-pub(crate) fn refuse_future(at: DateTime<Utc>, now: DateTime<Utc>) -> Result<()> {
-    match at > now {
-        true => Err(Error::new(
-            codes::TIME_IN_FUTURE,
-            format!("the memory cannot be read as of {at}: by the database's clock it is {now}"),
-        )),
-        false => Ok(()),
+pub(crate) fn refuse_future(at: DateTime<Utc>, now: DateTime<Utc>, zone: &Zone) -> Result<()> {
+    if at <= now {
+        return Ok(());
     }
+    let (at, now) = (zone.tell(at), zone.tell(now));
+    let message = format!("the memory cannot be read as of {at}: by the database's clock it is {now}");
+    Err(Error::new(codes::TIME_IN_FUTURE, message))
 }

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::calendar::Calendar;
 use super::grammar::{Parser, Part, Period};
 use super::tokens::tokens;
-use super::{TimeSettings, Timeframe};
+use super::{TimeRange, TimeSettings, Timeframe};
 use crate::model::error::{Error, Result, codes};
 
 /// The most parts of an expression. Each is a range that the database compares with.
@@ -86,7 +86,7 @@ impl TimeExpression {
             if !part.has_two_sides() && from.is_some() && from == until {
                 return Err(invalid(&format!("there is no such time in {}", settings.zone)));
             }
-            let one = Timeframe::new(from, until)?;
+            let one: Timeframe = TimeRange::told_in(&settings.zone, from, until)?.into();
             all = Some(all.map_or_else(|| one.clone(), |all| all.or(&one)));
         }
         Ok(all.unwrap_or(Timeframe::ALL))

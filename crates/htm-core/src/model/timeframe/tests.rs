@@ -44,6 +44,16 @@ fn a_time_that_cannot_be_stored_is_refused() {
     assert_eq!(Timeframe::new(Some(at(1)), Some(at(1))).unwrap_err().code(), "timeframe_reversed");
 }
 
+#[test]
+fn an_error_tells_its_times_in_the_zone() {
+    let tokyo = "Asia/Tokyo".parse().unwrap();
+    let error = |from, until| TimeRange::told_in(&tokyo, Some(at(from)), Some(at(until))).unwrap_err();
+    let (first, second) = ("1970-01-01T09:00:00+09:00", "1970-01-01T09:01:00+09:00");
+    let reversed = format!("the timeframe ends ({first}) before it starts ({second})");
+    assert_eq!(error(60, 0).to_string(), reversed);
+    assert_eq!(error(0, 0).to_string(), format!("the timeframe ends where it starts, at {first}"));
+}
+
 fn any_ranges() -> impl Strategy<Value = Vec<(Option<i64>, Option<i64>)>> {
     let side = || prop_oneof![4 => (0i64..40).prop_map(Some), 1 => Just(None)];
     let range = (side(), side()).prop_filter("no empty one", |range| match range {

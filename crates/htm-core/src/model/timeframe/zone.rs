@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, FixedOffset, NaiveDate, Utc};
+use chrono::{DateTime, FixedOffset, NaiveDate, SecondsFormat, Utc};
 use jiff::Timestamp;
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
@@ -64,6 +64,11 @@ impl Zone {
         let seconds = timestamp(instant).map_or(0, |instant| self.0.to_offset(instant).seconds());
         let offset = FixedOffset::east_opt(seconds).unwrap_or(FixedOffset::east_opt(0).expect("no offset"));
         instant.with_timezone(&offset)
+    }
+
+    /// An instant for people, in the local time of the zone with its offset.
+    pub(crate) fn tell(&self, instant: DateTime<Utc>) -> String {
+        self.local(instant).to_rfc3339_opts(SecondsFormat::AutoSi, true)
     }
 
     /// The day that an instant belongs to.
