@@ -193,7 +193,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             text.push_str(&format!("     {successor}\n"));
         }
         if let Some(snippet) = &hit.snippet {
-            text.push_str(&format!("     {}\n", one_line(&snippet.html(), 1_000)));
+            text.push_str(&format!("     {}\n", passage::marked(snippet)));
         }
         if let Some(explanation) = &hit.explanation {
             let parts: Vec<String> =

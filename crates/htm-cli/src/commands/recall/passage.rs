@@ -1,8 +1,11 @@
 //! Passages of documents among hits, for people.
 
-use htm_core::{Hit, Node};
+use std::ops::Range;
 
-use crate::output::one_line;
+use console::style;
+use htm_core::{Hit, Node, Snippet};
+
+use crate::output::{one_line, plain};
 
 /// The text of a node, without the line of headings that the text of a passage begins with: they are shown with its place.
 pub(crate) fn text(node: &Node) -> &str {
@@ -16,10 +19,47 @@ pub(crate) fn key(node: &Node) -> String {
     key.map(|key| format!(" ({})", one_line(key, 40))).unwrap_or_default()
 }
 
+/// A passage of a hit on one line, with the query's words in bold. Where nothing is bold, they are as in the text.
+pub(super) fn marked(snippet: &Snippet) -> String {
+    let text = |range: Range<usize>| {
+        let mut line = String::new();
+        for character in plain(&snippet.text[range]).chars() {
+            match character.is_whitespace() {
+                true if line.ends_with(' ') => {}
+                true => line.push(' '),
+                false => line.push(character),
+            }
+        }
+        line
+    };
+    let (mut shown, mut at) = (String::new(), 0);
+    for mark in &snippet.marks {
+        shown.push_str(&text(at..mark.start));
+        shown.push_str(&style(text(mark.clone())).bold().to_string());
+        at = mark.end;
+    }
+    shown.push_str(&text(at..snippet.text.len()));
+    shown
+}
+
 /// The neighbours of a hit, a line each.
 pub(super) fn around(hit: &Hit) -> String {
     let line =
         |mark: &str, node: &Node| format!("     {mark} node {}: {}\n", node.id, one_line(text(node), 100));
     let before = hit.before.iter().map(|node| line("before", node));
     before.chain(hit.after.iter().map(|node| line("after ", node))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_the_query_are_bold_and_nothing_is_escaped() {
+        let snippet =
+            Snippet { text: "<b>& the\n\tnight\u{1b}[31m watch</b>".into(), marks: vec![10..15, 21..26] };
+        let shown = marked(&snippet);
+        assert_eq!(console::strip_ansi_codes(&shown), "<b>& the night[31m watch</b>");
+        assert_eq!(shown.contains("\u{1b}[1mnight"), console::colors_enabled(), "{shown:?}");
+    }
 }
