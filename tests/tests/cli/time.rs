@@ -236,6 +236,19 @@ async fn what_a_question_names_and_is_not_there_is_told() {
 }
 
 #[tokio::test]
+async fn wide_letters_take_two_columns() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let wide = sandbox.remember(&["--speaker", "山田太郎", "お茶"]).await;
+    sandbox.remember(&["--speaker", "Mara", "Tea."]).await;
+    for arguments in [&["timeline"][..], &["neighbours", &wide]] {
+        let answer = sandbox.htm(arguments).await;
+        let said = answer.succeeds();
+        assert!(said.contains("  山田太郎  お茶  ") && said.contains("  Mara      Tea.  "), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn people_read_times_in_their_zone_and_programs_in_utc() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db).set("HTM_TIME__ZONE", "Asia/Tokyo");

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
-use console::style;
+use console::{Alignment, measure_text_width, pad_str, style};
 use htm_core::{
     AsOf, Correction, Degraded, Grouping, Htm, Neighbours, Node, TimePhrase, Timeframe, TimelineGroup,
     TimelineQuery, Zone,
@@ -86,7 +86,7 @@ struct Shown {
 
 fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
     let nodes = || shown.groups.iter().flat_map(|group| group.entries.iter().map(|entry| &entry.node));
-    let width = nodes().map(|node| who(node).chars().count()).max().unwrap_or(0);
+    let width = nodes().map(|node| measure_text_width(&who(node))).max().unwrap_or(0);
     let time = |at: DateTime<Utc>, format: &str| zone.local(at).format(format).to_string();
     let mut text = String::new();
     for group in &shown.groups {
@@ -125,7 +125,7 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
 
 fn describe_neighbours(found: &Neighbours, zone: &Zone) -> String {
     let all = || found.before.iter().chain([&found.node]).chain(&found.after);
-    let width = all().map(|node| who(node).chars().count()).max().unwrap_or(0);
+    let width = all().map(|node| measure_text_width(&who(node))).max().unwrap_or(0);
     let mut text = match &found.node.session {
         Some(session) => format!("{}\n", style(format!("session {}", one_line(session, 60))).bold()),
         None => format!("{}\n", style(format!("namespace {}", one_line(&found.node.namespace, 60))).bold()),
@@ -142,10 +142,12 @@ fn describe_neighbours(found: &Neighbours, zone: &Zone) -> String {
     text.trim_end().into()
 }
 
-/// A memory as one line. `width` is that of the longest name.
+/// A memory as one line. `width` is that of the longest name, in columns of a terminal.
 fn line(mark: &str, node: &Node, time: &str, width: usize) -> String {
     let id = style(format!("node {}", node.id)).dim();
-    format!("{mark}{time}  {:width$}  {}  {id}\n", who(node), one_line(&node.content, 100))
+    let who = who(node);
+    let who = pad_str(&who, width, Alignment::Left, None);
+    format!("{mark}{time}  {who}  {}  {id}\n", one_line(&node.content, 100))
 }
 
 /// The speaker, or else the robot.

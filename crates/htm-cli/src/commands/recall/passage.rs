@@ -55,11 +55,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_the_query_are_bold_and_nothing_is_escaped() {
+    fn nothing_is_escaped() {
         let snippet =
             Snippet { text: "<b>& the\n\tnight\u{1b}[31m watch</b>".into(), marks: vec![10..15, 21..26] };
-        let shown = marked(&snippet);
-        assert_eq!(console::strip_ansi_codes(&shown), "<b>& the night[31m watch</b>");
-        assert_eq!(shown.contains("\u{1b}[1mnight"), console::colors_enabled(), "{shown:?}");
+        assert_eq!(console::strip_ansi_codes(&marked(&snippet)), "<b>& the night[31m watch</b>");
     }
 }
