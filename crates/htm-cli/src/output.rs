@@ -329,6 +329,14 @@ pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) ->
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
+/// A line below a list that has as many rows as were asked for: others may follow. Empty below a shorter one.
+pub(crate) fn limited(rows: usize, limit: usize) -> String {
+    match rows < limit {
+        true => String::new(),
+        false => format!("\nlimited to {limit}; there may be more: `--limit`"),
+    }
+}
+
 /// A number of things: `1 hit`, `2 hits`, `2 memories`.
 pub(crate) fn count(number: impl Display, what: &str) -> String {
     let number = number.to_string();

@@ -173,6 +173,8 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     assert_eq!(sandbox.htm(&["forgotten", "--json"]).await.json()[0]["key"], "k");
     assert_eq!(sandbox.htm(&["forgotten", "--namespace", "x", "--json"]).await.json(), json!([]));
     sandbox.htm(&["forgotten", "--limit", "0"]).await.fails(2, "limit_out_of_range");
+    let cut = sandbox.htm(&["forgotten", "--limit", "1"]).await;
+    assert!(cut.succeeds().ends_with("\nlimited to 1; there may be more: `--limit`\n"), "{cut:?}");
 
     let said = sandbox.htm(&["restore", &node]).await;
     assert_eq!(said.succeeds(), format!("node {node} is restored; 1 job enqueued\n"));

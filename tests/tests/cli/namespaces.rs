@@ -14,6 +14,10 @@ async fn namespaces_are_listed_by_their_labels() {
     assert_eq!(listed.succeeds(), "users/1/notes\nusers/2/notes\n");
     let cut = sandbox.htm(&["--json", "namespaces", "list", "--depth", "1"]).await.json();
     assert_eq!(cut, serde_json::json!(["default", "users"]));
+    let first = sandbox.htm(&["namespaces", "list", "--limit", "2"]).await;
+    assert_eq!(first.succeeds(), "default\nusers/1/notes\n");
+    assert_eq!(first.stderr, "limited to 2; there may be more: `--limit`\n");
+    assert_eq!(sandbox.htm(&["namespaces", "list"]).await.stderr, "");
     sandbox.htm(&["namespaces", "list", "--depth", "0"]).await.fails(2, "limit_out_of_range");
     sandbox.htm(&["namespaces", "list", "--prefix", "a/"]).await.fails(2, "namespace_invalid");
 }

@@ -79,6 +79,7 @@ async fn a_timeline_for_programs() {
     assert_eq!(names, ["2026-03-01", "2026-03-02"]);
     assert_eq!((keys(&groups[0]["entries"]), keys(&groups[1]["entries"])), (vec!["b1", "a2"], vec!["c1"]));
     assert_eq!(groups[0]["first_at"], "2026-03-01T22:30:00Z");
+    assert_eq!(answer["notes"], json!(["these are the 3 latest; there may be more: `--limit`"]));
     assert_eq!(
         answer["timeframe"],
         json!([{ "from": "2026-03-01T00:00:00Z", "until": "2026-03-03T00:00:00Z" }])
@@ -87,6 +88,7 @@ async fn a_timeline_for_programs() {
     let session = ["timeline", "--json", "--namespace", "atlas", "--session", "standup-1", "--by", "session"];
     let answer = sandbox.htm(&session).await.json();
     assert_eq!(keys(&answer["groups"][0]["entries"]), ["a1", "a2"]);
+    assert_eq!(answer["notes"], json!([]));
     assert_eq!((&answer["groups"][0]["name"], &answer["timeframe"]), (&json!("standup-1"), &json!([])));
 }
 

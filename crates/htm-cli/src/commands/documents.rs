@@ -21,7 +21,7 @@ use self::tried::{Holds, Stamp, Tried};
 use super::session::{with_htm, with_session};
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
 use crate::error::CliError;
-use crate::output::{Output, count, one_line, plain, table};
+use crate::output::{Output, count, limited, one_line, plain, table};
 
 /// The documents that one call lists.
 const PAGE: usize = 1_000;
@@ -370,10 +370,7 @@ pub(crate) async fn list(
             count(documents.len(), "document"),
             count(passages, "passage")
         ));
-        if documents.len() == args.limit {
-            text.push_str("; there may be more: --limit");
-        }
-        text
+        text + &limited(documents.len(), args.limit)
     });
     Ok(ExitCode::SUCCESS)
 }

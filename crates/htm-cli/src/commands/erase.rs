@@ -15,7 +15,7 @@ use crate::commands::notes;
 use crate::commands::session::with_htm;
 use crate::error::CliError;
 use crate::instant::local;
-use crate::output::{Output, count, one_line, plain, table};
+use crate::output::{Output, count, limited, one_line, plain, table};
 
 pub(crate) async fn run(config: &Config, args: EraseArgs, output: &Output) -> Result<ExitCode, CliError> {
     match args.command {
@@ -96,7 +96,9 @@ async fn list(config: &Config, args: ListErasuresArgs, output: &Output) -> Resul
     let erasures = with_htm(config, async |htm| htm.erasures(None, args.limit).await).await?;
     output.value(&erasures, || match erasures.is_empty() {
         true => "nothing was erased".into(),
-        false => describe_list(&erasures, &config.time.settings().zone),
+        false => {
+            describe_list(&erasures, &config.time.settings().zone) + &limited(erasures.len(), args.limit)
+        }
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -14,7 +14,7 @@ use crate::codes;
 use crate::commands::session::with_htm;
 use crate::error::CliError;
 use crate::instant::{instant, local};
-use crate::output::{Output, count, one_line, plain, table};
+use crate::output::{Output, count, limited, one_line, plain, table};
 
 pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
     match (args.node, &args.matching) {
@@ -40,7 +40,7 @@ pub(crate) async fn forgotten(
             .await?;
     output.value(&nodes, || match nodes.is_empty() {
         true => "nothing is forgotten".into(),
-        false => describe_forgotten(&nodes, &config.time.settings().zone),
+        false => describe_forgotten(&nodes, &config.time.settings().zone) + &limited(nodes.len(), args.limit),
     });
     Ok(ExitCode::SUCCESS)
 }

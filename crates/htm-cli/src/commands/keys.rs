@@ -10,7 +10,7 @@ use crate::args::{AuditArgs, CreateKeyArgs, KeysCommand};
 use crate::commands::session::with_htm;
 use crate::error::CliError;
 use crate::instant::local;
-use crate::output::{Output, plain, table};
+use crate::output::{Output, limited, plain, table};
 
 pub(crate) async fn run(
     config: &Config,
@@ -88,7 +88,9 @@ fn list(keys: &[ApiKey], zone: &Zone) -> String {
 
 pub(crate) async fn audit(config: &Config, args: AuditArgs, output: &Output) -> Result<ExitCode, CliError> {
     let entries = with_htm(config, async |htm| htm.audit_log(None, args.limit).await).await?;
-    output.value(&entries, || audited(&entries, &config.time.settings().zone));
+    output.value(&entries, || {
+        audited(&entries, &config.time.settings().zone) + &limited(entries.len(), args.limit)
+    });
     Ok(ExitCode::SUCCESS)
 }
 

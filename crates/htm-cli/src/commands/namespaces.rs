@@ -11,7 +11,7 @@ use crate::commands::forget::confirmation;
 use crate::commands::session::with_htm;
 use crate::duration::rough;
 use crate::error::CliError;
-use crate::output::{Output, count, plain, table};
+use crate::output::{Output, count, limited, plain, table};
 
 pub(crate) async fn run(
     config: &Config,
@@ -35,6 +35,11 @@ async fn list(config: &Config, args: NamespaceListArgs, output: &Output) -> Resu
         true => "no namespaces".into(),
         false => plain(&listed.join("\n")),
     });
+    let cut = limited(listed.len(), query.limit);
+    if !cut.is_empty() {
+        // Not among the names, which another program may read.
+        output.aside(cut.trim_start());
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -35,7 +35,12 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         let htm = session.htm();
         let mut timeline = htm.conversation_timeline(&query).await?;
         notes::name_commands(&mut timeline.degraded);
-        let notes = notes::of(&htm, &query.filter, &[], timeline.time_phrase.as_ref()).await?;
+        let mut notes = notes::of(&htm, &query.filter, &[], timeline.time_phrase.as_ref()).await?;
+        if timeline.entries.len() >= query.limit {
+            let is_of_topic = timeline.entries.iter().any(|entry| entry.score.is_some());
+            let which = if is_of_topic { "most relevant" } else { "latest" };
+            notes.push(format!("these are the {} {which}; there may be more: `--limit`", query.limit));
+        }
         Ok((timeline, notes))
     })
     .await?;
@@ -80,7 +85,7 @@ struct Shown {
     degraded: Vec<Degraded>,
     #[serde(skip_serializing_if = "Option::is_none")]
     as_of: Option<AsOf>,
-    /// Notes on filters that name something unknown.
+    /// Notes on filters that name something unknown, and on memories that are not shown.
     notes: Vec<String>,
 }
 

@@ -9,12 +9,15 @@ use crate::args::ListArgs;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::instant::local;
-use crate::output::{Output, one_line, table};
+use crate::output::{Output, limited, one_line, table};
 
 pub(super) async fn list(jobs: Jobs<'_>, args: ListArgs, output: &Output) -> Result<(), CliError> {
     let filter = args.filter.into();
     let listed = jobs.list(&filter, None, args.limit).await?;
-    output.value(&listed, || if listed.is_empty() { none(&filter) } else { in_table(&listed) });
+    output.value(&listed, || match listed.is_empty() {
+        true => none(&filter),
+        false => in_table(&listed) + &limited(listed.len(), args.limit as usize),
+    });
     Ok(())
 }
 

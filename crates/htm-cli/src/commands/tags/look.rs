@@ -8,7 +8,7 @@ use htm_runtime::commands::in_namespace;
 
 use crate::error::CliError;
 use crate::instant::local;
-use crate::output::{Output, count, one_line, plain, table};
+use crate::output::{Output, count, limited, one_line, plain, table};
 
 /// The most characters of a description, or of a memory, in a row.
 const WIDTH: usize = 60;
@@ -32,7 +32,7 @@ pub(super) async fn popular(
     output: &Output,
 ) -> Result<(), CliError> {
     let tags = ontology.popular(filter, limit).await?;
-    output.value(&tags, || counted(&tags, zone));
+    output.value(&tags, || counted(&tags, zone) + &limited(tags.len(), limit as usize));
     Ok(())
 }
 
@@ -94,6 +94,7 @@ pub(super) async fn suggest(
         };
         let header = ["MERGE", "INTO", "NAME", "NODES", "MEANING"];
         table(&header, &[2, 3, 4], suggestions.iter().map(row).collect())
+            + &limited(suggestions.len(), limit as usize)
     });
     Ok(())
 }
@@ -110,7 +111,7 @@ pub(super) async fn similar(
             return "no tag has a similar name".into();
         }
         let rows = tags.iter().map(|it| vec![it.tag.clone(), format!("{:.2}", it.similarity)]);
-        table(&["TAG", "SIMILARITY"], &[1], rows.collect())
+        table(&["TAG", "SIMILARITY"], &[1], rows.collect()) + &limited(tags.len(), limit as usize)
     });
     Ok(())
 }
@@ -133,6 +134,7 @@ pub(super) async fn cooccur(
             vec![it.tag.clone(), it.other.clone(), it.nodes.to_string(), share]
         });
         table(&["TAG", "OTHER", "NODES", "SHARE"], &[2, 3], rows.collect())
+            + &limited(pairs.len(), limit as usize)
     });
     Ok(())
 }
@@ -188,6 +190,7 @@ pub(super) async fn log(
         };
         let header = ["CHANGE", "MADE", "KIND", "NODES", "BY", "REVERTED BY", "WHAT"];
         table(&header, &[0, 3, 5], changes.iter().map(row).collect())
+            + &limited(changes.len(), limit as usize)
     });
     Ok(())
 }
