@@ -29,7 +29,10 @@ pub(crate) async fn of(
         let mut unknown = Vec::new();
         for namespace in &namespaces {
             match htm.find_robot(Some(namespace), robot).await {
-                Err(error) if error.code() == "robot_unknown" => unknown.push(error.to_string()),
+                Err(error) if error.code() == "robot_unknown" => {
+                    let alike = htm.nearest_robots(Some(namespace), robot).await?;
+                    unknown.push(format!("{error}{}", nearest(&alike)));
+                }
                 found => drop(found?),
             }
         }
@@ -48,13 +51,18 @@ pub(crate) async fn of(
     }
     let named: Vec<String> = namespaces.iter().map(|name| format!("`{}`", one_line(name, 60))).collect();
     for unmatched in unmatched {
-        let nearest = match &unmatched.nearest[..] {
-            [] => String::new(),
-            nearest => format!("; the nearest: {}", nearest.join(", ")),
-        };
+        let nearest = nearest(&unmatched.nearest);
         notes.push(format!("no tag of namespace {} is `{}`{nearest}", named.join(" or "), unmatched.tag));
     }
     Ok(notes)
+}
+
+/// What a note says of the names that are nearest to an unknown one.
+fn nearest(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        names => format!("; the nearest: {}", names.join(", ")),
+    }
 }
 
 /// A sentence for each namespace to which no memory was ever written. For the default one only if there are others,

@@ -77,6 +77,19 @@ pub(crate) async fn statistics(
     Ok(rows.into_iter().map(Into::into).collect())
 }
 
+/// The robots of a namespace with the most similar names.
+pub(crate) async fn nearest(pool: &dyn Connections, namespace: &str, name: &str) -> Result<Vec<String>> {
+    sql!(
+        "select r.name from htm.robots r where r.namespace = :namespace
+          order by similarity(r.name, :name) desc, r.name collate \"C\"
+          limit 3"
+    )
+    .bind("namespace", namespace)?
+    .bind("name", name)?
+    .fetch_scalars(pool)
+    .await
+}
+
 /// A robot's id.
 pub(crate) async fn find(db: impl Into<Db<'_>>, namespace: &str, name: &str) -> Result<Option<RobotId>> {
     Ok(robot::Entity::find()

@@ -79,7 +79,8 @@ pub(super) async fn unknown_names(htm: &Htm, filter: &Filter) -> Result<Vec<Stri
         for robot in &filter.robots {
             match htm.find_robot(Some(namespace), robot).await {
                 Err(error) if error.code() == "robot_unknown" => {
-                    notes.push(format!("no robot is {}", text::name(robot)));
+                    let known = nearest(&htm.nearest_robots(Some(namespace), robot).await?);
+                    notes.push(format!("no robot is {}{known}", text::name(robot)));
                 }
                 found => drop(found?),
             }
