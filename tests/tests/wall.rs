@@ -161,6 +161,47 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
     assert_eq!(all.within([" "]).unwrap_err().code(), "namespace_invalid");
 }
 
+#[tokio::test]
+async fn only_who_sees_its_namespace_is_told_that_a_node_is_forgotten() {
+    let db = TestDatabase::new().await;
+    let all = db.htm();
+    let node = remember(&all, "secret").await;
+    all.forget(node, &Caller::AnyRobot, YES).await.unwrap();
+    let inside = all.within(["secret"]).unwrap();
+    for htm in [&all, &inside] {
+        for error in [
+            htm.get(node).await.unwrap_err(),
+            htm.status(node).await.unwrap_err(),
+            htm.keepers(node).await.unwrap_err(),
+            htm.revisions(node).await.unwrap_err(),
+            htm.edit(node, &Edit { caller: Caller::AnyRobot, ..Edit::new().importance(2.0) })
+                .await
+                .unwrap_err(),
+            htm.forget(node, &Caller::AnyRobot, YES).await.unwrap_err(),
+        ] {
+            assert!(
+                error.code() == "node_not_found" && error.to_string().ends_with("is forgotten"),
+                "{error}"
+            );
+            assert_eq!(error.value("namespace"), Some("secret"));
+        }
+    }
+    let outside = all.within(["home"]).unwrap();
+    let never = outside.get(NodeId(node.0 + 1)).await.unwrap_err();
+    for error in [
+        outside.get(node).await.unwrap_err(),
+        outside.status(node).await.unwrap_err(),
+        outside.edit(node, &Edit::new().importance(2.0)).await.unwrap_err(),
+        outside.forget(node, &Caller::AnyRobot, YES).await.unwrap_err(),
+    ] {
+        assert_eq!(
+            error.to_string(),
+            never.to_string().replace(&(node.0 + 1).to_string(), &node.to_string())
+        );
+        assert_eq!((error.hint(), error.value("namespace")), (never.hint(), None));
+    }
+}
+
 /// The handle of one tenant tells nothing of the others of its database.
 #[tokio::test]
 async fn others_are_neither_named_nor_measured() {

@@ -32,7 +32,13 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
     let named = |name: &'static str| value(name).map_or_else(|| name.to_uppercase(), quoted);
     let of = in_namespace(value("namespace").or(namespace));
     Some(match error.code() {
-        "key_taken" => format!("use another key, or look at its node: `htm get {}`", named("node")),
+        "key_taken" => match (named("node"), value("restored")) {
+            (node, None) => format!("use another key, or look at its node: `htm get {node}`"),
+            (node, Some(restored)) => format!(
+                "give node {node} another key (`htm edit {node} --new-key KEY{of}`), or forget it (`htm forget {node}{of}`); \
+                 then `htm restore {restored}{of}`"
+            ),
+        },
         "content_taken" => {
             let node = named("node");
             format!("use the existing node: `htm get {node}`; or forget one of the two")
@@ -50,7 +56,10 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         "quota_exceeded" => {
             format!("forget memories, or raise the quota: `htm namespaces quota {}`", named("namespace"))
         }
-        "node_not_found" => "look for it: `htm recall QUERY`".into(),
+        "node_not_found" => match value("namespace") {
+            Some(_) => format!("bring it back: `htm restore {}{of}`", named("node")),
+            None => "look for it: `htm recall QUERY`".into(),
+        },
         "not_owner" => {
             "ask as that robot (`--robot`, `--namespace`), or allow any robot's: `--any-robot`".into()
         }

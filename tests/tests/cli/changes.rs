@@ -167,7 +167,14 @@ async fn a_memory_is_forgotten_restored_and_purged() {
         "node {node} is forgotten, with 1 embedding and 1 tag; 1 job cancelled\n`htm restore {node}` brings it back\n"
     );
     assert_eq!(said.succeeds(), expected);
-    sandbox.htm(&["get", &node]).await.fails(2, "node_not_found");
+    let back =
+        format!("node {node} is forgotten\n  help: bring it back: `htm restore {node} --namespace default`");
+    for arguments in
+        [&["get", &node][..], &["status", &node], &["edit", &node, "x"], &["forget", &node, "--yes"]]
+    {
+        let answer = sandbox.htm(arguments).await;
+        assert!(answer.fails(2, "node_not_found").contains(&back), "{answer:?}");
+    }
     let listed = sandbox.htm(&["forgotten"]).await;
     insta::assert_snapshot!(filtered(listed.succeeds()));
     assert_eq!(sandbox.htm(&["forgotten", "--json"]).await.json()[0]["key"], "k");
@@ -180,8 +187,12 @@ async fn a_memory_is_forgotten_restored_and_purged() {
     assert_eq!(said.succeeds(), format!("node {node} is restored; 1 job enqueued\n"));
     sandbox.htm(&["get", "--key", "k"]).await.succeeds();
     sandbox.htm(&["forget", &node, "--yes"]).await.succeeds();
-    sandbox.htm(&["remember", "--key", "k", "another"]).await.succeeds();
-    sandbox.htm(&["restore", &node]).await.fails(2, "key_taken");
+    let holder = sandbox.remember(&["--key", "k", "another"]).await;
+    let refused = sandbox.htm(&["restore", &node]).await;
+    let step = format!(
+        "`htm edit {holder} --new-key KEY`), or forget it (`htm forget {holder}`); then `htm restore {node}`"
+    );
+    assert!(refused.fails(2, "key_taken").contains(&step), "{refused:?}");
 
     let later = chrono::Utc::now().to_rfc3339();
     let later = later.as_str();

@@ -14,7 +14,7 @@ use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
     validate_expiry, validate_importance, validate_metadata, validate_name, validate_text,
 };
-use crate::model::nodes::{not_found, revision_conflict};
+use crate::model::nodes::revision_conflict;
 use crate::model::operation::Kept;
 use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
@@ -195,7 +195,9 @@ impl Htm {
         self.admit_expiry(&mut None, edit.expires.set().copied()).await?;
         let mut tx = self.pool().begin().await?;
         let add_tags = self.register_tags_in_tx(&mut tx, node, edit).await?;
-        let before = store::lock_in_tx(&mut tx, node).await?.ok_or_else(|| not_found(node))?;
+        let Some(before) = store::lock_in_tx(&mut tx, node).await? else {
+            return Err(nodes::missing(&mut *tx, node).await);
+        };
         refuse_others(edit.caller.owner(self.settings()), node, before.owner())?;
         if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.revision) {
             return Err(revision_conflict(node, before.revision, expected));
@@ -266,7 +268,9 @@ impl Htm {
             return Ok(Vec::new());
         }
         let tags = self.tag_rules().stored(&edit.add_tags)?;
-        let namespace = store::namespace(connection, node).await?.ok_or_else(|| not_found(node))?;
+        let Some(namespace) = store::namespace(connection, node).await? else {
+            return Err(nodes::missing(connection, node).await);
+        };
         let paths: Vec<_> = tags.iter().map(|tag| (namespace.as_str(), tag.as_str())).collect();
         let names = tags::register_in_tx(connection, &paths, self.tag_rules()).await?;
         tags.iter().map(|tag| Ok(names.of(&namespace, tag.as_str())?.to_owned())).collect()

@@ -11,7 +11,7 @@ use crate::model::forget::{ForgetPlan, ForgetReason, Forgotten, ForgottenNode, M
 use crate::model::id::NodeId;
 use crate::model::learning::Signal;
 use crate::model::memory::{content_empty, refuse_nul};
-use crate::model::nodes::{Node, not_found, revision_conflict};
+use crate::model::nodes::{Node, key_taken_meanwhile, not_found, revision_conflict};
 use crate::model::operation::Kept;
 use crate::model::timeline::TimeCursor;
 use crate::store::forget as store;
@@ -52,7 +52,7 @@ impl Htm {
         self.admit_nodes(&[node]).await?;
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
-        let found = locked.first().ok_or_else(|| not_found(node))?;
+        let Some(found) = locked.first() else { return Err(nodes::missing(&mut *tx, node).await) };
         self.refuse_forgetting(caller, found)?;
         if let Some(expected) = expected.filter(|expected| *expected != found.revision) {
             return Err(revision_conflict(node, found.revision, expected));
@@ -75,7 +75,8 @@ impl Htm {
         let mut tx = self.pool().begin().await?;
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
         tx.rollback().await?;
-        self.refuse_forgetting(caller, locked.first().ok_or_else(|| not_found(node))?)?;
+        let Some(found) = locked.first() else { return Err(nodes::missing(self.pool(), node).await) };
+        self.refuse_forgetting(caller, found)?;
         let found = nodes::get(self.pool(), node).await?;
         let excerpt = found.content.chars().take(100).collect();
         let Node { revision, robot, created_at, .. } = found;
@@ -214,7 +215,8 @@ impl Htm {
     ) -> Result<Restored> {
         if let Err(error) = store::restore_in_tx(&mut tx, &keys.namespace, node).await {
             tx.rollback().await?;
-            return Err(nodes::taken(self.pool(), node, keys, error).await);
+            let error = nodes::taken(self.pool(), node, keys, error).await;
+            return Err(if error.is(codes::KEY_TAKEN) { key_taken_meanwhile(error, node) } else { error });
         }
         let jobs = self.enqueue_lacking_in_tx(&mut tx, &keys.namespace, node).await?;
         crate::store::statistics::note_changed_in_tx(&mut tx, &keys.namespace, 1).await?;

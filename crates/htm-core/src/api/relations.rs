@@ -11,9 +11,9 @@ use crate::model::refine::diversity::NEAR_DUPLICATE;
 use crate::model::relations::{
     self as model, Related, RelatedBy, RelatedNode, Relating, Relation, RelationKind, Superseded,
 };
-use crate::store::candidates;
 use crate::store::embeddings::ModelState;
 use crate::store::relations::{self as store, End};
+use crate::store::{candidates, nodes};
 
 impl Htm {
     /// Sets a relation: node `from` supersedes or contradicts node `to`. Both are in one namespace. The caller must have
@@ -44,8 +44,11 @@ impl Htm {
         self.admit_nodes(&[from, to]).await?;
         let mut tx = self.pool().begin().await?;
         let ends = store::lock_in_tx(&mut tx, &[from, to]).await?;
-        let of = |node| ends.iter().find(|end| end.id == node).ok_or_else(|| not_found(node));
-        let (first, second): (&End, &End) = (of(from)?, of(to)?);
+        let of = |node| ends.iter().find(|end| end.id == node).ok_or(node);
+        let (first, second): (&End, &End) = match (of(from), of(to)) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(node), _) | (_, Err(node)) => return Err(nodes::missing(&mut *tx, node).await),
+        };
         refuse_others(caller.owner(self.settings()), from, first.owner())?;
         if first.namespace != second.namespace {
             return Err(model::of_two_namespaces((from, &first.namespace), (to, &second.namespace)));

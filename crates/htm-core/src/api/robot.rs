@@ -13,14 +13,13 @@ use crate::model::error::{Error, Result};
 use crate::model::filter::Filter;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, Memory, validate_name};
-use crate::model::nodes::not_found;
 use crate::model::recall::{RecallQuery, Recalled};
 use crate::model::relations::Superseded;
 use crate::model::remember::{Outcome, Receipt};
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::{Entry, WorkingMemory, WorkingMemoryStats};
-use crate::store::relations;
 use crate::store::working_memory::{self as store, LiveNode};
+use crate::store::{nodes, relations};
 
 /// The longest time that a context waits for the check whether its nodes were forgotten or edited elsewhere.
 const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -347,7 +346,7 @@ impl Robot {
         let live = store::live_nodes(self.htm.pool(), &known).await?;
         let mut live: HashMap<NodeId, LiveNode> = live.into_iter().map(|node| (node.node, node)).collect();
         if let Some(missing) = nodes.iter().find(|node| !live.contains_key(node)) {
-            return Err(not_found(*missing));
+            return Err(nodes::missing(self.htm.pool(), *missing).await);
         }
         let entries = nodes.iter().filter_map(|node| live.remove(node));
         let entries = entries.map(|node| entry_of(node, None, DateTime::UNIX_EPOCH, self.encoding()));

@@ -10,13 +10,13 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::memory::Memory;
 use crate::model::models::retired;
-use crate::model::nodes::{not_found, revision_conflict};
+use crate::model::nodes::revision_conflict;
 use crate::model::remember::Receipt;
 use crate::model::vectors::{VectorSet, check_dimensions, unfit, validate_vector};
 use crate::store::connections::Held;
 use crate::store::edit;
 use crate::store::embeddings::{self, RegisteredModel};
-use crate::store::nodes::NewNode;
+use crate::store::nodes::{NewNode, missing};
 use crate::store::vectors::{Brought, bring_in_tx};
 
 impl Htm {
@@ -38,7 +38,9 @@ impl Htm {
         self.admit_nodes(&[node]).await?;
         let model = self.model_that_takes(model, vector).await?;
         let mut tx = self.pool().begin().await?;
-        let found = edit::lock_in_tx(&mut tx, node).await?.ok_or_else(|| not_found(node))?;
+        let Some(found) = edit::lock_in_tx(&mut tx, node).await? else {
+            return Err(missing(&mut *tx, node).await);
+        };
         refuse_others(caller.owner(self.settings()), node, found.owner())?;
         if found.revision != revision {
             return Err(revision_conflict(node, found.revision, revision));

@@ -97,11 +97,20 @@ pub struct TagAssignment {
     pub assigned_at: DateTime<Utc>,
 }
 
-/// There is no such node, or it was forgotten.
+/// There is no such node, or the caller does not see its namespace.
 pub(crate) fn not_found(node: NodeId) -> Error {
     Error::new(codes::NODE_NOT_FOUND, format!("there is no node {node}"))
         .with_kind(ErrorKind::NodeNotFound { node })
         .with_value("node", node)
+}
+
+/// The node was forgotten, in a namespace that the caller sees.
+pub(crate) fn forgotten(node: NodeId, namespace: &str) -> Error {
+    Error::new(codes::NODE_NOT_FOUND, format!("node {node} is forgotten"))
+        .with_kind(ErrorKind::NodeNotFound { node })
+        .with_hint("bring it back: `Htm::restore`")
+        .with_value("node", node)
+        .with_value("namespace", namespace)
 }
 
 /// The node was edited since the caller read it.
@@ -118,6 +127,12 @@ pub(crate) fn key_taken(key: &str, namespace: &str, holder: NodeId) -> Error {
         .with_kind(ErrorKind::KeyTaken { node: holder })
         .with_hint(format!("use another key, or read node {holder}: `Htm::get`"))
         .with_value("node", holder)
+}
+
+/// The key of a forgotten node, which is to be restored, was given to another one.
+pub(crate) fn key_taken_meanwhile(error: Error, node: NodeId) -> Error {
+    let hint = "give the node that has the key another one, or forget it, and restore again: `Htm::edit`, `Htm::forget`";
+    error.with_hint(hint).with_value("restored", node)
 }
 
 /// The node `holder` has the content, in a scope where it may exist only once.

@@ -19,7 +19,7 @@ use crate::model::error::{Error, Result};
 use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::keepers::{Keepers, KeptBy};
-use crate::model::nodes::{Node, Revision, TagAssignment, content_taken, key_taken, not_found};
+use crate::model::nodes::{Node, Revision, TagAssignment, content_taken, forgotten, key_taken, not_found};
 pub(crate) use crate::model::tags::read_tag;
 use crate::model::wall::is_within;
 
@@ -318,6 +318,20 @@ pub(crate) async fn outside(
     Ok(outside.map(|(node, _)| node))
 }
 
+/// The error about a node that is not live. That it was forgotten is told to callers that see its namespace alone: those
+/// with a wall are [refused](outside) before.
+pub(crate) async fn missing(db: impl Into<Db<'_>>, id: NodeId) -> Error {
+    let of_forgotten = node::Entity::find_by_id(id)
+        .select_only()
+        .column(node::Column::Namespace)
+        .filter(node::Column::DeletedAt.is_not_null());
+    match of_forgotten.into_tuple::<String>().one(&on(db)).await {
+        Ok(Some(namespace)) => forgotten(id, &namespace),
+        Ok(None) => not_found(id),
+        Err(error) => error.into(),
+    }
+}
+
 /// The robots and groups that keep a live node, in the namespaces `seen`, if given.
 pub(crate) async fn keepers(
     pool: &dyn Connections,
@@ -327,7 +341,7 @@ pub(crate) async fn keepers(
     let robots: Vec<KeptBy> =
         sql!(include_str!("sql/keepers.sql")).bind("node", node)?.bind("seen", seen)?.fetch_all(pool).await?;
     if robots.is_empty() {
-        return Err(not_found(node));
+        return Err(missing(pool, node).await);
     }
     let groups: Vec<(String, String)> = group_memory::Entity::find()
         .select_only()
@@ -362,12 +376,12 @@ pub(crate) async fn as_of(pool: &dyn Connections, nodes: &[NodeId], then: Then) 
 /// A live node by its id.
 pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
     let db = on(pool);
-    let (row, robot) = node::Entity::find_by_id(id)
+    let found = node::Entity::find_by_id(id)
         .filter(node::Column::DeletedAt.is_null())
         .find_both_related(robot::Entity)
         .one(&db)
-        .await?
-        .ok_or_else(|| not_found(id))?;
+        .await?;
+    let Some((row, robot)) = found else { return Err(missing(pool, id).await) };
     let tags: Vec<String> = node_tag::Entity::find()
         .select_only()
         .column(tag::Column::Path)
@@ -442,7 +456,10 @@ pub(crate) async fn revisions(pool: &dyn Connections, node: NodeId) -> Result<Ve
     .bind("node", node)?
     .fetch_all(pool)
     .await?;
-    if texts.is_empty() { Err(not_found(node)) } else { Ok(texts) }
+    match texts.is_empty() {
+        true => Err(missing(pool, node).await),
+        false => Ok(texts),
+    }
 }
 
 /// The id of the live node with a key.

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 
 use super::connections::Connections;
 use super::named::sql;
+use super::nodes::missing;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
-use crate::model::nodes::not_found;
 use crate::model::status::{NodeStatus, ParkedFor, StageState, StageStatus};
 
 #[derive(sqlx::FromRow)]
@@ -33,7 +33,8 @@ struct Row {
 /// The status of a live node.
 pub(crate) async fn of(pool: &dyn Connections, node: NodeId) -> Result<NodeStatus> {
     let rows: Vec<Row> = sql!(include_str!("sql/status.sql")).bind("node", node)?.fetch_all(pool).await?;
-    let written_at = rows.first().ok_or_else(|| not_found(node))?.updated_at;
+    let Some(first) = rows.first() else { return Err(missing(pool, node).await) };
+    let written_at = first.updated_at;
     let stages = rows
         .into_iter()
         .map(|row| StageStatus { stage: row.stage, stale: row.stale, state: state(row) })
