@@ -54,6 +54,8 @@ async fn json_has_what_was_asked_for() {
         (&json!("auto"), &reason, &json!([]))
     );
     assert_eq!(recalled["legs"], json!(["text"]));
+    let ms = recalled["search_ms"].to_string();
+    assert!(ms.split_once('.').is_some_and(|(_, decimals)| decimals.len() <= 3), "{ms}");
     let hit = &recalled["hits"][0];
     assert_eq!(hit["snippet"], "We pinned PostgreSQL <mark>17.2</mark>.");
     assert!(hit["scores"]["text_share"].as_f64().is_some_and(|share| share > 0.0 && share <= 1.0));

@@ -41,6 +41,12 @@ async fn a_directory_is_loaded_and_what_cannot_be_read_is_named() {
     let docs = tree(&sandbox);
     let report = sandbox.htm(&["load", "docs", "--json", "--dry-run"]).await.json();
     assert_eq!((&report["dry_run"], &report["loaded"]), (&json!(true), &json!(3)));
+    let said = sandbox.htm(&["load", "docs", "--dry-run"]).await.succeeds().to_owned();
+    assert!(said.contains("3 documents would be loaded, 0 changed"), "{said}");
+    assert!(
+        said.contains("passages would be written, 0 kept") && said.ends_with("; nothing was done\n"),
+        "{said}"
+    );
     assert_eq!(db.count("select count(*) from htm.nodes").await, 0);
 
     let report = sandbox.htm(&["load", "docs", "--json"]).await.json();

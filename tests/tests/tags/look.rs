@@ -73,7 +73,10 @@ async fn tags_that_somebody_told_apart_are_not_suggested() {
     assert_eq!(distinct().await, Vec::<String>::new());
 
     let marked = ontology.mark_distinct("Gathering", "conference").await.unwrap();
-    assert_eq!((marked.kind, marked.described), (ChangeKind::MarkDistinct, vec!["gathering".to_owned()]));
+    assert_eq!(
+        (marked.kind, marked.described),
+        (ChangeKind::MarkDistinct, vec!["conference".to_owned(), "gathering".to_owned()])
+    );
     assert!(!pairs().await.contains(&suggestion));
     assert_eq!(distinct().await, ["conference gathering"]);
     assert_eq!(ontology.mark_distinct("conference", "gathering").await.unwrap().change, None);

@@ -231,7 +231,7 @@ async fn live(htm: &Htm, memory: Memory) -> Result<(Receipt, f64, NodeStatus), C
     htm.settings().token_encoding.count("warm");
     let started = Instant::now();
     let receipt = htm.remember(memory).await?;
-    let written_ms = started.elapsed().as_secs_f64() * 1_000.0;
+    let written_ms = started.elapsed().as_micros() as f64 / 1_000.0;
     let timeout = Duration::from_secs(60);
     htm.wait_for(receipt.node, Stage::Embed, timeout).await?;
     let status = htm.wait_for(receipt.node, Stage::Tag, timeout).await?;

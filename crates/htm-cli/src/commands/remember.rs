@@ -108,7 +108,7 @@ async fn write(
         None => htm.remember(memory).await?,
         Some(operation) => remember_once(htm, operation, memory).await?,
     };
-    let ms = started.elapsed().as_secs_f64() * 1_000.0;
+    let ms = started.elapsed().as_micros() as f64 / 1_000.0;
     // After the write, so that a rejected memory registers no robot.
     let working_memory = match robot {
         None => None,

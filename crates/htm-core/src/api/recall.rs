@@ -152,7 +152,7 @@ impl Htm {
             Some((model, _)) => self.instead_of(model, query).await?,
             None => None,
         };
-        let embed_ms = started.elapsed().as_secs_f64() * 1_000.0;
+        let embed_ms = started.elapsed().as_micros() as f64 / 1_000.0;
         let started = Instant::now();
         let then = Then::of(query.as_of);
         let ranking = self.ranking_of(&namespaces).await;
@@ -198,7 +198,7 @@ impl Htm {
             instead_of,
             degraded,
             embed_ms,
-            search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+            search_ms: started.elapsed().as_micros() as f64 / 1_000.0,
             legs: found.legs,
             expansions: Vec::new(),
             expand_ms: 0.0,
@@ -248,7 +248,7 @@ impl Htm {
             vector_search: None,
             degraded: Vec::new(),
             embed_ms: 0.0,
-            search_ms: started.elapsed().as_secs_f64() * 1_000.0,
+            search_ms: started.elapsed().as_micros() as f64 / 1_000.0,
             legs: Vec::new(),
             expansions: Vec::new(),
             expand_ms: 0.0,

@@ -95,7 +95,7 @@ impl Htm {
         let started = Instant::now();
         let asked = expander.expand(&words.plain, settings.expansions);
         let phrasings = within(settings.expand_timeout, expander.model(), asked).await;
-        recalled.expand_ms = started.elapsed().as_secs_f64() * 1_000.0;
+        recalled.expand_ms = started.elapsed().as_micros() as f64 / 1_000.0;
         let phrasings = match phrasings {
             Ok(phrasings) => distinct(&words, phrasings, settings.expansions),
             Err(error) => return degrade(recalled, Step::Expansion, error.into()),
@@ -142,7 +142,7 @@ impl Htm {
         let texts: Vec<String> = recalled.hits[..top].iter().map(|hit| hit.node.content.clone()).collect();
         let started = Instant::now();
         let scores = within(settings.rerank_timeout, reranker.model(), reranker.rerank(query, &texts)).await;
-        recalled.rerank_ms = started.elapsed().as_secs_f64() * 1_000.0;
+        recalled.rerank_ms = started.elapsed().as_micros() as f64 / 1_000.0;
         let checked =
             scores.and_then(|scores| match scores.len() == top && scores.iter().all(|it| it.is_finite()) {
                 true => Ok(scores),

@@ -126,10 +126,9 @@ impl Report {
     /// The text for people: the changes, what was left out, and the sums.
     pub(super) fn describe(&self) -> String {
         let mut text = self.describe_news();
-        let [loaded, would] =
-            if self.dry_run { ["to load", " (nothing was written)"] } else { ["loaded", ""] };
+        let [would, end] = if self.dry_run { ["would be ", "; nothing was done"] } else { ["", ""] };
         text.push_str(&format!(
-            "{} {loaded}, {} changed, {} unchanged, {} left out",
+            "{} {would}loaded, {} changed, {} unchanged, {} left out",
             count(self.loaded, "document"),
             self.changed,
             self.unchanged,
@@ -139,7 +138,7 @@ impl Report {
             text.push_str(&format!(", {} removed", self.removed.len()));
         }
         text.push_str(&format!(
-            "\n{} written, {} kept, {} forgotten in {:.1} s{would}",
+            "\n{} {would}written, {} kept, {} forgotten in {:.1} s{end}",
             count(self.written, "passage"),
             self.kept,
             self.forgotten,
@@ -156,20 +155,24 @@ impl Report {
     /// A line for each document that changed.
     fn describe_changes(&self) -> String {
         let mut text = String::new();
+        let [changed, removed, would] =
+            if self.dry_run { ["change", "remove", "would be "] } else { ["changed", "removed", ""] };
         for document in self.documents.iter().take(SHOWN) {
             let LoadedDocument { path, outcome, written, kept, forgotten, .. } = document;
             let path = one_line(path, 100);
             text.push_str(&match outcome {
                 LoadOutcome::Changed => {
                     let written = count(*written, "passage");
-                    format!("changed  {path}: {written} written, {kept} kept, {forgotten} forgotten\n")
+                    format!(
+                        "{changed:7}  {path}: {written} {would}written, {kept} kept, {forgotten} forgotten\n"
+                    )
                 }
                 _ => format!("new      {path}: {}\n", count(document.passages, "passage")),
             });
         }
         text.push_str(&more(self.documents.len(), "document"));
         for path in self.removed.iter().take(SHOWN) {
-            text.push_str(&format!("removed  {}\n", one_line(path, 100)));
+            text.push_str(&format!("{removed:7}  {}\n", one_line(path, 100)));
         }
         text.push_str(&more(self.removed.len(), "document"));
         text

@@ -195,7 +195,8 @@ impl Ontology<'_> {
             Ok(pair)
         };
         let (open, pair) = self.open(plan).await?;
-        self.finish(open, ChangeKind::MarkDistinct, json!({ "tags": [pair.0, pair.1] }), &[]).await
+        let details = json!({ "tags": [pair.0, pair.1] });
+        Ok(of_both(self.finish(open, ChangeKind::MarkDistinct, details, &[]).await?, pair))
     }
 
     /// Takes back [`mark_distinct`](Self::mark_distinct). Tags that were not marked are no error: nothing changes.
@@ -209,7 +210,8 @@ impl Ontology<'_> {
             Ok(pair)
         };
         let (open, pair) = self.open(plan).await?;
-        self.finish(open, ChangeKind::UnmarkDistinct, json!({ "tags": [pair.0, pair.1] }), &[]).await
+        let details = json!({ "tags": [pair.0, pair.1] });
+        Ok(of_both(self.finish(open, ChangeKind::UnmarkDistinct, details, &[]).await?, pair))
     }
 
     /// Plans a split; returns the tag and the tags that replace it.
@@ -460,4 +462,13 @@ impl Ontology<'_> {
         }
         changed
     }
+}
+
+/// The change of a pair, which is stored with one of its tags, as one of both.
+fn of_both(mut changed: Changed, (tag, other): (TagPath, TagPath)) -> Changed {
+    if !changed.described.is_empty() {
+        changed.described = vec![tag.into(), other.into()];
+        changed.described.sort();
+    }
+    changed
 }
