@@ -14,7 +14,7 @@ async fn a_member_reads_lines_and_tells_what_happens() {
     let answer =
         sandbox.htm_reading(&["--json", "groups", "join", "crew", "--robot", "ada"], input.as_bytes()).await;
     let events: Vec<Value> =
-        answer.succeeds().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        answer.exits(2).stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let find = |name: &str| {
         events.iter().find(|event| event["event"] == name).unwrap_or_else(|| panic!("{name}: {events:?}"))
     };
@@ -55,6 +55,16 @@ async fn a_member_reads_lines_and_tells_what_happens() {
     let answer = sandbox.htm_reading(&["groups", "join", "crew", "--robot", "ada"], b"/context\n").await;
     let said = answer.succeeds();
     assert!(said.contains("joined") && said.contains("Mara prefers tabs."), "{said}");
+    let input = "/members\n/memory\n/recall tabs\n/contxt\n/touch 1\n";
+    let answer = sandbox.htm_reading(&["groups", "join", "crew", "--robot", "ada"], input.as_bytes()).await;
+    let said = &answer.exits(2).stdout;
+    assert!(answer.stderr.starts_with("error[usage]: `/contxt` is not a command\n  help: "), "{answer:?}");
+    for part in
+        ["ada    active  alive", "memory  nodes 1\n", "\n  node 1: Mara prefers tabs.\n", "was there true\n"]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains(['[', '{', '"']) && said.ends_with("left\n"), "{said}");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ mod join;
 
 use std::process::ExitCode;
 
-use htm_core::groups::{AfterShutdown, TransferTarget, Transferred};
+use htm_core::groups::{AfterShutdown, GroupMemberInfo, TransferTarget, Transferred};
 use htm_core::{Group, GroupInfo, Htm, Zone};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -25,11 +25,10 @@ pub(crate) async fn run(
     if let GroupsCommand::Shutdown(ShutdownArgs { yes: false, group, .. }) = &command {
         return Err(CliError::not_confirmed(format!("shutting down group {}", group.group)));
     }
-    with_session(config, async |session| dispatch(session, command, output).await).await?;
-    Ok(ExitCode::SUCCESS)
+    with_session(config, async |session| dispatch(session, command, output).await).await
 }
 
-async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) -> Result<(), CliError> {
+async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) -> Result<ExitCode, CliError> {
     let htm = session.htm();
     match command {
         GroupsCommand::List(args) => {
@@ -40,7 +39,7 @@ async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) ->
             let info = group(&htm, &args).info().await?;
             output.value(&info, || describe(&info, &htm.settings().time.zone));
         }
-        GroupsCommand::Join(args) => join::run(session, args, output).await?,
+        GroupsCommand::Join(args) => return join::run(session, args, output).await,
         GroupsCommand::Leave(args) => {
             group(&htm, &args.group).remove(&args.robot).await?;
             let (robot, group) = (&args.robot, &args.group.group);
@@ -65,7 +64,7 @@ async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) ->
             });
         }
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 fn group(htm: &Htm, args: &GroupArgs) -> Group {
@@ -132,17 +131,22 @@ fn describe(it: &GroupInfo, zone: &Zone) -> String {
     if it.members.is_empty() {
         return format!("{head}\nno members");
     }
-    let rows = it.members.iter().map(|member| {
+    format!("{head}\n{}", in_table(&it.members, it.version, zone))
+}
+
+/// The members of a group whose working memory has this version.
+fn in_table(members: &[GroupMemberInfo], version: i64, zone: &Zone) -> String {
+    let rows = members.iter().map(|member| {
         vec![
             one_line(&member.robot, 40),
             member.role.to_string(),
             if member.alive { "alive" } else { "lost" }.into(),
             format!("{} ago", rough(member.unseen_ms)),
             format!("{} ms", member.lease_ms),
-            (it.version - member.seen_version).max(0).to_string(),
+            (version - member.seen_version).max(0).to_string(),
             local(member.joined_at, zone),
         ]
     });
     let header = ["robot", "role", "state", "seen", "lease", "behind", "joined"];
-    format!("{head}\n{}", table(&header, &[4, 5], rows.collect()))
+    table(&header, &[4, 5], rows.collect())
 }

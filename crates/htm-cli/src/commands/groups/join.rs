@@ -1,23 +1,27 @@
 //! `htm groups join`: a member in the foreground.
 
-use htm_core::groups;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use htm_core::groups::{self, GroupRecalled};
 use htm_core::{
-    ContextOptions, Error, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId, RecallQuery,
+    ContextOptions, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId, RecallQuery, Zone,
 };
 use htm_runtime::Session;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 
-use super::group;
+use super::{group, in_table};
 use crate::args::JoinArgs;
 use crate::codes;
 use crate::commands::notes;
-use crate::error::{CliError, hint};
-use crate::output::{Output, one_line, plain};
+use crate::error::CliError;
+use crate::output::{Output, count, one_line, plain};
 
-pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> Result<(), CliError> {
+pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> Result<ExitCode, CliError> {
     let config = session.config();
+    let zone = config.time.settings().zone;
     let stop = output.stop()?;
     let robot = args.robot.as_deref().unwrap_or(config.memory.robot_name());
     let role = match (args.active, args.passive) {
@@ -29,16 +33,18 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
     let member = group(&session.htm(), &args.group).join(robot, options).await?;
     let mut events = member.events();
     let nodes = member.entries().await.len();
-    say(output, json!({ "event": "joined", "robot": robot, "role": member.role(), "nodes": nodes }));
+    say(output, json!({ "event": "joined", "robot": robot, "role": member.role(), "nodes": nodes }).into());
     let mut lines = lines_of_stdin();
-    loop {
+    // Of the first line that was refused.
+    let mut fault = None;
+    let is_at_end = loop {
         tokio::select! {
-            () = stop.cancelled() => break,
+            () = stop.cancelled() => break false,
             event = events.recv() => match event {
                 Ok(event) => {
-                    say(output, serde_json::to_value(&event).unwrap_or_default());
+                    say(output, serde_json::to_value(&event).unwrap_or_default().into());
                     match event {
-                        GroupEvent::Closed => return Ok(()),
+                        GroupEvent::Closed => return Ok(ExitCode::SUCCESS),
                         GroupEvent::Replaced => {
                             return Err(groups::replaced(&args.group.group, robot).into());
                         }
@@ -47,23 +53,26 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
                 }
                 // Only older events were dropped, never the last one, which ends the loop.
                 Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => break,
+                Err(RecvError::Closed) => break false,
             },
             line = lines.recv() => match line.transpose().map_err(CliError::io("standard input cannot be read as UTF-8"))? {
-                None => break,
+                None => break true,
                 Some(line) if line.trim().is_empty() => {}
-                Some(line) => say(output, match Command::read(&line) {
-                    Ok(command) => obey(&member, command).await.unwrap_or_else(|error| {
-                        refusal(error.code(), &error.to_string(), &hint(&error))
-                    }),
-                    Err(what) => refusal(codes::USAGE.name, &what, &format!("use one of: {COMMANDS}")),
-                }),
+                Some(line) => match obey(&member, &line, &zone).await {
+                    Ok(answer) => say(output, answer),
+                    Err(error) => {
+                        fault.get_or_insert(error.fault);
+                        refuse(output, &error);
+                    }
+                },
             },
         }
-    }
+    };
     member.leave().await?;
-    say(output, json!({ "event": "left" }));
-    Ok(())
+    say(output, json!({ "event": "left" }).into());
+    // A person has seen the error and may have typed the line again.
+    let fault = fault.filter(|_| is_at_end && !std::io::stdin().is_terminal());
+    Ok(fault.map_or(ExitCode::SUCCESS, |fault| ExitCode::from(fault.exit_code())))
 }
 
 /// The lines of standard input. A detached thread reads them, because a read of a terminal cannot be cancelled.
@@ -135,9 +144,23 @@ impl<'a> Command<'a> {
     }
 }
 
+/// The answer to a line: an event, and its text for people unless its fields are that.
+struct Answer {
+    event: Value,
+    text: Option<String>,
+}
+
+impl From<Value> for Answer {
+    fn from(event: Value) -> Self {
+        Self { event, text: None }
+    }
+}
+
 /// Executes a line of standard input.
-async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error> {
-    Ok(match command {
+async fn obey(member: &GroupMember, line: &str, zone: &Zone) -> Result<Answer, CliError> {
+    let command = Command::read(line)
+        .map_err(|what| CliError::new(codes::USAGE, what).with_hint(format!("use one of: {COMMANDS}")))?;
+    let event = match command {
         Command::Add(node) => json!({ "event": "added", "node": node, "evicted": member.add(node).await? }),
         Command::Remove(node) => {
             json!({ "event": "removed", "node": node, "was_there": member.remove(node).await? })
@@ -153,9 +176,16 @@ async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error
         }
         Command::Context(tokens) => {
             let context = member.context(&ContextOptions::new(tokens)).await?;
-            json!({ "event": "context", "tokens": context.tokens, "text": context.text })
+            let text = Some(plain(&context.text));
+            let event = json!({ "event": "context", "tokens": context.tokens, "text": context.text });
+            return Ok(Answer { event, text });
         }
-        Command::Members => json!({ "event": "members", "members": member.members().await? }),
+        Command::Members => {
+            let members = member.members().await?;
+            let version = members.iter().map(|it| it.seen_version).max().unwrap_or_default();
+            let text = Some(in_table(&members, version, zone));
+            return Ok(Answer { event: json!({ "event": "members", "members": members }), text });
+        }
         Command::Sync => {
             member.sync().await?;
             json!({ "event": "in_step", "nodes": member.entries().await.len() })
@@ -166,7 +196,7 @@ async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error
             let hits = found.recalled.hits.iter();
             let hits: Vec<Value> =
                 hits.map(|hit| json!({ "node": hit.node.id, "content": hit.node.content })).collect();
-            json!({
+            let event = json!({
                 "event": "recalled",
                 "hits": hits,
                 "corrected": found.recalled.corrected,
@@ -174,30 +204,56 @@ async fn obey(member: &GroupMember, command: Command<'_>) -> Result<Value, Error
                 "degraded": found.recalled.degraded,
                 "in_working_memory": found.is_in_working_memory,
                 "evicted": found.evicted,
-            })
+            });
+            return Ok(Answer { event, text: Some(describe_recalled(&found)) });
         }
         Command::Remember(line) => {
             json!({ "event": "remembered", "node": member.remember(Memory::new(line)).await?.node })
         }
-    })
+    };
+    Ok(event.into())
 }
 
-fn refusal(code: &str, message: &str, hint: &str) -> Value {
-    json!({ "event": "error", "code": code, "message": message, "hint": hint })
+fn describe_recalled(found: &GroupRecalled) -> String {
+    let recalled = &found.recalled;
+    let place = if found.is_in_working_memory { "in" } else { "not in" };
+    let mut text = format!("recalled  {}, {place} the working memory", count(recalled.hits.len(), "hit"));
+    for hit in &recalled.hits {
+        text.push_str(&format!("\n  node {}: {}", hit.node.id, one_line(&hit.node.content, 200)));
+    }
+    if !found.evicted.is_empty() {
+        let evicted: Vec<String> = found.evicted.iter().map(ToString::to_string).collect();
+        text.push_str(&format!("\n  evicted {}", evicted.join(", ")));
+    }
+    text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
+    text + &notes::describe_degraded(&recalled.degraded)
 }
 
-/// Prints an event, as a JSON object or as a line for people.
-fn say(output: &Output, event: Value) {
-    output.value(&event, || {
-        let mut words = vec![event["event"].as_str().unwrap_or_default().to_owned()];
-        for (name, value) in event.as_object().into_iter().flatten().filter(|(name, _)| *name != "event") {
-            let value = match value {
-                Value::String(text) if name == "text" => return plain(text),
-                Value::String(text) => one_line(text, 200),
-                other => other.to_string(),
-            };
-            words.push(format!("{name} {value}"));
-        }
-        words.join("  ")
-    });
+/// Prints an event, as a JSON object or for people.
+fn say(output: &Output, Answer { event, text }: Answer) {
+    output.value(&event, || text.unwrap_or_else(|| describe(&event)));
+}
+
+/// Prints the error of a line. For a program it is the answer to the line, among those to others.
+fn refuse(output: &Output, error: &CliError) {
+    let CliError { code, message, hint, .. } = error;
+    match output.is_json() {
+        true => output.json(&json!({ "event": "error", "code": code, "message": message, "hint": hint })),
+        false => output.error(error),
+    }
+}
+
+/// The fields of an event on a line: numbers, names, and lists of them.
+fn describe(event: &Value) -> String {
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), |text| one_line(text, 200));
+    let mut words = vec![word(&event["event"]).replace('_', " ")];
+    for (name, value) in event.as_object().into_iter().flatten().filter(|(name, _)| *name != "event") {
+        let value = match value.as_array().map(Vec::as_slice) {
+            None => word(value),
+            Some([]) => "none".into(),
+            Some(list) => list.iter().map(word).collect::<Vec<_>>().join(", "),
+        };
+        words.push(format!("{} {value}", name.replace('_', " ")));
+    }
+    words.join("  ")
 }
