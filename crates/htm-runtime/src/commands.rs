@@ -224,7 +224,7 @@ fn unknown_tag(error: &Error, of: &str) -> Option<String> {
             None => Some(format!("list them: `htm tags list{of}`; a tag belongs to one namespace")),
         };
     };
-    let tag = value("tag")?;
+    let (first, tag) = (quoted(first), quoted(value("tag")?));
     let mut hint = format!("to give a tag this name, rename it: `htm tags rename {first} {tag}{of} --yes`");
     if let Some(others) = value("others").filter(|others| !others.is_empty()) {
         hint += &format!(", then `htm tags merge {others} {tag}{of} --yes`");
