@@ -72,11 +72,6 @@ mod tests {
             assert!(refused.hint.contains("30m, 12h, 90d") && !refused.hint.contains("yesterday"));
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn a_shown_time_says_its_zone() {
