@@ -82,6 +82,33 @@ async fn a_robot_goes_on_where_it_was() {
 }
 
 #[tokio::test]
+async fn a_smaller_budget_evicts_when_it_is_set() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    let robot = htm.robot("ada").await.unwrap();
+    let kept = say(&robot, "We chose PostgreSQL for the ledger.", 8.0).await;
+    for text in ["Mara prefers tabs.", "The review is on Friday."] {
+        say(&robot, text, 3.0).await;
+    }
+    robot.flush().await.unwrap();
+    let tokens = robot.working_memory().iter().find(|entry| entry.node == kept).unwrap().tokens;
+    htm.set_robot_budget(None, "ada", Some(tokens)).await.unwrap();
+    let info = htm.robot_info(None, "ada").await.unwrap();
+    assert_eq!((info.in_working_memory, info.working_memory_tokens), (1, tokens as i64));
+    // A program that has it open goes on with what it holds, and saves what it uses.
+    assert_eq!(robot.working_memory().len(), 3);
+    assert!(robot.touch(kept));
+    robot.close().await.unwrap();
+    let again = process(&db.pool, 1_000).robot("ada").await.unwrap();
+    assert_eq!((in_mind(&again), again.left_behind().len()), (vec![kept.0], 0));
+    // Another robot gets no more by a merge.
+    htm.register_robot(None, Some("bob"), Default::default()).await.unwrap();
+    htm.merge_robots(None, &["ada"], "bob").await.unwrap();
+    assert_eq!(in_mind(&process(&db.pool, 1_000).robot("bob").await.unwrap()), [kept.0]);
+    assert_eq!(htm.set_robot_budget(None, "cyd", Some(9)).await.unwrap_err().code(), "robot_unknown");
+}
+
+#[tokio::test]
 async fn it_is_written_behind_the_calls_and_when_the_robot_is_dropped() {
     let db = TestDatabase::new().await;
     let robot = process(&db.pool, 1_000).robot("architect").await.unwrap();

@@ -25,13 +25,15 @@ export function BudgetDialog({ namespace, robot, working, isOwn, onClose, change
   const [text, setText] = useState(String(before));
   const tokens = Number(text);
   const isValid = Number.isInteger(tokens) && tokens >= 1 && tokens <= MOST;
-  const set = async (max_tokens: number): Promise<void> => {
+  const set = async (max_tokens: number, back: number[]): Promise<void> => {
     await htm.robots.edit(robot, { namespace, max_tokens });
+    if (back.length > 0) await htm.workingMemory.add(robot, { namespace, nodes: back });
     changed();
   };
   const act = async (): Promise<void> => {
-    await set(tokens);
-    say(`The budget is ${count(tokens, "token")} now.`, () => set(before));
+    await set(tokens, []);
+    const evicted = leftBehind(working, tokens).map(({ node }) => node);
+    say(`The budget is ${count(tokens, "token")} now.`, () => set(before, evicted));
   };
   return (
     <Confirm title={`Budget of ${robot}`} verb="Set the budget" isReady={isValid && tokens !== before} act={act} onClose={onClose}>
@@ -63,8 +65,8 @@ function Effect({ working, tokens }: { working: models.Working; tokens: number }
   if (out.length === 0) return <p class="small">Everything in working memory fits: {count(working.stats.tokens, "token")}.</p>;
   return (
     <p class="notice warn small">
-      {count(out.length, "memory", "memories")} with {count(sumOf(out), "token")} would not fit any more, the least important first. They leave for
-      good when the next memory comes in; until then, a bigger budget brings them back.
+      {count(out.length, "memory", "memories")} with {count(sumOf(out), "token")} would not fit any more, the least important first. They leave the
+      working memory and are still remembered.
     </p>
   );
 }

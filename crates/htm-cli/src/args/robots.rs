@@ -82,7 +82,7 @@ pub(crate) struct DescribeArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Memories that no longer fit are evicted when the robot is opened next. They stay in long-term memory.
+    after_help = "Memories that no longer fit are evicted. They stay in long-term memory.
 
 Examples:
   htm robots set architect --max-tokens 32000

@@ -167,6 +167,12 @@ impl Htm {
         own.unwrap_or(self.settings().working_memory_tokens)
     }
 
+    /// Evicts what the saved working memory has more than a budget.
+    pub(crate) async fn evict_saved(&self, id: RobotId, max_tokens: usize) -> Result<()> {
+        let (_, gone) = self.restored(id, Utc::now(), max_tokens).await?;
+        if gone.is_empty() { Ok(()) } else { store::keep(self.pool(), id, &[], &gone).await }
+    }
+
     /// The saved working memory, within the current budget; and the nodes for which the budget has no room.
     async fn restored(
         &self,
@@ -390,8 +396,8 @@ impl Robot {
         self.mind.lock().memory.in_eviction_order().cloned().collect()
     }
 
-    /// Nodes of the saved working memory that no longer fit, because the budget shrank or their texts grew. They are
-    /// evicted when the next node is added. Opening a robot with a smaller budget and adding nothing loses nothing.
+    /// Nodes of the saved working memory that do not fit: another program has a larger budget, or their texts grew. They
+    /// are evicted when the next node is added. Opening a robot with a smaller budget and adding nothing loses nothing.
     pub fn left_behind(&self) -> &[NodeId] {
         &self.left_behind
     }

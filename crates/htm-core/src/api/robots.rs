@@ -115,8 +115,9 @@ impl Htm {
         robot.ok_or_else(|| unknown(namespace, name))
     }
 
-    /// Sets the token budget of a robot's working memory; none: the default of the program that opens it. Programs that
-    /// have the robot open keep the old budget until they open it again.
+    /// Sets the token budget of a robot's working memory; none: the default of the program that opens it. What no longer
+    /// fits is evicted. Programs that have the robot open keep the old budget, and what they hold, until they open it
+    /// again; what they save beyond the new budget is evicted after that, when the next node is added.
     ///
     /// # Errors
     /// `budget_out_of_range`, `robot_unknown`, `namespace_invalid`, or a database error.
@@ -134,7 +135,11 @@ impl Htm {
         }
         let robot =
             robots::set_budget(self.pool(), namespace, name, max_tokens.map(|tokens| tokens as i64)).await?;
-        robot.ok_or_else(|| unknown(namespace, name))
+        let robot = robot.ok_or_else(|| unknown(namespace, name))?;
+        if let Some(max_tokens) = max_tokens {
+            self.evict_saved(robot.id, max_tokens).await?;
+        }
+        Ok(robot)
     }
 
     /// Counts what [`merge_robots`](Self::merge_robots) would move now. Writes nothing.
