@@ -84,6 +84,7 @@ async fn nothing_is_kept_until_a_namespace_asks() {
     htm.flush().await;
     assert_eq!(db.count("select count(*) from htm.recalls").await, 0);
 
+    // The program that turns it on does not wait for its own news.
     htm.set_learning(None, &on()).await.unwrap();
     let recalled = recall(&htm).await;
     assert_eq!(recalled.recall_id.as_ref().unwrap().len(), 26);

@@ -48,7 +48,9 @@ impl Importer {
         saved.settings().validate()?;
         self.htm.admit(&saved.ns)?;
         self.htm.admit(&saved.learns_with)?;
-        store::learning(self.htm.pool(), saved).await
+        let is_new = store::learning(self.htm.pool(), saved).await?;
+        self.htm.kept_recalls().forget_rankings();
+        Ok(is_new)
     }
 
     /// Sets a budget; true if there was none. A restricted handle sets none, as it may not.
