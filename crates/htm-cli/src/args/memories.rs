@@ -89,7 +89,7 @@ pub(crate) struct EditArgs {
     /// Its expiry: a time to live (30m, 12h, 90d, 2w, 1y), or a date or time to come; empty for never
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
-    /// Edit only if the memory is still at this revision
+    /// Edit only if the text is still at this revision; fields have none
     #[arg(long, value_name = "REVISION")]
     pub(crate) expect: Option<i32>,
     #[command(flatten)]

@@ -46,7 +46,8 @@ pub struct Edit {
     pub remove_tags: Vec<TagPath>,
     /// When it expires.
     pub expires: FieldChange<Expiry>,
-    /// The revision that the caller has read; the edit fails at any other. Revisions count texts, not other changes.
+    /// The revision that the caller has read; the edit fails at any other. Revisions count texts, not other changes: two
+    /// callers that change another field at the same revision both succeed.
     pub expected_revision: Option<i32>,
     /// The caller.
     pub caller: Caller,
