@@ -90,10 +90,17 @@ fn one_line_of(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(1_000).collect()
 }
 
-/// The names of a list, or of a text with commas or blanks between them. Levels may be divided by `/`, as in Obsidian.
+/// The names of a list, or of a text with commas or blanks between them. Levels may be divided by `/`, as in Obsidian. A
+/// name of digits alone, such as `2026`, is a number to YAML.
 fn texts(value: &Value) -> Vec<String> {
+    let name = |item: &Value| match item {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
     let parts: Vec<String> = match value {
-        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Value::Array(items) => items.iter().filter_map(name).collect(),
+        Value::Number(_) => name(value).into_iter().collect(),
         Value::String(text) if text.contains(',') => text.split(',').map(str::to_owned).collect(),
         Value::String(text) => text.split_whitespace().map(str::to_owned).collect(),
         _ => Vec::new(),
@@ -212,7 +219,8 @@ mod tests {
         let tags = |line: &str| split(&format!("---\n{line}\n---\n")).0.tags;
         assert_eq!(tags("tags: one two"), ["one", "two"]);
         assert_eq!(tags("Keywords: machine learning, sql"), ["machine learning", "sql"]);
-        assert_eq!(tags("tags: 7"), Vec::<String>::new());
+        assert_eq!(tags("tags: 7"), ["7"]);
+        assert_eq!(tags("tags: [2026, release/1.5, 1.5, true, [x]]"), ["1.5", "2026", "release:1.5"]);
         assert_eq!(tags("tags:"), Vec::<String>::new());
     }
 }
