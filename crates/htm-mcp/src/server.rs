@@ -50,7 +50,8 @@ impl McpServer {
     /// A server over a handle. A handle [within](Htm::within) namespaces restricts every tool and resource to them. It reads
     /// at the primary: an agent expects to recall what it has remembered a moment ago.
     pub fn new(htm: Htm, options: McpOptions) -> Self {
-        let tools = tools::of(&options);
+        // A handle that does not see all namespaces has no jobs.
+        let tools = tools::of(&options, htm.jobs().is_ok());
         let inner = Inner {
             htm: htm.without_replicas(),
             options,
@@ -115,7 +116,7 @@ impl McpServer {
 
     /// The offered tools, in a stable order.
     pub(crate) fn tools(&self) -> Vec<Tool> {
-        self.inner.tools.iter().map(|tool| tool.described()).collect()
+        self.inner.tools.iter().map(|tool| tool.described(self.options().role)).collect()
     }
 
     async fn call(&self, request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
@@ -161,7 +162,7 @@ impl ServerHandler for McpServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.inner.tools.iter().find(|tool| tool.name == name).map(|tool| tool.described())
+        self.inner.tools.iter().find(|tool| tool.name == name).map(|tool| tool.described(self.options().role))
     }
 
     async fn call_tool(

@@ -35,6 +35,8 @@ use crate::{McpOptions, McpServer, ToolSet};
 pub(crate) enum Effect {
     /// It changes no memory.
     Reads,
+    /// It reads, and what it found enters the working memory of a caller that may write.
+    Recalls,
     /// It adds, and takes nothing away. A second call may add again.
     Adds,
     /// It changes to a state; a second call changes nothing more, and nothing is lost.
@@ -58,11 +60,12 @@ pub(crate) struct ToolSpec {
 impl ToolSpec {
     /// The tool as a client lists it. Hints that are the protocol's defaults are left out: every conversation pays for
     /// the list.
-    pub(crate) fn described(&self) -> Tool {
+    pub(crate) fn described(&self, role: Role) -> Tool {
         let annotations = ToolAnnotations::new().open_world(false);
         let annotations = match self.effect {
             Effect::Reads => annotations.read_only(true),
-            Effect::Adds => annotations.destructive(false),
+            Effect::Recalls if role < Role::Writer => annotations.read_only(true),
+            Effect::Recalls | Effect::Adds => annotations.destructive(false),
             Effect::Sets => annotations.destructive(false).idempotent(true),
             Effect::Removes => annotations.destructive(true).idempotent(true),
         };
@@ -70,16 +73,17 @@ impl ToolSpec {
     }
 }
 
-/// The offered tools, in the order in which they are listed.
-pub(crate) fn of(options: &McpOptions) -> Vec<&'static ToolSpec> {
-    let mut tools = of_set(options.tools, options.has_one_client, options.role);
+/// The offered tools, in the order in which they are listed. `sees_all`: the caller sees all namespaces.
+pub(crate) fn of(options: &McpOptions, sees_all: bool) -> Vec<&'static ToolSpec> {
+    let mut tools = of_set(options, sees_all);
     if options.role < Role::Writer {
-        tools.retain(|tool| tool.effect == Effect::Reads);
+        tools.retain(|tool| matches!(tool.effect, Effect::Reads | Effect::Recalls));
     }
     tools
 }
 
-fn of_set(set: ToolSet, has_one_client: bool, role: Role) -> Vec<&'static ToolSpec> {
+fn of_set(options: &McpOptions, sees_all: bool) -> Vec<&'static ToolSpec> {
+    let &McpOptions { tools: set, has_one_client, role, .. } = options;
     let mut tools: Vec<&ToolSpec> = match set {
         ToolSet::Chatgpt => return chatgpt::TOOLS.iter().collect(),
         _ => vec![
@@ -107,7 +111,9 @@ fn of_set(set: ToolSet, has_one_client: bool, role: Role) -> Vec<&'static ToolSp
         tools.extend(groups::TOOLS);
     }
     if matches!(set, ToolSet::All | ToolSet::Ops) && role == Role::Admin {
-        tools.extend(operate::TOOLS);
+        tools.push(&operate::NODE_STATUS);
+        // Jobs, workers and providers are of all namespaces.
+        tools.extend(operate::TOOLS.iter().filter(|_| sees_all));
     }
     tools
 }

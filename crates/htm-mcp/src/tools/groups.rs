@@ -86,7 +86,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
             NAMESPACE,
             ROBOT,
         ],
-        effect: Effect::Reads,
+        effect: Effect::Adds,
         call: |server, arguments| Box::pin(recall(server, arguments)),
     },
     ToolSpec {

@@ -15,14 +15,16 @@ use crate::text::{compact, count, rows};
 const STATE: crate::arguments::Argument =
     argument("state", Kind::Choice(&["due", "waiting", "parked", "running", "done", "dead"]));
 
+pub(super) const NODE_STATUS: ToolSpec = ToolSpec {
+    name: "node_status",
+    about: "Whether a memory is embedded and tagged, and why not.",
+    arguments: &[ID.required()],
+    effect: Effect::Reads,
+    call: |server, arguments| Box::pin(node_status(server, arguments)),
+};
+
+/// The tools of what is of all namespaces.
 pub(super) const TOOLS: &[ToolSpec] = &[
-    ToolSpec {
-        name: "node_status",
-        about: "Whether a memory is embedded and tagged, and why not.",
-        arguments: &[ID.required()],
-        effect: Effect::Reads,
-        call: |server, arguments| Box::pin(node_status(server, arguments)),
-    },
     ToolSpec {
         name: "list_jobs",
         about: "Embedding and tagging jobs: dead, parked and failed ones first. Done ones only by state.",

@@ -50,7 +50,7 @@ pub(super) const RECALL: ToolSpec = ToolSpec {
         NAMESPACE,
         ROBOT,
     ],
-    effect: Effect::Reads,
+    effect: Effect::Recalls,
     call: |server, arguments| Box::pin(recall(server, arguments)),
 };
 

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use htm_core::TokenEncoding;
 use serde_json::Value;
 
+use super::recall::RECALL;
 use super::*;
 
 fn listed(set: ToolSet) -> Vec<Tool> {
-    of(&McpOptions { tools: set, has_one_client: true, ..McpOptions::default() })
+    of(&McpOptions { tools: set, has_one_client: true, ..McpOptions::default() }, true)
         .iter()
-        .map(|tool| tool.described())
+        .map(|tool| tool.described(Role::Admin))
         .collect()
 }
 
@@ -60,20 +61,29 @@ fn each_set_offers_its_tools_in_a_stable_order() {
 #[test]
 fn only_a_server_of_one_client_sets_its_robot() {
     let shared = McpOptions { tools: ToolSet::All, ..McpOptions::default() };
-    let shared: Vec<&str> = of(&shared).iter().map(|tool| tool.name).collect();
+    let shared: Vec<&str> = of(&shared, true).iter().map(|tool| tool.name).collect();
     assert!(!shared.contains(&"set_robot") && shared.contains(&"get_working_memory"));
 }
 
 #[test]
 fn a_role_is_offered_what_it_may_do() {
-    let offered = |role| {
+    let offered = |role, sees_all| {
         let options = McpOptions { tools: ToolSet::Ops, role, ..McpOptions::default() };
-        of(&options).iter().map(|tool| tool.name).collect::<Vec<_>>()
+        of(&options, sees_all).iter().map(|tool| tool.name).collect::<Vec<_>>()
     };
-    assert_eq!(offered(Role::Reader), ["recall", "context", "timeline", "tags", "stats"]);
-    let writer = offered(Role::Writer);
+    assert_eq!(offered(Role::Reader, true), ["recall", "context", "timeline", "tags", "stats"]);
+    let writer = offered(Role::Writer, true);
     assert!(writer.contains(&"forget") && !writer.contains(&"list_jobs"), "{writer:?}");
-    assert!(offered(Role::Admin).contains(&"retry_jobs"));
+    assert!(offered(Role::Admin, true).contains(&"retry_jobs"));
+    // What is of all namespaces would fail.
+    let of_tenant = offered(Role::Admin, false);
+    assert_eq!(of_tenant[9..], ["node_status"]);
+}
+
+#[test]
+fn a_recall_that_changes_a_working_memory_does_not_say_that_it_only_reads() {
+    let hint = |role| RECALL.described(role).annotations.unwrap().read_only_hint;
+    assert_eq!((hint(Role::Reader), hint(Role::Writer), hint(Role::Admin)), (Some(true), None, None));
 }
 
 #[test]
