@@ -12,6 +12,8 @@ mod install;
 mod lists;
 #[path = "mcp/memories.rs"]
 mod memories;
+#[path = "mcp/messages.rs"]
+mod messages;
 #[path = "mcp/protocol.rs"]
 mod protocol;
 #[path = "mcp/resources.rs"]

@@ -18,6 +18,7 @@
 mod arguments;
 pub mod codes;
 mod error;
+mod messages;
 mod open_robots;
 mod options;
 mod prompts;
@@ -27,6 +28,7 @@ mod text;
 mod time;
 mod tools;
 
+pub use messages::message;
 pub use options::{McpOptions, ToolSet};
 pub use server::McpServer;
 pub use text::{is_deceptive, plain, quoted_memories};

@@ -43,10 +43,13 @@ pub(crate) async fn get(
 ) -> Result<GetPromptResult, ErrorData> {
     let text = match name {
         WHAT_DO_WE_KNOW => {
-            let topic = arguments.and_then(|it| it.get("topic")).and_then(Value::as_str).unwrap_or_default();
-            if topic.trim().is_empty() {
-                return Err(ErrorData::invalid_params("the argument `topic` is missing", None));
-            }
+            let topic = match arguments.and_then(|it| it.get("topic")) {
+                Some(Value::String(topic)) if !topic.trim().is_empty() => topic,
+                None | Some(Value::Null | Value::String(_)) => {
+                    return Err(ErrorData::invalid_params("the argument `topic` is missing", None));
+                }
+                Some(_) => return Err(ErrorData::invalid_params("the argument `topic` is no text", None)),
+            };
             what_do_we_know(server, topic).await?
         }
         REMEMBER_CONVERSATION => REMEMBER.into(),

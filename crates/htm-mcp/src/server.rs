@@ -4,10 +4,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use htm_core::{Htm, Robot};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -15,7 +15,7 @@ use rmcp::{RoleServer, ServerHandler};
 use crate::arguments::Arguments;
 use crate::open_robots::OpenRobots;
 use crate::tools::{Memberships, ToolSpec, Who};
-use crate::{McpOptions, ToolSet, open_robots, prompts, resources, tools};
+use crate::{McpOptions, ToolSet, messages, open_robots, prompts, resources, tools};
 
 /// How long a client may keep the lists of tools, resources and prompts, which change only with the program.
 const LISTS_KEPT_MS: u64 = 3_600_000;
@@ -220,5 +220,17 @@ impl ServerHandler for McpServer {
     ) -> Result<GetPromptResponse, ErrorData> {
         self.inner.robots.save().await;
         prompts::get(self, &request.name, request.arguments.as_ref()).await.map(Into::into)
+    }
+
+    /// What is no request that the library knows, or one with other parameters.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(messages::unfit_params(&request).unwrap_or_else(|| {
+            let method: String = request.method.chars().take(60).collect();
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None)
+        }))
     }
 }

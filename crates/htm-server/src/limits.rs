@@ -24,6 +24,9 @@ pub(crate) const MAX_HEADERS_BYTES: usize = 64 << 10;
 /// The most memories of a batch, and messages of a conversation.
 pub(crate) const MAX_BATCH: usize = 1_000;
 
+/// The most messages of a batch of the Model Context Protocol. Each may be a recall.
+pub(crate) const MAX_MESSAGES: usize = 50;
+
 /// The most tokens of a context, and characters of its separator.
 pub(crate) const MAX_CONTEXT_TOKENS: u32 = 1_000_000;
 pub(crate) const MAX_SEPARATOR: usize = 1_024;

@@ -86,6 +86,12 @@ impl Problem {
         *self.details
     }
 
+    /// Sets a hint that is more specific than that of the code.
+    pub(crate) fn with_hint(mut self, hint: &str) -> Self {
+        self.details.hint = hint.into();
+        self
+    }
+
     /// Sets another status than that of its code.
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;

@@ -16,7 +16,7 @@ pub(super) struct Raw {
     pub(super) child: Child,
     stdin: Option<ChildStdin>,
     stdout: Lines<BufReader<ChildStdout>>,
-    db: TestDatabase,
+    pub(super) db: TestDatabase,
     _sandbox: Sandbox,
 }
 
@@ -32,8 +32,12 @@ impl Raw {
     }
 
     pub(super) async fn send(&mut self, message: Value) {
-        let line = format!("{message}\n");
-        self.stdin.as_mut().expect("open").write_all(line.as_bytes()).await.expect("it reads");
+        self.send_line(message.to_string().as_bytes()).await;
+    }
+
+    pub(super) async fn send_line(&mut self, line: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("open");
+        stdin.write_all(&[line, b"\n"].concat()).await.expect("it reads");
     }
 
     pub(super) async fn receive(&mut self) -> Value {
@@ -191,14 +195,4 @@ async fn what_is_no_mcp_is_an_error() {
     answer.fails(2, "mcp_client_invalid");
     let answer = sandbox.htm(&["mcp", "--robot", &"x".repeat(200)]).await;
     answer.fails(2, "robot_invalid");
-}
-
-#[tokio::test]
-async fn a_line_that_is_no_json_is_ignored() {
-    let mut raw = Raw::start(&["--no-workers"]).await;
-    raw.initialize("2025-06-18").await;
-    let stdin = raw.stdin.as_mut().unwrap();
-    stdin.write_all(b"\n{\"half\": \n\xff\xfe\n").await.unwrap();
-    let answer = raw.ask(remember(1, "After the noise.")).await;
-    assert_eq!(answer["id"], 1, "{answer}");
 }

@@ -110,6 +110,75 @@ async fn a_new_client_discovers_and_bad_requests_are_refused() {
 }
 
 #[tokio::test]
+async fn parameters_that_are_not_a_methods_are_invalid() {
+    let served = Served::new().await;
+    for (method, params, said) in [
+        ("tools/call", json!({}), "missing field `name`"),
+        ("tools/call", json!({"name": "stats", "arguments": [1]}), "`arguments` is no object"),
+        ("tools/call", json!([1]), "`params` is no object"),
+        ("resources/read", json!({}), "missing field `uri`"),
+        ("prompts/get", json!({"name": "what_do_we_know", "arguments": {"topic": 5}}), "`topic` is no text"),
+    ] {
+        let message = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+        let answer = call(&served, "/mcp", message).await.is(200);
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32_602)), "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(said), "{answer}");
+    }
+    let other = json!({"jsonrpc": "2.0", "id": 7, "method": "nothing/there"});
+    assert_eq!(call(&served, "/mcp", other).await.is(200)["error"]["code"], -32_601);
+}
+
+#[tokio::test]
+async fn a_batch_is_answered_by_a_list() {
+    let served = Served::new().await;
+    let ping = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+    let noted = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let remember = json!({"name": "remember", "arguments": {"text": "Mara prefers tabs."}});
+    let remember = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": remember});
+    let batch = json!([remember, noted, ping(2), {"jsonrpc": "2.0", "id": 3, "method": "tools/call"}, 5]);
+    let answers = call(&served, "/mcp", batch).await.is(200);
+    assert_eq!(answers.as_array().map(Vec::len), Some(4), "{answers}");
+    assert_eq!(answers[0]["result"]["structuredContent"]["outcome"], "written", "{answers}");
+    assert_eq!(answers[1], json!({"jsonrpc": "2.0", "id": 2, "result": {}}));
+    assert_eq!((&answers[2]["id"], &answers[2]["error"]["code"]), (&json!(3), &json!(-32_602)));
+    assert_eq!((&answers[3]["id"], &answers[3]["error"]["code"]), (&Value::Null, &json!(-32_600)));
+    assert_eq!(call(&served, "/mcp", json!([noted])).await.status, 202);
+    let many: Vec<Value> = (0..51).map(ping).collect();
+    assert_eq!(call(&served, "/mcp", json!(many)).await.problem(), (413, "batch_too_large"));
+    let other = served.request(Method::POST, "/mcp").header("accept", "text/html");
+    assert_eq!(served.send(other.json(&json!([ping(1)]))).await.problem(), (406, "header_invalid"));
+}
+
+#[tokio::test]
+async fn a_tenants_admin_is_offered_what_succeeds() {
+    let mut served = Served::new().await;
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let listed = call(&served, "/mcp?tools=ops", list.clone()).await.is(200);
+    assert!(tools(&listed).contains(&"list_jobs"));
+    let listed = call(&served, "/mcp/tenant-7?tools=ops", list.clone()).await.is(200);
+    assert_eq!(tools(&listed)[9..], ["node_status"]);
+    served.use_key(&NewApiKey::new(Role::Admin).namespace("tenant-7")).await;
+    let listed = call(&served, "/mcp?tools=ops", list).await.is(200);
+    assert_eq!(tools(&listed)[9..], ["node_status"]);
+}
+
+#[tokio::test]
+async fn a_refusal_says_what_the_path_takes() {
+    let served = Served::new().await;
+    let refused = served.get("/mcp").await;
+    assert_eq!((refused.problem(), refused.header("allow")), ((405, "method_unknown"), "POST"));
+    assert!(refused.body["hint"].as_str().unwrap().contains("by POST"), "{:?}", refused.body);
+    for path in ["/mcp?tools=every", "/mcp?tool=ops"] {
+        let refused = call(&served, path, json!({})).await;
+        assert_eq!(refused.problem(), (400, "query_invalid"), "{path}");
+        assert!(refused.body["hint"].as_str().unwrap().contains("`tools`"), "{path}: {:?}", refused.body);
+    }
+    let refused = call(&served, "/mcp", json!({})).await;
+    assert_eq!(refused.problem(), (400, "body_invalid"));
+    assert!(!refused.body["hint"].as_str().unwrap().contains("openapi"), "{:?}", refused.body);
+}
+
+#[tokio::test]
 async fn what_is_no_message_gets_a_problem() {
     let served = Served::new().await;
     let post = || {
