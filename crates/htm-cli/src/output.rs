@@ -195,15 +195,18 @@ impl Output {
 
     /// Prints what another process kept for this one.
     pub(crate) fn repeat(&self, said: &Said) {
-        to_stderr(&said.error);
+        self.print_error(&said.error);
         self.print(&said.output);
     }
 
     fn error_line(&self, text: &str) {
-        let line = format!("{text}\n");
+        self.print_error(&format!("{text}\n"));
+    }
+
+    fn print_error(&self, text: &str) {
         match &self.kept {
-            Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).error.push_str(&line),
-            None => to_stderr(&line),
+            Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).error.push_str(text),
+            None => to_stderr(text),
         }
     }
 
@@ -374,6 +377,15 @@ mod tests {
         output.value(&path, String::new);
         assert_eq!(output.finish().unwrap_err().code, "io_error");
         assert_eq!(output.said().output, "");
+    }
+
+    #[test]
+    fn what_is_repeated_to_a_kept_output_is_kept() {
+        let form = Form { json: false, is_terminal: false, colours: false, error_colours: false };
+        let output = Output::of(form, Some(Mutex::default()));
+        output.repeat(&Said { output: "an answer\n".into(), error: "an error\n".into() });
+        let said = output.said();
+        assert_eq!((said.output.as_str(), said.error.as_str()), ("an answer\n", "an error\n"));
     }
 
     #[test]

@@ -56,12 +56,39 @@ async fn with_a_database_that_does_not_answer() {
     assert!(hooks.added_to("Staging is on port").await.is_some(), "the database answers without a server");
 }
 
+const NOT_THE_HOOKS: [&str; 6] =
+    ["", "no JSON", "[]", "{}", r#"{"prompt": 3}"#, r#"{"prompt": "with a \u0000 in the middle"}"#];
+
+/// Also if a running server says what is wrong.
+#[tokio::test]
+async fn with_input_that_is_not_the_hooks_and_a_server() {
+    let hooks = Hooks::new().await;
+    let _server = hooks.served(&["serve"]).await;
+    for input in NOT_THE_HOOKS {
+        for hook in ["session-start", "prompt"] {
+            let answer = hooks.sandbox.htm_reading(&["hook", hook], input.as_bytes()).await;
+            assert_eq!((answer.succeeds(), answer.stderr.as_str()), ("", ""), "{answer:?}");
+        }
+    }
+}
+
+/// On a terminal it says what is wrong: a person tries it.
+#[tokio::test]
+async fn by_hand() {
+    let hooks = Hooks::new().await;
+    for (hook, input) in [("prompt", "garbage"), ("session-start", "[]")] {
+        let line = format!(
+            "python3 -c 'import pty; pty.spawn([\"sh\", \"-c\", \"echo {input} | htm hook {hook} --timeout-ms 20000\"])'"
+        );
+        let answer = hooks.sandbox.shell(&line).await;
+        assert!(answer.succeeds().contains("error[hook_input_invalid]"), "{answer:?}");
+    }
+}
+
 #[tokio::test]
 async fn with_input_that_is_not_the_hooks() {
     let hooks = Hooks::new().await;
-    for input in
-        ["", "no JSON", "[]", "{}", r#"{"prompt": 3}"#, r#"{"prompt": "with a \u0000 in the middle"}"#]
-    {
+    for input in NOT_THE_HOOKS {
         for hook in ["session-start", "prompt", "stop"] {
             let arguments = if hook == "stop" { vec!["hook", hook, "--wait"] } else { vec!["hook", hook] };
             let answer = hooks.sandbox.htm_reading(&arguments, input.as_bytes()).await;

@@ -1,14 +1,14 @@
 //! `htm hook`: the hooks of Claude Code.
 //!
 //! A hook reads one JSON object and may write one. It never disturbs the session: an error, a slow database or a missing
-//! one is logged at `debug`, and the exit code is 0.
+//! one is logged at `debug`, and the exit code is 0. On a terminal, which Claude Code does not give to hooks, it is told.
 
 mod database;
 mod event;
 mod relevance;
 mod transcript;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use std::time::Duration;
 use htm_core::{Node, TokenEncoding};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
+use htm_runtime::telemetry::to_stderr;
 
 use self::event::{Event, read};
 use self::transcript::SOURCE;
@@ -49,21 +50,28 @@ pub(crate) async fn run(
         HookCommand::Stop(it) => (if it.wait { STORE } else { HAND_OVER }, "the turn is not stored"),
     };
     let is_over = end_after(limit, lost);
-    // Nothing is shown of a hook that fails.
-    let output = Output::kept(Output::new(false).form());
+    // Nothing is shown of a hook that fails, but to a person who tries it.
+    let shown = Output::new(false);
+    let output = Output::kept(shown.form());
     let done = match args.hook {
         HookCommand::Stop(it) => stop(config, it.wait).await.map(|()| ExitCode::SUCCESS),
         hook => async { ask(hook, read().await?, &output).await }.await,
     };
     if !is_over.swap(true, Ordering::AcqRel) {
         match done {
-            Ok(code) if code == ExitCode::SUCCESS => Output::new(false).repeat(&output.said()),
+            Ok(code) if code == ExitCode::SUCCESS || is_by_hand() => shown.repeat(&output.said()),
+            Err(error) if is_by_hand() => shown.error(&error),
             Ok(_) => tracing::debug!(error = ?output.said(), "{lost}"),
             Err(error) => tracing::debug!(code = error.code, error = error.message, "{lost}"),
         }
     }
     // Not by a return, which would wait for what still runs in the background.
     std::process::exit(0)
+}
+
+/// Whether a person runs the hook.
+fn is_by_hand() -> bool {
+    std::io::stderr().is_terminal()
 }
 
 /// Ends the process after `limit`, unless the flag is set. By a thread of its own: a model that is being loaded holds up
@@ -74,7 +82,11 @@ fn end_after(limit: Duration, lost: &'static str) -> Arc<AtomicBool> {
     std::thread::spawn(move || {
         std::thread::sleep(limit);
         if !flag.swap(true, Ordering::AcqRel) {
-            tracing::debug!(limit_ms = limit.as_millis() as u64, "{lost}: it took too long");
+            let limit_ms = limit.as_millis() as u64;
+            match is_by_hand() {
+                true => to_stderr(&format!("{lost}: it took longer than {limit_ms} ms\n")),
+                false => tracing::debug!(limit_ms, "{lost}: it took too long"),
+            }
             std::process::exit(0);
         }
     });

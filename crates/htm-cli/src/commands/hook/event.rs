@@ -29,11 +29,16 @@ pub(super) struct Event {
 
 impl Event {
     pub(super) fn parse(input: &str) -> Result<Self, CliError> {
-        serde_json::from_str(input).map_err(|error| {
-            // The text of the error could quote the input.
-            let place = format!("line {}, column {}", error.line(), error.column());
-            CliError::new(codes::HOOK_INPUT_INVALID, format!("the hook's input is not its JSON: {place}"))
-        })
+        let invalid = |why: String| {
+            CliError::new(codes::HOOK_INPUT_INVALID, format!("the hook's input is not its JSON: {why}"))
+        };
+        // A list would be read as the fields in their order.
+        if !input.trim_start().starts_with('{') {
+            return Err(invalid("it is no object".into()));
+        }
+        // The text of the error could quote the input.
+        serde_json::from_str(input)
+            .map_err(|error| invalid(format!("line {}, column {}", error.line(), error.column())))
     }
 }
 
@@ -67,6 +72,13 @@ mod tests {
         let event = Event::parse(r#"{"session_id": "s", "cwd": "/w", "new": {"in": 2027}}"#).unwrap();
         assert_eq!((event.session_id.as_deref(), event.cwd.as_deref()), (Some("s"), Some("/w")));
         assert!(event.prompt.is_none() && event.transcript_path.is_none());
+    }
+
+    #[test]
+    fn what_is_no_object_is_no_event() {
+        for input in ["[]", r#"["a session"]"#, "null", "\"a prompt\"", ""] {
+            assert_eq!(Event::parse(input).unwrap_err().code, "hook_input_invalid", "{input}");
+        }
     }
 
     #[test]
