@@ -1,6 +1,7 @@
 //! The commands to type after an error. The library's hints name its functions. Programs show these hints instead.
 
 use htm_core::Error;
+use htm_core::error::codes;
 
 /// The next step: the command to type if there is one, else the error's own hint.
 pub fn hint(error: &Error) -> String {
@@ -193,12 +194,8 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         }
         "model_of_callers" => "bring the vector by the library or over HTTP, or use `--strategy fulltext`".into(),
         "version_unfit" => "to embed everything again: `htm backfill embed --force`".into(),
-        "database_unreachable" if value("file").is_some() => {
-            "check what database.url names (`htm config show`): the directory of the server's socket (host), and the \
-             files sslrootcert, sslcert and sslkey"
-                .into()
-        }
-        "database_unreachable" if value("proof").is_none() => {
+        // A hint of the error's own names the cause.
+        "database_unreachable" if error.hint() == codes::DATABASE_UNREACHABLE.hint => {
             "check database.url with `htm config show` and the server with `htm db status`".into()
         }
         // insufficient_privilege
@@ -237,8 +234,6 @@ fn unknown_tag(error: &Error, of: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use htm_core::error::codes;
-
     use super::*;
 
     #[test]

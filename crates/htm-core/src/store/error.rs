@@ -77,13 +77,12 @@ impl From<sea_orm::DbErr> for Error {
 
 fn unreachable(error: sqlx::Error) -> Error {
     losses::note();
-    let unproven = unproven_hint(&error);
-    let missing = missing_file_hint(&error);
+    // Not values of the error: those are for its reader, who may be a client of a server.
+    let hint = unproven_hint(&error).or_else(|| missing_file_hint(&error));
     let failed = Error::new(codes::DATABASE_UNREACHABLE, "the database cannot be reached").caused_by(error);
-    match (unproven, missing) {
-        (Some(hint), _) => failed.with_value("proof", "missing").with_hint(hint),
-        (None, Some(hint)) => failed.with_value("file", "missing").with_hint(hint),
-        (None, None) => failed,
+    match hint {
+        Some(hint) => failed.with_hint(hint),
+        None => failed,
     }
 }
 
@@ -274,6 +273,21 @@ mod tests {
         };
         assert_eq!(parts(&direct), parts(&by_orm));
         assert!(direct.database().is_some());
+    }
+
+    #[test]
+    fn a_cause_of_an_unreachable_database_is_in_the_hint_and_no_value() {
+        use std::io::{Error as IoError, ErrorKind as Kind};
+        let usual = codes::DATABASE_UNREACHABLE.hint;
+        for (cause, has_own_hint) in [
+            (IoError::from(Kind::NotFound), true),
+            (IoError::new(Kind::InvalidData, "the certificate is not trusted"), true),
+            (IoError::from(Kind::ConnectionRefused), false),
+        ] {
+            let error = Error::from(sqlx::Error::Io(cause));
+            assert_eq!((error.code(), error.values().count()), (codes::DATABASE_UNREACHABLE.name, 0));
+            assert_eq!(error.hint() != usual, has_own_hint, "{}", error.hint());
+        }
     }
 
     #[test]
