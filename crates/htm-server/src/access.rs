@@ -12,6 +12,8 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::Response;
+use chrono::Utc;
+use htm_core::error::codes::DATABASE_UNREACHABLE;
 use htm_core::{ApiKey, Htm, Role};
 use moka::future::Cache;
 use sha2::{Digest, Sha256};
@@ -25,6 +27,12 @@ use crate::{read_your_writes, sign_in};
 
 /// The time for which a key is not looked up again, and so the longest time until a revoked key is refused.
 const KEPT: Duration = Duration::from_secs(1);
+
+/// The path of the metrics, which matter most while the database is away.
+const METRICS: &str = "/metrics";
+
+/// The time for which a key that was accepted shows the metrics although the database is away. They have no memories.
+const SEEN: Duration = Duration::from_secs(3_600);
 
 /// The caller of a request.
 #[derive(Clone)]
@@ -72,6 +80,8 @@ pub(crate) fn enough(role: Role, needed: Role, what: &str) -> Result<()> {
 pub(crate) struct Access {
     oauth: Option<OAuth>,
     keys: Cache<[u8; 32], ApiKey>,
+    /// Keys that were accepted before the database went away.
+    seen: Cache<[u8; 32], ApiKey>,
     rates: Rates,
     door: Mutex<Door>,
 }
@@ -86,9 +96,11 @@ enum Door {
 
 impl Access {
     pub(crate) fn new(oauth: Option<OAuth>) -> Self {
+        let keys = |kept| Cache::builder().max_capacity(10_000).time_to_live(kept).build();
         Self {
             oauth,
-            keys: Cache::builder().max_capacity(10_000).time_to_live(KEPT).build(),
+            keys: keys(KEPT),
+            seen: keys(SEEN),
             rates: Rates::default(),
             door: Mutex::new(Door::Open(None)),
         }
@@ -102,6 +114,7 @@ impl Access {
     /// Forgets the keys and the quotas that were looked up, so that what was changed here counts at once.
     pub(crate) fn forget(&self) {
         self.keys.invalidate_all();
+        self.seen.invalidate_all();
         self.rates.forget();
     }
 
@@ -151,7 +164,7 @@ impl Access {
                 (false, Some(token)) => {
                     sign_in::same_origin(method, headers)?;
                     let signed_in = async || Ok(htm.signed_in(token).await?.key);
-                    self.kept(token, signed_in).await.map(Sender::Key)
+                    self.kept(token, path, signed_in).await.map(Sender::Key)
                 }
                 (false, None) => Err(Problem::new(codes::API_KEY_MISSING, "the request has no key")),
             };
@@ -168,21 +181,30 @@ impl Access {
             return oauth.token(secret, path).await.map(Sender::Token);
         }
         let authenticated = async || htm.authenticate(secret).await;
-        self.kept(secret, authenticated).await.map(Sender::Key)
+        self.kept(secret, path, authenticated).await.map(Sender::Key)
     }
 
     /// The key of a secret, not looked up again for a moment.
     async fn kept(
         &self,
         secret: &str,
+        path: &str,
         look_up: impl AsyncFnOnce() -> htm_core::Result<ApiKey>,
     ) -> Result<ApiKey> {
         let digest: [u8; 32] = Sha256::digest(secret).into();
         if let Some(key) = self.keys.get(&digest).await {
             return Ok(key);
         }
-        let key = look_up().await?;
+        let key = match look_up().await {
+            Err(error) if path == METRICS && error.is(DATABASE_UNREACHABLE) => {
+                let seen = self.seen.get(&digest).await;
+                let is_valid = |key: &ApiKey| key.expires_at.is_none_or(|at| at > Utc::now());
+                return seen.filter(is_valid).ok_or_else(|| error.into());
+            }
+            found => found?,
+        };
         self.keys.insert(digest, key.clone()).await;
+        self.seen.insert(digest, key.clone()).await;
         Ok(key)
     }
 }
@@ -217,7 +239,7 @@ pub(crate) fn needed(method: &Method, path: &str) -> Role {
     let subject = path.trim_start_matches("/v1/").trim_start_matches('/').split('/').next();
     match (path, subject.unwrap_or_default()) {
         ("/v1/robots/merge" | "/v1/memories/erase" | "/v1/namespaces/{namespace}/erase", _) => Role::Admin,
-        ("/metrics" | "/v1/files/view", _) => Role::Reader,
+        (METRICS | "/v1/files/view", _) => Role::Reader,
         // A member acts for a robot. Only an admin changes the members of others.
         (path, "groups") if path.starts_with("/v1/groups/{name}/members") => Role::Writer,
         // Each tool needs its own.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use htm_core::{Htm, Settings};
+use htm_core::{Htm, NewApiKey, Role, Settings};
 use htm_server::{Limits, Server};
 use htm_tests::{OwnServer, Running, Sandbox, TestDatabase, wait_until};
 use nix::sys::signal::Signal;
@@ -182,6 +182,36 @@ async fn two_servers_over_one_database_are_one() {
     assert_eq!(remember(&second, 1).await.unwrap(), written);
     let read = reqwest::get(format!("{second}/v1/memories/{}", written["node"])).await.unwrap();
     assert_eq!(read.status(), 200);
+}
+
+#[tokio::test]
+async fn the_metrics_are_shown_to_a_known_key_while_the_database_is_away() {
+    let own = OwnServer::start().await;
+    let pool = PgPoolOptions::new().acquire_timeout(Duration::from_secs(2));
+    let htm = Htm::with_pool(pool.connect(&own.url()).await.unwrap(), Settings::default(), None);
+    let created = htm.create_api_key(&NewApiKey::new(Role::Reader)).await.unwrap();
+    let listening = "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap();
+    let server = Server::bind(listening, htm, Limits::default()).await.unwrap();
+    let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
+    let serving = tokio::spawn(server.serve(stop.clone()));
+    let http = reqwest::Client::new();
+    let get = async |path: &str, key: &str| {
+        let answer = http.get(format!("{base}{path}")).bearer_auth(key).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let (known, unknown) = (created.secret.expose(), "htm_unknown");
+    assert_eq!(get("/metrics", known).await.0, 200);
+    own.crash().await;
+    // A key is not looked up again for a moment.
+    wait_until(async || get("/mcp", known).await.0 == 503).await;
+    assert_eq!(get("/metrics", known).await.0, 200);
+    assert_ne!(get("/metrics", unknown).await.0, 200);
+    let (status, problem) = get("/v1/stats", known).await;
+    let problem: Value = serde_json::from_str(&problem).unwrap();
+    assert_eq!((status, &problem["code"]), (503, &json!("database_unreachable")), "{problem}");
+    assert!(problem.get("values").is_none(), "{problem}");
+    stop.cancel();
+    serving.await.unwrap();
 }
 
 #[tokio::test]
