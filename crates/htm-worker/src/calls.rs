@@ -22,6 +22,7 @@ use crate::call_size::CallSize;
 use crate::deadline::Deadline;
 use crate::handler::{Handler, WorkError};
 use crate::monitor::Monitor;
+use crate::outage;
 use crate::pack::{CallLimits, next_call};
 use crate::persist::persist;
 use crate::proof::Proof;
@@ -244,7 +245,7 @@ impl<H: Handler> Dispatcher<H> {
         loop {
             let answer = persist(self.answer, || governor::acquire(&self.pool, &call, turn)).await.map_err(
                 |error| {
-                    tracing::warn!(code = error.code(), error = %chain(&error), "the governor cannot be asked");
+                    outage::warn(&error, "the governor cannot be asked");
                     Setback::Held { wait: self.backoff.base, why: error.code().into() }
                 },
             )?;

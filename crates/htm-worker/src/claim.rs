@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use htm_core::error::chain;
 use htm_core::worker::claims::{Claims, Wanted};
 use htm_core::worker::jobs::{self, Claimed, Lease};
 use htm_core::worker::queues;
@@ -15,6 +14,7 @@ use crate::batch::{Held, LeasedBatch};
 use crate::deadline::Deadline;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
+use crate::outage;
 use crate::pings::{Fleet, Pings};
 use crate::registration::Registration;
 use crate::slots::{Slot, Slots};
@@ -94,7 +94,7 @@ impl Claimer {
                     failures += 1;
                     // The claim may have been committed even if its answer was lost.
                     self.held.leave_behind();
-                    tracing::warn!(code = error.code(), error = %chain(&error), failures, "the database does not answer a claim");
+                    outage::warn(&error, "the database does not answer a claim");
                     let pause = RECONNECT.delay(failures, 0.5 + fastrand::f64() / 2.0);
                     stop.run_until_cancelled(tokio::time::sleep(pause)).await;
                 }

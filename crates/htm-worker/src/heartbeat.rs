@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use htm_core::Swept;
-use htm_core::error::chain;
 use htm_core::worker::jobs::{self, RescueWait};
 use htm_core::worker::workers::{self, Unseen};
 use htm_core::worker::{expiry, learning, operations, queues, statistics};
@@ -19,6 +18,7 @@ use crate::batch::Held;
 use crate::deadline::Deadline;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
+use crate::outage;
 use crate::pings::Fleet;
 use crate::registration::Registration;
 use crate::sightings::Sightings;
@@ -113,9 +113,12 @@ impl Heartbeat {
             let result = self.registration.renew().await;
             self.monitor.vitals.heartbeat(&result);
             let pause = match result {
-                Ok(()) => self.registration.period(),
+                Ok(()) => {
+                    outage::is_over();
+                    self.registration.period()
+                }
                 Err(error) => {
-                    tracing::warn!(code = error.code(), error = %chain(&error), "the lease could not be renewed");
+                    outage::warn(&error, "the lease could not be renewed");
                     // Other workers could not renew either, so earlier sightings prove nothing.
                     self.unseen.forget();
                     self.registration.period().min(RENEW_AGAIN)
@@ -258,7 +261,7 @@ impl Lane {
             ticks.tick().await;
             let turn = self.0.lock().await;
             if let Err(error) = work().await {
-                tracing::warn!(code = error.code(), error = %chain(&error), "a sweep failed");
+                outage::warn(&error, "a sweep failed");
             }
             drop(turn);
         }

@@ -33,6 +33,7 @@ mod heartbeat;
 mod kind;
 mod metrics;
 mod monitor;
+mod outage;
 mod pack;
 mod persist;
 mod pings;

@@ -10,6 +10,7 @@ use htm_runtime::chain;
 use sqlx::PgPool;
 
 use crate::deadline::Deadline;
+use crate::outage;
 use crate::verdict::Backoff;
 
 /// The time for which a statement is retried.
@@ -101,7 +102,7 @@ where
             Err(error) if passes(&error) && started.elapsed() < PATIENCE => {
                 failures += 1;
                 if failures == 1 {
-                    tracing::warn!(code = error.code(), error = %chain(&error), "the database failed; the statement is tried again");
+                    outage::warn(&error, "the database failed; the statement is tried again");
                 }
                 wait(failures).await;
             }
