@@ -22,7 +22,7 @@ use crate::{codes, packages};
 /// | `<state>/run/` | its unix socket |
 /// | `<state>/conf/` | its settings, and who may connect |
 /// | `<state>/upgrade/` | what `htm db upgrade` makes, until it is done |
-/// | `<state>/lock/` | locks, and the mark of a server that stays up |
+/// | `<state>/lock/` | locks, and the marks of a server that stays up or down |
 /// | `<state>/shell/` | the sockets on which servers take commands of the shell |
 ///
 /// `state` is `home` unless `HTM_DATA_DIR` names another directory. Evaluations and tests use that for temporary

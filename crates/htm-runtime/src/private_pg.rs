@@ -18,10 +18,14 @@
 //! Two file locks coordinate the processes. The kernel releases them with their process, even after `kill -9`. Each
 //! user of the server holds `lock/users.lock` shared. A process that starts or stops the server, or counts its users,
 //! holds `lock/server.lock`. A user that can upgrade its `users.lock` to an exclusive one is the last.
+//!
+//! A use can [keep](ServerUse::keep_running) the server running. The file `lock/down` is there after [`PrivatePg::down`], until
+//! the next start: no use starts the server again then.
 
 mod cluster;
 mod error;
 mod install;
+mod keep;
 mod lock;
 mod owned_dir;
 mod server_user;
@@ -29,11 +33,13 @@ mod settings;
 mod upgrade;
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use htm_core::Result;
 use sqlx::{Connection as _, PgConnection};
+use tokio_util::sync::CancellationToken;
 
 use crate::paths::Paths;
 use cluster::{Cluster, ServerState, create_private_dir, remove_dir};
@@ -114,8 +120,8 @@ impl PrivatePg {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
             let users = Held::shared(&pg.users_lock())?;
-            pg.cluster.ensure_running()?;
-            Ok(ServerUse { pg: pg.clone(), users: Some(users) })
+            pg.start_on_purpose()?;
+            Ok(ServerUse { pg: pg.clone(), users: Some(users), over: CancellationToken::new() })
         })
         .await
     }
@@ -127,7 +133,7 @@ impl PrivatePg {
     pub async fn up(&self) -> Result<()> {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
-            pg.cluster.ensure_running()?;
+            pg.start_on_purpose()?;
             let mark = pg.stay_mark();
             fs::write(&mark, "`htm db down` removes this and stops the server\n").or_io("write", &mark)
         })
@@ -220,12 +226,16 @@ impl PrivatePg {
         Ok(count.unwrap_or_default())
     }
 
+    fn start_on_purpose(&self) -> Result<()> {
+        self.cluster.ensure_running()?;
+        remove(&self.down_mark())
+    }
+
     fn stop_for_good(&self) -> Result<()> {
-        let mark = self.stay_mark();
-        if mark.exists() {
-            fs::remove_file(&mark).or_io("remove", &mark)?;
-        }
-        self.cluster.stop()
+        remove(&self.stay_mark())?;
+        self.cluster.stop()?;
+        let mark = self.down_mark();
+        fs::write(&mark, "programs that use the server do not start it again\n").or_io("write", &mark)
     }
 
     fn in_use(&self) -> Result<Option<bool>> {
@@ -280,6 +290,10 @@ impl PrivatePg {
         self.paths.lock_dir().join("stay")
     }
 
+    fn down_mark(&self) -> PathBuf {
+        self.paths.lock_dir().join("down")
+    }
+
     /// Runs `work`, which waits for locks and processes, on a blocking thread. If the caller is cancelled, the work
     /// still finishes, and its guard is released.
     async fn blocking<T: Send + 'static>(
@@ -305,6 +319,8 @@ impl PrivatePg {
 pub struct ServerUse {
     pg: PrivatePg,
     users: Option<Held>,
+    /// Cancelled when the use is over.
+    over: CancellationToken,
 }
 
 impl ServerUse {
@@ -318,11 +334,18 @@ impl ServerUse {
         &self.pg
     }
 
+    /// Starts the server again whenever it has ended, until the use is over, and tells it in the log. A server that was
+    /// stopped by [`PrivatePg::down`] stays down until somebody starts it. Runs in the background of the Tokio runtime.
+    pub fn keep_running(&self) {
+        tokio::spawn(keep::keep_running(self.pg.clone(), self.over.clone()));
+    }
+
     /// Releases the server. Close the pool first, because the last user stops the server, which ends its connections.
     ///
     /// # Errors
     /// `private_pg_busy`, `private_pg_program_failed`, `private_pg_io`. The use is over in any case.
     pub async fn release(mut self) -> Result<Released> {
+        self.over.cancel();
         let Some(users) = self.users.take() else { return Ok(Released::InUse) };
         self.pg.blocking(move |pg| pg.release(users)).await
     }
@@ -330,10 +353,19 @@ impl ServerUse {
 
 impl Drop for ServerUse {
     fn drop(&mut self) {
+        self.over.cancel();
         if let Some(users) = self.users.take()
             && let Err(error) = self.pg.release(users)
         {
             tracing::warn!(code = error.code(), %error, "the private PostgreSQL was not stopped");
         }
+    }
+}
+
+/// Removes a mark, if it is there.
+fn remove(mark: &Path) -> Result<()> {
+    match fs::remove_file(mark) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).or_io("remove", mark),
+        _ => Ok(()),
     }
 }

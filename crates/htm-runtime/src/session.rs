@@ -38,7 +38,7 @@ const KEEPALIVE: [(&str, &str); 4] = [
 const DIRECT: &str = "htm.direct";
 
 /// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: buffered writes are
-/// flushed then, and the private PostgreSQL stops with its last user.
+/// flushed then, and the private PostgreSQL stops with its last user. Until then it is started again if it ends.
 pub struct Session {
     config: Config,
     paths: Paths,
@@ -74,6 +74,9 @@ impl Session {
     pub async fn open(config: &Config) -> Result<Self> {
         let paths = Paths::from_env()?;
         let server = start_server(config, &paths).await?;
+        if let Some(server) = &server {
+            server.keep_running();
+        }
         let url = server.as_ref().map_or_else(|| config.database.url.expose().to_owned(), ServerUse::url);
         Self::on(config, paths, server, url).await
     }

@@ -351,6 +351,40 @@ async fn it_starts_again_after_kill_9_with_what_was_committed() {
 }
 
 #[tokio::test]
+async fn a_use_that_keeps_it_running_starts_it_again_unless_somebody_stopped_it_on_purpose() {
+    let Some((pg, _dir)) = server() else { return };
+    let server = pg.start().await.unwrap();
+    server.keep_running();
+    let pid = async || pg.status().await.unwrap().pid;
+    let runs_again = async |ended: Option<i32>| {
+        loop {
+            match pid().await {
+                Some(pid) if Some(pid) != ended => return,
+                _ => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+    };
+    for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        let ended = pid().await;
+        kill(Pid::from_raw(ended.unwrap()), signal).unwrap();
+        runs_again(ended).await;
+        assert_eq!(setting(&server.url(), "fsync").await, "on");
+    }
+    pg.down().await.unwrap();
+    // Longer than until the next start.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(pid().await, None);
+
+    let other = pg.start().await.unwrap();
+    let ended = pid().await;
+    kill(Pid::from_raw(ended.unwrap()), Signal::SIGINT).unwrap();
+    runs_again(ended).await;
+    assert_eq!(other.release().await.unwrap(), Released::InUse);
+    assert_eq!(server.release().await.unwrap(), Released::Stopped);
+    assert_eq!(pid().await, None);
+}
+
+#[tokio::test]
 async fn a_stale_pid_file_with_the_number_of_another_process_is_no_server() {
     let Some((pg, _dir)) = server() else { return };
     pg.start().await.unwrap().release().await.unwrap();

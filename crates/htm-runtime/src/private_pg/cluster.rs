@@ -168,6 +168,15 @@ impl Cluster {
         })
     }
 
+    /// Whether the server has ended. Its socket, which would cost it a process, is asked only if its own is not to be seen.
+    pub(super) fn has_ended(&self) -> Result<bool> {
+        match self.pid_file()? {
+            None => Ok(true),
+            Some((pid, _)) if self.is_our_process(pid) => Ok(false),
+            Some(_) => Ok(self.state()? == ServerState::Stopped),
+        }
+    }
+
     /// The cluster's directory, if it exists.
     fn data(&self) -> Result<Option<OwnedDir>> {
         OwnedDir::open(&self.data, &self.user)
