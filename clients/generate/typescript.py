@@ -100,8 +100,8 @@ def _fields(document: Document, operation: Operation, types: Types) -> str:
         parts.append(types.of(described["content"]["application/json"]["schema"]))
     if operation.in_query:
         assert not {it.name for it in operation.in_query} & {it.name for it in operation.in_body}, operation
-        # A null is not sent, so that `next` of the last page may be given.
-        query = "".join(types.field(it, 6, or_null=not it.is_required) for it in operation.in_query)
+        # Neither null nor undefined is sent, so that `next` of the last page may be given.
+        query = "".join(types.field(it, 6, or_none=not it.is_required) for it in operation.in_query)
         parts.append(f"{{\n{query}    }}")
     return " & ".join(parts)
 
@@ -201,11 +201,12 @@ class Types:
         fields = "".join(self._properties(part, 2) for part in parts)
         return f"{doc}export interface {name}{extends} {{\n{fields}}}\n"
 
-    def field(self, field: Parameter, indent: int, or_null: bool = False) -> str:
+    def field(self, field: Parameter, indent: int, or_none: bool = False) -> str:
         """A field of an object, with its comment."""
         kind = self.of(field.schema, indent)
-        if or_null and not kind.endswith("| null"):
-            kind += " | null"
+        if or_none:
+            # Also with `exactOptionalPropertyTypes`.
+            kind = f"{kind.removesuffix(' | null')} | null | undefined"
         name = field.name if field.name.isidentifier() else json.dumps(field.name)
         mark = "" if field.is_required else "?"
         return f"{_doc(field.about, indent)}{' ' * indent}{name}{mark}: {kind};\n"

@@ -19,8 +19,10 @@ test("the README is true", () => {
   const program = blocks.join("").replace("new Htm()", server).replaceAll("Mara", randomUUID());
   writeFileSync(new URL("build/readme.ts", root), program);
   const options = { cwd: fileURLToPath(root), encoding: "utf8" } as const;
-  const tsc = "--ignoreConfig --strict --target es2022 --module nodenext --types node build/readme.ts".split(" ");
-  execFileSync("node_modules/.bin/tsc", tsc, options);
+  const strict = "--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess";
+  const tsc = `--ignoreConfig ${strict} --target es2022 --module nodenext --types node build/readme.ts`;
+  execFileSync("node_modules/.bin/tsc", tsc.split(" "), options);
   const told = execFileSync(process.execPath, ["build/readme.js"], options);
   assert.match(told, /memory \d+ has the key/);
+  assert.match(told, /jobs of htm\.\S+ are due/);
 });

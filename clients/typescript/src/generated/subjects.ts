@@ -33,9 +33,9 @@ export class Backfills {
   async list(
     fields: {
       /** `next` of the previous page. */
-      cursor?: number | null;
+      cursor?: number | null | undefined;
       /** The most runs, 1 to 10,000. Default: 100. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Backfills> {
@@ -84,9 +84,9 @@ export class Conversations {
        * Answer only when this is done, or when the time is over. The write is committed in any
        * case.
        */
-      wait?: "embed" | "tag" | "all" | null;
+      wait?: "embed" | "tag" | "all" | null | undefined;
       /** The time to wait in milliseconds, at most 30,000. Default: 10,000. */
-      wait_ms?: number | null;
+      wait_ms?: number | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.ManyWritten> {
@@ -116,13 +116,13 @@ export class Documents {
   async list(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** Only documents at or below this path. */
-      below?: string | null;
+      below?: string | null | undefined;
       /** `next` of the previous page. */
-      cursor?: string | null;
+      cursor?: string | null | undefined;
       /** The most documents, 1 to 10,000. Default: 100. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.DocumentPage> {
@@ -156,11 +156,11 @@ export class Documents {
       /** The path of the document. */
       path: string;
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** `next` of the previous page. */
-      cursor?: number | null;
+      cursor?: number | null | undefined;
       /** The most passages, 1 to 10,000. Default: 100. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     },
     options: Options = {},
   ): Promise<models.PassagePage> {
@@ -184,11 +184,11 @@ export class Documents {
       /** Its path, or a directory for all documents below it. */
       path: string;
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The robot that asks: it may unload the documents that it loaded. Default: the server's. */
-      robot?: string | null;
+      robot?: string | null | undefined;
       /** Whether documents of any robot may be unloaded. */
-      any_robot?: boolean | null;
+      any_robot?: boolean | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.UnloadedDocuments> {
@@ -264,9 +264,9 @@ export class Erasures {
   async list(
     fields: {
       /** `next` of the previous page. */
-      cursor?: number | null;
+      cursor?: number | null | undefined;
       /** The most receipts, 1 to 10,000. Default: 100. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Erasures> {
@@ -317,11 +317,11 @@ export class Files {
   async create(
     fields: models.FileCreation & {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The robot that writes: it may change the files that it created. Default: the server's. */
-      robot?: string | null;
+      robot?: string | null | undefined;
       /** Whether files of any robot may be changed. */
-      any_robot?: boolean | null;
+      any_robot?: boolean | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.FileReply> {
@@ -346,11 +346,11 @@ export class Files {
   async delete(
     fields: models.FileDeletion & {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The robot that writes: it may change the files that it created. Default: the server's. */
-      robot?: string | null;
+      robot?: string | null | undefined;
       /** Whether files of any robot may be changed. */
-      any_robot?: boolean | null;
+      any_robot?: boolean | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.FileReply> {
@@ -371,11 +371,11 @@ export class Files {
   async insert(
     fields: models.FileInsertion & {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The robot that writes: it may change the files that it created. Default: the server's. */
-      robot?: string | null;
+      robot?: string | null | undefined;
       /** Whether files of any robot may be changed. */
-      any_robot?: boolean | null;
+      any_robot?: boolean | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.FileReply> {
@@ -396,11 +396,11 @@ export class Files {
   async rename(
     fields: models.FileRenaming & {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The robot that writes: it may change the files that it created. Default: the server's. */
-      robot?: string | null;
+      robot?: string | null | undefined;
       /** Whether files of any robot may be changed. */
-      any_robot?: boolean | null;
+      any_robot?: boolean | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.FileReply> {
@@ -421,11 +421,11 @@ export class Files {
   async strReplace(
     fields: models.FileReplacement & {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The robot that writes: it may change the files that it created. Default: the server's. */
-      robot?: string | null;
+      robot?: string | null | undefined;
       /** Whether files of any robot may be changed. */
-      any_robot?: boolean | null;
+      any_robot?: boolean | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.FileReply> {
@@ -446,7 +446,7 @@ export class Files {
   async view(
     fields: models.FileView & {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     },
     options: Options = {},
   ): Promise<models.FileReply> {
@@ -493,7 +493,7 @@ export class Groups {
     name: string,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.GroupInfo> {
@@ -511,9 +511,9 @@ export class Groups {
   async list(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** Whether to list all namespaces. */
-      all?: boolean | null;
+      all?: boolean | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.GroupInfo[]> {
@@ -627,7 +627,7 @@ export class Jobs {
   async history(
     fields: {
       /** The last minutes, 1 to 1,440. Default: 60. */
-      minutes?: number | null;
+      minutes?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.QueueMinute[]> {
@@ -645,19 +645,19 @@ export class Jobs {
   async list(
     fields: {
       /** The queue. */
-      queue?: string | null;
+      queue?: string | null | undefined;
       /** The state. Default: any but done. */
-      state?: models.JobState | null;
+      state?: models.JobState | null | undefined;
       /** The namespace of their memories. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** Their memory. */
-      node?: number | null;
+      node?: number | null | undefined;
       /** A part of their last error, in upper or lower case. */
-      error?: string | null;
+      error?: string | null | undefined;
       /** `next` of the previous page. */
-      cursor?: string | null;
+      cursor?: string | null | undefined;
       /** The most jobs, 1 to 10,000. Default: 100. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.JobPage> {
@@ -745,9 +745,9 @@ export class Keys {
   async audit(
     fields: {
       /** `next` of the previous page. */
-      cursor?: string | null;
+      cursor?: string | null | undefined;
       /** The most entries, 1 to 10,000. Default: 100. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.AuditLog> {
@@ -824,7 +824,7 @@ export class Learning {
     version: number,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.RankingComparison> {
@@ -864,7 +864,7 @@ export class Learning {
   async learning(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Learning> {
@@ -876,7 +876,7 @@ export class Learning {
     version: number,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.RankingInfo> {
@@ -894,7 +894,7 @@ export class Learning {
   async rankings(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Rankings> {
@@ -1032,7 +1032,7 @@ export class Members {
     robot: string,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The session. */
       session: models.SessionId;
     },
@@ -1109,9 +1109,9 @@ export class Memories {
        * Answer only when this is done, or when the time is over. The write is committed in any
        * case.
        */
-      wait?: "embed" | "tag" | "all" | null;
+      wait?: "embed" | "tag" | "all" | null | undefined;
       /** The time to wait in milliseconds, at most 30,000. Default: 10,000. */
-      wait_ms?: number | null;
+      wait_ms?: number | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.Written> {
@@ -1139,9 +1139,9 @@ export class Memories {
        * Answer only when this is done, or when the time is over. The write is committed in any
        * case.
        */
-      wait?: "embed" | "tag" | "all" | null;
+      wait?: "embed" | "tag" | "all" | null | undefined;
       /** The time to wait in milliseconds, at most 30,000. Default: 10,000. */
-      wait_ms?: number | null;
+      wait_ms?: number | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.ManyWritten> {
@@ -1170,9 +1170,9 @@ export class Memories {
        * Answer only when this is done, or when the time is over. The write is committed in any
        * case.
        */
-      wait?: "embed" | "tag" | "all" | null;
+      wait?: "embed" | "tag" | "all" | null | undefined;
       /** The time to wait in milliseconds, at most 30,000. Default: 10,000. */
-      wait_ms?: number | null;
+      wait_ms?: number | null | undefined;
     } = {},
     options: EditOptions = {},
   ): Promise<models.EditedNow> {
@@ -1199,18 +1199,18 @@ export class Memories {
     id: number,
     fields: {
       /** The namespace of the robot that forgets. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The robot that forgets: it may forget what it remembered. Default: the server's. */
-      robot?: string | null;
+      robot?: string | null | undefined;
       /** Whether a memory of any robot may be forgotten. */
-      any_robot?: boolean | null;
+      any_robot?: boolean | null | undefined;
       /** The act is refused without it. */
-      confirm?: boolean | null;
+      confirm?: boolean | null | undefined;
       /**
        * Whether the memory is erased with every trace, at once and for all robots. It cannot be
        * undone. Needs the role admin.
        */
-      erase?: boolean | null;
+      erase?: boolean | null | undefined;
     } = {},
     options: EditOptions = {},
   ): Promise<models.Deleted> {
@@ -1245,11 +1245,11 @@ export class Memories {
   async forgotten(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** `next` of the previous page. */
-      cursor?: string | null;
+      cursor?: string | null | undefined;
       /** The most memories, 1 to 10,000. Default: 20. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.ForgottenPage> {
@@ -1276,7 +1276,7 @@ export class Memories {
       /**
        * The time as of which the memory is read: a date, an RFC 3339 time, or words. Default: now.
        */
-      as_of?: string | null;
+      as_of?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Node> {
@@ -1295,7 +1295,7 @@ export class Memories {
     key: string,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Node> {
@@ -1326,11 +1326,11 @@ export class Memories {
   async list(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** `next` of the previous page. */
-      cursor?: string | null;
+      cursor?: string | null | undefined;
       /** The most memories, 1 to 10,000. Default: 100. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Page> {
@@ -1342,9 +1342,9 @@ export class Memories {
     id: number,
     fields: {
       /** The most memories before it, 0 to 1,000. Default: 3. */
-      before?: number | null;
+      before?: number | null | undefined;
       /** The most memories after it, 0 to 1,000. Default: 3. */
-      after?: number | null;
+      after?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Neighbours> {
@@ -1401,9 +1401,9 @@ export class Memories {
     id: number,
     fields: {
       /** Only those that are related in this way. Default: in any. */
-      kind?: models.RelatedBy | null;
+      kind?: models.RelatedBy | null | undefined;
       /** The most memories of each kind, 1 to 10,000. Default: 10. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Related> {
@@ -1478,14 +1478,14 @@ export class Memories {
       /** The memory that is superseded or contradicted. */
       to: models.NodeId;
       /** The namespace of the robot that removes it. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /**
        * The robot that removes it: it must have remembered the memory of the path. Default: the
        * server's.
        */
-      robot?: string | null;
+      robot?: string | null | undefined;
       /** Whether the memory of the path may be of any robot. Default: false. */
-      any_robot?: boolean | null;
+      any_robot?: boolean | null | undefined;
     },
     options: WriteOptions = {},
   ): Promise<models.Relation> {
@@ -1617,7 +1617,7 @@ export class Models {
   async usage(
     fields: {
       /** The last days (UTC), today included, 1 to 366. Default: 7. */
-      days?: number | null;
+      days?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.TokenUsage[]> {
@@ -1637,15 +1637,15 @@ export class Namespaces {
   async list(
     fields: {
       /** The first labels; the label `*` stands for any. */
-      prefix?: string | null;
+      prefix?: string | null | undefined;
       /** The last labels; the label `*` stands for any. */
-      suffix?: string | null;
+      suffix?: string | null | undefined;
       /** The most labels: deeper namespaces are cut to these, and each is listed once. */
-      depth?: number | null;
+      depth?: number | null | undefined;
       /** `next` of the previous page. */
-      cursor?: string | null;
+      cursor?: string | null | undefined;
       /** The most namespaces, 1 to 10,000. Default: 100. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Namespaces> {
@@ -1669,7 +1669,7 @@ export class Namespaces {
   async quota(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.QuotaAndUse> {
@@ -1680,7 +1680,7 @@ export class Namespaces {
   async retention(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Retention> {
@@ -1727,11 +1727,11 @@ export class Namespaces {
   async stats(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** Whether to count all namespaces. */
-      all?: boolean | null;
+      all?: boolean | null | undefined;
       /** The most rows of each list. Default: 10. */
-      top?: number | null;
+      top?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.MemoryStats> {
@@ -1789,17 +1789,17 @@ export class Recall {
       /** The question or the words. */
       q: string;
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The time: `last week`, `2026-03-01..2026-04-01`, `auto`. Default: any. */
-      timeframe?: string | null;
+      timeframe?: string | null | undefined;
       /** A required tag, with the tags below it. */
-      tag?: string | null;
+      tag?: string | null | undefined;
       /** How it searches. Default: hybrid. */
-      strategy?: models.Strategy | null;
+      strategy?: models.Strategy | null | undefined;
       /** The most hits, 1 to 10,000. Default: 20. */
-      limit?: number | null;
+      limit?: number | null | undefined;
       /** Answers as the memory stood at this time. Default: now. */
-      as_of?: string | null;
+      as_of?: string | null | undefined;
     },
     options: Options = {},
   ): Promise<models.Recalled> {
@@ -1845,7 +1845,7 @@ export class Robots {
     name: string,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.RobotStatistics> {
@@ -1863,13 +1863,13 @@ export class Robots {
   async list(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** Whether to list all namespaces. */
-      all?: boolean | null;
+      all?: boolean | null | undefined;
       /** `next` of the previous page. */
-      cursor?: string | null;
+      cursor?: string | null | undefined;
       /** The most robots, 1 to 10,000. Default: 100. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.RobotPage> {
@@ -1947,13 +1947,13 @@ export class Tags {
   async cooccurring(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** Only pairs with this tag. */
-      tag?: string | null;
+      tag?: string | null | undefined;
       /** The fewest memories with both. Default: 2. */
-      min_memories?: number | null;
+      min_memories?: number | null | undefined;
       /** The most pairs. Default: 20, at most 1,000. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.CoOccurrence[]> {
@@ -1971,7 +1971,7 @@ export class Tags {
   async distinct(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.DistinctTags[]> {
@@ -1982,7 +1982,7 @@ export class Tags {
   async export(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.OntologyDocument> {
@@ -1994,7 +1994,7 @@ export class Tags {
     tag: string,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.TagDetails> {
@@ -2028,13 +2028,13 @@ export class Tags {
   async list(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** Only this tag and those below it. */
-      below?: string | null;
+      below?: string | null | undefined;
       /** `next` of the previous page. */
-      cursor?: string | null;
+      cursor?: string | null | undefined;
       /** The most tags, 1 to 10,000. Default: 1,000. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.TagPage> {
@@ -2045,11 +2045,11 @@ export class Tags {
   async log(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** `next` of the previous page. */
-      cursor?: number | null;
+      cursor?: number | null | undefined;
       /** The most changes, 1 to 1,000. Default: 20. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Changes> {
@@ -2074,11 +2074,11 @@ export class Tags {
     tag: string,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** `next` of the previous page. */
-      cursor?: number | null;
+      cursor?: number | null | undefined;
       /** The most memories. Default: 100, at most 1,000. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.TaggedNodes> {
@@ -2109,9 +2109,9 @@ export class Tags {
   async orphans(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The most memories of such a tag. Default: 0. */
-      max_memories?: number | null;
+      max_memories?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Orphan[]> {
@@ -2179,9 +2179,9 @@ export class Tags {
       /** The text. */
       q: string;
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The most tags. Default: 10, at most 1,000. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     },
     options: Options = {},
   ): Promise<models.SimilarTag[]> {
@@ -2205,9 +2205,9 @@ export class Tags {
   async suggestions(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
       /** The most entries. Default: 20, at most 1,000. */
-      limit?: number | null;
+      limit?: number | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Suggestion[]> {
@@ -2225,7 +2225,7 @@ export class Tags {
   async synonyms(
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Synonym[]> {
@@ -2279,7 +2279,7 @@ export class WorkingMemory {
     name: string,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: WriteOptions = {},
   ): Promise<models.RemovedNodes> {
@@ -2299,7 +2299,7 @@ export class WorkingMemory {
     name: string,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: Options = {},
   ): Promise<models.Working> {
@@ -2319,7 +2319,7 @@ export class WorkingMemory {
     id: number,
     fields: {
       /** The namespace. Default: the server's. */
-      namespace?: string | null;
+      namespace?: string | null | undefined;
     } = {},
     options: WriteOptions = {},
   ): Promise<models.RemovedNodes> {
