@@ -57,6 +57,9 @@ const WITHOUT_COMMANDS: &[&str] = &[
     "docs/replicas.md",
 ];
 
+/// Documents whose reader may have followed README.md on the same database: its first memory is of another robot.
+const AFTER_README: &[&str] = &["docs/http.md"];
+
 /// The most lines of the documents that everybody reads.
 const MOST_LINES: &[(&str, usize)] = &[("README.md", 150), ("ARCHITECTURE.md", 200)];
 
@@ -96,6 +99,9 @@ async fn run(document: &str) {
         .set("HTM_LOCAL__MODEL_DIR", &model.display().to_string());
     // The reader stands in a checkout.
     sandbox.shell(&format!("ln -s '{}' demo", root().join("demo").display())).await.succeeds();
+    if AFTER_README.contains(&document) {
+        sandbox.remember(&["--robot", "architect", "We pin PostgreSQL 17.2."]).await;
+    }
     let (mut ran, mut left) = (0, 0);
     let mut background = Vec::new();
     for Block { run, commands } in &blocks {
