@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 /// # Errors
 /// The answer to what is no message, with the id of the request if it has one. None for what nobody waits for: an invalid
 /// notification, or an invalid answer.
-pub fn message(value: &Value) -> Result<ClientJsonRpcMessage, Option<JsonRpcError>> {
+pub fn message(value: &Value) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpcError>>> {
     let error = match ClientJsonRpcMessage::deserialize(value) {
         Ok(message) => match unfit(&message) {
             None => return Ok(message),
@@ -23,7 +23,7 @@ pub fn message(value: &Value) -> Result<ClientJsonRpcMessage, Option<JsonRpcErro
         Err(_) if is_awaited(value) => flaw(value),
         Err(_) => return Err(None),
     };
-    Err(Some(JsonRpcError::new(id(value), error)))
+    Err(Some(Box::new(JsonRpcError::new(id(value), error))))
 }
 
 fn id(value: &Value) -> Option<RequestId> {
@@ -100,7 +100,7 @@ mod tests {
 
     #[track_caller]
     fn refused(value: Value) -> JsonRpcError {
-        message(&value).expect_err("it is refused").expect("it is answered")
+        *message(&value).expect_err("it is refused").expect("it is answered")
     }
 
     #[test]

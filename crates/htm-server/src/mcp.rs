@@ -85,13 +85,13 @@ async fn answer(app: &App, htm: Htm, offered: Result<Asked<Offered>>, request: R
     let make = move || Ok(server.clone());
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     if request.method() != Method::POST {
-        return as_problem(service.handle(request).await.map(Body::new)).await;
+        return Ok(as_problem(service.handle(request).await.map(Body::new)).await);
     }
     let (parts, body) = read(request).await?;
     match body.trim_ascii_start().first() {
         Some(b'[') => all(&service, &parts, &body).await,
         _ => match one(&service, parts, body).await {
-            Ok(response) => as_problem(response).await,
+            Ok(response) => Ok(as_problem(response).await),
             // The client can tell which of its requests is refused.
             Err(Some(error)) if error.id.is_some() => Ok(Json(error).into_response()),
             Err(error) => {
@@ -102,7 +102,7 @@ async fn answer(app: &App, htm: Htm, offered: Result<Asked<Offered>>, request: R
     }
 }
 
-/// Reads the body of a request with the limits of every body. One that is no JSON is refused by its readers.
+/// Reads the body of a request with the limits of every body, and refuses one that is no JSON.
 async fn read(request: Request) -> Result<(Parts, Bytes)> {
     json_only(request.headers())?;
     let (parts, body) = request.into_parts();
@@ -113,7 +113,7 @@ async fn read(request: Request) -> Result<(Parts, Bytes)> {
 }
 
 /// Answers a message. The error is the answer to what is no message, if there is one.
-async fn one(service: &Service, parts: Parts, body: Bytes) -> Result<Response, Option<JsonRpcError>> {
+async fn one(service: &Service, parts: Parts, body: Bytes) -> Result<Response, Option<Box<JsonRpcError>>> {
     let response = service.handle(Request::from_parts(parts, Body::from(body.clone()))).await.map(Body::new);
     match response.status() {
         // The media type was looked at before. This is JSON that the library does not know.
@@ -143,7 +143,7 @@ async fn all(service: &Service, parts: &Parts, body: &Bytes) -> Result<Response>
                 to_bytes(response.into_body(), usize::MAX).await.unwrap_or_default()
             }
             // What is refused without JSON are the headers, which are those of every message.
-            Ok(response) => return as_problem(response).await,
+            Ok(response) => return Ok(as_problem(response).await),
             Err(Some(error)) => serde_json::to_vec(&error).unwrap_or_default().into(),
             Err(None) => continue,
         };
@@ -163,11 +163,11 @@ fn is_of(response: &Response, media_type: &[u8]) -> bool {
 }
 
 /// The protocol's library refuses some requests with a plain text. They get a problem, as on every other path.
-async fn as_problem(response: Response) -> Result<Response> {
+async fn as_problem(response: Response) -> Response {
     let status = response.status();
     let is_plain = !response.headers().contains_key(CONTENT_TYPE) || is_of(&response, b"text/plain");
     if !status.is_client_error() || !is_plain {
-        return Ok(response);
+        return response;
     }
     let allowed = response.headers().get(ALLOW).cloned();
     let text = to_bytes(response.into_body(), MAX_REFUSAL_BYTES).await.unwrap_or_default();
@@ -178,7 +178,7 @@ async fn as_problem(response: Response) -> Result<Response> {
     };
     let mut response = hinted(problem).into_response();
     response.headers_mut().extend(allowed.map(|allowed| (ALLOW, allowed)));
-    Ok(response)
+    response
 }
 
 /// The description of the other paths says nothing about this one.

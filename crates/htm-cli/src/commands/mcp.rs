@@ -90,8 +90,8 @@ fn options(config: &Config, args: &McpServerArgs) -> Result<McpOptions, CliError
 
 /// Serves the client until it closes standard input, or until `stop` is cancelled.
 async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliError> {
-    let (stream, stdio) = Stdio::connect(stop.clone());
-    let result = match server.clone().serve_with_ct(stream, stop.child_token()).await {
+    let (lines, stdio) = Stdio::connect(stop.clone());
+    let result = match server.clone().serve_with_ct(lines, stop.child_token()).await {
         Ok(running) => match running.waiting().await {
             Ok(_) => Ok(()),
             Err(error) => Err(CliError::new(codes::PROCESS_FAILED, format!("the server panicked: {error}"))),
