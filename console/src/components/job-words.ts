@@ -70,6 +70,7 @@ export const CODES: Readonly<Record<string, string>> = {
   provider_unauthorized: "The provider refused the key",
   provider_quota_exceeded: "The account at the provider is used up",
   provider_model_not_found: "The provider has no such model",
+  provider_other_dimensions: "The provider serves another model now",
   provider_bad_response: "The provider's answer was malformed",
   provider_held: "The provider is left alone for now",
   budget_spent: "The namespace has spent its tokens of today",

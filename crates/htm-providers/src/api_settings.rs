@@ -20,6 +20,9 @@ pub struct ApiSettings {
     /// The length of the vectors. OpenAI is asked for it (text-embedding-3 and later shorten their vectors), and
     /// every answer is checked. None: the model's own length. Not used for tags.
     pub dimensions: Option<usize>,
+    /// The model's own length of vectors, where it is known: the provider is not asked, and every answer is checked. None:
+    /// that of the first answer. Not used for tags.
+    pub known_dimensions: Option<usize>,
     /// The model's window in tokens. None: by the model's name; 8,191 for OpenAI's models, else 512 (the default of
     /// llama.cpp's server). Versions of Ollama around 0.13 fail with more than 512 tokens of nomic-embed-text, which has
     /// 2,048.
@@ -55,6 +58,7 @@ impl ApiSettings {
             api_key: Secret::default(),
             model: model.to_owned(),
             dimensions: None,
+            known_dimensions: None,
             window: None,
             timeout,
             document_prefix: None,

@@ -3,7 +3,8 @@
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 
 /// Returns `vectors` if there are `count` of them, all finite, not of length zero, and with `dimensions` components. If
-/// `dimensions` is not known yet, all must have the same number.
+/// `dimensions` is not known yet, all must have the same number. If all have the same other number, another model made
+/// them.
 pub(crate) fn vectors(
     model: &ModelName,
     count: usize,
@@ -14,7 +15,11 @@ pub(crate) fn vectors(
     if vectors.len() != count {
         return broken(format!("{} vectors came for {count} texts", vectors.len()));
     }
-    let Some(expected) = dimensions.or_else(|| vectors.first().map(Vec::len)) else { return Ok(vectors) };
+    let Some(first) = vectors.first().map(Vec::len) else { return Ok(vectors) };
+    let expected = dimensions.unwrap_or(first);
+    if first != expected && first > 0 && vectors.iter().all(|vector| vector.len() == first) {
+        return Err(ProviderError::other_dimensions(model, first, expected));
+    }
     for (index, vector) in vectors.iter().enumerate() {
         if vector.len() != expected {
             return broken(format!("vector {index} has {} dimensions, not {expected}", vector.len()));
@@ -48,7 +53,8 @@ mod tests {
     fn each_breach_is_named() {
         for (count, given, words) in [
             (2, vec![vec![1.0, 0.0]], "1 vectors came for 2"),
-            (1, vec![vec![1.0]], "1 dimensions, not 2"),
+            (2, vec![vec![3.0, 4.0], vec![1.0]], "vector 1 has 1 dimensions, not 2"),
+            (1, vec![vec![]], "vector 0 has 0 dimensions, not 2"),
             (1, vec![vec![1.0, f32::NAN]], "not finite"),
             (1, vec![vec![1.0, f32::INFINITY]], "not finite"),
             (1, vec![vec![0.0, 0.0]], "length zero"),
@@ -57,5 +63,14 @@ mod tests {
             assert!(message.contains(words), "{message}");
         }
         assert!(check(2, None, vec![vec![1.0], vec![1.0, 0.0]]).unwrap_err().contains("vector 1"));
+    }
+
+    #[test]
+    fn all_of_another_length_are_of_another_model() {
+        let kind = |given: Vec<Vec<f32>>| {
+            vectors(&ModelName::new("test", "m"), given.len(), Some(2), given).unwrap_err().kind
+        };
+        assert_eq!(kind(vec![vec![1.0], vec![2.0]]), ProviderErrorKind::OtherDimensions);
+        assert_eq!(kind(vec![vec![1.0], vec![3.0, 4.0]]), ProviderErrorKind::BadResponse);
     }
 }

@@ -27,7 +27,7 @@ pub fn embedder(config: &Config, paths: &Paths) -> Result<Arc<dyn Embedder>> {
         embedding.provider,
         embedding.model_name(),
         directory,
-        configured_dimensions(config),
+        Length::of(configured_dimensions(config)),
     )
 }
 
@@ -44,10 +44,11 @@ pub fn embedder_named(
 ) -> Option<Result<Arc<dyn Embedder>>> {
     let provider: Provider = name.provider.parse().ok()?;
     let directory = config.local.directory_named(paths, &name.name);
-    Some(make_embedder(config, provider, &name.name, directory, dimensions))
+    Some(make_embedder(config, provider, &name.name, directory, Length::of(dimensions)))
 }
 
-/// Makes the embedder of a registered model, with the dimensions of the model's table. None for an unknown provider.
+/// Makes the embedder of a registered model, with the dimensions of the model's table. None for an unknown provider. Of
+/// the configured model the provider is not asked: it may be away.
 ///
 /// # Errors
 /// `embedder_unusable`, or the provider's error when it is asked for its dimensions.
@@ -56,27 +57,46 @@ pub async fn embedder_of(
     paths: &Paths,
     model: &RegisteredModel,
 ) -> Result<Option<Arc<dyn Embedder>>> {
+    let Ok(provider) = model.name.provider.parse::<Provider>() else { return Ok(None) };
     let is_configured = model_names(config).0 == model.name;
     let shares_its_name = model.label != model.name.to_string();
-    let asked = match model.name.provider.parse().ok() {
-        Some(Provider::Fake) => Some(model.dimensions),
-        Some(Provider::Ollama | Provider::Openai) if shares_its_name => Some(model.dimensions),
-        Some(Provider::Ollama | Provider::Openai) if is_configured => configured_dimensions(config),
-        _ => None,
+    let length = match provider {
+        Provider::Fake => Length::Asked(model.dimensions),
+        Provider::Ollama | Provider::Openai if shares_its_name => Length::Asked(model.dimensions),
+        Provider::Ollama | Provider::Openai if is_configured => {
+            configured_dimensions(config).map_or(Length::Known(model.dimensions), Length::Asked)
+        }
+        _ => Length::Own,
     };
-    let make = |dimensions| {
-        let made = embedder_named(config, paths, &model.name, dimensions);
-        made.transpose().map_err(|error| {
+    let make = |length| {
+        let directory = config.local.directory_named(paths, &model.name.name);
+        make_embedder(config, provider, &model.name.name, directory, length).map_err(|error| {
             let message = format!("the embedder of {} cannot be used: {error}", model.label);
             Error::new(codes::EMBEDDER_UNUSABLE, message).with_hint(error.hint().to_owned())
         })
     };
-    let Some(embedder) = make(asked)? else { return Ok(None) };
-    // The configured model is not asked, to save a call. A vector of another length is rejected later anyway.
-    if (is_configured && asked.is_none()) || embedder.dimensions().await? == model.dimensions {
-        return Ok(Some(embedder));
+    let embedder = make(length)?;
+    match embedder.dimensions().await? == model.dimensions {
+        true => Ok(Some(embedder)),
+        false => make(Length::Asked(model.dimensions)).map(Some),
     }
-    make(Some(model.dimensions))
+}
+
+/// The length of an embedder's vectors.
+#[derive(Clone, Copy)]
+enum Length {
+    /// The model's own, which the provider is asked for.
+    Own,
+    /// The model's own, which is known.
+    Known(usize),
+    /// The length that the provider is asked to give them.
+    Asked(usize),
+}
+
+impl Length {
+    fn of(asked: Option<usize>) -> Self {
+        asked.map_or(Self::Own, Self::Asked)
+    }
 }
 
 /// Reads the properties of a local model, without its weights. Configured prefixes replace those of the files. None for
@@ -193,8 +213,13 @@ fn make_embedder(
     provider: Provider,
     model: &str,
     directory: PathBuf,
-    dimensions: Option<usize>,
+    length: Length,
 ) -> Result<Arc<dyn Embedder>> {
+    let (dimensions, known_dimensions) = match length {
+        Length::Own => (None, None),
+        Length::Known(known) => (None, Some(known)),
+        Length::Asked(asked) => (Some(asked), None),
+    };
     let embedding = &config.embedding;
     let window = (embedding.window > 0).then_some(embedding.window);
     let timeout = Duration::from_millis(embedding.timeout_ms);
@@ -217,6 +242,7 @@ fn make_embedder(
         }),
         Provider::Ollama => ollama::embedder(ApiSettings {
             dimensions,
+            known_dimensions,
             window,
             document_prefix,
             query_prefix,
@@ -224,6 +250,7 @@ fn make_embedder(
         }),
         Provider::Openai => openai::embedder(ApiSettings {
             dimensions,
+            known_dimensions,
             window,
             document_prefix,
             query_prefix,

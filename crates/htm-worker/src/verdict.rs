@@ -71,7 +71,7 @@ mod tests {
             of(RateLimited { retry_after: Some(Duration::from_secs(7)) }),
             Verdict::Defer { delay_ms: 11_000 }
         );
-        for kind in [RefusedAll, Unauthorized, QuotaExceeded, ModelNotFound] {
+        for kind in [RefusedAll, Unauthorized, QuotaExceeded, ModelNotFound, OtherDimensions] {
             assert!(matches!(of(kind), Verdict::Defer { .. }), "{kind:?}");
         }
     }

@@ -234,6 +234,36 @@ async fn up_serves_a_model_whose_provider_was_away_at_first() {
 }
 
 #[tokio::test]
+async fn up_serves_the_rest_while_the_provider_of_a_new_model_is_away() {
+    let db = TestDatabase::new().await;
+    let ollama = MockServer::start().await;
+    Mock::given(any()).respond_with(ResponseTemplate::new(500)).mount(&ollama).await;
+    let sandbox = Sandbox::new(&db)
+        .set("HTM_EMBEDDING__PROVIDER", "ollama")
+        .set("HTM_EMBEDDING__MODEL", "away")
+        .set("HTM_OLLAMA__BASE_URL", &ollama.uri());
+    let answer = sandbox.run("embed-worker", &["--drain"], b"").await;
+    let said = answer.exits(75);
+    assert!(
+        said.stderr.contains("is asked for the dimensions") && said.stderr.contains("ollama/away"),
+        "{said:?}"
+    );
+    sandbox.htm(&["up", "--drain"]).await.exits(75);
+    let mut up = sandbox.start("htm", &["up"]);
+    htm_tests::wait_until(|| async { up.log().contains("HTM serves") }).await;
+    assert!(up.log().contains("no worker for the configured embedding model yet"), "{}", up.log());
+    sandbox.remember(&["tagged at once, embedded later"]).await;
+    let tagged = "select count(*) from htm.completions where stage = 'tag'";
+    htm_tests::wait_until(|| async { db.count(tagged).await == 1 }).await;
+    ollama.reset().await;
+    Mock::given(any()).respond_with(embedded).mount(&ollama).await;
+    let embedded = "select count(*) from htm.completions where stage = 'embed'";
+    htm_tests::wait_until(|| async { db.count(embedded).await == 1 }).await;
+    up.signal(Signal::SIGTERM);
+    assert_eq!(up.end().await.code(), Some(0), "{}", up.log());
+}
+
+#[tokio::test]
 async fn what_cannot_be_is_refused_with_a_way_on() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

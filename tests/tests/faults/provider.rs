@@ -207,7 +207,7 @@ async fn promise_10_a_worker_that_does_not_start_leaves_its_reason() {
     let provider = Provider::new(|_, _| refusal(401, "invalid_api_key", "Incorrect API key provided")).await;
     // Without dimensions, it asks for them before anything else.
     let sandbox = provider.sandbox(&db.url()).set("HTM_EMBEDDING__DIMENSIONS", "0");
-    for arguments in [["htm", "up"], ["embed-worker", "--drain"]] {
+    for arguments in [&["htm", "up", "--drain"][..], &["embed-worker", "--drain"]] {
         sqlx::query("delete from htm.providers").execute(&db.pool).await.unwrap();
         let answer = sandbox.run(arguments[0], &arguments[1..], b"").await;
         assert!(answer.stderr.contains("provider_unauthorized"), "{answer:?}");
@@ -229,6 +229,68 @@ async fn promise_10_a_worker_that_does_not_start_leaves_its_reason() {
     remember(&db.pool, "at last", 1).await;
     sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
     assert_eq!(sandbox.htm(&["--json", "providers"]).await.json()[0]["reason"], json!(null));
+}
+
+#[tokio::test]
+async fn promise_10_the_worker_of_a_registered_model_starts_while_the_provider_is_away() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| vectors(texts)).await;
+    let sandbox = provider.sandbox(&db.url()).set("HTM_EMBEDDING__DIMENSIONS", "0");
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    assert_eq!(provider.calls().len(), 1, "a new model: the provider was asked for the dimensions");
+    provider.becomes(|_, _| ResponseTemplate::new(500));
+    remember(&db.pool, "meanwhile", 3).await;
+    let workers =
+        [&[][..], &["--queue", "htm.embed"]].map(|arguments| sandbox.start("embed-worker", arguments));
+    for worker in &workers {
+        identity(&db.pool, worker).await;
+    }
+    let up = sandbox.start("htm", &["up"]);
+    wait_until(|| async { up.log().contains("HTM is up") }).await;
+    provider.becomes(|texts, _| vectors(texts));
+    until_done(&db.pool, Stage::Embed).await;
+    let of_jobs = &provider.calls()[1..];
+    assert!(of_jobs.iter().all(|call| call.texts.iter().all(|text| text.starts_with("meanwhile"))));
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+}
+
+#[tokio::test]
+async fn promise_10_a_provider_that_serves_another_model_now_holds_the_queue_and_makes_no_second_model() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| vectors(texts)).await;
+    let sandbox = provider.sandbox(&db.url()).set("HTM_EMBEDDING__DIMENSIONS", "0");
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    provider.becomes(|texts, _| longer(texts));
+    remember(&db.pool, "of another model", 3).await;
+    let _worker = sandbox.start("embed-worker", &[]);
+    let reason = "provider_other_dimensions: openai/mock: it gives vectors of 9 dimensions, not 8";
+    wait_until(|| async { sandbox.htm(&["--json", "providers"]).await.json()[0]["reason"] == json!(reason) })
+        .await;
+    assert_eq!(number(&db.pool, "select count(*) from htm.embedding_models").await, 1);
+    let charged = "select count(*) from apalis.jobs where job_type = 'htm.embed' and (status = 'Killed' or attempts > 1)";
+    assert_eq!(number(&db.pool, charged).await, 0);
+    // The former model is back.
+    provider.becomes(|texts, _| vectors(texts));
+    until_done(&db.pool, Stage::Embed).await;
+    assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
+    // On purpose there are two.
+    let sandbox = sandbox.set("HTM_EMBEDDING__DIMENSIONS", "9");
+    provider.becomes(|texts, _| longer(texts));
+    sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
+    let labels: Vec<String> = sqlx::query_scalar("select label from htm.embedding_models order by id")
+        .fetch_all(&db.pool)
+        .await
+        .unwrap();
+    assert_eq!(labels, ["openai/mock", "openai/mock@9"]);
+}
+
+/// Vectors with a component more.
+fn longer(texts: &[String]) -> ResponseTemplate {
+    let longer = vectors_of(texts).into_iter().map(|(index, mut vector)| {
+        vector.as_array_mut().unwrap().push(json!(0.5));
+        (index, vector)
+    });
+    answer(longer.collect())
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod arguments;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
@@ -44,19 +45,18 @@ impl EmbedHandler {
     }
 }
 
-/// Makes the handler of the model with this queue. Without a queue, makes that of the configured model, and registers
-/// the model if it is new.
+/// Makes the handler of the model with this queue. Without a queue, makes that of the configured model. If that model is
+/// new, its provider is asked for its dimensions, and may take `patience` to answer; then the model is registered.
 ///
 /// # Errors
 /// `queue_unknown`, `model_retired`, one of the `provider_settings_…` codes, the provider's error, or a database error.
-pub async fn handler(session: &Session, queue: Option<&str>) -> Result<EmbedHandler> {
+pub async fn handler(session: &Session, queue: Option<&str>, patience: Duration) -> Result<EmbedHandler> {
+    let models = embeddings::models(session.pool()).await?;
     if let Some(queue) = queue {
-        let models = embeddings::models(session.pool()).await?;
         return handler_of(session, embeddings::by_queue(&models, queue)?).await;
     }
-    let handler = EmbedHandler::register(session.pool(), session.embedder()?).await?;
+    let handler = configured(session, &models, patience).await?;
     if handler.model.state != ModelState::Active {
-        let models = embeddings::models(session.pool()).await?;
         let active = models.iter().find(|model| model.state == ModelState::Active);
         let label = &handler.model.label;
         tracing::warn!(
@@ -68,6 +68,45 @@ pub async fn handler(session: &Session, queue: Option<&str>) -> Result<EmbedHand
         );
     }
     Ok(handler)
+}
+
+/// Makes the handler of the configured model. If it is registered, the provider is not asked: it may be away, and if it
+/// gives other dimensions now, another model must not take the place of this one.
+async fn configured(
+    session: &Session,
+    models: &[RegisteredModel],
+    patience: Duration,
+) -> Result<EmbedHandler> {
+    let embedder = session.embedder()?;
+    if session.config().embedding.dimensions > 0 {
+        return EmbedHandler::register(session.pool(), embedder).await;
+    }
+    let of_name = models.iter().filter(|model| model.name == *embedder.model());
+    let (in_use, former): (Vec<_>, Vec<_>) = of_name.partition(|model| model.is_in_use());
+    match (&in_use[..], &former[..]) {
+        ([model], _) => return handler_of(session, model).await,
+        // The active one is the first.
+        ([model, ..], _) if model.state == ModelState::Active => return handler_of(session, model).await,
+        ([], [model, ..]) => return Err(retired(&model.label)),
+        _ => {}
+    }
+    let name = embedder.model();
+    tracing::info!(model = %name, "the provider is asked for the dimensions of its vectors");
+    let asked = tokio::time::timeout(patience, embedder.dimensions()).await;
+    let dimensions = asked.unwrap_or_else(|_elapsed| {
+        let message = format!("no answer within {} s", patience.as_secs());
+        Err(ProviderError::new(name, ProviderErrorKind::Timeout, message))
+    })?;
+    if let Some(model) = in_use.iter().find(|model| model.dimensions == dimensions) {
+        return handler_of(session, model).await;
+    }
+    if !in_use.is_empty() {
+        let known: Vec<String> =
+            in_use.iter().map(|model| format!("{} ({})", model.dimensions, model.label)).collect();
+        return Err(ProviderError::other_dimensions(name, dimensions, known.join(" or ")).into());
+    }
+    let model = embeddings::register_model(session.pool(), name, dimensions).await?;
+    EmbedHandler::new(embedder, model)
 }
 
 /// Makes the handler of a registered model.
@@ -142,8 +181,7 @@ impl Handler for EmbedHandler {
     }
 }
 
-/// Vectors of a length that does not fit the model's table.
+/// The error of vectors of a length that does not fit the model's table.
 fn unfit(model: &RegisteredModel, dimensions: usize) -> ProviderError {
-    let message = format!("gave {dimensions} dimensions where its store has {}", model.dimensions);
-    ProviderError::new(&model.name, ProviderErrorKind::BadResponse, message)
+    ProviderError::other_dimensions(&model.name, dimensions, model.dimensions)
 }

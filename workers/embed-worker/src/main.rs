@@ -1,6 +1,7 @@
 //! The `embed-worker` process.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use embed_worker::Arguments;
 use htm_core::Stage;
@@ -11,6 +12,7 @@ use htm_worker::{Kind, arguments};
 #[tokio::main]
 async fn main() -> ExitCode {
     let Arguments { queue, process } = arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
-    let handler = async |session: &Session| embed_worker::handler(session, queue.as_deref()).await;
+    let handler =
+        async |session: &Session| embed_worker::handler(session, queue.as_deref(), Duration::MAX).await;
     serve(Kind::Stage(Stage::Embed), process, handler).await
 }

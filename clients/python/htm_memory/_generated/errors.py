@@ -673,6 +673,10 @@ class ProviderModelNotFound(HtmError):
     """The provider has no such model (404)."""
 
 
+class ProviderOtherDimensions(HtmError):
+    """A provider's vectors have another length than those of the model in the database."""
+
+
 class ProviderBadResponse(HtmError):
     """A provider's answer breaks the contract."""
 
@@ -925,6 +929,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "provider_unauthorized": ProviderUnauthorized,
     "provider_quota_exceeded": ProviderQuotaExceeded,
     "provider_model_not_found": ProviderModelNotFound,
+    "provider_other_dimensions": ProviderOtherDimensions,
     "provider_bad_response": ProviderBadResponse,
     "provider_unusable_answer": ProviderUnusableAnswer,
     "model_unknown": ModelUnknown,

@@ -346,6 +346,8 @@ export type ServerCode =
   | "provider_quota_exceeded"
   /** 503: The provider has no such model (404). */
   | "provider_model_not_found"
+  /** 503: A provider's vectors have another length than those of the model in the database. */
+  | "provider_other_dimensions"
   /** 503: A provider's answer breaks the contract. */
   | "provider_bad_response"
   /** 422: A language model gave an answer that cannot be used, twice. */

@@ -1,15 +1,17 @@
 //! The workers in the process of a command.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use embed_worker::EmbedHandler;
+use futures::future::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
-use htm_core::Stage;
 use htm_core::models::RegisteredModel;
+use htm_core::{ErrorKind, Stage};
 use htm_runtime::{Session, commands};
 use htm_worker::service::{ServiceArgs, start, work};
-use htm_worker::{Handler, Kind};
+use htm_worker::{Handler, Kind, Report};
 use learn_worker::LearnHandler;
 use tag_worker::TagHandler;
 use tokio_util::sync::CancellationToken;
@@ -22,17 +24,34 @@ const LOOK: Duration = Duration::from_secs(2);
 /// The interval between attempts for a model that could not be served: its provider may be away for a moment.
 pub(super) const AGAIN: Duration = Duration::from_secs(5);
 
+/// The time that a provider has to tell the dimensions of a new model before the others start without it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// The workers, ready to run.
 pub(crate) struct Workers {
-    embed: EmbedHandler,
+    /// None: the configured model is new, and its provider is away.
+    embed: Option<EmbedHandler>,
     tag: TagHandler,
     learn: LearnHandler,
 }
 
 impl Workers {
-    /// Makes the workers of the configured models, and the one that learns.
-    pub(crate) async fn start(session: &Session) -> htm_core::Result<Self> {
-        let embed = start(session, EMBED, embed_worker::handler(session, None)).await?;
+    /// Makes the workers of the configured models, and the one that learns. If the provider of a new embedding model is
+    /// away, that worker is made later, unless the workers are to drain their queues.
+    pub(crate) async fn start(session: &Session, drain: bool) -> htm_core::Result<Self> {
+        let patience = if drain { Duration::MAX } else { PATIENCE };
+        let embed = match start(session, EMBED, embed_worker::handler(session, None, patience)).await {
+            Ok(handler) => Some(handler),
+            Err(error) if error.kind() == ErrorKind::Provider && !drain => {
+                tracing::warn!(
+                    model = error.value("model"), code = error.code(), %error, hint = commands::hint(&error),
+                    "no worker for the configured embedding model yet: its provider is asked for the dimensions every {} s",
+                    AGAIN.as_secs()
+                );
+                None
+            }
+            Err(error) => return Err(error),
+        };
         let tag = start(session, Kind::Stage(Stage::Tag), tag_worker::handler(session)).await?;
         Ok(Self { embed, tag, learn: learn_worker::handler() })
     }
@@ -74,14 +93,25 @@ impl Workers {
 /// models that are added later.
 async fn embed(
     session: &Session,
-    configured: EmbedHandler,
+    configured: Option<EmbedHandler>,
     args: &ServiceArgs,
     stop: &CancellationToken,
 ) -> htm_core::Result<()> {
     let serve = async |handler: EmbedHandler| work(session, handler, args, None, stop.child_token()).await;
-    let mut served = HashSet::from([configured.queue()]);
+    let served: RefCell<HashSet<String>> = RefCell::new(configured.iter().map(Handler::queue).collect());
+    let is_new = |queue: String| served.borrow_mut().insert(queue);
     let mut again: HashMap<String, Instant> = HashMap::new();
-    let mut workers = FuturesUnordered::from_iter([serve(configured)]);
+    let first = async {
+        match configured {
+            Some(handler) => serve(handler).await,
+            None => match until_made(session, stop).await {
+                // Another process may have registered the model, and a look found it.
+                Some(handler) if is_new(handler.queue()) => serve(handler).await,
+                _ => Ok(Report::default()),
+            },
+        }
+    };
+    let mut workers = FuturesUnordered::from_iter([first.boxed_local()]);
     let mut result = Ok(());
     loop {
         let models = match stop.is_cancelled() {
@@ -92,14 +122,12 @@ async fn embed(
         for model in models.into_iter().filter(RegisteredModel::is_in_use) {
             // The vectors of a model without a queue come from callers.
             let Some(queue) = model.queue.clone() else { continue };
-            if served.contains(&queue) || again.get(&queue).is_some_and(|at| Instant::now() < *at) {
+            if served.borrow().contains(&queue) || again.get(&queue).is_some_and(|at| Instant::now() < *at) {
                 continue;
             }
             match start(session, EMBED, embed_worker::handler_of(session, &model)).await {
-                Ok(handler) => {
-                    served.insert(queue);
-                    workers.push(serve(handler));
-                }
+                Ok(handler) if is_new(queue.clone()) => workers.push(serve(handler).boxed_local()),
+                Ok(_served) => {}
                 Err(error) => {
                     let is_first = again.insert(queue, Instant::now() + AGAIN).is_none();
                     if is_first {
@@ -123,6 +151,17 @@ async fn embed(
                 Some(Ok(_report)) => {}
                 None => return result,
             }
+        }
+    }
+}
+
+/// Makes the worker of the configured model as soon as its provider tells the dimensions; none after a stop.
+async fn until_made(session: &Session, stop: &CancellationToken) -> Option<EmbedHandler> {
+    loop {
+        stop.run_until_cancelled(tokio::time::sleep(AGAIN)).await?;
+        let made = start(session, EMBED, embed_worker::handler(session, None, Duration::MAX));
+        if let Ok(handler) = stop.run_until_cancelled(made).await? {
+            return Some(handler);
         }
     }
 }

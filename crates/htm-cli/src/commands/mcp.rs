@@ -116,7 +116,7 @@ async fn work(session: &Session, stop: &CancellationToken) {
     loop {
         // An error of one worker stops the others by it.
         let workers_stop = stop.child_token();
-        let ended = match Workers::start(session).await {
+        let ended = match Workers::start(session, false).await {
             Ok(workers) => workers.run(session, &ServiceArgs::default(), &workers_stop).await,
             Err(error) => Err(error),
         };

@@ -25,7 +25,7 @@ pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Resul
     let listening = serve::listening(config, listening.listen)?;
     let session = Session::open(config).await?;
     let result = async {
-        let workers = Workers::start(&session).await?;
+        let workers = Workers::start(&session, args.drain).await?;
         let server = match listening {
             Some(listening) if !args.drain => {
                 Some(Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?)

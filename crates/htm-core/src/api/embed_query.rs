@@ -7,7 +7,7 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::models::{not_ready, of_callers, retired, without_embedder};
 use crate::model::recall::RecallQuery;
 use crate::model::vectors::{check_dimensions, unfit};
-use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
+use crate::provider::{Embedder, ProviderError, Purpose};
 use crate::store::embeddings::{self, ModelState, RegisteredModel};
 
 impl Htm {
@@ -48,12 +48,8 @@ impl Htm {
         let mut embeddings = embedder.embed(&[text.to_owned()], Purpose::Query).await?;
         let vector: Arc<[f32]> = embeddings.pop().map(|query| query.vector).unwrap_or_default().into();
         if vector.len() != model.dimensions {
-            return Err(ProviderError::new(
-                embedder.model(),
-                ProviderErrorKind::BadResponse,
-                format!("gave {} dimensions where its store has {}", vector.len(), model.dimensions),
-            )
-            .into());
+            let error = ProviderError::other_dimensions(embedder.model(), vector.len(), model.dimensions);
+            return Err(error.into());
         }
         self.query_embeddings().insert(place, vector.clone()).await;
         Ok((model, vector))

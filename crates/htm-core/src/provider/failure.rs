@@ -1,5 +1,6 @@
 //! The error of embedders, taggers, re-rankers and query expanders.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::model::error::{Code, Error, ErrorKind, codes};
@@ -45,8 +46,10 @@ pub enum ProviderErrorKind {
     QuotaExceeded,
     /// The provider has no such model (404).
     ModelNotFound,
+    /// All vectors have another length than those of the model in the database: the provider serves another model now.
+    OtherDimensions,
     /// The answer breaks the contract: it is not JSON, a vector is missing, an index occurs twice, a component is not
-    /// finite, or the number of dimensions has changed.
+    /// finite, or the vectors have different lengths.
     BadResponse,
     /// A language model's answer was unusable twice, although the second request named the faults of the first. At
     /// temperature 0 the same texts get the same answer. A smaller batch may get a better one.
@@ -57,6 +60,12 @@ impl ProviderError {
     /// An error of `kind` from `model`.
     pub fn new(model: &ModelName, kind: ProviderErrorKind, message: impl Into<String>) -> Self {
         Self { kind, provider: model.to_string(), message: message.into(), answer: None }
+    }
+
+    /// The error of vectors with `given` dimensions, where those of the model have `wanted`.
+    pub fn other_dimensions(model: &ModelName, given: usize, wanted: impl fmt::Display) -> Self {
+        let message = format!("it gives vectors of {given} dimensions, not {wanted}");
+        Self::new(model, ProviderErrorKind::OtherDimensions, message)
     }
 
     /// Adds the model's answer, shortened to 500 characters.
@@ -114,6 +123,7 @@ impl ProviderErrorKind {
             Self::Unauthorized => codes::PROVIDER_UNAUTHORIZED,
             Self::QuotaExceeded => codes::PROVIDER_QUOTA_EXCEEDED,
             Self::ModelNotFound => codes::PROVIDER_MODEL_NOT_FOUND,
+            Self::OtherDimensions => codes::PROVIDER_OTHER_DIMENSIONS,
             Self::BadResponse => codes::PROVIDER_BAD_RESPONSE,
             Self::UnusableAnswer => codes::PROVIDER_UNUSABLE_ANSWER,
         }

@@ -35,7 +35,10 @@ impl OllamaEmbedder {
         let prefixes = Prefixes::new(&settings.model, settings.document_prefix, settings.query_prefix);
         Ok(Self {
             http,
-            dimensions: settings.dimensions.map_or_else(OnceLock::new, OnceLock::from),
+            dimensions: settings
+                .dimensions
+                .or(settings.known_dimensions)
+                .map_or_else(OnceLock::new, OnceLock::from),
             window,
             prefixes,
         })

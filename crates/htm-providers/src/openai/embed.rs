@@ -52,7 +52,10 @@ impl OpenAiEmbedder {
         Ok(Self {
             http,
             asked,
-            dimensions: settings.dimensions.map_or_else(OnceLock::new, OnceLock::from),
+            dimensions: settings
+                .dimensions
+                .or(settings.known_dimensions)
+                .map_or_else(OnceLock::new, OnceLock::from),
             window: window(settings),
             prefixes,
         })

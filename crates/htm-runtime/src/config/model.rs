@@ -120,7 +120,7 @@ pub struct Embedding {
     pub provider: Provider,
     /// May be empty: see [`Embedding::model_name`].
     pub model: String,
-    /// 0: ask the provider.
+    /// 0: those of the registered model, or the provider's.
     pub dimensions: usize,
     /// 0: the model's own.
     pub window: usize,

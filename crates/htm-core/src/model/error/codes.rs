@@ -300,6 +300,8 @@ error_codes! {
         => "raise the quota at the provider";
     PROVIDER_MODEL_NOT_FOUND "provider_model_not_found" Permanent "The provider has no such model (404)."
         => "check the model's name, or pull it: `ollama pull MODEL`";
+    PROVIDER_OTHER_DIMENSIONS "provider_other_dimensions" Permanent "A provider's vectors have another length than those of the model in the database."
+        => "let the provider serve the model that is registered; or set embedding.dimensions to the new number, to make another model of it";
     PROVIDER_BAD_RESPONSE "provider_bad_response" Transient "A provider's answer breaks the contract."
         => "check that the base URL is the provider's API, not a page or another service";
     PROVIDER_UNUSABLE_ANSWER "provider_unusable_answer" User "A language model gave an answer that cannot be used, twice."
