@@ -50,7 +50,8 @@ def model(path: str) -> None:
     print("asked to correct its answer:", count("asking a model to correct its answer"))
     dropped = [int(n) for line in lines for n in re.findall(r'"dropped": (\d+)', json.dumps(line))]
     print("invalid tags that were dropped:", sum(dropped), "in", len(dropped), "calls")
-    print("failed attempts:", count("a job failed"))
+    ends = ("jobs failed", "jobs became dead letters")
+    print("failed attempts:", sum(line["jobs"] for line in lines if line.get("message") in ends))
     for line in lines:
         if line.get("level") in ("WARN", "ERROR"):
             print("   ", json.dumps(line)[:300])

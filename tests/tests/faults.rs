@@ -19,3 +19,5 @@ mod provider;
 mod silence;
 #[path = "faults/stage.rs"]
 mod stage;
+#[path = "faults/told.rs"]
+mod told;

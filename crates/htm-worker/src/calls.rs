@@ -13,7 +13,7 @@ use htm_core::HoldReason;
 use htm_core::error::chain;
 use htm_core::fault::Fault;
 use htm_core::provider::{Calls, Further, ProviderError, ProviderErrorKind};
-use htm_core::worker::governor::{self, Breaker, Call, CallFailure, Grant, Leave, Turn};
+use htm_core::worker::governor::{self, Breaker, Call, CallFailure, FailureKind, Grant, Leave, Turn};
 use htm_core::worker::priorities::LIVE;
 use sqlx::PgPool;
 use tokio::sync::Mutex;
@@ -292,8 +292,14 @@ impl<H: Handler> Dispatcher<H> {
     /// Tells the governor about the end of a call. An error is only logged: bookkeeping must not cost a result.
     async fn finish(&self, model: &str, grant: Grant, error: Option<&ProviderError>) {
         let failure = error.and_then(|error| CallFailure::of(error, self.backoff.base));
-        if let (Some(error), Some(_)) = (error, &failure) {
-            tracing::warn!(code = error.code(), error = %chain(&error), hint = error.hint(), "the provider failed");
+        match (error, failure.as_ref().map(|failure| failure.kind)) {
+            (Some(error), Some(FailureKind::Limited { .. })) => {
+                tracing::info!(code = error.code(), error = %chain(&error), "the provider limits the rate");
+            }
+            (Some(error), Some(_)) => {
+                tracing::warn!(code = error.code(), error = %chain(&error), hint = error.hint(), "the provider failed");
+            }
+            _ => {}
         }
         let finish = governor::finish(&self.pool, model, grant, failure.as_ref(), self.breaker);
         if let Err(error) = self.answer.of(finish).await {

@@ -82,18 +82,19 @@ impl Heartbeat {
         let (fleet, frequent, rare, statistics) =
             (Lane::default(), Lane::default(), Lane::default(), Lane::default());
         tokio::join!(
-            fleet.every(self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
-            fleet.every(FLEET, || self.count_fleet()),
+            fleet.every("lost jobs", self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
+            fleet.every("the count of workers", FLEET, || self.count_fleet()),
             // Done jobs cost little for a while.
-            frequent.every(self.sweep * 10, || self.in_turn(self.prune())),
-            frequent.every(EXPIRY, || self.in_turn(self.sweep_expired())),
-            rare.every(RETENTION, || self.sweep_retention()),
-            rare.every(RETENTION, || self
+            frequent.every("done jobs", self.sweep * 10, || self.in_turn(self.prune())),
+            frequent.every("expired memories", EXPIRY, || self.in_turn(self.sweep_expired())),
+            rare.every("retention", RETENTION, || self.sweep_retention()),
+            rare.every("old operations", RETENTION, || self
                 .in_turn(Deadline::LONGEST.of(async { operations::sweep(&self.pool).await.map(drop) }))),
-            rare.every(RETENTION, || self
+            rare.every("old recalls", RETENTION, || self
                 .in_turn(Deadline::LONGEST.of(async { learning::sweep(&self.pool).await.map(drop) }))),
-            rare.every(DEAD_LETTERS, || self.in_turn(Deadline::LONGEST.of(self.prune_dead()))),
-            statistics.every(STATISTICS, || self.in_turn(
+            rare.every("dead letters", DEAD_LETTERS, || self
+                .in_turn(Deadline::LONGEST.of(self.prune_dead()))),
+            statistics.every("statistics of words", STATISTICS, || self.in_turn(
                 Deadline::LONGEST.of(async { statistics::refresh_due(&self.pool).await.map(drop) })
             )),
             self.analyze_grown(&statistics),
@@ -217,7 +218,7 @@ impl Heartbeat {
     /// Not at the start: a short drain needs no statistics.
     async fn analyze_grown(&self, lane: &Lane) {
         tokio::time::sleep(GROWN).await;
-        lane.every(GROWN, || {
+        lane.every("statistics of tables", GROWN, || {
             self.in_turn(
                 Deadline::LONGEST.of(async { statistics::analyze_grown(&self.pool).await.map(drop) }),
             )
@@ -250,8 +251,8 @@ fn report(swept: Swept) {
 struct Lane(Mutex<()>);
 
 impl Lane {
-    /// Runs `work` now and then every `period`, counted from the end of the last run. Errors are logged.
-    async fn every<Fut>(&self, period: Duration, work: impl Fn() -> Fut)
+    /// Runs `work` now and then every `period`, counted from the end of the last run. Errors are logged with its name.
+    async fn every<Fut>(&self, sweep: &str, period: Duration, work: impl Fn() -> Fut)
     where
         Fut: Future<Output = htm_core::Result<()>>,
     {
@@ -261,7 +262,7 @@ impl Lane {
             ticks.tick().await;
             let turn = self.0.lock().await;
             if let Err(error) = work().await {
-                outage::warn(&error, "a sweep failed");
+                outage::warn(&error, &format!("a sweep failed: {sweep}"));
             }
             drop(turn);
         }

@@ -1,11 +1,10 @@
 //! A worker's Prometheus metrics: counters of its work, and gauges of its queue, which are read at a scrape.
 
-use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use htm_core::worker::gauges::{QueueGauges, gauges};
-use htm_core::worker::jobs::{Claimed, Failed, Verdict};
+use htm_core::worker::jobs::Verdict;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -59,6 +58,19 @@ pub(crate) enum Outcome {
     Dead,
     /// The job was released. This did not count as an attempt.
     Released,
+}
+
+impl Outcome {
+    /// The outcome of an attempt without a result. A job whose attempts are used up is dead after any verdict.
+    pub(crate) fn of(verdict: Verdict, is_dead: bool) -> Self {
+        match verdict {
+            _ if is_dead => Self::Dead,
+            Verdict::Dead => Self::Dead,
+            Verdict::Retry { .. } => Self::Retried,
+            Verdict::Defer { .. } => Self::Deferred,
+            Verdict::OverBudget { .. } => Self::Parked,
+        }
+    }
 }
 
 impl Metrics {
@@ -141,22 +153,6 @@ impl Metrics {
     /// Counts attempts by their outcome.
     pub(crate) fn ended(&self, outcome: Outcome, jobs: usize) {
         self.outcomes.get_or_create(&Ended { outcome: outcome.into() }).inc_by(jobs as u64);
-    }
-
-    /// Counts the attempts of a batch that ended without a result.
-    pub(crate) fn failed(&self, jobs: &[Claimed], failures: &[Failed]) {
-        let used_up: HashSet<&str> =
-            jobs.iter().filter(|job| job.attempt >= job.max_attempts).map(|job| job.id.as_str()).collect();
-        for failure in failures {
-            let outcome = match failure.verdict {
-                Verdict::Dead => Outcome::Dead,
-                Verdict::Retry { .. } if used_up.contains(failure.job.as_str()) => Outcome::Dead,
-                Verdict::Retry { .. } => Outcome::Retried,
-                Verdict::Defer { .. } => Outcome::Deferred,
-                Verdict::OverBudget { .. } => Outcome::Parked,
-            };
-            self.ended(outcome, 1);
-        }
     }
 
     /// All metrics as OpenMetrics text. The queue's gauges are missing while the database does not answer.

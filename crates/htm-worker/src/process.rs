@@ -73,6 +73,37 @@ impl<T> Refused<T> {
     }
 }
 
+/// The numbers of a batch's jobs by the ends of their attempts.
+#[derive(Debug, Default)]
+struct Ends {
+    done: usize,
+    /// To be tried again, and charged.
+    failed: usize,
+    /// To be tried again without charge.
+    deferred: usize,
+    parked: usize,
+    dead: usize,
+    released: usize,
+}
+
+impl Ends {
+    fn add(&mut self, outcome: Outcome, jobs: usize) {
+        *match outcome {
+            Outcome::Done | Outcome::Superseded => &mut self.done,
+            Outcome::Retried => &mut self.failed,
+            Outcome::Deferred => &mut self.deferred,
+            Outcome::Parked => &mut self.parked,
+            Outcome::Dead => &mut self.dead,
+            Outcome::Released => &mut self.released,
+        } += jobs;
+    }
+
+    fn all(&self) -> usize {
+        let Self { done, failed, deferred, parked, dead, released } = self;
+        done + failed + deferred + parked + dead + released
+    }
+}
+
 /// The worker's totals since its start.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
@@ -93,12 +124,17 @@ impl<H: Handler> Processor<H> {
         match self.attempt(batch, &batch.lease).await {
             // The worker stops, and the provider was not called. The jobs are released.
             Ok(None) => {}
-            Ok(Some((done, failed))) => {
-                self.counts.done.fetch_add(done, Ordering::Relaxed);
-                self.counts.failed.fetch_add(failed, Ordering::Relaxed);
-                let ms = started.elapsed().as_millis() as u64;
-                tracing::info!(queue = self.dispatcher.handler.queue(), done, failed, ms, "batch");
-                batch.settle();
+            Ok(Some(ends)) => {
+                let lost = batch.jobs.len().saturating_sub(ends.all());
+                if lost > 0 {
+                    let queue = self.dispatcher.handler.queue();
+                    tracing::warn!(
+                        queue,
+                        lost,
+                        "results were rejected: the lease of these jobs was lost, or they were cancelled or erased"
+                    );
+                }
+                self.ended(batch, &ends, started);
             }
             Err(error) if error.fault() == Fault::Transient => {
                 tracing::warn!(code = error.code(), error = %chain(&error), jobs = batch.jobs.len(), "a batch could not be written");
@@ -119,20 +155,58 @@ impl<H: Handler> Processor<H> {
             verdict: again(fault, job.attempt, self.backoff),
         };
         let failures: Vec<Failed> = batch.jobs.iter().map(failed).collect();
-        match persist(self.answer, || jobs::fail(&self.pool, &batch.lease, &failures, self.patience)).await {
-            Ok(failed) => {
-                self.counts.failed.fetch_add(failed as u64, Ordering::Relaxed);
-                self.monitor.metrics.failed(&batch.jobs, &failures);
-                batch.settle();
-            }
+        let (started, mut ends) = (Instant::now(), Ends::default());
+        match self.fail(&batch.lease, &failures, &mut ends).await {
+            Ok(()) => self.ended(batch, &ends, started),
             Err(error) => {
                 tracing::warn!(code = error.code(), error = %chain(&error), "the end of a failed batch could not be written");
             }
         }
     }
 
-    /// Returns the numbers of done and of failed jobs. None if the worker is stopped before the provider is called.
-    async fn attempt(&self, batch: &LeasedBatch, lease: &Lease) -> htm_core::Result<Option<(u64, u64)>> {
+    /// Settles a batch, and logs how its jobs ended.
+    fn ended(&self, batch: &LeasedBatch, ends: &Ends, started: Instant) {
+        let Ends { done, failed, deferred, parked, dead, .. } = *ends;
+        self.counts.done.fetch_add(done as u64, Ordering::Relaxed);
+        self.counts.failed.fetch_add((failed + dead) as u64, Ordering::Relaxed);
+        let (queue, ms) = (self.dispatcher.handler.queue(), started.elapsed().as_millis() as u64);
+        tracing::info!(queue, done, failed, deferred, parked, dead, ms, "batch");
+        batch.settle();
+    }
+
+    /// Writes the ends of attempts without a result. Logs a line for each reason and outcome, with the first of its jobs:
+    /// those of a call have the same.
+    async fn fail(&self, lease: &Lease, failures: &[Failed], ends: &mut Ends) -> htm_core::Result<()> {
+        let held = persist(self.answer, || jobs::fail(&self.pool, lease, failures, self.patience)).await?;
+        let mut told: Vec<(&str, Outcome, &str, usize)> = Vec::new();
+        for Failed { job, reason, verdict } in failures {
+            let Some(is_dead) = held.get(job) else { continue };
+            let (outcome, reason) =
+                (Outcome::of(*verdict, *is_dead), reason.lines().next().unwrap_or_default());
+            match told.iter_mut().find(|told| (told.0, told.1) == (reason, outcome)) {
+                Some((.., jobs)) => *jobs += 1,
+                None => told.push((reason, outcome, job.as_str(), 1)),
+            }
+        }
+        for (reason, outcome, job, jobs) in told {
+            self.count(ends, outcome, jobs);
+            match outcome {
+                Outcome::Dead => tracing::warn!(job, jobs, reason, "jobs became dead letters"),
+                Outcome::Retried => tracing::warn!(job, jobs, reason, "jobs failed"),
+                _ => tracing::info!(job, jobs, reason, "jobs were put off"),
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self, ends: &mut Ends, outcome: Outcome, jobs: usize) {
+        self.monitor.metrics.ended(outcome, jobs);
+        ends.add(outcome, jobs);
+    }
+
+    /// Returns the ends of the jobs. None if the worker is stopped before the provider is called.
+    async fn attempt(&self, batch: &LeasedBatch, lease: &Lease) -> htm_core::Result<Option<Ends>> {
+        let mut ends = Ends::default();
         let handler = &self.dispatcher.handler;
         let read = || handler.read(&self.pool, &batch.jobs);
         let Subjects { items, superseded, undecoded } = persist(self.answer, read).await?;
@@ -140,7 +214,7 @@ impl<H: Handler> Processor<H> {
             undecoded.into_iter().map(|(job, error)| undecodable(job, &error, self.backoff)).collect();
         let Some(turn) = batch.turn().await else { return Ok(None) };
         let (mut made, items) = self.made_before(items);
-        let (items, spent_on) = match self.spend(items, lease).await {
+        let (items, spent_on) = match self.spend(items, lease, &mut ends).await {
             Ok(spent) => spent,
             Err(error) => {
                 made.into_iter().for_each(|(item, result)| self.refused.keep(&item.job, result));
@@ -173,23 +247,17 @@ impl<H: Handler> Processor<H> {
         let (first, then): (Vec<_>, Vec<_>) = made.into_iter().partition(|(item, _)| item.priority >= LIVE);
         let mut done = self.ack(batch, lease, first, &mut failures).await?;
         done += self.ack(batch, lease, then, &mut failures).await?;
-        self.monitor.metrics.ended(Outcome::Done, done);
+        self.count(&mut ends, Outcome::Done, done);
         if !superseded.is_empty() {
             let ack = || jobs::ack_superseded(&self.pool, lease, &superseded);
             let SupersededAck { ended, released } = persist(self.answer, ack).await?;
-            self.monitor.metrics.ended(Outcome::Superseded, ended);
-            self.monitor.metrics.ended(Outcome::Released, released);
-            done += ended;
+            self.count(&mut ends, Outcome::Superseded, ended);
+            self.count(&mut ends, Outcome::Released, released);
         }
         if !failures.is_empty() {
-            for failure in &failures {
-                let reason = failure.reason.lines().next();
-                tracing::warn!(job = failure.job, reason, verdict = ?failure.verdict, "a job failed");
-            }
-            persist(self.answer, || jobs::fail(&self.pool, lease, &failures, self.patience)).await?;
-            self.monitor.metrics.failed(&batch.jobs, &failures);
+            self.fail(lease, &failures, &mut ends).await?;
         }
-        Ok(Some((done as u64, failures.len() as u64)))
+        Ok(Some(ends))
     }
 
     /// Splits items into those with a kept result and those to process.
@@ -263,6 +331,7 @@ impl<H: Handler> Processor<H> {
         &self,
         items: Vec<Item<H::Subject>>,
         lease: &Lease,
+        ends: &mut Ends,
     ) -> htm_core::Result<(Vec<Item<H::Subject>>, HashMap<String, NaiveDate>)> {
         let mut spent_on = HashMap::new();
         let (costly, mut affordable): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| item.has_budget);
@@ -291,8 +360,7 @@ impl<H: Handler> Processor<H> {
             }
         }
         if !parked.is_empty() {
-            persist(self.answer, || jobs::fail(&self.pool, lease, &parked, self.patience)).await?;
-            self.monitor.metrics.ended(Outcome::Parked, parked.len());
+            self.fail(lease, &parked, ends).await?;
         }
         Ok((affordable, spent_on))
     }

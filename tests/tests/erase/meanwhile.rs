@@ -32,7 +32,7 @@ async fn a_worker_with_its_jobs_writes_nothing() {
     assert_eq!(jobs::ack_embedded(&db.pool, &lease, &model, &[result]).await.unwrap(), 0);
     let reason = "provider_refused_text: no\nzeppelin".to_owned();
     let failed = Failed { job: job(1), reason, verdict: Verdict::Dead };
-    assert_eq!(jobs::fail(&db.pool, &lease, &[failed], Duration::from_secs(60)).await.unwrap(), 0);
+    assert_eq!(jobs::fail(&db.pool, &lease, &[failed], Duration::from_secs(60)).await.unwrap().len(), 0);
     let gone = Superseded { job: job(2), node: nodes[2], revision: 1 };
     assert_eq!(jobs::ack_superseded(&db.pool, &lease, &[gone]).await.unwrap().ended, 0);
     assert_eq!(tables_with(&db, "zeppelin").await, [""; 0]);

@@ -25,6 +25,8 @@ async fn promise_04_a_holder_that_slept_past_its_lease_changes_nothing() {
     // It wakes with an answer in its hands, and jobs that are no longer its own.
     sleeper.signal(Signal::SIGCONT);
     wait_until(|| async { sleeper.log().contains("\"message\":\"batch\"") }).await;
+    let log = sleeper.log();
+    assert!(log.contains("\"lost\":5") && log.contains("results were rejected: the lease"), "{log}");
     assert_eq!(outcome(&db.pool).await, before);
     let by: Vec<(String, i32)> =
         sqlx::query_as("select worker, attempt from htm.completions where stage = 'embed'")

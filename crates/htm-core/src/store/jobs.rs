@@ -254,8 +254,8 @@ impl Verdict {
 /// The longest patience: PostgreSQL's intervals are bounded.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(3_650 * 24 * 3_600);
 
-/// Ends the failed attempts of jobs that are still held; returns their number. A job that has been deferred for longer
-/// than `patience` is parked: it waits, visibly, for a retry by an operator.
+/// Ends the failed attempts of jobs that are still held; returns these, and whether each is a dead letter now. A job that
+/// has been deferred for longer than `patience` is parked: it waits, visibly, for a retry by an operator.
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
@@ -264,14 +264,14 @@ pub async fn fail(
     lease: &Lease,
     failures: &[Failed],
     patience: Duration,
-) -> Result<usize> {
+) -> Result<HashMap<String, bool>> {
     let delays = failures.iter().map(|failure| match failure.verdict {
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
         Verdict::OverBudget { .. } | Verdict::Dead => 0,
     });
     let (parked_until, tokens): (Vec<_>, Vec<_>) =
         failures.iter().map(|failure| failure.verdict.over_budget()).unzip();
-    let held = sql!(include_str!("sql/fail_jobs.sql"))
+    let held: Vec<(String, bool)> = sql!(include_str!("sql/fail_jobs.sql"))
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?
         .bind("jobs", failures.iter().map(|failure| failure.job.as_str()).collect::<Vec<_>>())?
@@ -291,9 +291,9 @@ pub async fn fail(
             failures.iter().map(|failure| failure.reason.replace('\0', " ")).collect::<Vec<_>>(),
         )?
         .bind("patience_ms", patience.min(LONGEST_PATIENCE).as_millis() as i64)?
-        .execute(pool)
+        .fetch_all(pool)
         .await?;
-    Ok(held as usize)
+    Ok(held.into_iter().collect())
 }
 
 /// The wait of a job that was lost with its worker: a random time up to `base` after the first attempt. The bound

@@ -15,7 +15,7 @@
 -- A budget that was raised or removed since the refusal has room: its job is due at once. The budget is locked, so that
 -- a raise either is seen here, or finds the job parked.
 --
--- The fence is (lock_by, lock_at): a stale holder changes nothing. Returns the ids that were held.
+-- The fence is (lock_by, lock_at): a stale holder changes nothing. Returns the jobs that were held.
 -- Index: jobs_pkey, budgets_pk
 with held as (
     select j.id, f.delay_ms, f.charged, f.reason, f.budget_at, f.tokens, j.metadata -> 'namespace' as namespace,
