@@ -318,7 +318,8 @@ async fn a_change_that_is_stopped_while_an_index_is_built_keeps_no_other_one_wai
     let mut abandon = sandbox.start("htm", &["db", "repartition", "--abandon"]);
     wait_until(|| async { abandon.log().contains("waiting for another process") }).await;
     change.signal(Signal::SIGINT);
-    change.end().await;
+    assert_eq!(change.end().await.code(), Some(130), "{}", change.log());
+    assert!(change.log().contains("go on: `htm db repartition --partitions 2`"), "{}", change.log());
     assert_eq!(abandon.end().await.code(), Some(0), "{}", abandon.log());
     assert!(abandon.log().contains("the change has ended"), "{}", abandon.log());
     assert_eq!(partitions(&db.pool).await, 0);

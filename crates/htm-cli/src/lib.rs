@@ -42,7 +42,10 @@ pub async fn main() -> ExitCode {
     };
     let output = Output::new(arguments.json);
     let is_hook = matches!(arguments.command, Command::Hook(_));
-    match run(arguments, &output).await.and_then(|code| output.finish().map(|()| code)) {
+    let work = Box::pin(run(arguments, &output));
+    // Claude Code reads what a hook says.
+    let ended = if is_hook { work.await } else { output.until_signal(work).await };
+    match ended.and_then(|code| output.finish().map(|()| code)) {
         Ok(code) => code,
         Err(error) => {
             output.error(&error);

@@ -1,11 +1,12 @@
 //! The output for people and programs: tables and colours on a terminal, JSON with `--json`.
 
 mod harmless;
+mod signals;
 
 use std::borrow::Cow;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -15,17 +16,20 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::{strip_ansi_codes, style};
 use htm_core::fault::Fault;
-use htm_runtime::shutdown;
+use htm_runtime::shutdown::INTERRUPTED;
 use htm_runtime::telemetry::to_stderr;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Arguments;
 use crate::codes;
 use crate::error::CliError;
+use crate::quantity::rate;
 
 pub(crate) use self::harmless::{plain, plain_json};
+use self::signals::Signals;
 
 /// The form of an output: of the streams of the process that shows it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -60,7 +64,8 @@ pub(crate) struct Output {
     kept: Option<Mutex<Said>>,
     /// The first error of standard output. Later text is dropped, and the command goes on to its end.
     failed: OnceLock<io::Error>,
-    /// Cancelled by that error. A command that runs on has it cancelled by signals too.
+    signals: Signals,
+    /// Cancelled by that error, and by a signal.
     stop: CancellationToken,
 }
 
@@ -70,7 +75,9 @@ impl Output {
     }
 
     fn of(form: Form, kept: Option<Mutex<Said>>) -> Self {
-        Self { form, kept, failed: OnceLock::new(), stop: CancellationToken::new() }
+        let signals = Signals::default();
+        let stop = signals.token().child_token();
+        Self { form, kept, failed: OnceLock::new(), signals, stop }
     }
 
     /// An output that is kept, for streams of this form.
@@ -99,9 +106,41 @@ impl Output {
         self.form.is_terminal
     }
 
-    /// A token that is cancelled by a signal, and as soon as nothing can be printed any more: for a command that runs on.
-    pub(crate) fn stop(&self) -> Result<CancellationToken, CliError> {
-        until_signal(self.stop.clone())
+    /// Does the work of a command until its end or a signal, which ends the process with what the command
+    /// [leaves](Self::leaves).
+    pub(crate) async fn until_signal<T>(
+        &self,
+        work: impl Future<Output = Result<T, CliError>>,
+    ) -> Result<T, CliError> {
+        self.signals.listen(self.form.json).map_err(CliError::io("signals cannot be handled"))?;
+        tokio::select! {
+            biased;
+            ended = work => ended,
+            // The work is dropped by now, and has released the private PostgreSQL.
+            left = self.signals.stopped() => {
+                left.say(self.form.json);
+                // Not by a return, which would wait for threads of the runtime.
+                process::exit(INTERRUPTED.into())
+            }
+        }
+    }
+
+    /// Says what is left if a signal stops the command from now on, for programs and for people.
+    pub(crate) fn leaves(&self, answer: Value, text: impl Into<String>) {
+        self.signals.leave(answer, text.into());
+    }
+
+    /// A token that is cancelled by a signal, and as soon as nothing can be printed any more: for a command that runs on, or
+    /// tidies up. From now on a signal does nothing else.
+    pub(crate) fn stop(&self) -> CancellationToken {
+        self.signals.take();
+        self.stop.clone()
+    }
+
+    /// As [`stop`](Self::stop), by a signal alone: for work that goes on, whether or not anybody reads what is printed.
+    pub(crate) fn stop_by_signal(&self) -> CancellationToken {
+        self.signals.take();
+        self.signals.token().clone()
     }
 
     /// Whether nothing can be printed any more.
@@ -223,15 +262,12 @@ impl Output {
 
     /// A progress bar on standard error. It is hidden without a terminal, or with `--json`.
     pub(crate) fn progress(&self, total: u64, unit: &str) -> ProgressBar {
-        self.bar(
-            total,
-            &format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{per_sec}}  {{elapsed}} (ETA {{eta}})"),
-        )
+        self.bar(total, &format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{elapsed}}{{pace}}"))
     }
 
     /// As [`progress`](Self::progress), of bytes.
     pub(crate) fn progress_of_bytes(&self) -> ProgressBar {
-        self.bar(0, "{msg} {bar:30} {bytes}/{total_bytes}  {bytes_per_sec}  {elapsed} (ETA {eta})")
+        self.bar(0, "{msg} {bar:30} {bytes}/{total_bytes}  {elapsed}{pace_of_bytes}")
     }
 
     /// As [`progress`](Self::progress), of steps whose number does not matter.
@@ -245,7 +281,7 @@ impl Output {
         }
         let bar = ProgressBar::new(total);
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("pace", pace).with_key("pace_of_bytes", pace_of_bytes));
         }
         bar.enable_steady_tick(Duration::from_millis(200));
         bar
@@ -260,10 +296,23 @@ pub(crate) fn unwritable(error: &io::Error) -> CliError {
     CliError { fault: Fault::Permanent, ..CliError::new(codes::IO_ERROR, message).with_hint(hint) }
 }
 
-/// Has signals cancel a token.
-pub(crate) fn until_signal(stop: CancellationToken) -> Result<CancellationToken, CliError> {
-    shutdown::on_signal(stop.clone()).map_err(CliError::io("signals cannot be handled"))?;
-    Ok(stop)
+/// How fast the work of a bar goes on, and how long it will take.
+fn pace(state: &ProgressState, to: &mut dyn fmt::Write) {
+    let _ = to.write_str(&pace_at(state.pos(), &rate(state.per_sec()), state.eta()));
+}
+
+/// As [`pace`], of bytes.
+fn pace_of_bytes(state: &ProgressState, to: &mut dyn fmt::Write) {
+    let per_second = HumanBytes(state.per_sec() as u64).to_string();
+    let _ = to.write_str(&pace_at(state.pos(), &per_second, state.eta()));
+}
+
+fn pace_at(done: u64, per_second: &str, left: Duration) -> String {
+    // Nothing is known before something is done.
+    match done {
+        0 => String::new(),
+        _ => format!("  {per_second}/s (ETA {:#})", HumanDuration(left)),
+    }
 }
 
 /// A styled text, without its styles if the stream is to have none.
@@ -396,6 +445,12 @@ mod tests {
             output.text("a:\n- b\u{202e}c");
             assert_eq!(output.said().output, printed);
         }
+    }
+
+    #[test]
+    fn the_pace_of_work_is_known_once_something_is_done() {
+        assert_eq!(pace_at(0, "0.0", Duration::ZERO), "");
+        assert_eq!(pace_at(3, "3,678", Duration::from_secs(5)), "  3,678/s (ETA 5s)");
     }
 
     #[test]

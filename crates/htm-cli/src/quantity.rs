@@ -37,6 +37,11 @@ pub(crate) fn grouped(number: u64) -> String {
     groups.join(",")
 }
 
+/// A number of things a second, for people: whole, and with one decimal below 10.
+pub(crate) fn rate(per_second: f64) -> String {
+    if per_second < 9.95 { format!("{per_second:.1}") } else { grouped(per_second.round() as u64) }
+}
+
 /// Bytes for people, in decimal units.
 pub(crate) fn bytes(bytes: u64) -> String {
     let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6)];
@@ -74,6 +79,13 @@ mod tests {
             assert!(parse_quantity(text).is_err(), "{text}");
         }
         assert!(parse_quantity("99999999999999999999").is_err(), "no number is rounded");
+    }
+
+    #[test]
+    fn rates_are_shown() {
+        for (per_second, text) in [(0.0, "0.0"), (0.94, "0.9"), (9.96, "10"), (3_677.6538, "3,678")] {
+            assert_eq!(rate(per_second), text);
+        }
     }
 
     #[test]

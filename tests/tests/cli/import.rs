@@ -1,6 +1,7 @@
 //! `htm import`: good and bad lines, again, and after an interruption.
 
-use htm_tests::{Sandbox, TestDatabase, wait_until};
+use htm_tests::{Proxy, Sandbox, TestDatabase, wait_until};
+use nix::sys::signal::Signal;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
@@ -198,13 +199,62 @@ async fn an_interrupted_import_is_resumed() {
     stdin.flush().await.unwrap();
     let count = || db.count("select count(*) from htm.nodes");
     wait_until(|| async { count().await == 20 }).await;
-    import.signal(nix::sys::signal::Signal::SIGKILL);
+    import.signal(Signal::SIGKILL);
     import.end().await;
     assert_eq!(count().await, 20);
     let answer = sandbox.htm_reading(&["import", "-", "--json"], lines.concat().as_bytes()).await;
     let report = answer.json();
     assert_eq!((&report["written"], &report["skipped"]), (&json!(10), &json!(20)));
     assert_eq!(count().await, 30);
+}
+
+#[tokio::test]
+async fn an_import_that_is_stopped_says_how_far_it_came() {
+    for form in [&[][..], &["--json"]] {
+        let db = TestDatabase::new().await;
+        let sandbox = Sandbox::new(&db);
+        let mut import = sandbox.start("htm", &[form, &["import", "-", "--chunk", "10"]].concat());
+        // It waits for more of its standard input.
+        let mut stdin = import.stdin();
+        stdin.write_all((0..25).map(line).collect::<String>().as_bytes()).await.unwrap();
+        stdin.flush().await.unwrap();
+        wait_until(|| async { db.count("select count(*) from htm.nodes").await == 20 }).await;
+        import.signal(Signal::SIGTERM);
+        assert_eq!(import.end().await.code(), Some(130), "{}", import.log());
+        let said = match form.is_empty() {
+            true => "0 skipped, 0 rejected until then; import it again: what is there is skipped",
+            false => r#""stopped":true"#,
+        };
+        assert!(import.log().contains(said), "{}", import.log());
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_loses_the_database_says_how_far_it_came() {
+    let db = TestDatabase::new().await;
+    let proxy = Proxy::start(db.options()).await;
+    let sandbox = Sandbox::on(&proxy.url()).set("HTM_DATABASE__CONNECT_TIMEOUT_MS", "500");
+    let mut import = sandbox.start("htm", &["import", "-", "--chunk", "10"]);
+    let mut stdin = import.stdin();
+    stdin.write_all((0..10).map(line).collect::<String>().as_bytes()).await.unwrap();
+    stdin.flush().await.unwrap();
+    wait_until(|| async { db.count("select count(*) from htm.nodes").await == 10 }).await;
+    drop(proxy);
+    stdin.write_all((10..20).map(line).collect::<String>().as_bytes()).await.unwrap();
+    drop(stdin);
+    assert_eq!(import.end().await.code(), Some(75), "{}", import.log());
+    let log = import.log();
+    assert!(log.contains("error[database_unreachable]") && log.contains("0 rejected until then"), "{log}");
+    assert!(log.contains("import it again: what is there is skipped"), "{log}");
+}
+
+#[tokio::test]
+async fn rejected_lines_count_as_read() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let answer = sandbox.htm_reading(&["import", "-"], "no JSON\n".repeat(2_000).as_bytes()).await;
+    let said = &answer.exits(2).stdout;
+    assert!(said.contains("2000 rejected") && !said.contains("(0.0 lines/s)"), "{said}");
 }
 
 #[tokio::test]

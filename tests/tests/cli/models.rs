@@ -61,6 +61,7 @@ async fn a_model_goes_from_its_registration_to_recall_and_back() {
     assert_eq!(dry, json!({ "would_enqueue": 40 }));
     let worker = sandbox.start("embed-worker", &["--queue", "htm.embed.2"]);
     let report = sandbox.htm(&["models", "backfill", "fake/wide", "--json"]).await.json();
+    assert!(report["index_s"].is_number(), "the build of the index is told: {report}");
     for (name, value) in
         [("enqueued", json!(40)), ("done", json!(40)), ("open", json!(0)), ("finished", json!(true))]
     {
@@ -142,13 +143,41 @@ async fn a_backfill_that_is_interrupted_says_how_to_go_on() {
     htm_tests::wait_until(|| async { running.log().contains("no worker serves htm.embed.2") }).await;
     assert_eq!(db.count(queued).await, 10);
     running.signal(Signal::SIGINT);
-    assert_eq!(running.end().await.code(), Some(75), "{}", running.log());
+    assert_eq!(running.end().await.code(), Some(130), "{}", running.log());
     assert!(running.log().contains("the next run continues from here"), "{}", running.log());
     let _worker = sandbox.start("embed-worker", &["--queue", "htm.embed.2"]);
     let again = ["backfill", "embed", "--model", "fake/wide", "--max-queued", "10", "--json"];
     let report = sandbox.htm(&again).await.json();
     assert_eq!((&report["resumed"], &report["enqueued"]), (&json!(true), &json!(40)));
     assert_eq!(db.count("select count(*) from htm.embeddings_2").await, 40);
+}
+
+#[tokio::test]
+async fn a_change_of_an_index_that_is_stopped_says_how_to_go_on() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    let mut held = db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.embeddings_1 in share update exclusive mode")
+        .execute(&mut *held)
+        .await
+        .unwrap();
+    let waiting = "select count(*) from pg_stat_activity
+                    where datname = current_database() and application_name = 'htm' and wait_event_type = 'Lock'";
+    let change = ["models", "index", "fake/fake-64", "--kind", "hnsw_binary"];
+    for form in [&[][..], &["--json"]] {
+        let mut running = sandbox.start("htm", &[form, &change].concat());
+        htm_tests::wait_until(|| async { db.count(waiting).await > 0 }).await;
+        running.signal(Signal::SIGTERM);
+        assert_eq!(running.end().await.code(), Some(130), "{}", running.log());
+        let said = match form.is_empty() {
+            true => "go on: `htm models index fake/fake-64 --kind hnsw_binary`",
+            false => r#"{"stopped":true}"#,
+        };
+        assert!(running.log().contains(said), "{}", running.log());
+        htm_tests::wait_until(|| async { db.count(waiting).await == 0 }).await;
+    }
+    held.rollback().await.unwrap();
+    assert!(sandbox.htm(&change).await.succeeds().contains("the index is hnsw_binary now"));
 }
 
 #[tokio::test]

@@ -46,6 +46,5 @@ async fn a_sweep_that_fails_has_a_name() {
     let db = TestDatabase::new().await;
     sqlx::raw_sql("alter table htm.operations rename to elsewhere").execute(&db.pool).await.unwrap();
     let worker = impatient(&db.url()).start("embed-worker", &[]);
-    wait_until(|| async { !told(&worker, "a sweep failed").is_empty() }).await;
-    assert_eq!(told(&worker, "a sweep failed")[0]["sweep"], "old operations");
+    wait_until(|| async { !told(&worker, "a sweep failed: old operations").is_empty() }).await;
 }

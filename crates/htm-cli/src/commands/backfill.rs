@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use htm_core::fault::Fault;
 use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep, Stage, TimeSettings};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
+use htm_runtime::shutdown::INTERRUPTED;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +15,7 @@ use crate::args::{BackfillArgs, BackfillOptions};
 use crate::error::CliError;
 use crate::instant::instant;
 use crate::output::{Output, count};
+use crate::quantity::rate;
 
 /// The interval between looks at a full queue or at the workers' progress.
 const LOOK: Duration = Duration::from_millis(500);
@@ -23,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const LONELY: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = output.stop()?;
+    let stop = output.stop();
     let session = Session::open(config).await?;
     let request = match request(&args, &session) {
         Ok(request) => request,
@@ -61,13 +62,26 @@ pub(crate) struct Report {
     #[serde(flatten)]
     left: BackfillProgress,
     seconds: f64,
-    /// Whether it ended by itself, and not by Ctrl-C.
+    /// The duration of the build of the model's vector index after that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index_s: Option<f64>,
+    /// Whether it ended by itself, and not by a signal.
     finished: bool,
 }
 
 impl Report {
     pub(crate) fn exit_code(&self) -> ExitCode {
-        if self.finished { ExitCode::SUCCESS } else { ExitCode::from(Fault::Transient.exit_code()) }
+        if self.finished { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) }
+    }
+
+    /// The model's vector index was built in this time.
+    pub(crate) fn has_built(&mut self, took: Duration) {
+        self.index_s = Some(took.as_secs_f64());
+    }
+
+    /// The build of the model's vector index was stopped.
+    pub(crate) fn was_stopped(&mut self) {
+        self.finished = false;
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -77,13 +91,13 @@ impl Report {
     pub(crate) fn describe(&self) -> String {
         let BackfillProgress { open, parked, dead } = self.left;
         let mut text = format!(
-            "{}: {} enqueued{}, {} done in {:.1} s ({:.0}/s), {open} open",
+            "{}: {} enqueued{}, {} done in {:.1} s ({}/s), {open} open",
             self.model,
             count(self.enqueued, "job"),
             if self.resumed { " (an interrupted run was continued)" } else { "" },
             self.done,
             self.seconds,
-            self.done as f64 / self.seconds.max(1e-9)
+            rate(self.done as f64 / self.seconds.max(1e-9))
         );
         if parked > 0 {
             text.push_str(&format!(", {parked} parked"));
@@ -94,6 +108,9 @@ impl Report {
                 count(dead, "dead letter"),
                 self.queue
             ));
+        }
+        if let Some(seconds) = self.index_s {
+            text.push_str(&format!("\nthe vector index is built, in {seconds:.1} s"));
         }
         if !self.finished {
             text.push_str("\nstopped; enqueued jobs stay, and the next run continues from here");
@@ -132,6 +149,7 @@ pub(crate) async fn backfill(
         done,
         left,
         seconds: started.elapsed().as_secs_f64(),
+        index_s: None,
         finished,
     };
     Ok(report)

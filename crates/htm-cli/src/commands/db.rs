@@ -32,6 +32,8 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
             output.value(&serde_json::json!({ "url": url }), || url.clone());
         }
         DbCommand::Migrate { application_role, partitions } => {
+            let answer = serde_json::json!({ "stopped": true });
+            output.leaves(answer, "the same command goes on: what is migrated by now stays");
             htm_runtime::migrate(config).await?;
             if let Some(partitions) = partitions {
                 htm_runtime::set_partitions(config, partitions).await?;
@@ -74,7 +76,7 @@ async fn up(config: &Config, output: &Output) -> Result<(), CliError> {
 }
 
 async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = output.stop()?;
+    let stop = output.stop();
     let bar = output.progress(0, "tables");
     bar.set_message("backup");
     let saved = backup::back_up(config, to, jobs, &stop, &mut |done, all| show(&bar, done, all)).await;
@@ -101,7 +103,7 @@ async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Resu
 }
 
 async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = output.stop()?;
+    let stop = output.stop();
     let bar = output.progress(0, "tables");
     bar.set_message("restore");
     let restored = backup::restore(config, from, jobs, &stop, &mut |done, all| show(&bar, done, all)).await;

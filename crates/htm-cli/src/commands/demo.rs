@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use htm_core::database::Progress;
 use htm_core::{Htm, Memory, NodeStatus, RecallQuery, Receipt, Stage, StageState, Strategy, Timeframe};
 use htm_runtime::config::{Config, SecretUrl};
+use htm_runtime::shutdown::INTERRUPTED;
 use htm_runtime::{DatabaseServer, Session};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::DemoArgs;
-use crate::codes;
 use crate::commands::import;
 use crate::commands::recall::describe;
 use crate::error::CliError;
@@ -37,7 +37,7 @@ pub(crate) async fn run(
     args: DemoArgs,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let stop = output.stop()?;
+    let stop = output.stop();
     let started = Instant::now();
     output.heading("1. The database");
     let server = DatabaseServer::open(config).await?;
@@ -57,6 +57,11 @@ pub(crate) async fn run(
     server.close().await;
     let passed = result?;
     dropped?;
+    let Some(passed) = passed else {
+        let answer = serde_json::json!({ "stopped": true });
+        output.value(&answer, || "stopped; its processes have ended".into());
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
     let seconds = started.elapsed().as_secs_f64();
     output.say(format!("\ndone in {seconds:.1} s; all processes are stopped"));
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -86,22 +91,22 @@ async fn drop_database(server: &DatabaseServer) -> Result<(), CliError> {
     Ok(connection.close().await?)
 }
 
+/// Shows all of it. Returns whether it went well; none if a signal has stopped it.
 async fn on_database(
     config: &Config,
     overrides: &Overrides,
     output: &Output,
     stop: CancellationToken,
-) -> Result<bool, CliError> {
+) -> Result<Option<bool>, CliError> {
     let session = Session::open(config).await?;
     output.heading("2. The workers");
     let mut workers = Workers::start(config, overrides, output)?;
     let shown = stop.run_until_cancelled(show(&session, &mut workers, output)).await;
-    let stopped = CliError::new(codes::PROCESS_FAILED, "the demo was stopped");
     let result = match shown {
-        Some(result) => result,
+        Some(result) => result.map(Some),
         // Nobody reads on, which is no failure of the demo.
-        None if output.has_failed() => Ok(true),
-        None => Err(stopped.with_hint("run `htm demo` again")),
+        None if output.has_failed() => Ok(Some(true)),
+        None => Ok(None),
     };
     workers.stop(output).await;
     session.close().await;

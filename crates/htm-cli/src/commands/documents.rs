@@ -85,6 +85,7 @@ impl Loader {
         self.tried.retain(all.iter().map(|file| file.place.as_path()));
         let bar = output.progress(all.len() as u64, "files");
         for file in &all {
+            report.leave(output);
             bar.set_message("load");
             self.file(file, &mut report).await?;
             bar.inc(1);

@@ -76,6 +76,10 @@ async fn finish(htm: &Htm, begun: Erasure, output: &Output) -> htm_core::Result<
     let bar = output.progress(begun.memories, "memories");
     bar.set_message("erase");
     output.note(&bar, format!("erasure {}; if it is interrupted: `htm erase resume {0}`", begun.id));
+    output.leaves(
+        serde_json::json!({ "stopped": true, "erasure": begun.id }),
+        format!("the erasure has not ended; go on: `htm erase resume {}`", begun.id),
+    );
     let resumed = htm.resume_erasure(begun.id, |now| {
         bar.set_length(now.memories);
         bar.set_position(now.erased);

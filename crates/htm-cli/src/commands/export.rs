@@ -61,7 +61,7 @@ async fn to_file(
     let stop = match is_special(path) {
         // Nothing is left of it, and a write may wait for a reader: a signal ends the process.
         true => CancellationToken::new(),
-        false => output.stop()?,
+        false => output.stop(),
     };
     // Memories are private: only the owner reads them.
     let mut destination = Destination::open(path, 0o600).map_err(failed())?;

@@ -92,6 +92,10 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
         output.value(&receipt(&plan), || said("would purge", &plan));
         return Ok(ExitCode::SUCCESS);
     }
+    output.leaves(
+        serde_json::json!({ "stopped": true }),
+        "what is purged by now is gone; the same command goes on",
+    );
     let purged = with_htm(config, async |htm| htm.purge(&purge, confirmation(args.yes)).await).await?;
     output.value(&receipt(&purged), || said("purged", &purged));
     Ok(ExitCode::SUCCESS)

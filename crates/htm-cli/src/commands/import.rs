@@ -12,9 +12,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use htm_core::error::codes::LINE_TOO_LONG;
+use htm_core::fault::Fault;
 use htm_core::{Htm, ImportedLine, LineKind, LineResult, MAX_LINE_BYTES, Outcome};
 use htm_runtime::config::Config;
+use indicatif::ProgressBar;
 use serde::Serialize;
+use serde_json::json;
 
 use super::session::with_session;
 use crate::args::ImportArgs;
@@ -22,6 +25,7 @@ use crate::codes;
 use crate::error::CliError;
 use crate::lines::{Line as RawLine, Lines};
 use crate::output::{Output, count, one_line};
+use crate::quantity::rate;
 
 /// The most rejected lines that are shown one by one.
 const SHOWN: usize = 20;
@@ -29,6 +33,8 @@ const SHOWN: usize = 20;
 const LISTED: usize = 1_000;
 /// A chunk ends at this many bytes of text, however few lines it has.
 const CHUNK_BYTES: usize = 16 << 20;
+/// What to do after an import that did not come to its end. Each line has a key, or is of an export.
+const AGAIN: &str = "import it again: what is there is skipped";
 
 pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> Result<ExitCode, CliError> {
     if let Some(name) = &args.from {
@@ -36,7 +42,15 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
         if error.is_none() || !report.is_empty() {
             output.value(&report, || report.describe());
         }
-        return error.map_or_else(|| Ok(exit_code(report.refused_count)), Err);
+        return match error {
+            None => Ok(exit_code(report.refused_count)),
+            // The source's own errors say so.
+            Some(error) if error.fault == Fault::User => Err(error),
+            Some(error) => {
+                let hint = format!("{}; then {AGAIN}", error.hint);
+                Err(error.with_hint(hint))
+            }
+        };
     }
     let (reader, bytes) = open(&args.file)?;
     let chunk = args.chunk.into();
@@ -98,6 +112,26 @@ impl Report {
         }
     }
 
+    fn counts(&self) -> String {
+        format!("{} written, {} skipped, {} rejected", self.written, self.skipped, self.refused_count)
+    }
+
+    /// Has a command that a signal stops say how far it is.
+    fn leave(&self, output: &Output) {
+        let Self { written, skipped, refused_count, .. } = self;
+        let answer = json!({
+            "stopped": true, "written": written, "skipped": skipped, "refused_count": refused_count,
+        });
+        output.leaves(answer, format!("{} until then; {AGAIN}", self.counts()));
+    }
+
+    /// The error that ended the import, with how far it came.
+    fn ended_by(&self, error: CliError) -> CliError {
+        let message = format!("{}; {} until then", error.message, self.counts());
+        let hint = format!("{}; then {AGAIN}", error.hint);
+        CliError { message, hint, ..error }
+    }
+
     fn describe(&self) -> String {
         let mut text = String::new();
         for refused in self.refused.iter().take(SHOWN) {
@@ -117,12 +151,10 @@ impl Report {
             text.push_str(&format!("{}\n", others.join(", ")));
         }
         text.push_str(&format!(
-            "{} written, {} skipped, {} rejected in {:.1} s ({:.0} lines/s)",
-            self.written,
-            self.skipped,
-            self.refused_count,
+            "{} in {:.1} s ({} lines/s)",
+            self.counts(),
             self.seconds,
-            (self.written + self.skipped) as f64 / self.seconds.max(1e-9)
+            rate((self.written + self.skipped + self.refused_count) as f64 / self.seconds.max(1e-9))
         ));
         text
     }
@@ -140,11 +172,34 @@ pub(crate) async fn import(
     let bar = output.progress(bytes, "bytes");
     bar.set_message("import");
     let mut report = Report::default();
-    let mut lines = Lines::new(reader, MAX_LINE_BYTES);
+    let ended = import_lines(htm, Lines::new(reader, MAX_LINE_BYTES), chunk, &bar, &mut report, output).await;
+    bar.finish_and_clear();
+    report.seconds = started.elapsed().as_secs_f64();
+    match ended {
+        Ok(()) => Ok(report),
+        Err(error) => Err(report.ended_by(error)),
+    }
+}
+
+async fn import_lines(
+    htm: &Htm,
+    mut lines: Lines<impl BufRead>,
+    chunk: usize,
+    bar: &ProgressBar,
+    report: &mut Report,
+    output: &Output,
+) -> Result<(), CliError> {
     let mut import = htm.importer(chunk, CHUNK_BYTES);
+    report.leave(output);
     while let Some(line) = lines.next().map_err(CliError::io("the file cannot be read further"))? {
         match line {
-            RawLine::Whole(line) => report.add(import.line(line).await?),
+            RawLine::Whole(line) => {
+                let results = import.line(line).await?;
+                if !results.is_empty() {
+                    report.add(results);
+                    report.leave(output);
+                }
+            }
             RawLine::TooLong => {
                 let what = format!("it has more than {MAX_LINE_BYTES} bytes");
                 import.unread(htm_core::Error::new(LINE_TOO_LONG, what));
@@ -153,9 +208,7 @@ pub(crate) async fn import(
         bar.set_position(lines.bytes());
     }
     report.add(import.finish().await?);
-    bar.finish_and_clear();
-    report.seconds = started.elapsed().as_secs_f64();
-    Ok(report)
+    Ok(())
 }
 
 /// The word of people for a line.

@@ -46,7 +46,7 @@ pub(crate) async fn run(loaded: &Loaded, args: McpArgs, output: &Output) -> Resu
 async fn start(loaded: &Loaded, args: McpServerArgs, output: &Output) -> Result<ExitCode, CliError> {
     let config = &loaded.config;
     let options = options(config, &args)?;
-    let stop = output.stop()?;
+    let stop = output.stop();
     if std::io::stdin().is_terminal() {
         output.aside("an MCP client starts this command and speaks to it; Ctrl-D ends it");
     }

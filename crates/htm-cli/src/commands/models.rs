@@ -5,7 +5,7 @@ mod index;
 mod pull;
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel, VectorIndex, without_embedder};
 use htm_core::provider::{CALLER, ModelName};
@@ -190,22 +190,23 @@ async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -
 }
 
 async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let stop = output.stop()?;
+    let stop = output.stop();
     let request = BackfillRequest { model: Some(args.label.clone()), ..BackfillRequest::new(Stage::Embed) };
     let request = backfill::with_options(request, &args.options, &session.config().time.settings())?;
     if args.options.dry_run {
         return backfill::preview(session, &request, output).await;
     }
-    let report = backfill::backfill(session, &request, &args.options, output, &stop).await?;
+    let mut report = backfill::backfill(session, &request, &args.options, output, &stop).await?;
     // If the index is still missing afterwards, `activate` builds it.
     if report.is_done() && request.namespace.is_none() && request.since.is_none() {
         let htm = session.htm();
         let models = htm.models()?;
         let model = models.get(&args.label).await?;
-        let build = models.build_index(&model);
-        let built = stop.run_until_cancelled(watching_index(models, &model, output, build)).await;
-        if built.transpose()? == Some(true) {
-            output.say(format!("{}: the vector index is built", model.label));
+        let (started, build) = (Instant::now(), models.build_index(&model));
+        match stop.run_until_cancelled(watching_index(models, &model, output, build)).await.transpose()? {
+            Some(true) => report.has_built(started.elapsed()),
+            Some(false) => {}
+            None => report.was_stopped(),
         }
     }
     output.value(&report, || report.describe());
@@ -216,6 +217,10 @@ async fn activate(session: &Session, args: ActivateArgs, output: &Output) -> Res
     let htm = session.htm();
     let models = htm.models()?;
     let model = models.get(&args.label).await?;
+    output.leaves(
+        serde_json::json!({ "stopped": true }),
+        format!("`htm models list` shows the active model; go on: `htm models activate {}`", args.label),
+    );
     let activation = models.activate(&args.label, args.force);
     let activation = watching_index(models, &model, output, activation).await?;
     output.value(&activation, || {
@@ -262,8 +267,13 @@ pub(super) async fn watching_index<T>(
     let bar = output.progress(100, "%");
     bar.set_message("index");
     let watch = async {
+        let mut is_said = false;
         loop {
             if let Ok(Some(share)) = models.index_progress(model).await {
+                // Without a bar nothing else tells why it takes long.
+                if bar.is_hidden() && !std::mem::replace(&mut is_said, true) {
+                    output.note(&bar, format!("building the vector index of {}", model.label));
+                }
                 bar.set_position((share * 100.0) as u64);
             }
             tokio::time::sleep(Duration::from_millis(500)).await;

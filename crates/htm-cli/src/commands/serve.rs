@@ -22,7 +22,7 @@ pub(crate) async fn run(loaded: &Loaded, args: ServeArgs, output: &Output) -> Re
     let listening = listening(config, args.listening.listen)?.ok_or_else(|| {
         CliError::new(codes::LISTEN_MISSING, "server.listen is empty, and no --listen is given")
     })?;
-    let stop = until_stdin_closes(&args.listening, output.stop()?);
+    let stop = until_stdin_closes(&args.listening, output.stop());
     let session = Session::open(config).await?;
     let result = async {
         let server = Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?;

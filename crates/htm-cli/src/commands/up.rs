@@ -5,21 +5,20 @@ use std::process::ExitCode;
 use htm_runtime::Session;
 use htm_runtime::config::Loaded;
 use htm_server::{Limits, Server};
-use tokio_util::sync::CancellationToken;
 
 use super::in_process::Workers;
 use super::serve::{self, Serving, announce};
 use crate::args::UpArgs;
 use crate::error::CliError;
-use crate::output::{Output, until_signal};
+use crate::output::Output;
 
 pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Result<ExitCode, CliError> {
     let config = &loaded.config;
     let UpArgs { listening, service: args } = args;
     let stop = match args.drain {
         // Its work is the queues, whether or not anybody reads what it prints.
-        true => until_signal(CancellationToken::new())?,
-        false => output.stop()?,
+        true => output.stop_by_signal(),
+        false => output.stop(),
     };
     let stop = serve::until_stdin_closes(&listening, stop);
     let listening = serve::listening(config, listening.listen)?;

@@ -4,12 +4,21 @@ use std::time::Instant;
 
 use htm_runtime::LayoutStep;
 use htm_runtime::config::Config;
+use serde_json::json;
 
 use crate::error::CliError;
 use crate::output::{Output, count};
 
 /// Changes the number of partitions; none: ends a change that is not complete.
 pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Output) -> Result<(), CliError> {
+    let go_on = match partitions {
+        Some(partitions) => format!("go on: `htm db repartition --partitions {partitions}`; or end it"),
+        None => "end it".into(),
+    };
+    output.leaves(
+        json!({ "stopped": true }),
+        format!("the change is not complete; {go_on}: `htm db repartition --abandon`"),
+    );
     let (started, bar, mut copied) = (Instant::now(), output.progress_of_steps(), Copied::default());
     let mut show = |step: LayoutStep| {
         let waits = step == LayoutStep::Wait;
@@ -24,7 +33,7 @@ pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Outpu
         let abandoned = htm_runtime::abandon_repartition(config, &mut show).await;
         bar.finish_and_clear();
         let abandoned = abandoned?;
-        output.value(&serde_json::json!({ "abandoned": abandoned }), || {
+        output.value(&json!({ "abandoned": abandoned }), || {
             if abandoned {
                 "the change has ended; the memories are where they were"
             } else {
@@ -38,7 +47,7 @@ pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Outpu
     bar.finish_and_clear();
     let changed = changed?;
     let seconds = started.elapsed().as_secs_f64();
-    let answer = serde_json::json!({
+    let answer = json!({
         "partitions": partitions, "changed": changed, "rows_copied": copied.all, "seconds": seconds,
     });
     output.value(&answer, || {

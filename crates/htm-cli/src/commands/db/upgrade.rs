@@ -30,7 +30,7 @@ pub(super) async fn run(
     }
     let stays = upgrade.server().status().await?.stay;
     // From here on a signal does not end this process: its locks keep others away while programs work on the clusters.
-    let stop = output.stop()?;
+    let stop = output.stop();
     down(upgrade.server(), false).await?;
     let bar = output.progress_of_steps();
     let steps = bar.clone();

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use htm_core::fault::Fault;
 use htm_core::{Error, LoadOutcome, LoadedDocument};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::error::CliError;
-use crate::output::{count, one_line};
+use crate::output::{Output, count, one_line};
 
 /// The most paths of a kind that are shown to people.
 const SHOWN: usize = 10;
@@ -98,6 +99,20 @@ impl Report {
             self.forgotten += document.forgotten;
             self.documents.push(document);
         }
+    }
+
+    /// Has a command that a signal stops say how far it is.
+    pub(super) fn leave(&self, output: &Output) {
+        let Self { loaded, changed, unchanged, .. } = self;
+        let answer = json!({ "stopped": true, "loaded": loaded, "changed": changed, "unchanged": unchanged });
+        let text = match self.dry_run {
+            true => "nothing was written".into(),
+            false => format!(
+                "{} loaded, {changed} changed, {unchanged} unchanged until then; load again: what has not changed is skipped",
+                count(loaded, "document")
+            ),
+        };
+        output.leaves(answer, text);
     }
 
     pub(super) fn leave_out(&mut self, file: LeftOut) {

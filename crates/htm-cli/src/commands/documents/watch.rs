@@ -22,7 +22,7 @@ pub(super) async fn run(
     files: &Files,
     output: &Output,
 ) -> Result<Option<Report>, CliError> {
-    let stop = output.stop()?;
+    let stop = output.stop();
     let Some(first) = stop.run_until_cancelled(loader.pass(files, output)).await.transpose()? else {
         return Ok(None);
     };

@@ -22,7 +22,7 @@ use crate::output::{Output, count, one_line, plain};
 pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> Result<ExitCode, CliError> {
     let config = session.config();
     let zone = config.time.settings().zone;
-    let stop = output.stop()?;
+    let stop = output.stop();
     let robot = args.robot.as_deref().unwrap_or(config.memory.robot_name());
     let role = match (args.active, args.passive) {
         (true, _) => Some(GroupRole::Active),

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use htm_sources::{Counts, Foreign, Left, Lines, Model, Why};
 use serde::Serialize;
+use serde_json::json;
 
-use super::LISTED;
-use crate::output::{count, one_line, table};
+use super::{AGAIN, LISTED};
+use crate::output::{Output, count, one_line, table};
 
 /// The memories that a dry run shows.
 const FIRST: usize = 3;
@@ -184,6 +185,22 @@ impl ForeignReport {
     /// Whether the source ended before anything of it was read.
     pub(super) fn is_empty(&self) -> bool {
         self.memories + self.left_count + self.refused_count == 0
+    }
+
+    /// Has a command that a signal stops say how far it is.
+    pub(super) fn leave(&self, output: &Output) {
+        let Self { written, existing, changed_count, refused_count, .. } = self;
+        let answer = json!({
+            "stopped": true, "written": written, "existing": existing, "changed_count": changed_count,
+            "refused_count": refused_count,
+        });
+        let text = match self.dry_run {
+            true => "nothing is written".into(),
+            false => format!(
+                "{written} written, {existing} existing, {changed_count} changed, {refused_count} rejected until then; {AGAIN}"
+            ),
+        };
+        output.leaves(answer, text);
     }
 
     /// The report for people.

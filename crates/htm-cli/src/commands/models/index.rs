@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use htm_core::models::VectorIndex;
 use htm_runtime::Session;
 use serde::Serialize;
+use serde_json::json;
 use strum::VariantArray;
 
 use super::watching_index;
@@ -77,6 +78,10 @@ async fn change(
     let htm = session.htm();
     let models = htm.models()?;
     let model = models.get(label).await?;
+    output.leaves(
+        json!({ "stopped": true }),
+        format!("searches use the index that is there; go on: `htm models index {label} --kind {kind}`"),
+    );
     let built = watching_index(models, &model, output, models.change_index(label, kind)).await?;
     let build_s = built.map(|took| took.as_secs_f64());
     let changed = Changed { model: model.label, from: model.vector_index, to: kind, build_s };

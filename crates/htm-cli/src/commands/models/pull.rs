@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use htm_runtime::hub::{self, Hub, KNOWN, Kind, KnownModel, Pulled, Repository};
 use htm_runtime::paths::Paths;
+use serde_json::json;
 
 use crate::args::PullArgs;
 use crate::error::CliError;
@@ -13,6 +14,7 @@ pub(super) async fn run(args: &PullArgs, output: &Output) -> Result<ExitCode, Cl
     let repository: Repository = args.repository.parse()?;
     let hub = Hub::from_env(args.endpoint.as_deref())?;
     let name = args.name.as_deref().unwrap_or(repository.name());
+    output.leaves(json!({ "stopped": true }), "what has come is kept; pull again to go on");
     let bar = output.progress_of_bytes();
     bar.set_message(name.to_owned());
     let on_bytes = |done: u64, all: u64| {

@@ -30,6 +30,10 @@ pub(super) fn require_consent(command: &TagsCommand) -> Result<(), CliError> {
 }
 
 pub(super) async fn run(htm: &Htm, command: TagsCommand, output: &Output) -> Result<(), CliError> {
+    output.leaves(
+        serde_json::json!({ "stopped": true }),
+        "the change is whole or absent: if it was made, `htm tags log` shows it",
+    );
     let changed = match command {
         TagsCommand::Add(it) => {
             let term = Term { tag: it.tag, description: it.description, synonyms: it.synonyms };
