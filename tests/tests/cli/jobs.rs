@@ -97,6 +97,19 @@ async fn a_list_shows_the_worst_first_and_filters() {
     assert_eq!(count(&["--namespace", "atlas", "--queue", "htm.embed"]).await, 5);
     assert_eq!(count(&["--namespace", "elsewhere"]).await, 0);
     assert_eq!(count(&["--queue", "htm.tag"]).await, 0);
+
+    // The end of a list is told from its limit.
+    let said = sandbox.htm(&["jobs", "list", "--limit", "2"]).await;
+    assert!(said.succeeds().contains("\nthe first 2; there are more: --limit"), "{said:?}");
+    let said = sandbox.htm(&["jobs", "list", "--limit", "5"]).await;
+    assert!(!said.succeeds().contains("there are more"), "{said:?}");
+    for limit in ["0", "10001"] {
+        sandbox.htm(&["jobs", "list", "--limit", limit]).await.fails(2, "limit_out_of_range");
+    }
+    for verb in ["list", "retry", "cancel"] {
+        let answer = sandbox.htm(&["jobs", verb, "--queue", "htm.nope"]).await;
+        assert!(answer.fails(2, "queue_unknown").contains("htm.embed, htm.learn, htm.tag"), "{answer:?}");
+    }
 }
 
 #[tokio::test]
@@ -234,6 +247,10 @@ async fn jobs_are_named_in_one_way_that_makes_sense() {
         assert_eq!(error["code"], "usage", "{error}");
         assert!(!error["hint"].as_str().unwrap().is_empty(), "{error}");
     }
+    let answer = sandbox.htm(&["jobs", "retry"]).await;
+    assert!(answer.fails(2, "usage").contains("htm jobs retry --all-dead"), "{answer:?}");
+    let answer = sandbox.htm(&["jobs", "cancel", "--yes"]).await;
+    assert!(answer.fails(2, "usage").contains("--namespace"), "{answer:?}");
 }
 
 #[tokio::test]

@@ -78,6 +78,14 @@ pub(crate) struct JobFilterArgs {
     pub(crate) error: Option<String>,
 }
 
+impl JobFilterArgs {
+    /// Whether no filter is given.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { queue, state, namespace, node, error } = self;
+        queue.is_none() && state.is_none() && namespace.is_none() && node.is_none() && error.is_none()
+    }
+}
+
 /// The filters' names. Jobs are named either by id or by filters.
 const FILTERS: [&str; 5] = ["queue", "state", "namespace", "node", "error"];
 
@@ -91,7 +99,7 @@ Examples:
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) filter: JobFilterArgs,
-    /// The number of jobs
+    /// The number of jobs, 1 to 10000
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: u32,
 }
@@ -105,8 +113,7 @@ Examples:
   htm jobs retry --state parked --namespace atlas")]
 pub(crate) struct RetryArgs {
     /// The jobs' ids
-    #[arg(value_name = "ID", required_unless_present_any = FILTERS.iter().chain(&["all_dead"]),
-          conflicts_with_all = FILTERS.iter().chain(&["all_dead"]))]
+    #[arg(value_name = "ID", conflicts_with_all = FILTERS.iter().chain(&["all_dead"]))]
     pub(crate) ids: Vec<String>,
     /// Every dead letter
     #[arg(long, conflicts_with = "state")]
@@ -121,7 +128,7 @@ pub(crate) struct RetryArgs {
   htm jobs cancel --namespace scratch --yes")]
 pub(crate) struct CancelArgs {
     /// The jobs' ids
-    #[arg(value_name = "ID", required_unless_present_any = FILTERS, conflicts_with_all = FILTERS)]
+    #[arg(value_name = "ID", conflicts_with_all = FILTERS)]
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
     pub(crate) filter: JobFilterArgs,

@@ -13,6 +13,7 @@ use htm_runtime::config::Config;
 
 use super::session::with_session;
 use crate::args::{JobFilterArgs, JobsCommand};
+use crate::codes;
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -21,7 +22,25 @@ pub(crate) async fn run(
     command: JobsCommand,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
+    require_selection(&command)?;
     with_session(config, async |session| dispatch(session, command, output).await).await
+}
+
+/// Requires jobs to be named, before the database is opened.
+fn require_selection(command: &JobsCommand) -> Result<(), CliError> {
+    let filters = "--queue, --state, --namespace, --node or --error";
+    let hint = match command {
+        JobsCommand::Retry(it) if it.ids.is_empty() && !it.all_dead && it.filter.is_empty() => {
+            format!(
+                "name jobs by their ids, or by {filters}; or retry every dead letter: `htm jobs retry --all-dead`"
+            )
+        }
+        JobsCommand::Cancel(it) if it.ids.is_empty() && it.filter.is_empty() => {
+            format!("name jobs by their ids, as `htm jobs list` has them, or by {filters}")
+        }
+        _ => return Ok(()),
+    };
+    Err(CliError::new(codes::USAGE, "no job is named").with_hint(hint))
 }
 
 async fn dispatch(session: &Session, command: JobsCommand, output: &Output) -> Result<ExitCode, CliError> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
 use crate::model::error::Result;
+use crate::model::filter::validate_limit;
 use crate::model::jobs::Stage;
 pub use crate::store::audit::{Audit, Stranded};
 use crate::store::embeddings::RegisteredModel;
@@ -48,8 +49,10 @@ impl Jobs<'_> {
     /// first. Without a state, done jobs are left out.
     ///
     /// # Errors
-    /// A database error.
+    /// `limit_out_of_range` (1 to 10,000), `queue_unknown`, or a database error.
     pub async fn list(&self, filter: &JobFilter, after: Option<&JobPlace>, limit: u32) -> Result<Vec<Job>> {
+        validate_limit(limit as usize)?;
+        self.expect_queue(filter.queue.as_deref()).await?;
         job_list::list(self.htm.pool(), filter, after, limit).await
     }
 
@@ -64,19 +67,29 @@ impl Jobs<'_> {
     /// Retries waiting, parked or dead jobs as if they were new. A filter without a state selects dead letters.
     ///
     /// # Errors
-    /// `job_not_found`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a database
-    /// error.
+    /// `job_not_found`, `queue_unknown`, `job_state_unfit` (one of the ids is running or done: then none is retried), or a
+    /// database error.
     pub async fn retry(&self, selection: &Selection) -> Result<Retried> {
+        self.expect_queue(selection.queue()).await?;
         job_control::retry(self.htm.pool(), selection).await
     }
 
     /// Turns pending or running jobs into dead letters; returns their number.
     ///
     /// # Errors
-    /// `job_not_found`, `job_state_unfit` (one of the ids is done or dead), `not_confirmed` (more than one job without
-    /// [`Confirmation::Confirmed`]), or a database error; each leaves all jobs as they are.
+    /// `job_not_found`, `queue_unknown`, `job_state_unfit` (one of the ids is done or dead), `not_confirmed` (more than one
+    /// job without [`Confirmation::Confirmed`]), or a database error; each leaves all jobs as they are.
     pub async fn cancel(&self, selection: &Selection, confirmation: Confirmation) -> Result<u64> {
+        self.expect_queue(selection.queue()).await?;
         job_control::cancel(self.htm.pool(), selection, confirmation).await
+    }
+
+    /// Refuses a queue that is not there: a mistyped one would select nothing for no visible reason.
+    async fn expect_queue(&self, queue: Option<&str>) -> Result<()> {
+        match queue {
+            Some(queue) => queues::expect_known(self.htm.pool(), queue).await,
+            None => Ok(()),
+        }
     }
 
     /// Finds nodes without result, job and dead letter. Reads every live node.

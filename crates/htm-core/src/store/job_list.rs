@@ -37,6 +37,16 @@ pub enum Selection {
     Filter(JobFilter),
 }
 
+impl Selection {
+    /// The queue of a filter.
+    pub(crate) fn queue(&self) -> Option<&str> {
+        match self {
+            Self::Ids(_) => None,
+            Self::Filter(filter) => filter.queue.as_deref(),
+        }
+    }
+}
+
 /// All data of a job.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

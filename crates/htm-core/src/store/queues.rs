@@ -170,7 +170,7 @@ pub async fn history(pool: &dyn Connections, minutes: u32) -> Result<Vec<QueueMi
 /// # Errors
 /// `queue_unknown`, or a database error.
 pub async fn pause(pool: &dyn Connections, queue: &str, reason: &str) -> Result<()> {
-    ensure_known(pool, queue).await?;
+    expect_known(pool, queue).await?;
     let pause = paused_queue::ActiveModel {
         queue: Set(queue.to_owned()),
         reason: Set(reason.to_owned()),
@@ -222,7 +222,7 @@ pub async fn let_go(pool: &dyn Connections, queue: &str) -> Result<()> {
 pub async fn resume(pool: &dyn Connections, queue: &str) -> Result<bool> {
     let deleted = paused_queue::Entity::delete_by_id(queue).exec(&on(pool)).await?;
     if deleted.rows_affected == 0 {
-        ensure_known(pool, queue).await?;
+        expect_known(pool, queue).await?;
         return Ok(false);
     }
     jobs::ping_queue(pool, queue).await;
@@ -282,7 +282,11 @@ pub async fn prune_dead(pool: &dyn Connections, queue: &str, older_than: Duratio
     }
 }
 
-async fn ensure_known(pool: &dyn Connections, queue: &str) -> Result<()> {
+/// Makes sure that there is a queue of this name.
+///
+/// # Errors
+/// `queue_unknown`, or a database error.
+pub(crate) async fn expect_known(pool: &dyn Connections, queue: &str) -> Result<()> {
     let known = names(pool).await?;
     if known.iter().any(|name| name == queue) {
         return Ok(());

@@ -9,14 +9,25 @@ use crate::args::ListArgs;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::instant::local;
-use crate::output::{Output, limited, one_line, table};
+use crate::output::{Output, one_line, table};
 
 pub(super) async fn list(jobs: Jobs<'_>, args: ListArgs, output: &Output) -> Result<(), CliError> {
     let filter = args.filter.into();
     let listed = jobs.list(&filter, None, args.limit).await?;
-    output.value(&listed, || match listed.is_empty() {
-        true => none(&filter),
-        false => in_table(&listed) + &limited(listed.len(), args.limit as usize),
+    let are_more = match listed.last() {
+        Some(last) if listed.len() == args.limit as usize && !output.is_json() => {
+            !jobs.list(&filter, Some(&last.place()), 1).await?.is_empty()
+        }
+        _ => false,
+    };
+    output.value(&listed, || match (listed.is_empty(), are_more) {
+        (true, _) => none(&filter),
+        (false, false) => in_table(&listed),
+        (false, true) => format!(
+            "{}\nthe first {}; there are more: --limit, or a filter (`htm jobs stats` counts them)",
+            in_table(&listed),
+            listed.len()
+        ),
     });
     Ok(())
 }
