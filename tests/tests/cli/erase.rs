@@ -47,6 +47,10 @@ async fn memories_are_erased_with_a_receipt_that_can_be_verified() {
     sandbox.htm(&["namespaces", "retention", "empty", "--forget-after", "90d"]).await.succeeds();
     sandbox.htm(&["erase", "--namespace", "empty", "--yes"]).await.succeeds();
     sandbox.htm(&["erase", "--yes"]).await.fails(2, "nothing_to_erase");
+    let none = sandbox.htm(&["erase", "--matching", "nowhere", "--dry-run"]).await;
+    assert_eq!(none.succeeds(), "nothing to erase\n");
+    let none = sandbox.htm(&["erase", "--namespace", "defualt", "--dry-run"]).await;
+    assert!(none.succeeds().starts_with("no memory to erase") && !none.stdout.contains("plan"), "{none:?}");
     let both = sandbox.htm(&["erase", &kept, "--namespace", "default", "--yes"]).await;
     both.exits(2);
     let shown = sandbox.htm(&["audit"]).await;
@@ -63,6 +67,11 @@ async fn a_killed_erasure_is_resumed() {
         .collect();
     sandbox.write("many.jsonl", &lines);
     sandbox.htm(&["import", "many.jsonl"]).await.succeeds();
+    // The plan is read before a long list.
+    let plan = sandbox.htm(&["erase", "--namespace", "tenants/7", "--dry-run"]).await;
+    let said = plan.succeeds();
+    assert!(said.starts_with("plan ") && said.contains(": 4000 memories to erase"), "{said}");
+    assert!(said.contains("\nand 3980 more;") && said.lines().count() < 50, "{said}");
     // It waits for a memory of the second thousand, and is killed there.
     let mut held = db.pool.begin().await.unwrap();
     sqlx::query("select from htm.nodes where id = (select id from htm.nodes order by id offset 1500 limit 1) for update")
@@ -79,7 +88,8 @@ async fn a_killed_erasure_is_resumed() {
         listed.succeeds().contains("interrupted") && listed.stdout.contains("1000 of 4000"),
         "{listed:?}"
     );
-    sandbox.htm(&["erase", "verify", "1"]).await.exits(1);
+    let verified = sandbox.htm(&["erase", "verify", "1"]).await;
+    assert!(verified.exits(1).stdout.contains("write-ahead log: the erasure has not ended"), "{verified:?}");
     let resumed = sandbox.htm(&["--json", "erase", "resume", "1"]).await.json();
     assert_eq!((&resumed["erased"], &resumed["removed"]["htm.nodes"]), (&4_000.into(), &4_000.into()));
     sandbox.htm(&["erase", "verify", "1", "--text", "zeppelin"]).await.succeeds();

@@ -10,7 +10,7 @@ use htm_core::worker::jobs::{self, Embedded, Failed, Superseded, Tagged, Tagger,
 use htm_core::{
     Confirmation, ContextOptions, Edit, Erase, ExportOptions, JoinOptions, Memory, RecallQuery, Stage,
 };
-use htm_tests::{TestDatabase, wait_until};
+use htm_tests::{TestDatabase, drain, wait_until};
 
 use super::{claim, erase, tables_with};
 
@@ -37,6 +37,31 @@ async fn a_worker_with_its_jobs_writes_nothing() {
     assert_eq!(jobs::ack_superseded(&db.pool, &lease, &[gone]).await.unwrap().ended, 0);
     assert_eq!(tables_with(&db, "zeppelin").await, [""; 0]);
     assert!(htm.verify_erasure(erased.id, None).await.unwrap().is_clean);
+}
+
+/// The receipt is evidence of what its erasure has removed.
+#[tokio::test]
+async fn the_jobs_of_an_interrupted_erasure_are_on_its_own_receipt() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let first = htm.remember(Memory::new("zeppelin one")).await.unwrap().node;
+    let second = htm.remember(Memory::new("zeppelin two")).await.unwrap().node;
+    for stage in Stage::ALL {
+        drain(&db, stage).await;
+    }
+    let interrupted =
+        htm.begin_erasure(&Erase::Memories(vec![first]), None, Confirmation::Confirmed).await.unwrap();
+    let (removed, mut told) = tokio::sync::mpsc::unbounded_channel();
+    tokio::select! {
+        biased;
+        _ = told.recv() => {}
+        ended = htm.resume_erasure(interrupted.id, |_| drop(removed.send(()))) => panic!("{ended:?}"),
+    }
+    assert_eq!(erase(&htm, second).await.removed["apalis.jobs"], 2);
+    let jobs = "select count(*) from apalis.jobs where job_type like 'htm.%'";
+    assert_eq!(db.count(jobs).await, 2);
+    let ended = htm.resume_erasure(interrupted.id, |_| {}).await.unwrap();
+    assert_eq!((ended.removed["apalis.jobs"], db.count(jobs).await), (2, 0));
 }
 
 /// An ack that has locked its job waits for the node, and the erasure does not wait for the job.

@@ -17,6 +17,9 @@ use crate::error::CliError;
 use crate::instant::local;
 use crate::output::{Output, count, limited, one_line, plain, table};
 
+/// The memories of a plan that people are shown. Programs get the first [`MAX_MATCHES`].
+const SHOWN: usize = 20;
+
 pub(crate) async fn run(config: &Config, args: EraseArgs, output: &Output) -> Result<ExitCode, CliError> {
     match args.command {
         Some(EraseCommand::Verify(args)) => verify(config, args, output).await,
@@ -41,7 +44,7 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
         let zone = &config.time.settings().zone;
         let work = async |htm: &Htm| Ok((htm.plan_erase(&what).await?, unknown(htm, &what).await?));
         let (plan, notes) = with_htm(config, work).await?;
-        output.value(&plan, || describe_plan(&plan, zone) + &notes::describe(&notes));
+        output.value(&plan, || describe_plan(&plan, &what, zone) + &notes::describe(&notes));
         return Ok(ExitCode::SUCCESS);
     }
     if yes && plan.is_none() && matches!(what, Erase::Matching { .. }) {
@@ -119,8 +122,16 @@ fn rows<'a>(removed: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String 
     table(&["table", "rows"], &[1], rows)
 }
 
-fn describe_plan(plan: &ErasePlan, zone: &Zone) -> String {
-    let memories = plan.matches.iter().map(|found| {
+fn describe_plan(plan: &ErasePlan, what: &Erase, zone: &Zone) -> String {
+    match what {
+        _ if plan.memories > 0 => {}
+        Erase::Namespace(_) => {
+            return "no memory to erase; only robots, tags and settings of the namespace would be removed"
+                .into();
+        }
+        _ => return "nothing to erase".into(),
+    }
+    let memories = plan.matches.iter().take(SHOWN).map(|found| {
         vec![
             found.node.to_string(),
             local(found.created_at, zone),
@@ -128,11 +139,17 @@ fn describe_plan(plan: &ErasePlan, zone: &Zone) -> String {
             one_line(&found.excerpt, 80),
         ]
     });
-    let mut text = table(&["node", "at", "robot", "text"], &[0], memories.collect());
-    if plan.memories > MAX_MATCHES as u64 {
-        text.push_str(&format!("\nand {} more", plan.memories - MAX_MATCHES as u64));
-    }
-    format!("{text}\n\n{}\nplan {}: nothing is erased yet", rows(&plan.removed), plan.plan)
+    let memories = table(&["node", "at", "robot", "text"], &[0], memories.collect());
+    let more = match plan.memories.saturating_sub(SHOWN as u64) {
+        0 => String::new(),
+        more => format!("\nand {more} more; --json lists the first {MAX_MATCHES}"),
+    };
+    format!(
+        "plan {}: {} to erase; nothing is erased yet\n\n{}\n\n{memories}{more}",
+        plan.plan,
+        count(plan.memories, "memory"),
+        rows(&plan.removed)
+    )
 }
 
 fn describe(erasure: &Erasure) -> String {
@@ -223,13 +240,13 @@ fn describe_verification(verified: &Verification, zone: &Zone) -> String {
         (_, None) => format!("\nthe erasure is not at its end: `htm erase resume {}`", erasure.id),
         (false, Some(_)) => describe_found(erasure.id, places),
     });
-    let position = erasure.wal_position.as_deref().unwrap_or("unknown");
     let redo = &verified.redo_position;
-    text.push_str(&match verified.is_behind_checkpoint {
-        true => format!(
+    text.push_str(&match (&erasure.wal_position, verified.is_behind_checkpoint) {
+        (None, _) => format!("\nwrite-ahead log: the erasure has not ended; a recovery begins at {redo}"),
+        (Some(position), true) => format!(
             "\nwrite-ahead log: the erasure ended at {position}; a recovery begins after it, at {redo}"
         ),
-        false => format!(
+        (Some(position), false) => format!(
             "\nwrite-ahead log: the erasure ended at {position}; until the next checkpoint a recovery begins before it, at {redo}"
         ),
     });

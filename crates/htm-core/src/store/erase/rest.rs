@@ -22,7 +22,7 @@ const ANSWERS: i64 = 1_000;
 /// The longest wait for transactions that may enqueue a job of an erased node.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Deletes the remaining jobs, once all transactions that may have read a node before its removal have ended.
+/// Deletes the remaining jobs of an erasure's nodes, once all transactions that may have read a node before its removal have ended.
 pub(crate) async fn jobs(pool: &PgPool, erasure: i64) -> Result<()> {
     if !lifecycle::writers_end(pool, "apalis.jobs", PATIENCE).await? {
         tracing::warn!(
@@ -34,6 +34,7 @@ pub(crate) async fn jobs(pool: &PgPool, erasure: i64) -> Result<()> {
     loop {
         let mut tx = super::begin(pool).await?;
         let (last, deleted): (Option<String>, i64) = sql!(include_str!("../sql/erase_jobs.sql"))
+            .bind("erasure", erasure)?
             .bind("after", &cursor)?
             .bind("limit", ROWS)?
             .fetch_one(&mut *tx)

@@ -1,9 +1,10 @@
--- Deletes jobs of removed nodes, in any state, among the next rows after a cursor. One pass sees all of them. Rows are
--- locked in the order of acks.
+-- Deletes the jobs of the removed nodes of an erasure, in any state, among the next rows after a cursor. One pass sees all of
+-- them. Those of other removed nodes are not this erasure's: its receipt counts what is deleted. Rows are locked in the order
+-- of acks.
 --
--- :after text after this job   :limit bigint how many rows
+-- :erasure bigint   :after text after this job   :limit bigint how many rows
 --
--- Index: jobs_pkey, nodes_pk
+-- Index: jobs_pkey, nodes_pk, erased_nodes_pk
 with chunk as materialized (
     select id, job_type, metadata from apalis.jobs where id > :after order by id limit :limit
 ), doomed as materialized (
@@ -11,7 +12,9 @@ with chunk as materialized (
       from apalis.jobs j
      where j.id = any (array(select c.id from chunk c
                               where c.job_type like 'htm.%' and c.job_type <> 'htm.learn'
-                                and not exists (select from htm.nodes n where n.id = (c.metadata -> 'node')::bigint)))
+                                and not exists (select from htm.nodes n where n.id = (c.metadata -> 'node')::bigint)
+                                and c.metadata -> 'node' in (select unnest(e.nodes)::text from htm.erased_nodes e
+                                                              where e.erasure_id = :erasure)))
      order by j.id
        for update
 ), gone as (
