@@ -2,7 +2,7 @@
 
 use htm_core::Stage;
 use htm_core::worker::{jobs, queues, workers};
-use htm_tests::{Sandbox, TestDatabase, wait_until};
+use htm_tests::{Sandbox, TestDatabase, drain, wait_until};
 use serde_json::{Value, json};
 
 use crate::filtered;
@@ -157,4 +157,19 @@ async fn a_budget_that_is_raised_unparks_its_namespace() {
         let answer = sandbox.htm(&["--json", "providers", "budget", "atlas", &argument]).await;
         assert_eq!(answer.json_error(2)["code"], "usage", "{tokens}");
     }
+}
+
+#[tokio::test]
+async fn the_count_of_tokens_says_that_it_is_no_ledger() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let help = sandbox.htm(&["providers", "usage", "--help"]).await;
+    let said = help.succeeds().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("Not counted are memories that were purged or erased"), "{said}");
+    let node = sandbox.remember(&["A lighthouse keeper."]).await;
+    drain(&db, Stage::Embed).await;
+    let counted = async || sandbox.htm(&["--json", "providers", "usage"]).await.json();
+    assert_eq!(counted().await[0]["jobs"], 1);
+    sandbox.htm(&["erase", &node, "--yes"]).await.succeeds();
+    assert_eq!(counted().await, json!([]));
 }

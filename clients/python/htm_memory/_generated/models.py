@@ -3322,7 +3322,7 @@ class TimelineBody(BaseModel):
 
 class TokenUsage(BaseModel):
     """
-    The tokens of the jobs of a namespace that were done for a model on one day.
+    The tokens of the memories of a namespace that a model has processed last on one day.
     """
 
     model_config = ConfigDict(
@@ -3334,7 +3334,7 @@ class TokenUsage(BaseModel):
     """
     jobs: int
     """
-    The jobs that were done. A job of a memory that was purged or erased since is not counted.
+    The memories whose last result is of that day. One that was purged or erased since is not counted.
     """
     model: str
     """

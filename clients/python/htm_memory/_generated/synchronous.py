@@ -2860,7 +2860,7 @@ class Models:
         *,
         days: int | None = None,
     ) -> List[m.TokenUsage]:
-        """List the tokens that namespaces have spent lately, by day, stage and model.
+        """List the tokens of the memories that models have processed lately, by day, stage and model.
 
         Args:
             days: The last days (UTC), today included, 1 to 366. Default: 7.

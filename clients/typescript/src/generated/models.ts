@@ -3321,11 +3321,11 @@ export interface TimelineEntry extends Node {
   score?: number | null;
 }
 
-/** The tokens of the jobs of a namespace that were done for a model on one day. */
+/** The tokens of the memories of a namespace that a model has processed last on one day. */
 export interface TokenUsage {
   /** The day (UTC). */
   day: string;
-  /** The jobs that were done. A job of a memory that was purged or erased since is not counted. */
+  /** The memories whose last result is of that day. One that was purged or erased since is not counted. */
   jobs: number;
   /** The model's label. */
   model: string;

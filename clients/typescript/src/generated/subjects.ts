@@ -1613,7 +1613,7 @@ export class Models {
     );
   }
 
-  /** List the tokens that namespaces have spent lately, by day, stage and model. */
+  /** List the tokens of the memories that models have processed lately, by day, stage and model. */
   async usage(
     fields: {
       /** The last days (UTC), today included, 1 to 366. Default: 7. */

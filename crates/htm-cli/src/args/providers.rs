@@ -42,7 +42,15 @@ pub(crate) enum ProvidersCommand {
     },
     /// List the namespaces' budgets
     Budgets,
-    /// List the tokens that namespaces have spent, by day, stage and model
+    /// Count the tokens of the memories that models have processed, by day, stage and model
+    #[command(
+        after_help = "Each memory that is there now counts once for a stage and a model, on the day of its last result, with the \
+tokens of its text as it is now. Not counted are memories that were purged or erased, earlier results, failed calls, \
+prompts, answers and queries. What was paid is on the provider's bill.
+
+Example:
+  htm providers usage --days 30"
+    )]
     Usage {
         /// The last days (UTC), today included, 1 to 366
         #[arg(long, default_value_t = 7)]

@@ -154,7 +154,7 @@ fn breaker(provider: &Provider, zone: &Zone) -> String {
 
 fn describe_usage(usage: &[TokenUsage]) -> String {
     if usage.is_empty() {
-        return "no job was done in these days".into();
+        return "no memory has a result of these days".into();
     }
     let rows = usage.iter().map(|row| {
         vec![

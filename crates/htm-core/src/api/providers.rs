@@ -66,8 +66,10 @@ impl Providers<'_> {
         again(met_another, || providers::set_budget(self.htm.pool(), namespace, tokens_per_day)).await
     }
 
-    /// The tokens that each namespace has spent at each model in the last days, today included: those of the memories whose
-    /// jobs were done. The latest day first, and in each day the most tokens first; at most 10,000 rows.
+    /// The tokens of the memories of each namespace that each model has processed in the last days, today included. Each
+    /// memory that is there now counts once for a stage and a model, on the day of its last result, with its text as it is
+    /// now. Not counted are memories that were purged or erased, earlier results, failed calls, prompts, answers and
+    /// queries. The latest day first, and in each day the most tokens first; at most 10,000 rows.
     ///
     /// # Errors
     /// `limit_out_of_range` for no day or more than 366, or a database error.

@@ -204,7 +204,7 @@ pub(crate) async fn budgets(pool: &dyn Connections) -> Result<Vec<Budget>> {
 /// The most rows of a usage.
 const MAX_USAGE: i64 = 10_000;
 
-/// The tokens of the jobs of a namespace that were done for a model on one day.
+/// The tokens of the memories of a namespace that a model has processed last on one day.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, sqlx::FromRow)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TokenUsage {
@@ -216,13 +216,13 @@ pub struct TokenUsage {
     pub stage: Stage,
     /// The model's label.
     pub model: String,
-    /// The jobs that were done. A job of a memory that was purged or erased since is not counted.
+    /// The memories whose last result is of that day. One that was purged or erased since is not counted.
     pub jobs: i64,
     /// The tokens of their memories' texts, as budgets count them. Prompts and answers are not counted.
     pub tokens: i64,
 }
 
-/// The tokens of the last days, the latest day first, and in each day the most tokens first. At most 10,000 rows.
+/// The tokens of the memories whose last result of a stage and a model is of the last days, the latest day first, and in each day the most tokens first. At most 10,000 rows.
 pub(crate) async fn usage(pool: &dyn Connections, days: u32) -> Result<Vec<TokenUsage>> {
     sql!(include_str!("sql/token_usage.sql"))
         .bind("days", i64::from(days))?

@@ -190,7 +190,7 @@ struct UsageQuery {
     days: Option<u32>,
 }
 
-/// List the tokens that namespaces have spent lately, by day, stage and model.
+/// List the tokens of the memories that models have processed lately, by day, stage and model.
 #[utoipa::path(get, path = "/v1/usage", tag = "models", params(UsageQuery),
     responses((status = 200, body = Vec<TokenUsage>)))]
 async fn usage(app: App, Asked(asked): Asked<UsageQuery>) -> Result<Json<Vec<TokenUsage>>> {

@@ -1,4 +1,5 @@
--- The tokens of the memories whose jobs were done in the last days, by day, namespace, stage and model.
+-- The tokens of the memories whose last result of a stage and a model is of the last days, by day, namespace, stage and
+-- model. They are those of the texts as they are now: it is no ledger of calls.
 --
 -- :days bigint   :limit bigint
 --
