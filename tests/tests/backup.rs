@@ -295,6 +295,8 @@ async fn everything_comes_back() {
     let saved = sandbox.htm(&["--json", "db", "backup", &place]).await.json();
     assert_eq!(saved["manifest"]["tables"]["htm.nodes"], 4, "{saved}");
     assert!(saved["bytes"].as_u64().unwrap() > 10_000, "{saved}");
+    let missing = sandbox.htm(&["db", "backup", "nowhere/backup"]).await;
+    assert!(missing.fails(1, "backup_io").contains("there is no directory nowhere"), "{missing:?}");
     let again = sandbox.htm(&["db", "backup", &place]).await;
     again.exits(2);
     assert!(again.stderr.contains("backup_exists"), "{}", again.stderr);
@@ -437,7 +439,27 @@ async fn a_backup_that_is_not_whole_is_noticed() {
         let path = entry.unwrap().path();
         path.extension().is_some_and(|extension| extension == "gz").then_some(path)
     });
-    std::fs::remove_file(one.unwrap()).unwrap();
+    let one = one.unwrap();
+    let whole = std::fs::read(&one).unwrap();
+    for damaged in [&whole[..whole.len() / 2], &[0].repeat(whole.len())[..]] {
+        std::fs::write(&one, damaged).unwrap();
+        let db = TestDatabase::new().await;
+        let answer = self::sandbox(&db).htm(&["db", "restore", &name]).await;
+        let said = answer.fails(2, "backup_invalid");
+        assert!(said.contains("is damaged: dump/") && said.contains("the database is as it was"), "{said}");
+        // It was found before the database was touched.
+        self::sandbox(&db).remember(&["It is in use."]).await;
+        Sandbox::on("").htm(&["db", "restore", &name, "--dry-run"]).await.fails(2, "backup_invalid");
+    }
+    std::fs::write(&one, whole).unwrap();
+    let checked = Sandbox::on("").htm(&["db", "restore", &name, "--dry-run"]).await;
+    assert!(checked.succeeds().contains("as they were saved; nothing is restored"), "{checked:?}");
+    std::fs::remove_file(one).unwrap();
+    refused("backup_invalid").await;
+    // The manifest of an older program has no files.
+    let mut older: Value = serde_json::from_str(&manifest).unwrap();
+    older.as_object_mut().unwrap().remove("files");
+    std::fs::write(place.join("manifest.json"), older.to_string()).unwrap();
     refused("backup_failed").await;
     std::fs::remove_file(place.join("manifest.json")).unwrap();
     refused("backup_invalid").await;

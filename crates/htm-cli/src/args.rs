@@ -441,7 +441,7 @@ Examples:
     /// Write a backup of everything into a new directory
     #[command(
         after_help = "Writes to the database go on meanwhile. `htm export` writes all primary data as JSON Lines.
-The directory has pg_dump's directory format, and a manifest with the rows of each table.
+The directory has pg_dump's directory format, and a manifest with the rows of each table and the sizes and hashes of the files.
 
 Examples:
   htm db backup /backups/htm-2026-11-25
@@ -455,15 +455,21 @@ Examples:
         jobs: u16,
     },
     /// Restore a backup into an empty database, and check its rows and jobs
-    #[command(after_help = "An older schema is migrated. Roles are not restored: grant again with \
-`htm db migrate --application-role ROLE`.
+    #[command(
+        after_help = "The files of the backup are checked before the database is touched. An older schema is migrated. \
+Roles are not restored: grant again with `htm db migrate --application-role ROLE`.
 
 Examples:
   htm db restore /backups/htm-2026-11-25
-  HTM_DATABASE__URL=postgres://owner@db.example.com/htm htm db restore /backups/htm-2026-11-25")]
+  htm db restore /backups/htm-2026-11-25 --dry-run
+  HTM_DATABASE__URL=postgres://owner@db.example.com/htm htm db restore /backups/htm-2026-11-25"
+    )]
     Restore {
         /// The directory of the backup
         directory: PathBuf,
+        /// Only check the files of the backup; no database is needed
+        #[arg(long)]
+        dry_run: bool,
         /// The number of tables and indexes at a time
         #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
         jobs: u16,

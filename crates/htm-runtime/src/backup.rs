@@ -1,10 +1,12 @@
 //! Backups by PostgreSQL's `pg_dump` and `pg_restore`: the schemas of HTM and of apalis, with a manifest that says how many
-//! rows each table has.
+//! rows each table has, and what is in each file.
 //!
-//! A backup is a directory with the dump (pg_dump's directory format, in `dump`) and `manifest.json`. The counts are of the
-//! snapshot that was dumped, so a restored database is compared with them exactly. Until then a marker keeps programs from it.
+//! A backup is a directory with the dump (pg_dump's directory format, in `dump`) and `manifest.json`. Its files are checked
+//! before a restore begins. The counts are of the snapshot that was dumped, so a restored database is compared with them
+//! exactly. Until then a marker keeps programs from it.
 
 mod error;
+mod files;
 mod manifest;
 mod messages;
 mod part;
@@ -21,6 +23,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio_util::sync::CancellationToken;
 
+pub use self::files::SavedFile;
 pub use self::manifest::Manifest;
 use self::part::Part;
 pub(crate) use self::programs::Programs;
@@ -70,10 +73,20 @@ pub async fn back_up(
         let message = format!("{} is there already", to.display());
         return Err(Error::new(codes::BACKUP_EXISTS, message));
     }
+    let parent = part::parent(to);
+    if !parent.is_dir() {
+        let message = format!("there is no directory {}", parent.display());
+        return Err(Error::new(codes::BACKUP_IO, message)
+            .with_hint("make it first, or name a directory in another one"));
+    }
     let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;
     on_database(config, async |options| {
         let part = Part::beside(to)?;
-        let dumped = stop.run_until_cancelled(dump(&programs, &options, part.path(), jobs, on_table)).await;
+        let dumping = async {
+            let manifest = dump(&programs, &options, part.path(), jobs, on_table).await?;
+            Ok::<_, Error>(Manifest { files: files::of_dump(part.path()).await?, ..manifest })
+        };
+        let dumped = stop.run_until_cancelled(dumping).await;
         let Some(manifest) = dumped.transpose()? else {
             part.discard()?;
             return Ok(None);
@@ -133,6 +146,16 @@ pub(crate) async fn dump(
     Ok(manifest)
 }
 
+/// Reads the manifest of a backup, and compares its files with it. One of an older program has none.
+///
+/// # Errors
+/// `backup_invalid`, or `backup_io`.
+pub async fn check(from: &Path) -> Result<Manifest> {
+    let manifest = Manifest::read(from)?;
+    files::check(from, &manifest.files).await?;
+    Ok(manifest)
+}
+
 /// Restores a backup into an empty database, migrates it to this program's schema, and compares it with the manifest. What an
 /// interrupted restore has left is dropped first. One that is interrupted, or fails, leaves a database that programs refuse.
 ///
@@ -149,6 +172,9 @@ pub async fn restore(
     let manifest = Manifest::read(from)?;
     if manifest.schema_version > htm_migration::LATEST {
         return Err(schema_version(manifest.schema_version, htm_migration::LATEST));
+    }
+    if stop.run_until_cancelled(check(from)).await.transpose()?.is_none() {
+        return Ok(Restored::Untouched);
     }
     let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;
     on_database(config, async |options| {

@@ -48,7 +48,8 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
         }
         DbCommand::Repartition { partitions, .. } => repartition::run(config, partitions, output).await?,
         DbCommand::Backup { directory, jobs } => return back_up(config, &directory, jobs, output).await,
-        DbCommand::Restore { directory, jobs } => return restore(config, &directory, jobs, output).await,
+        DbCommand::Restore { directory, dry_run: true, .. } => check(&directory, output).await?,
+        DbCommand::Restore { directory, jobs, .. } => return restore(config, &directory, jobs, output).await,
         DbCommand::Upgrade { dry_run, old_home, dump } => {
             only_private(config, "upgrade")?;
             return upgrade::run(&Paths::from_env()?, old_home.as_deref(), dump, dry_run, output).await;
@@ -100,6 +101,26 @@ async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Resu
         )
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// Checks the files of a backup.
+async fn check(from: &Path, output: &Output) -> Result<(), CliError> {
+    let manifest = backup::check(from).await?;
+    // A backup of an older program has nothing to compare its files with.
+    let is_checked = !manifest.files.is_empty();
+    let answer = serde_json::json!({ "restored": false, "checked": is_checked, "manifest": manifest });
+    output.value(&answer, || {
+        let (memories, rows) = (count(manifest.memories(), "memory"), count(manifest.rows(), "row"));
+        let files = match is_checked {
+            true => {
+                let bytes = manifest.files.values().map(|file| file.bytes).sum();
+                format!("{} ({}) as they were saved", count(manifest.files.len(), "file"), HumanBytes(bytes))
+            }
+            false => "its manifest does not say what is in its files, so they were not checked".into(),
+        };
+        format!("{memories}, {rows} of {}; {files}; nothing is restored", manifest.made_at)
+    });
+    Ok(())
 }
 
 async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {

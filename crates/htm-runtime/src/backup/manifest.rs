@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::PgConnection;
 
 use super::error::io;
+use super::files::SavedFile;
 use crate::codes;
 
 const FILE: &str = "manifest.json";
@@ -35,6 +36,9 @@ pub struct Manifest {
     pub index_extensions: Vec<String>,
     /// The rows of each table.
     pub tables: BTreeMap<String, u64>,
+    /// The files of the dump, by their names. A backup of an older program has none here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, SavedFile>,
 }
 
 impl Manifest {
@@ -58,7 +62,8 @@ impl Manifest {
         .fetch_all(connection)
         .await?;
         let htm = env!("CARGO_PKG_VERSION").to_owned();
-        Ok(Self { format: FORMAT, made_at, htm, postgres, schema_version, index_extensions, tables })
+        let (format, files) = (FORMAT, BTreeMap::new());
+        Ok(Self { format, made_at, htm, postgres, schema_version, index_extensions, tables, files })
     }
 
     /// The number of memories, forgotten ones included.

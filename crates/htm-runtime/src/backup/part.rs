@@ -98,7 +98,7 @@ fn has_no_more_than_a_dump(directory: &Path) -> bool {
 }
 
 /// The directory in which a path is.
-fn parent(path: &Path) -> &Path {
+pub(super) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -82,7 +82,15 @@ impl Programs {
             true => Ok(()),
             false => {
                 let reason = messages.reason();
-                Err(Error::new(codes::BACKUP_FAILED, format!("{program} failed ({status}): {reason}")))
+                let failed =
+                    Error::new(codes::BACKUP_FAILED, format!("{program} failed ({status}): {reason}"));
+                Err(match program {
+                    "pg_restore" => failed.with_hint(
+                        "read what it says and correct that; if it does not say what is wrong, a file of the backup may be \
+                         damaged: restore another backup",
+                    ),
+                    _ => failed,
+                })
             }
         }
     }
