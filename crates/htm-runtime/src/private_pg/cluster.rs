@@ -109,7 +109,12 @@ impl Cluster {
                 }
                 ServerState::Busy => {
                     let (waited_s, log) = (START_DEADLINE.as_secs(), self.log_since(0));
-                    return Err(program("postgres", &format!("not ready after {waited_s} s; {log}")));
+                    return Err(program(
+                        "postgres",
+                        &self.data,
+                        &format!("not ready after {waited_s} s"),
+                        &log,
+                    ));
                 }
                 ServerState::Stopped => {}
             }
@@ -123,8 +128,7 @@ impl Cluster {
                     // The processes of a killed postmaster exit by themselves a moment later.
                     let orphans = log.contains("is still in use") || log.contains("already exists");
                     if !orphans || since.elapsed() > ORPHANS_DEADLINE {
-                        let output = format!("{output}; server.log: {log}");
-                        return Err(program("pg_ctl start", &output));
+                        return Err(program("pg_ctl start", &self.data, &output, &log));
                     }
                     if !said {
                         tracing::info!("waiting for the processes of a killed PostgreSQL to exit");
@@ -150,7 +154,7 @@ impl Cluster {
         if self.state()? == ServerState::Stopped {
             return Ok(());
         }
-        Err(program("pg_ctl stop", &format!("{output}; server.log: {}", self.log_since(0))))
+        Err(program("pg_ctl stop", &self.data, &output, &self.log_since(0)))
     }
 
     /// The server's state, by its pid file, process and socket.
@@ -280,7 +284,7 @@ impl Cluster {
         // In effect if the server is started by hand, without htm's settings.
         command.args(["--auth-local=peer", "--auth-host=reject"]);
         command.arg(format!("--username={SUPERUSER}")).arg("--pgdata").arg(new);
-        output_of(&mut command).map_err(|output| program("initdb", &output))
+        output_of(&mut command).map_err(|output| program("initdb", &self.data, &output, ""))
     }
 
     /// A locale with letters beyond ASCII in two cases, so that `Ä` and `ä` differ only in case everywhere: PostgreSQL's
@@ -293,7 +297,7 @@ impl Cluster {
     }
 
     fn create_database(&self, new: &Path) -> Result<()> {
-        let failed = |output: &str| program("postgres --single", output);
+        let failed = |output: &str| program("postgres --single", &self.data, output, "");
         let mut command = self.command("postgres");
         command.args(["--single", "-D"]).arg(new).arg("postgres").stdin(Stdio::piped());
         let said =

@@ -66,9 +66,35 @@ pub(super) fn socket_dir_taken(path: &Path) -> Error {
     ))
 }
 
-/// A program of PostgreSQL failed. `output` is the end of its output and of the server's log.
-pub(super) fn program(program: &str, output: &str) -> Error {
-    Error::new(codes::PRIVATE_PG_PROGRAM_FAILED, format!("`{program}` failed: {output}"))
+/// What the system says of a full disk. The programs write English.
+const FULL: &str = "No space left on device";
+
+/// A program of PostgreSQL failed. `output` is what it said, `log` the end of the server's log or nothing, both with ` | `
+/// between lines.
+pub(super) fn program(program: &str, data_dir: &Path, output: &str, log: &str) -> Error {
+    let mut said = telling(output);
+    if !log.is_empty() {
+        said = format!("{said}; server.log: {}", telling(log));
+    }
+    if !output.contains(FULL) && !log.contains(FULL) {
+        return Error::new(codes::PRIVATE_PG_PROGRAM_FAILED, format!("`{program}` failed: {said}"));
+    }
+    let data_dir = data_dir.display();
+    let message = format!("no space is left on the disk of {data_dir}: `{program}` failed: {said}");
+    Error::new(codes::PRIVATE_PG_PROGRAM_FAILED, message).with_hint(format!(
+        "make room on the disk of {data_dir}; the server then starts by itself at the next command"
+    ))
+}
+
+/// The last lines that tell what went wrong, else the last lines.
+fn telling(output: &str) -> String {
+    const SHOWN: usize = 3;
+    const MARKS: [&str; 6] = ["PANIC:", "FATAL:", "ERROR:", "HINT:", "error:", "could not"];
+    let lines: Vec<&str> = output.split(" | ").collect();
+    let is_marked = |line: &&str| MARKS.iter().any(|mark| line.contains(mark));
+    let marked: Vec<&str> = lines.iter().copied().filter(is_marked).collect();
+    let lines = if marked.is_empty() { lines } else { marked };
+    lines[lines.len().saturating_sub(SHOWN)..].join(" | ")
 }
 
 /// Adds the action and the path to an error of the file system.
@@ -82,5 +108,31 @@ impl<T> IoContext<T> for io::Result<T> {
             let message = format!("could not {action} {}", path.display());
             Error::new(codes::PRIVATE_PG_IO, message).with_source(source)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_and_of_the_log_what_tells_most() {
+        let data = Path::new("/data");
+        let log = "LOG:  starting PostgreSQL 18.6 | LOG:  redo starts at 0/1 | ".repeat(9);
+        let full = "FATAL:  could not write to file \"pg_wal/xlogtemp.7\": No space left on device";
+        let output = "waiting for server to start.... stopped waiting | pg_ctl: could not start server";
+        let error = program("pg_ctl start", data, output, &format!("{log}{full} | LOG:  shut down"));
+        let said = error.to_string();
+        assert!(said.starts_with("no space is left on the disk of /data: `pg_ctl start` failed: "), "{said}");
+        assert!(said.ends_with(full) && said.len() < 300, "{said}");
+        assert!(error.hint().contains("make room on the disk of /data; the server then starts by itself"));
+
+        let error = program("pg_ctl start", data, output, &format!("{log}FATAL:  a file is missing"));
+        let said =
+            "`pg_ctl start` failed: pg_ctl: could not start server; server.log: FATAL:  a file is missing";
+        assert_eq!(error.to_string(), said);
+        assert!(error.hint().contains("server.log"), "{}", error.hint());
+        let said = program("initdb", data, "it said nothing", "").to_string();
+        assert_eq!(said, "`initdb` failed: it said nothing");
     }
 }
