@@ -131,6 +131,7 @@ impl From<sqlx::Error> for DatabaseError {
     fn from(error: sqlx::Error) -> Self {
         let database = error.as_database_error();
         Self {
+            said: database.map(|it| it.message().to_owned()),
             sqlstate: database.and_then(|it| it.code()).map(Into::into),
             constraint: database.and_then(|it| it.constraint()).map(of_table),
             driver: Box::new(error),
@@ -288,6 +289,13 @@ mod tests {
             assert_eq!((error.code(), error.values().count()), (codes::DATABASE_UNREACHABLE.name, 0));
             assert_eq!(error.hint() != usual, has_own_hint, "{}", error.hint());
         }
+    }
+
+    #[test]
+    fn the_message_of_the_server_is_without_the_line_of_its_source() {
+        let error = Error::from(sqlx::Error::Database(Box::new(Answer("42P01"))));
+        // The driver's would have what the answer displays, as PostgreSQL's has ` at line 1477`.
+        assert_eq!(chain(&error), "the database refused a statement: error returned from database: no");
     }
 
     #[test]

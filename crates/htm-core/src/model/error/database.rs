@@ -3,9 +3,11 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-/// An error of the database, or of the connection to it. Its message and its source are those of the driver's error.
+/// An error of the database, or of the connection to it. Its message is that of the server, else that of the driver's error.
 #[derive(Debug)]
 pub struct DatabaseError {
+    /// The server's message. The driver's adds the line of PostgreSQL's own source, which reads as one of a file of ours.
+    pub(crate) said: Option<String>,
     pub(crate) sqlstate: Option<String>,
     pub(crate) constraint: Option<String>,
     pub(crate) driver: Box<dyn StdError + Send + Sync>,
@@ -25,12 +27,18 @@ impl DatabaseError {
 
 impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.driver.fmt(f)
+        match &self.said {
+            Some(said) => write!(f, "error returned from database: {said}"),
+            None => self.driver.fmt(f),
+        }
     }
 }
 
 impl StdError for DatabaseError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.driver.source()
+        match self.said {
+            Some(_) => None,
+            None => self.driver.source(),
+        }
     }
 }
