@@ -170,7 +170,7 @@ impl Access {
             };
         };
         let not_bearer =
-            || Problem::new(codes::HEADER_INVALID, "the header Authorization is not `Bearer` and a key");
+            || Problem::new(codes::API_KEY_MISSING, "the header Authorization is not `Bearer` and a key");
         let (scheme, secret) =
             header.to_str().ok().and_then(|it| it.split_once(' ')).ok_or_else(not_bearer)?;
         if !scheme.eq_ignore_ascii_case("bearer") {
@@ -224,7 +224,10 @@ pub(crate) async fn checked(
         .await
         .and_then(|caller| caller.with(needed));
     let caller = caller.map_err(|problem| match shared.access.oauth() {
-        Some(oauth) => oauth.challenge(problem, path, headers.contains_key(AUTHORIZATION), needed),
+        Some(oauth) => {
+            let has_token = headers.contains_key(AUTHORIZATION) && !problem.is(codes::API_KEY_MISSING);
+            oauth.challenge(problem, path, has_token, needed)
+        }
         None => problem,
     })?;
     let htm = read_your_writes::seeing(caller.htm, headers)?;

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 use crate::bodies::Bodies;
+use crate::hosts::Hosts;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::parameters::Parameters;
@@ -31,8 +32,7 @@ pub(crate) struct Common {
     /// The memory for the bodies of these.
     pub(crate) bodies: Bodies,
     pub(crate) metrics: Metrics,
-    /// The hosts that requests may name; none: any.
-    pub(crate) hosts: Option<Vec<String>>,
+    pub(crate) hosts: Hosts,
     /// Whether browsers reach this server by TLS.
     pub(crate) is_tls: bool,
     /// Signals that a backfill was started.

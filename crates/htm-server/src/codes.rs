@@ -34,7 +34,7 @@ htm_core::error_codes! {
         => "see the parameters at /openapi.json";
     PATH_INVALID "path_invalid" User "A part of the path is invalid."
         => "see the path at /openapi.json; an id is a whole number";
-    HEADER_INVALID "header_invalid" User "A header has a value that the server cannot read."
+    HEADER_INVALID "header_invalid" User "A header is missing, is there more than once, or has a value that the server cannot read."
         => "see the headers at /openapi.json";
     URI_TOO_LONG "uri_too_long" User "The URI of a request has more bytes than the server reads."
         => "send long values in a body: the paths that search take POST";

@@ -12,6 +12,7 @@ mod document;
 mod extract;
 mod filter;
 mod hints;
+mod hosts;
 mod idempotency;
 mod impatient;
 mod limits;

@@ -4,9 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{HOST, ORIGIN};
-use axum::http::uri::Authority;
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, IF_MATCH, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
@@ -15,14 +14,20 @@ use tokio::time::timeout;
 use tracing::Instrument;
 use ulid::Ulid;
 
-use crate::app::{Common, Shared};
+use crate::app::Shared;
 use crate::codes;
+use crate::idempotency::IDEMPOTENCY_KEY;
 use crate::limits::{MAX_HEADERS, MAX_HEADERS_BYTES, MAX_URI_BYTES};
 use crate::problem::{Problem, Result};
+use crate::read_your_writes::WAL_POSITION;
 use crate::trace::{TRACEPARENT, Trace, answered, follow};
 
 /// The header with a request's id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The headers that a request has once at most.
+const ONCE: [HeaderName; 7] =
+    [HOST, ORIGIN, AUTHORIZATION, CONTENT_TYPE, IF_MATCH, IDEMPOTENCY_KEY, WAL_POSITION];
 
 /// The most bytes of a client's id of a request.
 const MAX_ID_BYTES: usize = 128;
@@ -39,7 +44,8 @@ pub(crate) async fn observed(State(shared): State<Shared>, request: Request, nex
     let exported = follow(&span, trace.as_ref(), &method, &route);
     let in_hand = InHand::new(&shared.metrics.in_flight);
     let work = async {
-        match small_head(&request).and_then(|()| of_this_host(&shared, &request)) {
+        let head = small_head(&request).and_then(|()| each_once(request.headers()));
+        match head.and_then(|()| shared.hosts.check(&request)) {
             Ok(()) => next.run(request).await,
             Err(problem) => problem.into_response(),
         }
@@ -104,36 +110,13 @@ fn id(request: &Request) -> HeaderValue {
         .unwrap_or_else(|| HeaderValue::from_str(&Ulid::new().to_string()).expect("a ULID is visible"))
 }
 
-/// Refuses a request that names another host, or comes from a page of another: a page on the web could otherwise use
-/// the server of its reader, after a change of its name's address (DNS rebinding).
-fn of_this_host(shared: &Common, request: &Request) -> Result<()> {
-    let forbidden = |what: &str, value: &HeaderValue| {
-        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-        Problem::new(codes::HOST_FORBIDDEN, format!("the server does not serve the {what} `{value}`"))
-    };
-    let named = request.headers().get(HOST);
-    let served = |authority: &str| {
-        let Ok(given) = authority.parse::<Authority>() else { return false };
-        match &shared.hosts {
-            Some(hosts) => hosts.iter().any(|host| host.eq_ignore_ascii_case(given.host())),
-            // Any host is served, and a page of the same host may call it.
-            None => {
-                named.and_then(|it| it.to_str().ok()).is_some_and(|it| it.eq_ignore_ascii_case(authority))
-            }
-        }
-    };
-    if let Some(host) = named
-        && !host.to_str().is_ok_and(served)
-    {
-        return Err(forbidden("host", host));
-    }
-    if let Some(origin) = request.headers().get(ORIGIN) {
-        let uri = origin.to_str().ok().and_then(|text| text.parse::<Uri>().ok());
-        if !uri.and_then(|uri| uri.authority().map(|it| served(it.as_str()))).unwrap_or_default() {
-            return Err(forbidden("origin", origin));
-        }
-    }
-    Ok(())
+/// Refuses a request with two of a header that it has once. Another program on the way may have read the other one.
+fn each_once(headers: &HeaderMap) -> Result<()> {
+    let is_there_twice = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
+    ONCE.iter().find(is_there_twice).map_or(Ok(()), |name| {
+        let problem = format!("the request has the header `{name}` more than once");
+        Err(Problem::new(codes::HEADER_INVALID, problem))
+    })
 }
 
 /// Refuses a request whose head is too large.

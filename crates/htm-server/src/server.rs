@@ -20,6 +20,7 @@ use crate::app::Common;
 use crate::backfills;
 use crate::bodies::Bodies;
 use crate::codes;
+use crate::hosts::Hosts;
 use crate::impatient::Impatient;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -118,7 +119,7 @@ impl Server {
             permits: Arc::new(Semaphore::new(self.limits.requests)),
             bodies: Bodies::new(),
             metrics: Metrics::new(),
-            hosts: hosts(&self.listening),
+            hosts: Hosts::of(&self.listening),
             is_tls: self.listening.tls.is_some(),
             backfills,
             stop: stop.clone(),
@@ -176,23 +177,6 @@ impl Server {
         // The chunk in hand ends, or its transaction is undone.
         timeout(self.limits.grace, going_on).await.ok();
     }
-}
-
-/// The hosts that requests may name; none: any. Beyond this machine every request has a key, which a page on the web does
-/// not know.
-fn hosts(listening: &Listening) -> Option<Vec<String>> {
-    if listening.hosts.is_empty() && !listening.address.ip().is_loopback() {
-        return None;
-    }
-    let ip = match listening.address {
-        SocketAddr::V4(it) => it.ip().to_string(),
-        SocketAddr::V6(it) => format!("[{}]", it.ip()),
-    };
-    let mut hosts = vec!["localhost".into(), "127.0.0.1".into(), "[::1]".into(), ip];
-    hosts.extend(listening.hosts.iter().cloned());
-    // Clients get their tokens for this name.
-    hosts.extend(listening.oauth.as_ref().and_then(OAuth::host).map(Into::into));
-    Some(hosts)
 }
 
 /// Loads what the first requests would wait for: the local model, and the tokens' vocabulary, which takes half as much

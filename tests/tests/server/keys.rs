@@ -34,7 +34,11 @@ async fn the_first_key_closes_the_server() {
     let with = async |value: &str| {
         served.send(served.request(Method::GET, "/v1/stats").header("authorization", value)).await
     };
-    assert_eq!(with("Basic YTpi").await.problem(), (400, "header_invalid"));
+    for other in ["Basic YTpi", "Bearer"] {
+        let refused = with(other).await;
+        assert_eq!(refused.problem(), (401, "api_key_missing"), "{other}");
+        assert_eq!(refused.header("www-authenticate"), "Bearer", "{other}");
+    }
     assert_eq!(with("Bearer htm_x").await.problem(), (401, "api_key_invalid"));
     let mut wrong = secret.clone();
     let last = wrong.pop().unwrap();

@@ -209,9 +209,57 @@ async fn other_hosts_and_pages_are_refused() {
     assert_eq!(with("origin", "null").await.problem(), (403, "host_forbidden"));
     with("host", "localhost:9").await.is(200);
     with("host", "[::1]:9").await.is(200);
-    let own = with("origin", "http://localhost:3000").await;
+    let own = served.send(served.request(Method::GET, "/v1/robots").header("origin", &served.base)).await;
     assert_eq!(own.header("access-control-allow-origin"), "", "no other page reads an answer");
     own.is(200);
+}
+
+/// A page may send a plain text without asking first.
+#[tokio::test]
+async fn a_page_of_another_port_changes_nothing() {
+    let served = Served::new().await;
+    let memory = json!({"content": "one"});
+    let secure = served.base.replace("http:", "https:");
+    for origin in ["http://localhost:3000", "http://127.0.0.1:9999", "http://127.0.0.1", secure.as_str()] {
+        for path in [
+            "/v1/sweep",
+            "/v1/jobs/repair",
+            "/v1/queues/htm.tag/resume",
+            "/v1/backfills/1/cancel",
+            "/v1/memories/1/refresh",
+        ] {
+            let request = served.request(Method::POST, path).header("content-type", "text/plain");
+            let refused = served.send(request.header("origin", origin)).await;
+            assert_eq!(refused.problem(), (403, "host_forbidden"), "{origin} {path}");
+        }
+        let request = served.request(Method::POST, "/v1/memories").header("origin", origin).json(&memory);
+        assert_eq!(served.send(request).await.problem(), (403, "host_forbidden"), "{origin}");
+    }
+    let request = served.request(Method::POST, "/v1/memories").header("origin", &served.base);
+    served.send(request.json(&memory)).await.is(201);
+}
+
+#[tokio::test]
+async fn a_request_says_once_whom_it_asks_and_who_asks() {
+    let served = Served::new().await;
+    let host = served.base.strip_prefix("http://").unwrap();
+    let get = format!("GET /v1/robots HTTP/1.1\r\nhost: {host}\r\n");
+    for (head, status, code) in [
+        (format!("GET http://evil.com/v1/robots HTTP/1.1\r\nhost: {host}\r\n"), "403", "host_forbidden"),
+        (format!("{get}host: evil.com\r\n"), "400", "header_invalid"),
+        (format!("{get}origin: http://{host}\r\norigin: http://evil.com\r\n"), "400", "header_invalid"),
+        (format!("{get}authorization: Bearer a\r\nauthorization: Bearer b\r\n"), "400", "header_invalid"),
+        (format!("{get}idempotency-key: a\r\nidempotency-key: b\r\n"), "400", "header_invalid"),
+        ("GET /v1/robots HTTP/1.1\r\n".into(), "400", "header_invalid"),
+        (format!("GET /v1/robots HTTP/1.0\r\norigin: http://{host}\r\n"), "400", "header_invalid"),
+        (format!("GET http://{host}/v1/robots HTTP/1.1\r\nhost: {host}\r\n"), "200", "robots"),
+        ("GET /v1/robots HTTP/1.0\r\n".into(), "200", "robots"),
+        (get.clone(), "200", "robots"),
+    ] {
+        let answer = raw(&served, format!("{head}connection: close\r\n\r\n").as_bytes()).await;
+        assert_eq!(answer.split(' ').nth(1), Some(status), "{head}: {answer}");
+        assert!(answer.contains(code), "{head}: {answer}");
+    }
 }
 
 #[tokio::test]
