@@ -9,6 +9,7 @@ mod bodies;
 pub mod codes;
 mod console;
 mod document;
+mod drain;
 mod extract;
 mod filter;
 mod hints;

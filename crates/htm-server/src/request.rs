@@ -16,6 +16,7 @@ use ulid::Ulid;
 
 use crate::app::Shared;
 use crate::codes;
+use crate::drain::drained;
 use crate::idempotency::IDEMPOTENCY_KEY;
 use crate::limits::{MAX_HEADERS, MAX_HEADERS_BYTES, MAX_URI_BYTES};
 use crate::problem::{Problem, Result};
@@ -43,6 +44,7 @@ pub(crate) async fn observed(State(shared): State<Shared>, request: Request, nex
     let span = tracing::info_span!("request", id = %id.to_str().unwrap_or("?"), trace_id, method, route);
     let exported = follow(&span, trace.as_ref(), &method, &route);
     let in_hand = InHand::new(&shared.metrics.in_flight);
+    let request = drained(request, shared.limits.request_time);
     let work = async {
         let head = small_head(&request).and_then(|()| each_once(request.headers()));
         match head.and_then(|()| shared.hosts.check(&request)) {

@@ -263,6 +263,21 @@ async fn a_request_says_once_whom_it_asks_and_who_asks() {
 }
 
 #[tokio::test]
+async fn a_client_that_sends_all_before_it_reads_sees_its_refusal() {
+    let served = Served::new().await;
+    let body = vec![b' '; 17 << 20];
+    for (path, status) in [("/v1/memories", "413"), ("/v1/nothing", "404")] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\nconnection: close\r\n\r\n",
+            body.len()
+        );
+        let answer = raw(&served, &[head.as_bytes(), &body].concat()).await;
+        assert_eq!(answer.split(' ').nth(1), Some(status), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn too_many_requests_are_told_to_come_again() {
     let served = Served::with(Limits { requests: 1, ..Limits::default() }).await;
     let mut blocker = served.db.pool.begin().await.unwrap();
