@@ -69,7 +69,7 @@ impl Principal {
 pub(crate) fn enough(role: Role, needed: Role, what: &str) -> Result<()> {
     match role < needed {
         true => {
-            let problem = format!("the key has the role {role}, and {what} needs {needed}");
+            let problem = format!("the key or the token has the role {role}, and {what} needs {needed}");
             Err(Problem::new(codes::ROLE_INSUFFICIENT, problem))
         }
         false => Ok(()),

@@ -18,7 +18,7 @@ htm_core::error_codes! {
         => "send the request again in a moment; the server's log has the cause";
     OAUTH_UNUSABLE "oauth_unusable" Permanent "The settings of OAuth cannot be used."
         => "correct the section [oauth] of the configuration: https URLs, and a `resource` without a path";
-    ROLE_INSUFFICIENT "role_insufficient" User "The role of the key does not allow the request."
+    ROLE_INSUFFICIENT "role_insufficient" User "The role of the key or the token does not allow the request."
         => "use a key with a higher role, or a token with its scope";
     TOO_MANY_REQUESTS "too_many_requests" Transient "The key has made all requests that it may make in a minute, or its namespace has."
         => "wait until Retry-After has passed, or raise the limit of the key or the quota of the namespace";

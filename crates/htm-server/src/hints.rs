@@ -33,7 +33,10 @@ fn of_code(error: &Error) -> Option<String> {
             "give the recall_id of a recall; they are kept where learning is on: GET /v1/learning".into()
         }
         "ranking_unknown" | "ranking_unusable" => "list them: GET /v1/rankings".into(),
-        "not_confirmed" => "preview it with `dry_run`, then confirm it with `confirm`".into(),
+        "not_confirmed" => {
+            "confirm it with `confirm`; where the path has `dry_run`, preview it with that first".into()
+        }
+        "limit_out_of_range" => "give a number of the range that the error names".into(),
         "not_forgotten" => format!("nothing is left to do: GET /v1/memories/{}", value("node")),
         "stage_dead" => format!("see why: GET /v1/memories/{}/status", value("node")),
         "wait_timeout" => "see whether a worker runs: GET /v1/workers".into(),
@@ -98,8 +101,10 @@ fn of_code(error: &Error) -> Option<String> {
         "signed_out" => "sign in again with the key".into(),
         "api_key_unknown" => "list them: GET /v1/keys".into(),
         "robot_forbidden" => "name no robot, or that of your key".into(),
-        "quota_exceeded" => "forget memories, or ask the operator for a larger quota: PUT /v1/quotas".into(),
-        "namespace_forbidden" => "name a namespace that you may see".into(),
+        "quota_exceeded" => "forget memories, or ask the operator for a larger quota: PATCH /v1/quotas".into(),
+        "namespace_forbidden" => {
+            "name a namespace that you may see; what is about all namespaces needs a key for all".into()
+        }
         // Callers of the server cannot mend these.
         "database_unreachable" | "database_exhausted" => "send the request again in a moment".into(),
         "database_denied" | "database_locks" | "database_error" | "corrupt" => {

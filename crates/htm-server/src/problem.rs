@@ -86,9 +86,16 @@ impl Problem {
         *self.details
     }
 
-    /// Sets a hint that is more specific than that of the code.
+    /// Sets another next step than that of its code.
     pub(crate) fn with_hint(mut self, hint: &str) -> Self {
-        self.details.hint = hint.into();
+        self.details.hint = hint.to_owned();
+        self
+    }
+
+    /// Says which entry of a list of the body it is about.
+    pub(crate) fn of_entry(mut self, list: &str, place: usize) -> Self {
+        self.details.detail = format!("`{list}[{place}]`: {}", self.details.detail);
+        self.details.values.insert("place", place.to_string());
         self
     }
 

@@ -113,7 +113,10 @@ async fn a_role_does_what_it_may_and_no_more() {
     let ids: Vec<&str> =
         keys["keys"].as_array().unwrap().iter().map(|key| key["id"].as_str().unwrap()).collect();
     assert_eq!((ids.len(), ids[0]), (2, own["id"].as_str().unwrap()), "{keys}");
-    assert_eq!(served.get("/v1/workers").await.problem(), (403, "namespace_forbidden"));
+    let workers = served.get("/v1/workers").await;
+    assert_eq!(workers.problem(), (403, "namespace_forbidden"));
+    let said = workers.body["detail"].as_str().unwrap();
+    assert!(said.starts_with("this is about all namespaces") && said.ends_with("default"), "{said}");
     assert_eq!(served.get("/metrics").await.problem(), (403, "role_insufficient"));
 }
 

@@ -94,7 +94,9 @@ async fn a_lost_update_is_a_failed_precondition() {
         let request = served.request(Method::POST, &format!("{path}/restore")).header("if-match", etag);
         served.send(request.json(&json!({})))
     };
-    assert_eq!(restore("\"2\"").await.problem(), (412, "revision_conflict"));
+    let lost = restore("\"2\"").await;
+    assert_eq!(lost.problem(), (412, "revision_conflict"));
+    assert!(!lost.body["hint"].as_str().unwrap().contains("GET"), "it cannot be read: {}", lost.text);
     assert_eq!(served.get(&path).await.problem(), (404, "node_not_found"));
     restore("\"3\"").await.is(200);
     assert_eq!(restore("\"3\"").await.problem(), (409, "not_forgotten"));

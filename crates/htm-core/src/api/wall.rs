@@ -125,7 +125,10 @@ impl Htm {
 
     /// Refuses calls about all namespaces on a restricted handle.
     pub(crate) fn admit_all(&self) -> Result<()> {
-        self.namespaces().map_or(Ok(()), |_| Err(self.forbidden("all")))
+        let Some(seen) = self.namespaces() else { return Ok(()) };
+        let message =
+            format!("this is about all namespaces, and the handle sees only these: {}", seen.join(", "));
+        Err(Error::new(codes::NAMESPACE_FORBIDDEN, message))
     }
 
     /// Fails if a node, forgotten ones included, is in a namespace that the handle does not see. Runs a statement only

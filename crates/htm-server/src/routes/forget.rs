@@ -1,14 +1,15 @@
 //! Forgetting and restoring, one memory or those that match a text.
 
 use axum::Json;
+use htm_core::error::codes::REVISION_CONFLICT;
 use htm_core::{Confirmation, Erase, Erasure, ForgetPlan, Forgotten, ForgottenNode, NodeId, Restored, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::access::enough;
 use crate::app::{App, Shared};
-use crate::codes;
 use crate::extract::{Asked, Body, IfMatch, Named, next};
 use crate::idempotency::{Once, answer_of};
 use crate::problem::{Problem, Result, of_request};
@@ -83,17 +84,13 @@ async fn forget(
 
 fn conflict(id: NodeId, current: i32, revision: i32) -> Problem {
     let problem = format!("memory {id} has revision {current}, not {revision}");
-    let error =
-        htm_core::Error::new(htm_core::error::codes::REVISION_CONFLICT, problem).with_value("node", id);
+    let error = htm_core::Error::new(REVISION_CONFLICT, problem).with_value("node", id);
     Problem::from(error).of_precondition()
 }
 
 /// Erases a memory, if it has the given revision.
 async fn erase(app: &App, id: NodeId, revision: Option<i32>, confirm: bool) -> Result<Erasure> {
-    if app.role < Role::Admin {
-        let problem = format!("the key has the role {}, and `erase` needs {}", app.role, Role::Admin);
-        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
-    }
+    enough(app.role, Role::Admin, "`erase`")?;
     let what = Erase::Memories(vec![id]);
     let plan = match revision {
         None => None,
@@ -213,5 +210,9 @@ async fn restore(
 ) -> Result<Json<Restored>> {
     let caller = caller(&app, body.namespace, body.robot, body.any_robot);
     let restored = app.htm.restore_once(id, revision, &caller, once.keeps(answer_of)).await;
-    Ok(Json(of_request(restored, revision)?))
+    of_request(restored, revision).map(Json).map_err(|problem| match problem.is(REVISION_CONFLICT) {
+        // A forgotten memory is read by no path.
+        true => problem.with_hint("send the revision that it has as If-Match, or send none"),
+        false => problem,
+    })
 }

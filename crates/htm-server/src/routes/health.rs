@@ -54,7 +54,7 @@ fn replicas(htm: &Htm) -> String {
 
 async fn metrics(app: App) -> Result<impl IntoResponse> {
     if app.htm.namespaces().is_some() {
-        let problem = "the metrics are of all namespaces, and the key is not";
+        let problem = "the metrics are of all namespaces, and the key or the token is not";
         return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
     }
     Ok(([(CONTENT_TYPE, OPENMETRICS)], app.shared.metrics.render(app.htm.replicas())))
