@@ -232,7 +232,7 @@ pub(crate) async fn checked(
     })?;
     let htm = read_your_writes::seeing(caller.htm, headers)?;
     request.extensions_mut().insert(Principal { htm, ..caller });
-    shared.parameters.check(&request)?;
+    let request = shared.parameters.check(request).await?;
     Ok(next.run(request).await)
 }
 

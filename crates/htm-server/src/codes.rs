@@ -22,7 +22,7 @@ htm_core::error_codes! {
         => "use a key with a higher role, or a token with its scope";
     TOO_MANY_REQUESTS "too_many_requests" Transient "The key has made all requests that it may make in a minute, or its namespace has."
         => "wait until Retry-After has passed, or raise the limit of the key or the quota of the namespace";
-    BODY_INVALID "body_invalid" User "The body of a request is not the JSON that the path expects."
+    BODY_INVALID "body_invalid" User "The body of a request is not the JSON that the path expects, or the path takes no body."
         => "see its schema at /openapi.json";
     BODY_TOO_LARGE "body_too_large" User "The body of a request has more bytes, or takes more memory, than the server reads."
         => "send less at once";

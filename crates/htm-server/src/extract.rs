@@ -1,20 +1,23 @@
 //! The parts of a request: its path, its query and its body, each with an error that says what is wrong.
 
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use std::str::FromStr;
+
+use axum::extract::path::ErrorKind;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use bytes::Bytes;
 use futures::StreamExt;
-use htm_core::error::codes::LIMIT_OUT_OF_RANGE;
+use htm_core::error::codes::{CURSOR_INVALID, LIMIT_OUT_OF_RANGE};
 use serde::de::DeserializeOwned;
 
 use crate::bodies::Reserved;
 use crate::codes;
 use crate::limits::MAX_BODY_BYTES;
 use crate::problem::{Problem, Result};
-use crate::weight;
+use crate::{json, query, weight};
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -27,8 +30,10 @@ impl<S: Sync, T: DeserializeOwned + 'static> FromRequest<S> for Body<T> {
         let (parts, body) = request.into_parts();
         let bytes = bytes(&parts, body).await?;
         weigh(&parts, &bytes)?;
-        let read = || serde_json::from_slice(&bytes).map_err(|error| unreadable(&error, bytes.is_empty()));
-        read().map(Self)
+        if bytes.is_empty() {
+            return Err(Problem::new(codes::BODY_INVALID, "the body is empty"));
+        }
+        json::read(&bytes).map(Self).map_err(|problem| Problem::new(codes::BODY_INVALID, problem))
     }
 }
 
@@ -53,9 +58,8 @@ pub(crate) struct Asked<T>(pub(crate) T);
 impl<S: Sync + Send, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let refused = |error: QueryRejection| Problem::new(codes::QUERY_INVALID, error.body_text());
-        Query::from_request_parts(parts, state).await.map(|Query(asked)| Self(asked)).map_err(refused)
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        query::read(parts.uri.query().unwrap_or_default()).map(Self)
     }
 }
 
@@ -65,6 +69,12 @@ pub(crate) fn limit(asked: Option<u32>, default: u32, most: u32) -> Result<u32> 
         limit if (1..=most).contains(&limit) => Ok(limit),
         limit => Err(Problem::new(LIMIT_OUT_OF_RANGE, format!("limit {limit} is outside 1 to {most}"))),
     }
+}
+
+/// The place after which a page begins: `next` of the page before it.
+pub(crate) fn cursor<T: FromStr>(text: Option<&str>) -> Result<Option<T>> {
+    let invalid = |text: &str| Problem::new(CURSOR_INVALID, format!("`{text}` is not a cursor"));
+    text.map(|text| text.parse().map_err(|_| invalid(text))).transpose()
 }
 
 /// The cursor of the page after a full one: the place of its last entry.
@@ -79,8 +89,22 @@ impl<S: Sync + Send, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let refused = |error: PathRejection| Problem::new(codes::PATH_INVALID, error.body_text());
+        let refused = |error| Problem::new(codes::PATH_INVALID, of_path(&error));
         Path::from_request_parts(parts, state).await.map(|Path(named)| Self(named)).map_err(refused)
+    }
+}
+
+/// The error of a part of the path. Those that are no text are whole numbers.
+fn of_path(error: &PathRejection) -> String {
+    let PathRejection::FailedToDeserializePathParams(failed) = error else { return error.body_text() };
+    match failed.kind() {
+        ErrorKind::ParseError { value, .. }
+        | ErrorKind::ParseErrorAtIndex { value, .. }
+        | ErrorKind::ParseErrorAtKey { value, .. } => {
+            format!("`{value}` in the path is not a whole number, or is too large")
+        }
+        ErrorKind::InvalidUtf8InPathParam { key } => format!("`{key}` in the path is not UTF-8"),
+        _ => error.body_text(),
     }
 }
 

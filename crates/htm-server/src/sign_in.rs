@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Sender;
 use crate::app::{Common, Shared};
-use crate::codes;
 use crate::problem::{Problem, Result};
+use crate::{codes, json};
 
 const COOKIE_NAME: &str = "htm_sign_in";
 
@@ -64,8 +64,8 @@ async fn who(State(shared): State<Shared>, headers: HeaderMap) -> Result<Respons
 
 async fn sign_in(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Result<Response> {
     same_origin(&Method::POST, &headers)?;
-    let Presented { key } = serde_json::from_slice(&body)
-        .map_err(|error| Problem::new(codes::BODY_INVALID, format!("the body is no key: {error}")))?;
+    let Presented { key } =
+        json::read(&body).map_err(|problem| Problem::new(codes::BODY_INVALID, problem))?;
     let key = shared.htm.authenticate(&key).await?;
     let sign_in = shared.htm.sign_in(key).await?;
     let cookie = cookie(&shared, sign_in.token.as_ref().map_or("", KeyText::expose), sign_in.ends_at);

@@ -263,6 +263,74 @@ async fn a_request_says_once_whom_it_asks_and_who_asks() {
 }
 
 #[tokio::test]
+async fn a_body_that_nobody_reads_is_refused() {
+    let served = Served::new().await;
+    let node = served.remember("one").await;
+    let ask = async |method: Method, path: &str, body: &'static str| {
+        let request = served.request(method, path).header("content-type", "application/json");
+        served.send(request.body(body)).await
+    };
+    for (method, path) in [
+        (Method::POST, "/v1/sweep"),
+        (Method::POST, "/v1/jobs/repair"),
+        (Method::DELETE, &*format!("/v1/memories/{node}?confirm=true")),
+        (Method::GET, "/v1/robots"),
+    ] {
+        let refused = ask(method, path, "{\"dry_run\": true}").await;
+        assert_eq!(refused.problem(), (400, "body_invalid"), "{path}");
+    }
+    for body in ["", "{}", " { }\n"] {
+        ask(Method::POST, "/v1/sweep", body).await.is(200);
+    }
+    // A list is no object without fields, which would select everything.
+    for (path, body) in [
+        ("/v1/jobs/retry", "[]"),
+        ("/v1/jobs/retry", "[[]]"),
+        ("/v1/recall", "{\"query\": \"one\", \"filter\": []}"),
+        ("/v1/conversations", "{\"messages\": [[\"user\", null, \"x\", null]]}"),
+    ] {
+        assert_eq!(ask(Method::POST, path, body).await.problem(), (400, "body_invalid"), "{path} {body}");
+    }
+    assert_eq!(served.db.count("select count(*) from htm.nodes where deleted_at is null").await, 1);
+}
+
+#[tokio::test]
+async fn a_refusal_names_the_value_and_what_is_expected() {
+    let served = Served::new().await;
+    let detail = |reply: super::Reply| reply.body["detail"].as_str().unwrap().to_owned();
+    for (path, said) in [
+        ("/v1/stats?top=abc", "`top` is not a whole number, 0 or more: `abc`"),
+        ("/v1/stats?all=yes", "`all` is neither true nor false: `yes`"),
+        ("/v1/stats?namespace=%ff", "`%ff` in the query is not UTF-8"),
+        ("/v1/recall?q=a&strategy=luck", "`strategy` is not one of"),
+        ("/v1/memories/abc", "`abc` in the path is not a whole number, or is too large"),
+        ("/v1/memories/by-key/%ff", "`key` in the path is not UTF-8"),
+    ] {
+        let refused = served.get(path).await;
+        assert_eq!(refused.problem().0, 400, "{path}");
+        let detail = detail(refused);
+        assert!(detail.starts_with(said), "{path}: {detail}");
+    }
+    for (body, said) in [
+        (json!({"content": "x", "created_at": "2026-01-01T00:00:00"}), "such as 2026-01-01T00:00:00Z"),
+        (json!({"content": "x", "tags": [1]}), "`tags[0]` of the body"),
+        (json!(["x"]), "invalid type: list, expected an object"),
+    ] {
+        let refused = served.post("/v1/memories", body.clone()).await;
+        assert_eq!(refused.problem(), (400, "body_invalid"), "{body}");
+        let detail = detail(refused);
+        assert!(detail.contains(said) && !detail.contains("struct"), "{body}: {detail}");
+    }
+    for path in ["/v1/queues/history?minutes=1441", "/v1/jobs?limit=0"] {
+        let refused = served.get(path).await;
+        assert_eq!(refused.problem(), (422, "limit_out_of_range"), "{path}");
+        assert!(!refused.body["hint"].as_str().unwrap().contains("10000"), "{}", refused.text);
+    }
+    // Nothing has been made of a name that is none.
+    assert_eq!(served.get("/v1/namespaces").await.is(200)["namespaces"], json!([]));
+}
+
+#[tokio::test]
 async fn a_client_that_sends_all_before_it_reads_sees_its_refusal() {
     let served = Served::new().await;
     let body = vec![b' '; 17 << 20];

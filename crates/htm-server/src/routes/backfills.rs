@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::app::{App, Shared};
 use crate::codes;
-use crate::extract::{Asked, Body, Named, limit, next};
+use crate::extract::{Asked, Body, Named, cursor, limit, next};
 use crate::problem::{Problem, Result};
 
 pub(crate) fn router() -> OpenApiRouter<Shared> {
@@ -87,7 +87,8 @@ async fn start(app: App, Body(body): Body<NewBackfill>) -> Result<Response> {
 #[into_params(parameter_in = Query)]
 struct ListQuery {
     /// `next` of the previous page.
-    cursor: Option<i64>,
+    #[param(value_type = Option<i64>)]
+    cursor: Option<String>,
     /// The most runs, 1 to 10,000. Default: 100.
     limit: Option<u32>,
 }
@@ -106,7 +107,7 @@ struct Backfills {
     responses((status = 200, body = Backfills)))]
 async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Backfills>> {
     let limit = limit(asked.limit, 100, 10_000)?;
-    let backfills = app.htm.backfills(asked.cursor, limit).await?;
+    let backfills = app.htm.backfills(cursor(asked.cursor.as_deref())?, limit).await?;
     let next = next(&backfills, limit as usize, |run| run.id);
     Ok(Json(Backfills { backfills, next }))
 }

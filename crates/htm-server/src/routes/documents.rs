@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use crate::app::{App, Shared};
 use crate::codes;
-use crate::extract::{Asked, Body, next};
+use crate::extract::{Asked, Body, cursor, next};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::caller;
 
@@ -183,7 +183,8 @@ struct PassagesQuery {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
     /// `next` of the previous page.
-    cursor: Option<i32>,
+    #[param(value_type = Option<i32>)]
+    cursor: Option<String>,
     /// The most passages, 1 to 10,000. Default: 100.
     limit: Option<usize>,
 }
@@ -202,8 +203,9 @@ struct PassagePage {
     responses((status = 200, body = PassagePage)))]
 async fn passages(app: App, Asked(asked): Asked<PassagesQuery>) -> Result<Json<PassagePage>> {
     let (namespace, limit) = (asked.namespace.as_deref(), asked.limit.unwrap_or(100));
+    let after = cursor(asked.cursor.as_deref())?;
     let document = app.htm.document(namespace, &asked.path).await?;
-    let passages = app.htm.passages(namespace, &asked.path, asked.cursor, limit).await?;
+    let passages = app.htm.passages(namespace, &asked.path, after, limit).await?;
     let next = next(&passages, limit, |passage| passage.seq.unwrap_or_default());
     Ok(Json(PassagePage { document, passages, next }))
 }

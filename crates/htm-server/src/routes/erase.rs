@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::app::{App, Shared};
 use crate::codes;
-use crate::extract::{Asked, Body, Named, next};
+use crate::extract::{Asked, Body, Named, cursor, next};
 use crate::problem::{Problem, Result};
 use crate::routes::forget::confirmation;
 
@@ -168,7 +168,8 @@ async fn apart<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static
 #[into_params(parameter_in = Query)]
 struct ListQuery {
     /// `next` of the previous page.
-    cursor: Option<i64>,
+    #[param(value_type = Option<i64>)]
+    cursor: Option<String>,
     /// The most receipts, 1 to 10,000. Default: 100.
     limit: Option<usize>,
 }
@@ -187,7 +188,7 @@ struct Erasures {
     responses((status = 200, body = Erasures)))]
 async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<Erasures>> {
     let limit = asked.limit.unwrap_or(100);
-    let erasures = app.htm.erasures(asked.cursor, limit).await?;
+    let erasures = app.htm.erasures(cursor(asked.cursor.as_deref())?, limit).await?;
     let next = next(&erasures, limit, |it| it.id);
     Ok(Json(Erasures { erasures, next }))
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::app::{App, Shared};
 use crate::codes;
-use crate::extract::{Asked, Body, Named, limit, next};
+use crate::extract::{Asked, Body, Named, cursor, limit, next};
 use crate::problem::{Problem, Result};
 use crate::routes::memories::InNamespace;
 use crate::routes::namespaces::scope;
@@ -38,7 +38,8 @@ struct ListQuery {
     #[serde(default)]
     all: bool,
     /// `next` of the previous page.
-    cursor: Option<Uuid>,
+    #[param(value_type = Option<Uuid>)]
+    cursor: Option<String>,
     /// The most robots, 1 to 10,000. Default: 100.
     limit: Option<u32>,
 }
@@ -56,11 +57,12 @@ struct RobotPage {
     responses((status = 200, body = RobotPage)))]
 async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<RobotPage>> {
     let limit = limit(asked.limit, 100, 10_000)? as usize;
+    let after: Option<Uuid> = cursor(asked.cursor.as_deref())?;
     // The memories of all robots are counted at once, for every page.
     let mut robots = app.htm.robots(&scope(asked.namespace, asked.all)).await?;
-    if let Some(cursor) = asked.cursor {
-        let last = robots.iter().position(|it| it.robot.uuid == cursor);
-        let gone = || Problem::new(CURSOR_INVALID, format!("no robot of the list has the uuid `{cursor}`"));
+    if let Some(after) = after {
+        let last = robots.iter().position(|it| it.robot.uuid == after);
+        let gone = || Problem::new(CURSOR_INVALID, format!("no robot of the list has the uuid `{after}`"));
         robots.drain(..=last.ok_or_else(gone)?);
     }
     robots.truncate(limit);

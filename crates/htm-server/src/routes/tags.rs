@@ -12,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::{App, Shared};
-use crate::extract::{Asked, Named, limit, next};
+use crate::extract::{Asked, Named, cursor, limit, next};
 use crate::problem::Result;
 use crate::routes::memories::InNamespace;
 
@@ -90,7 +90,7 @@ struct NodesQuery {
     namespace: Option<String>,
     /// `next` of the previous page.
     #[param(value_type = Option<i64>)]
-    cursor: Option<NodeId>,
+    cursor: Option<String>,
     /// The most memories. Default: 100, at most 1,000.
     limit: Option<u32>,
 }
@@ -113,7 +113,7 @@ async fn memories(
 ) -> Result<Json<TaggedNodes>> {
     let limit = limit(asked.limit, 100, 1_000)?;
     let ontology = app.htm.ontology(asked.namespace.as_deref())?;
-    let nodes = ontology.nodes(&tag, asked.cursor, limit).await?;
+    let nodes = ontology.nodes(&tag, cursor(asked.cursor.as_deref())?, limit).await?;
     let next = next(&nodes, limit as usize, |it| it.node);
     Ok(Json(TaggedNodes { nodes, next }))
 }
@@ -231,7 +231,8 @@ struct LogQuery {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
     /// `next` of the previous page.
-    cursor: Option<i64>,
+    #[param(value_type = Option<i64>)]
+    cursor: Option<String>,
     /// The most changes, 1 to 1,000. Default: 20.
     limit: Option<u32>,
 }
@@ -249,7 +250,8 @@ struct Changes {
     responses((status = 200, body = Changes)))]
 async fn log(app: App, Asked(asked): Asked<LogQuery>) -> Result<Json<Changes>> {
     let limit = limit(asked.limit, 20, 1_000)?;
-    let changes = app.htm.ontology(asked.namespace.as_deref())?.log(asked.cursor, limit).await?;
+    let before = cursor(asked.cursor.as_deref())?;
+    let changes = app.htm.ontology(asked.namespace.as_deref())?.log(before, limit).await?;
     let next = next(&changes, limit as usize, |it| it.change);
     Ok(Json(Changes { changes, next }))
 }
