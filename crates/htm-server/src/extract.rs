@@ -121,15 +121,16 @@ impl<S: Sync + Send> FromRequestParts<S> for IfMatch {
         }
         revision(value).map(|revision| Self(Some(revision))).ok_or_else(|| {
             let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            let problem = format!("If-Match `{value}` is not an ETag of this server, such as \"3\"");
+            let problem = format!("If-Match `{value}` is not one ETag of this server, such as \"3\"");
             Problem::new(codes::HEADER_INVALID, problem)
         })
     }
 }
 
-/// The revision of an ETag.
+/// The revision of an ETag. A proxy that compresses an answer makes its ETag a weak one.
 pub(crate) fn revision(etag: &HeaderValue) -> Option<i32> {
-    etag.to_str().ok()?.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
+    let etag = etag.to_str().ok()?;
+    etag.strip_prefix("W/").unwrap_or(etag).strip_prefix('"')?.strip_suffix('"')?.parse().ok()
 }
 
 /// The ETag of a revision.
@@ -201,7 +202,8 @@ mod tests {
     #[test]
     fn an_etag_is_a_revision() {
         assert_eq!(revision(&etag(3)), Some(3));
-        for other in ["3", "W/\"3\"", "\"x\"", "\"3", ""] {
+        assert_eq!(revision(&HeaderValue::from_static("W/\"3\"")), Some(3));
+        for other in ["3", "\"x\"", "\"3", "", "\"3\", \"4\""] {
             assert_eq!(revision(&HeaderValue::from_str(other).unwrap()), None, "{other}");
         }
     }

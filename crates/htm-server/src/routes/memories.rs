@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::http::header::{ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use htm_core::{
@@ -69,35 +69,25 @@ async fn list(app: App, Asked(asked): Asked<PageQuery>) -> Result<Json<Page>> {
     Ok(Json(Page { memories, next }))
 }
 
-fn shown(node: Node, headers: &HeaderMap) -> Response {
-    let tag = etag(node.revision);
-    let is_known = |value: &HeaderValue| {
-        value.as_bytes().split(|it| *it == b',').any(|it| it.trim_ascii() == tag.as_bytes())
-    };
-    if headers.get(IF_NONE_MATCH).is_some_and(is_known) {
-        return (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response();
-    }
-    ([(ETAG, tag)], Json(node)).into_response()
+/// Never 304: the revision of the text does not tell whether tags, metadata or other fields have changed.
+fn shown(node: Node) -> Response {
+    ([(ETAG, etag(node.revision))], Json(node)).into_response()
 }
 
 /// Read a memory.
 ///
-/// The ETag is the revision of its text; other changes do not make a new one.
+/// The ETag is the revision of its text, for `If-Match`. Other changes do not make a new one, so that `If-None-Match` has no
+/// effect.
 ///
 /// With `as_of`, it is as it stood at that time, with the text that it had.
 #[utoipa::path(get, path = "/v1/memories/{id}", tag = "memories", params(("id" = i64, Path), AsOfQuery),
-    responses((status = 200, body = Node), (status = 304)))]
-async fn get(
-    app: App,
-    Named(id): Named<NodeId>,
-    Asked(asked): Asked<AsOfQuery>,
-    headers: HeaderMap,
-) -> Result<Response> {
+    responses((status = 200, body = Node)))]
+async fn get(app: App, Named(id): Named<NodeId>, Asked(asked): Asked<AsOfQuery>) -> Result<Response> {
     let node = match app.as_of(asked.as_of.as_deref())? {
         Some(at) => app.htm.get_as_of(id, at).await?,
         None => app.htm.get(id).await?,
     };
-    Ok(shown(node, &headers))
+    Ok(shown(node))
 }
 
 /// The time of a request.
@@ -120,12 +110,11 @@ pub(crate) struct InNamespace {
 
 /// Read a memory by its key.
 #[utoipa::path(get, path = "/v1/memories/by-key/{key}", tag = "memories",
-    params(("key" = String, Path), InNamespace), responses((status = 200, body = Node), (status = 304)))]
+    params(("key" = String, Path), InNamespace), responses((status = 200, body = Node)))]
 async fn get_by_key(
     app: App,
     Named(key): Named<String>,
     Asked(place): Asked<InNamespace>,
-    headers: HeaderMap,
 ) -> Result<Response> {
     let namespace = app.namespace(place.namespace.as_deref());
     let found = app.htm.get_by_key(Some(namespace), &key).await?;
@@ -135,7 +124,7 @@ async fn get_by_key(
             format!("namespace `{namespace}` has no memory with key `{key}`"),
         ))
     };
-    Ok(shown(found.ok_or_else(missing)?, &headers))
+    Ok(shown(found.ok_or_else(missing)?))
 }
 
 /// Changes of a memory. Fields that are not given stay.
