@@ -265,7 +265,7 @@ async fn all_servers_share_the_requests_of_a_namespace() {
     // The server that is asked to raise it does so at once.
     let admin = htm.create_api_key(&NewApiKey::new(Role::Admin)).await.unwrap().secret;
     let set = async |quota: serde_json::Value| {
-        let request = served.request(Method::PUT, "/v1/quotas").bearer_auth(admin.expose());
+        let request = served.request(Method::PATCH, "/v1/quotas").bearer_auth(admin.expose());
         served.send(request.json(&quota)).await
     };
     for raised in [json!(4_000), json!(null)] {
@@ -277,7 +277,7 @@ async fn all_servers_share_the_requests_of_a_namespace() {
     // A tenant's own admin may not.
     let tenant = NewApiKey { namespaces: vec!["tenant-7/*".into()], ..NewApiKey::new(Role::Admin) };
     let tenant = htm.create_api_key(&tenant).await.unwrap().secret;
-    let request = served.request(Method::PUT, "/v1/quotas").bearer_auth(tenant.expose());
+    let request = served.request(Method::PATCH, "/v1/quotas").bearer_auth(tenant.expose());
     let own = served.send(request.json(&json!({"namespace": "tenant-7/notes", "max_memories": 1}))).await;
     assert_eq!(own.problem(), (403, "role_insufficient"));
 }
@@ -286,7 +286,7 @@ async fn all_servers_share_the_requests_of_a_namespace() {
 async fn a_quota_refuses_what_is_beyond_it() {
     let served = Served::new().await;
     let set = json!({"max_memories": 2, "max_bytes": 30});
-    assert_eq!(served.put("/v1/quotas", set).await.is(200)["used"]["memories"], 0);
+    assert_eq!(served.patch("/v1/quotas", set).await.is(200)["used"]["memories"], 0);
     served.remember("ten bytes!").await;
     let too_large = served.post("/v1/memories", json!({"content": "this text has more than twenty"})).await;
     assert_eq!(too_large.problem(), (507, "quota_exceeded"));
@@ -301,7 +301,12 @@ async fn a_quota_refuses_what_is_beyond_it() {
     assert_eq!(edit.problem(), (507, "quota_exceeded"));
     let used = served.get("/v1/quotas").await.is(200);
     assert_eq!(used["used"], json!({"memories": 2, "bytes": 15}));
-    served.put("/v1/quotas", json!({})).await.is(200);
+    // Only what is named changes.
+    for named in [json!({}), json!({"max_bytes": 30})] {
+        let quota = served.patch("/v1/quotas", named).await.is(200)["quota"].clone();
+        assert_eq!(quota, json!({"max_memories": 2, "max_bytes": 30, "requests_per_minute": null}));
+    }
+    served.patch("/v1/quotas", json!({"max_memories": null, "max_bytes": null})).await.is(200);
     served.remember("there is room again").await;
     assert_eq!(served.db.count("select count(*) from htm.quotas").await, 0);
     assert_eq!(served.db.count("select count(*) from htm.audit_log where action = 'quota.set'").await, 2);

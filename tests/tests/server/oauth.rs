@@ -170,7 +170,7 @@ async fn what_the_holder_of_a_token_does_is_on_record_under_its_subject() {
     let issuer = Issuer::new().await;
     let mut served = served(issuer.settings()).await;
     served.use_secret(&issuer.token("htm:admin", &["*"]));
-    served.put("/v1/quotas", json!({"max_memories": 10})).await.is(200);
+    served.patch("/v1/quotas", json!({"max_memories": 10})).await.is(200);
     let log = served.get("/v1/audit").await.is(200);
     assert_eq!(log["entries"][0]["actor"], "oauth:ada", "{log}");
     // A retry has a newer token. Another subject has ids of its own.

@@ -179,8 +179,14 @@ async fn namespaces_are_listed_by_pages_and_have_policies() {
     let page = served.get("/v1/namespaces?prefix=tenant&limit=2&cursor=tenant/b").await.is(200);
     assert_eq!(page, json!({"namespaces": ["tenant/c"], "next": null}));
     let policy = json!({"namespace": "other", "forget_after_seconds": 86400});
-    served.put("/v1/retention", policy).await.is(200);
-    assert_eq!(served.get("/v1/retention?namespace=other").await.is(200)["forget_after_seconds"], 86400);
+    served.patch("/v1/retention", policy).await.is(200);
+    // Only what is named changes.
+    served.patch("/v1/retention", json!({"namespace": "other", "purge_after_seconds": 3600})).await.is(200);
+    let policy = served.get("/v1/retention?namespace=other").await.is(200);
+    assert_eq!(policy, json!({"forget_after_seconds": 86400, "purge_after_seconds": 3600}));
+    served.patch("/v1/retention", json!({"namespace": "other", "purge_after_seconds": null})).await.is(200);
+    let policy = served.get("/v1/retention?namespace=other").await.is(200);
+    assert_eq!(policy, json!({"forget_after_seconds": 86400, "purge_after_seconds": null}));
     assert_eq!(served.post("/v1/sweep", json!({})).await.is(200)["namespaces"], json!([]));
     assert_eq!(served.get("/v1/stats?all=true").await.is(200)["totals"]["nodes"], 4);
 }

@@ -33,7 +33,7 @@ impl<T> FieldChange<T> {
 
 impl<T: Clone + PartialEq> FieldChange<T> {
     /// Applies the change; true if the value differs now.
-    pub(crate) fn apply(&self, value: &mut Option<T>) -> bool {
+    pub fn apply(&self, value: &mut Option<T>) -> bool {
         let (is_changed, new) = self.clone().parts();
         if !is_changed || *value == new {
             return false;

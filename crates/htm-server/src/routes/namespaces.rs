@@ -3,7 +3,8 @@
 use axum::Json;
 use chrono::{DateTime, Utc};
 use htm_core::{
-    MemoryStats, NamespaceQuery, Purge, Purged, Retention, RetentionPlan, Scope, StatsQuery, Swept,
+    FieldChange, MemoryStats, NamespaceQuery, Purge, Purged, Retention, RetentionPlan, Scope, StatsQuery,
+    Swept,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -14,7 +15,7 @@ use crate::app::{App, Shared};
 use crate::extract::{Asked, Body, next};
 use crate::problem::Result;
 use crate::routes::forget::confirmation;
-use crate::routes::memories::{InNamespace, caller};
+use crate::routes::memories::{InNamespace, caller, change};
 
 pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -74,16 +75,20 @@ async fn retention(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<Re
     Ok(Json(app.htm.retention(place.namespace.as_deref()).await?))
 }
 
-/// A retention policy. Null keeps everything.
+/// A retention policy. Null keeps everything; a time that is not given stays.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewRetention {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
     /// The age in seconds at which a memory is forgotten.
-    forget_after_seconds: Option<i64>,
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i64>)]
+    forget_after_seconds: FieldChange<i64>,
     /// The time in seconds from forgetting to deletion.
-    purge_after_seconds: Option<i64>,
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i64>)]
+    purge_after_seconds: FieldChange<i64>,
     /// Answers with the plan, and sets nothing.
     #[serde(default)]
     dry_run: bool,
@@ -92,17 +97,16 @@ struct NewRetention {
     confirm: bool,
 }
 
-/// Set the retention policy of a namespace.
+/// Change the retention policy of a namespace.
 ///
-/// Answers what the next sweep will remove by it, and not by the policy before.
-#[utoipa::path(put, path = "/v1/retention", tag = "namespaces", request_body = NewRetention,
+/// Only the given times change. Answers what the next sweep will remove by it, and not by the policy before.
+#[utoipa::path(patch, path = "/v1/retention", tag = "namespaces", request_body = NewRetention,
     responses((status = 200, body = RetentionPlan)))]
 async fn set_retention(app: App, Body(body): Body<NewRetention>) -> Result<Json<RetentionPlan>> {
-    let policy = Retention {
-        forget_after_seconds: body.forget_after_seconds,
-        purge_after_seconds: body.purge_after_seconds,
-    };
     let namespace = body.namespace.as_deref();
+    let mut policy = app.htm.retention(namespace).await?;
+    body.forget_after_seconds.apply(&mut policy.forget_after_seconds);
+    body.purge_after_seconds.apply(&mut policy.purge_after_seconds);
     let plan = match body.dry_run {
         true => app.htm.plan_retention(namespace, policy).await?,
         false => app.htm.set_retention(namespace, policy, confirmation(body.confirm)).await?,

@@ -1,7 +1,7 @@
 //! `/v1/quotas`: how much a namespace may hold, and how often it may be asked.
 
 use axum::Json;
-use htm_core::{Quota, QuotaUse};
+use htm_core::{FieldChange, Quota, QuotaUse};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -11,7 +11,7 @@ use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::{Asked, Body};
 use crate::problem::{Problem, Result};
-use crate::routes::memories::InNamespace;
+use crate::routes::memories::{InNamespace, change};
 
 pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(quota, set_quota))
@@ -31,38 +31,50 @@ async fn quota(app: App, Asked(place): Asked<InNamespace>) -> Result<Json<QuotaA
     answer(&app, place.namespace.as_deref()).await
 }
 
-/// A new quota. Null: no limit.
+/// The limits of a quota. Null removes one; one that is not given stays.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewQuota {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
     /// The most live memories.
-    max_memories: Option<i64>,
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i64>)]
+    max_memories: FieldChange<i64>,
     /// The most bytes of their texts.
-    max_bytes: Option<i64>,
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i64>)]
+    max_bytes: FieldChange<i64>,
     /// The most requests a minute, of keys and tokens that see the namespace and no other. `tenant-7/*` counts those of all
     /// namespaces below `tenant-7`.
-    requests_per_minute: Option<i32>,
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i32>)]
+    requests_per_minute: FieldChange<i32>,
 }
 
-/// Set the quota of a namespace, with a key of all namespaces.
-#[utoipa::path(put, path = "/v1/quotas", tag = "namespaces", request_body = NewQuota,
+/// Change the quota of a namespace, with a key of all namespaces.
+///
+/// Only the given limits change.
+#[utoipa::path(patch, path = "/v1/quotas", tag = "namespaces", request_body = NewQuota,
     responses((status = 200, body = QuotaAndUse)))]
 async fn set_quota(app: App, Body(body): Body<NewQuota>) -> Result<Json<QuotaAndUse>> {
     // A quota is the operator's limit on a tenant.
     if app.htm.namespaces().is_some() {
-        let problem = "a quota is set with a key of all namespaces, and the key is not one";
+        let problem = "a quota is set with a key or a token of all namespaces, and this is none";
         return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
     }
-    let quota = Quota {
-        max_memories: body.max_memories,
-        max_bytes: body.max_bytes,
-        requests_per_minute: body.requests_per_minute,
-    };
-    app.htm.set_quota(body.namespace.as_deref(), quota).await?;
-    app.shared.access.forget();
-    answer(&app, body.namespace.as_deref()).await
+    let namespace = body.namespace.as_deref();
+    let mut quota = app.htm.quota(namespace).await?;
+    let is_changed = [
+        body.max_memories.apply(&mut quota.max_memories),
+        body.max_bytes.apply(&mut quota.max_bytes),
+        body.requests_per_minute.apply(&mut quota.requests_per_minute),
+    ];
+    if is_changed.contains(&true) {
+        app.htm.set_quota(namespace, quota).await?;
+        app.shared.access.forget();
+    }
+    answer(&app, namespace).await
 }
 
 async fn answer(app: &App, namespace: Option<&str>) -> Result<Json<QuotaAndUse>> {
