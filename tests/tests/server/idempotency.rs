@@ -34,12 +34,16 @@ async fn a_retried_memory_is_written_once() {
     let talk = json!({"session": "t", "messages": [{"role": "user", "content": "hello"}]});
     let first = post(&served, "c", "/v1/conversations", &talk).await;
     assert_eq!(post(&served, "c", "/v1/conversations", &talk).await.body, first.body);
+    let new = json!({"messages": [{"role": "user", "content": "a new session"}]});
+    let first = post(&served, "n", "/v1/conversations", &new).await;
+    let again = post(&served, "n", "/v1/conversations", &new).await;
+    assert_eq!((again.header("idempotency-replayed"), &again.body), ("true", &first.body));
     let replacing = json!({"memories": [{"content": "bye", "session": "t"}], "replaces": [{"session": "t"}]});
     let first = post(&served, "d", "/v1/memories/batch", &replacing).await;
     assert_eq!(post(&served, "d", "/v1/memories/batch", &replacing).await.body, first.body);
     let there = served.post("/v1/timeline", json!({"filter": {"session": "t"}})).await.is(200);
     assert_eq!(there["entries"][0]["content"], "bye");
-    assert_eq!((served.db.count(NODES).await, there["entries"].as_array().unwrap().len()), (4, 1));
+    assert_eq!((served.db.count(NODES).await, there["entries"].as_array().unwrap().len()), (5, 1));
 }
 
 #[tokio::test]

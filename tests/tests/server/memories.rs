@@ -133,6 +133,10 @@ async fn a_batch_says_what_became_of_each() {
     assert_eq!(results[0]["outcome"], "written");
     assert_eq!((&results[1]["code"], &results[1]["status"]), (&json!("content_empty"), &json!(422)));
     assert_eq!(results[2]["outcome"], "written");
+    let bad = json!({"memories": [{"content": "three"}, {"content": "four", "tags": ["a::b"]}]});
+    let refused = served.post("/v1/memories/batch", bad).await;
+    assert_eq!(refused.problem(), (422, "tag_invalid"));
+    assert!(refused.body["detail"].as_str().unwrap().starts_with("`memories[1]`"), "{}", refused.text);
     let many: Vec<Value> = (0..1_001).map(|n| json!({"content": format!("{n}")})).collect();
     let refused = served.post("/v1/memories/batch", json!({"memories": many})).await;
     assert_eq!(refused.problem(), (413, "batch_too_large"));
@@ -176,6 +180,29 @@ async fn a_conversation_is_remembered_in_its_order() {
     let timeline = json!({"filter": {"session": "standup"}});
     let entries = served.post("/v1/timeline", timeline).await.is(200)["entries"].clone();
     assert_eq!(entries.as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_conversation_is_remembered_completely_or_not_at_all() {
+    let served = Served::new().await;
+    let say = async |texts: &[&str], session: Value| {
+        let messages: Vec<Value> =
+            texts.iter().map(|text| json!({"role": "user", "content": text})).collect();
+        served.post("/v1/conversations", json!({"messages": messages, "session": session})).await
+    };
+    let empty = say(&["hello", " "], json!("s")).await;
+    assert_eq!(empty.problem(), (422, "content_empty"));
+    assert!(empty.body["detail"].as_str().unwrap().starts_with("`messages[1]`"), "{}", empty.text);
+    assert_eq!(empty.body["values"]["place"], "1");
+    assert_eq!(say(&["hello"], json!("")).await.problem(), (400, "body_invalid"));
+    served.patch("/v1/quotas", json!({"max_memories": 2})).await.is(200);
+    assert_eq!(say(&["one", "two", "three"], json!("s")).await.problem(), (507, "quota_exceeded"));
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 0);
+    // What was refused has taken no room.
+    let written = say(&["one", "two"], json!(null)).await.is(200);
+    assert_eq!(written["results"].as_array().unwrap().len(), 2);
+    let first = served.get(&format!("/v1/memories/{}", written["results"][0]["node"])).await.is(200);
+    assert!(written["session"].is_string() && first["session"] == written["session"], "{written} {first}");
 }
 
 #[tokio::test]

@@ -329,7 +329,6 @@ async fn no_route_shows_or_changes_what_another_tenant_has() {
         "/v1/backfills",
         "/v1/memories/batch",
         "/v1/import",
-        "/v1/conversations",
     ];
     let mut codes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (operation, request) in requests(document, &acme, true) {

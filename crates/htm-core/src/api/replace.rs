@@ -1,7 +1,7 @@
 //! Conversations that are replaced as a whole.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -22,7 +22,8 @@ use crate::store::{forget, operations, replace as store};
 impl Htm {
     /// Remembers memories in the place of conversations: what these have is forgotten in the same transaction. All is
     /// done, or nothing. A memory without a time gets that of the first memory of its conversation. Replacements of one
-    /// conversation at the same time are done one after the other. Without memories, the conversations are forgotten.
+    /// conversation at the same time are done one after the other. Without memories, the conversations are forgotten; without
+    /// conversations, nothing is replaced.
     ///
     /// ```no_run
     /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -39,7 +40,7 @@ impl Htm {
     /// `not_owner`, `revision_conflict` (a conversation has other memories than expected), and those of
     /// [`remember`](Self::remember) for any of the memories.
     pub async fn replace(&self, replacement: &Replacement, memories: &[Memory]) -> Result<Vec<Receipt>> {
-        let replaced = self.with_rooms_of(replacement, async {
+        let replaced = self.with_rooms_of(replacement, memories, async {
             let mut tx = self.pool().begin().await?;
             let receipts = self.replace_in_tx(&mut tx, replacement, memories).await?;
             tx.commit().await?;
@@ -61,7 +62,7 @@ impl Htm {
         memories: &[Memory],
         describe: impl FnOnce(Vec<Receipt>) -> Value,
     ) -> Result<Value> {
-        let replaced = self.with_rooms_of(replacement, async {
+        let replaced = self.with_rooms_of(replacement, memories, async {
             let mut tx = self.pool().begin().await?;
             if let Some(answer) = operations::claim(&mut tx, operation, Duration::ZERO).await? {
                 return Ok(answer);
@@ -80,13 +81,16 @@ impl Htm {
     async fn with_rooms_of<T>(
         &self,
         replacement: &Replacement,
+        memories: &[Memory],
         replaced: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let result = replaced.await;
         if result.is_err() {
-            for conversation in &replacement.conversations {
-                let own = &self.settings().namespace;
-                self.rooms().forget(conversation.namespace.as_ref().unwrap_or(own)).await;
+            let of_conversations = replacement.conversations.iter().map(|it| it.namespace.as_deref());
+            let named = of_conversations.chain(memories.iter().map(|it| it.namespace.as_deref()));
+            let own = self.settings().namespace.as_str();
+            for namespace in BTreeSet::from_iter(named.map(|it| it.unwrap_or(own))) {
+                self.rooms().forget(namespace).await;
             }
         }
         result

@@ -2,9 +2,9 @@
 
 use axum::response::Response;
 use chrono::{DateTime, Utc};
-use htm_core::Memory;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use htm_core::{Memory, Replacement};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use ulid::Ulid;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -15,7 +15,8 @@ use crate::codes;
 use crate::extract::Body;
 use crate::idempotency::Once;
 use crate::problem::{Problem, Result};
-use crate::routes::remember::{ManyWritten, check_batch, expiry, remember_all};
+use crate::routes::memories::caller;
+use crate::routes::remember::{Written, answer, check_batch, expiry, replace_all};
 use crate::wait::{Wait, Waiting};
 
 /// The most bytes of the metadata of all messages together.
@@ -69,6 +70,16 @@ struct Message {
     created_at: Option<DateTime<Utc>>,
 }
 
+/// A remembered conversation.
+#[derive(Debug, Serialize, ToSchema)]
+struct ConversationWritten {
+    /// Its name: the given one, or a new one.
+    session: String,
+    /// A receipt for each message, in their order.
+    #[schema(value_type = Vec<Written>)]
+    results: Value,
+}
+
 /// Refuses metadata that is too large to be repeated for each message.
 fn check_metadata(body: &Conversation) -> Result<()> {
     let bytes = serde_json::to_vec(&body.metadata).map_or(0, |it| it.len());
@@ -87,10 +98,11 @@ fn check_metadata(body: &Conversation) -> Result<()> {
 
 /// Remember a conversation.
 ///
-/// Each message is a memory with the conversation, its position and its speaker. They are written in one transaction.
+/// Each message is a memory with the conversation, its position and its speaker. They are written in one transaction, all or
+/// none: if one cannot be written, the answer is its problem.
 #[utoipa::path(post, path = "/v1/conversations", tag = "conversations", params(Waiting),
     request_body = Conversation,
-    responses((status = 200, body = ManyWritten)))]
+    responses((status = 200, body = ConversationWritten)))]
 async fn create(
     app: App,
     waiting: Wait,
@@ -99,6 +111,10 @@ async fn create(
 ) -> Result<Response> {
     check_batch(body.messages.len())?;
     check_metadata(&body)?;
+    if body.session.as_ref().is_some_and(|session| session.trim().is_empty()) {
+        let problem = "session is empty; a conversation without one gets a new one";
+        return Err(Problem::new(codes::BODY_INVALID, problem));
+    }
     let session = body.session.unwrap_or_else(|| Ulid::new().to_string());
     let tags = app.tags(&body.tags)?;
     let expires = expiry(body.expires_at, body.ttl_seconds)?;
@@ -116,5 +132,17 @@ async fn create(
         expires,
         ..Memory::new(message.content)
     });
-    remember_all(&app, waiting, operation, memories.collect()).await
+    let memories: Vec<Memory> = memories.collect();
+    for (place, memory) in memories.iter().enumerate() {
+        memory.validate().map_err(|error| Problem::from(error).of_entry("messages", place))?;
+    }
+    // Nothing is replaced: an earlier part of the conversation stays.
+    let caller = caller(&app, body.namespace, body.robot, false);
+    let replacement = Replacement { conversations: Vec::new(), caller };
+    let describe = |results| json!(ConversationWritten { session, results });
+    let (mut written, is_replayed) = replace_all(&app, operation, &replacement, &memories, describe).await?;
+    if let Some(results) = written.get_mut("results") {
+        waiting.wait_for_all(&app.htm, results).await?;
+    }
+    Ok(answer(&written, is_replayed))
 }

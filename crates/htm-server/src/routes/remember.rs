@@ -245,11 +245,34 @@ pub(crate) async fn remember_all(
         }
     };
     waiting.wait_for_all(&app.htm, &mut results).await?;
-    Ok(answer(results, is_replayed))
+    Ok(answer(&ManyWritten { results }, is_replayed))
 }
 
-fn answer(results: Value, is_replayed: bool) -> Response {
-    let mut response = Json(ManyWritten { results }).into_response();
+/// Remembers memories in the place of conversations, completely or not at all, and once if there is an operation. Returns the
+/// described receipts, and whether an earlier request got them.
+pub(crate) async fn replace_all(
+    app: &App,
+    operation: Option<htm_core::Operation>,
+    replacement: &Replacement,
+    memories: &[Memory],
+    describe: impl FnOnce(Value) -> Value,
+) -> Result<(Value, bool)> {
+    let describe = |receipts: Vec<Receipt>| describe(self::describe(receipts.into_iter().map(Ok).collect()));
+    let Some(operation) = operation else {
+        return Ok((describe(app.htm.replace(replacement, memories).await?), false));
+    };
+    let mut is_replayed = true;
+    let describe = |receipts| {
+        is_replayed = false;
+        describe(receipts)
+    };
+    let answer = app.htm.replace_once(&operation, replacement, memories, describe).await?;
+    Ok((answer, is_replayed))
+}
+
+/// The answer to a write with an operation.
+pub(crate) fn answer(body: &impl Serialize, is_replayed: bool) -> Response {
+    let mut response = Json(body).into_response();
     if is_replayed {
         crate::idempotency::mark(&mut response);
     }
@@ -269,7 +292,8 @@ pub(crate) fn check_batch(count: usize) -> Result<()> {
 
 /// Remember many memories in one transaction.
 ///
-/// A memory that is refused does not hold back the others, unless they replace conversations.
+/// The answer is 200 with a receipt or a problem for each: a memory that is refused does not hold back the others. If they
+/// replace conversations, all are written or none, and the answer is the problem.
 #[utoipa::path(post, path = "/v1/memories/batch", tag = "memories", params(Waiting), request_body = NewMemories,
     responses((status = 200, body = ManyWritten)))]
 async fn create_many(
@@ -279,7 +303,11 @@ async fn create_many(
     Body(body): Body<NewMemories>,
 ) -> Result<Response> {
     check_batch(body.memories.len())?;
-    let memories = body.memories.into_iter().map(|memory| memory.read(&app));
+    let memories = body
+        .memories
+        .into_iter()
+        .enumerate()
+        .map(|(place, memory)| memory.read(&app).map_err(|problem| problem.of_entry("memories", place)));
     let memories = memories.collect::<Result<Vec<Memory>>>()?;
     if body.replaces.is_empty() {
         return remember_all(&app, waiting, operation, memories).await;
@@ -294,18 +322,8 @@ async fn create_many(
             .map(|it| Conversation { namespace: it.namespace, session: it.session, expected: it.expected })
             .collect(),
     };
-    let describe = |receipts: Vec<Receipt>| describe(receipts.into_iter().map(Ok).collect());
-    let mut is_replayed = operation.is_some();
-    let mut results = match &operation {
-        None => describe(app.htm.replace(&replacement, &memories).await?),
-        Some(operation) => {
-            let describe = |receipts| {
-                is_replayed = false;
-                describe(receipts)
-            };
-            app.htm.replace_once(operation, &replacement, &memories, describe).await?
-        }
-    };
+    let (mut results, is_replayed) =
+        replace_all(&app, operation, &replacement, &memories, |results| results).await?;
     waiting.wait_for_all(&app.htm, &mut results).await?;
-    Ok(answer(results, is_replayed))
+    Ok(answer(&ManyWritten { results }, is_replayed))
 }
