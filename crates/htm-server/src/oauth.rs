@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::{HeaderValue, StatusCode};
-use htm_core::{Error, Htm, Result, Role};
+use htm_core::{Error, Htm, NewApiKey, Result, Role};
 use reqwest::Url;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ const MAX_SUBJECT_BYTES: usize = 240;
 /// The most namespaces of a token, as of a key.
 const MAX_NAMESPACES: usize = 100;
 
-/// The entry of the claim that stands for all namespaces.
+/// The only entry of a claim that stands for all namespaces.
 const EVERY_NAMESPACE: &str = "*";
 
 /// The settings of [`OAuth`].
@@ -211,8 +211,10 @@ impl Resource {
         let namespaces = listed.ok_or_else(|| {
             unfit(format!("the token's claim `{claim}` is no list of 1 to {MAX_NAMESPACES} namespaces"))
         })?;
-        let is_every = namespaces.contains(&EVERY_NAMESPACE);
-        let namespaces = (!is_every).then(|| namespaces.into_iter().map(str::to_owned).collect());
+        let namespaces = match namespaces[..] {
+            [EVERY_NAMESPACE] => None,
+            _ => Some(as_of_a_key(&namespaces)?),
+        };
         Ok(Token { who: format!("oauth:{subject}"), role, namespaces })
     }
 }
@@ -231,6 +233,14 @@ impl Token {
         };
         Ok(htm.on_behalf_of(&self.who))
     }
+}
+
+/// The namespaces of a token, if a key may have them: `*` beside others, or within a pattern, is refused.
+fn as_of_a_key(namespaces: &[&str]) -> problem::Result<Vec<String>> {
+    let namespaces = namespaces.iter().map(|it| (*it).to_owned()).collect();
+    let key = NewApiKey { namespaces, ..NewApiKey::new(Role::Reader) };
+    key.validate().map_err(|error| unfit(error.to_string()))?;
+    Ok(key.namespaces)
 }
 
 /// The scope of a role.

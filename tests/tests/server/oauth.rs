@@ -304,6 +304,8 @@ async fn a_token_that_is_not_for_this_server_is_refused() {
         (without("htm_namespaces"), "token_namespaces_unfit"),
         (with("htm_namespaces", json!([])), "token_namespaces_unfit"),
         (with("htm_namespaces", json!(["a//b"])), "token_namespaces_unfit"),
+        (with("htm_namespaces", json!(["tenant-8", "*"])), "token_namespaces_unfit"),
+        (with("htm_namespaces", json!(["tenant-8/*/b"])), "token_namespaces_unfit"),
         (without("scope"), "role_insufficient"),
         (with("scope", json!("openid admin")), "role_insufficient"),
     ] {
