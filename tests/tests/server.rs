@@ -22,7 +22,7 @@ mod fuzz;
 mod idempotency;
 #[path = "server/keys.rs"]
 mod keys;
-#[path = "server/relations.rs"]
+#[path = "server/learning.rs"]
 mod learning;
 #[path = "server/map.rs"]
 mod map;
@@ -38,6 +38,7 @@ mod oauth;
 mod process;
 #[path = "server/refusals.rs"]
 mod refusals;
+#[path = "server/relations.rs"]
 mod relations;
 #[path = "server/subjects.rs"]
 mod subjects;

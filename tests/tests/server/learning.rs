@@ -21,22 +21,28 @@ async fn feedback_and_rankings_over_http() {
     let set = json!({"is_on": true, "least": 20, "signals": ["read"]});
     let state = served.put("/v1/learning", set).await.is(200);
     assert_eq!((&state["settings"]["keep_days"], &state["learns_at"]), (&90.into(), &20.into()));
-    assert_eq!(served.put("/v1/learning", json!({"is_on": true, "least": 3})).await.problem().1, "learning_invalid");
+    assert_eq!(
+        served.put("/v1/learning", json!({"is_on": true, "least": 3})).await.problem().1,
+        "learning_invalid"
+    );
     let recalled = served.post("/v1/recall", ask.clone()).await.is(200);
     let id = recalled["recall_id"].as_str().unwrap();
     let hits: Vec<i64> =
         recalled["hits"].as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()).collect();
     let path = format!("/v1/recalls/{id}/feedback");
     let receipt = served.post(&path, json!({"used": hits[..1], "useless": hits[1..]})).await.is(200);
-    assert_eq!((&receipt["used"], &receipt["useless"], &receipt["judged"]), (&1.into(), &1.into(), &1.into()));
+    assert_eq!(
+        (&receipt["used"], &receipt["useless"], &receipt["judged"]),
+        (&1.into(), &1.into(), &1.into())
+    );
     assert_eq!(served.post(&path, json!({})).await.problem().1, "feedback_invalid");
     let other = "/v1/recalls/01M8AGE71K3WB1C51X48ZE4G8H/feedback";
-    assert_eq!(served.post(other, json!({"used": hits})).await.problem(), (404, "recall_unknown".into()));
+    assert_eq!(served.post(other, json!({"used": hits})).await.problem(), (404, "recall_unknown"));
     served.get(&format!("/v1/memories/{}", hits[1])).await.is(200);
     assert_eq!(served.db.count("select count(*) from htm.feedback where signal = 'read'").await, 1);
 
     assert_eq!(served.get("/v1/rankings").await.is(200)["active"], 0);
-    assert_eq!(served.get("/v1/rankings/1").await.problem(), (404, "ranking_unknown".into()));
+    assert_eq!(served.get("/v1/rankings/1").await.problem(), (404, "ranking_unknown"));
     sqlx::query(
         "insert into htm.rankings (namespace, version, learnt, figures, adopted, reason)
          select namespace, 1, $1, $2, false, 'the gain may be by chance' from htm.learning",
