@@ -34,7 +34,7 @@ class OauthUnusable(HtmError):
 
 
 class RoleInsufficient(HtmError):
-    """The role of the key does not allow the request."""
+    """The role of the key or the token does not allow the request."""
 
 
 class TooManyRequests(HtmError):
@@ -42,7 +42,7 @@ class TooManyRequests(HtmError):
 
 
 class BodyInvalid(HtmError):
-    """The body of a request is not the JSON that the path expects."""
+    """The body of a request is not the JSON that the path expects, or the path takes no body."""
 
 
 class BodyTooLarge(HtmError):
@@ -66,7 +66,7 @@ class PathInvalid(HtmError):
 
 
 class HeaderInvalid(HtmError):
-    """A header has a value that the server cannot read."""
+    """A header is missing, is there more than once, or has a value that the server cannot read."""
 
 
 class UriTooLong(HtmError):

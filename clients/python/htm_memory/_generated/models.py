@@ -1340,7 +1340,7 @@ class NewMemory(BaseModel):
 
 class NewQuota(BaseModel):
     """
-    A new quota. Null: no limit.
+    The limits of a quota. Null removes one; one that is not given stays.
     """
 
     model_config = ConfigDict(
@@ -1367,7 +1367,7 @@ class NewQuota(BaseModel):
 
 class NewRetention(BaseModel):
     """
-    A retention policy. Null keeps everything.
+    A retention policy. Null keeps everything; a time that is not given stays.
     """
 
     model_config = ConfigDict(
@@ -6516,6 +6516,24 @@ class Context(BaseModel):
     tokens: Annotated[int, Field(ge=0)]
     """
     The tokens of the whole text, never more than the budget.
+    """
+
+
+class ConversationWritten(BaseModel):
+    """
+    A remembered conversation.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    results: list[Written]
+    """
+    A receipt for each message, in their order.
+    """
+    session: str
+    """
+    Its name: the given one, or a new one.
     """
 
 

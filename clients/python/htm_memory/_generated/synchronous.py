@@ -148,11 +148,12 @@ class Conversations:
         tags: Sequence[str] | None = None,
         ttl_seconds: int | None = None,
         idempotency_key: str | None = None,
-    ) -> m.ManyWritten:
+    ) -> m.ConversationWritten:
         """Remember a conversation.
 
         Each message is a memory with the conversation, its position and its speaker. They are
-        written in one transaction.
+        written in one transaction, all or none: if one cannot be written, the answer is its
+        problem.
 
         Args:
             wait: Answer only when this is done, or when the time is over. The write is committed in
@@ -173,7 +174,7 @@ class Conversations:
             Call(
                 "POST",
                 "/v1/conversations",
-                m.ManyWritten,
+                m.ConversationWritten,
                 query={
                     "wait": wait,
                     "wait_ms": wait_ms,
@@ -2020,7 +2021,9 @@ class Memories:
     ) -> m.ManyWritten:
         """Remember many memories in one transaction.
 
-        A memory that is refused does not hold back the others, unless they replace conversations.
+        The answer is 200 with a receipt or a problem for each: a memory that is refused does not
+        hold back the others. If they replace conversations, all are written or none, and the answer
+        is the problem.
 
         Args:
             wait: Answer only when this is done, or when the time is over. The write is committed in
@@ -2251,7 +2254,8 @@ class Memories:
     ) -> m.Node:
         """Read a memory.
 
-        The ETag is the revision of its text; other changes do not make a new one.
+        The ETag is the revision of its text, for `If-Match`. Other changes do not make a new one,
+        so that `If-None-Match` has no effect.
 
         With `as_of`, it is as it stood at that time, with the text that it had.
 
@@ -3003,13 +3007,15 @@ class Namespaces:
     def set_quota(
         self,
         *,
-        max_bytes: int | None = None,
-        max_memories: int | None = None,
-        namespace: str | None = None,
-        requests_per_minute: int | None = None,
+        max_bytes: int | None | Unset = UNSET,
+        max_memories: int | None | Unset = UNSET,
+        namespace: str | None | Unset = UNSET,
+        requests_per_minute: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
     ) -> m.QuotaAndUse:
-        """Set the quota of a namespace, with a key of all namespaces.
+        """Change the quota of a namespace, with a key of all namespaces.
+
+        Only the given limits change.
 
         Args:
             max_bytes: The most bytes of their texts.
@@ -3021,7 +3027,7 @@ class Namespaces:
         """
         return self._sender.send(
             Call(
-                "PUT",
+                "PATCH",
                 "/v1/quotas",
                 m.QuotaAndUse,
                 body={
@@ -3032,22 +3038,24 @@ class Namespaces:
                 },
                 takes_key=True,
                 idempotency_key=idempotency_key,
+                keeps_null=True,
             )
         )
 
     def set_retention(
         self,
         *,
-        confirm: bool | None = None,
-        dry_run: bool | None = None,
-        forget_after_seconds: int | None = None,
-        namespace: str | None = None,
-        purge_after_seconds: int | None = None,
+        confirm: bool | Unset = UNSET,
+        dry_run: bool | Unset = UNSET,
+        forget_after_seconds: int | None | Unset = UNSET,
+        namespace: str | None | Unset = UNSET,
+        purge_after_seconds: int | None | Unset = UNSET,
         idempotency_key: str | None = None,
     ) -> m.RetentionPlan:
-        """Set the retention policy of a namespace.
+        """Change the retention policy of a namespace.
 
-        Answers what the next sweep will remove by it, and not by the policy before.
+        Only the given times change. Answers what the next sweep will remove by it, and not by the
+        policy before.
 
         Args:
             confirm: A policy by which the next sweep removes something is refused without it.
@@ -3058,7 +3066,7 @@ class Namespaces:
         """
         return self._sender.send(
             Call(
-                "PUT",
+                "PATCH",
                 "/v1/retention",
                 m.RetentionPlan,
                 body={
@@ -3070,6 +3078,7 @@ class Namespaces:
                 },
                 takes_key=True,
                 idempotency_key=idempotency_key,
+                keeps_null=True,
             )
         )
 

@@ -16,11 +16,13 @@ export type ServerCode =
   | "authorization_server_unreachable"
   /** 503: The settings of OAuth cannot be used. */
   | "oauth_unusable"
-  /** 403: The role of the key does not allow the request. */
+  /** 403: The role of the key or the token does not allow the request. */
   | "role_insufficient"
   /** 429: The key has made all requests that it may make in a minute, or its namespace has. */
   | "too_many_requests"
-  /** 400: The body of a request is not the JSON that the path expects. */
+  /**
+   * 400: The body of a request is not the JSON that the path expects, or the path takes no body.
+   */
   | "body_invalid"
   /** 413: The body of a request has more bytes, or takes more memory, than the server reads. */
   | "body_too_large"
@@ -32,7 +34,9 @@ export type ServerCode =
   | "query_invalid"
   /** 400: A part of the path is invalid. */
   | "path_invalid"
-  /** 400: A header has a value that the server cannot read. */
+  /**
+   * 400: A header is missing, is there more than once, or has a value that the server cannot read.
+   */
   | "header_invalid"
   /** 414: The URI of a request has more bytes than the server reads. */
   | "uri_too_long"

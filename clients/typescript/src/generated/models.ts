@@ -431,6 +431,14 @@ export interface Conversation {
   ttl_seconds?: number | null;
 }
 
+/** A remembered conversation. */
+export interface ConversationWritten {
+  /** A receipt for each message, in their order. */
+  results: Written[];
+  /** Its name: the given one, or a new one. */
+  session: string;
+}
+
 /** A spell-corrected word. */
 export interface Correction {
   /** The word of the query. */
@@ -1848,7 +1856,7 @@ export interface NewMemory {
   vectors?: Record<string, number[]>;
 }
 
-/** A new quota. Null: no limit. */
+/** The limits of a quota. Null removes one; one that is not given stays. */
 export interface NewQuota {
   /** The most bytes of their texts. */
   max_bytes?: number | null;
@@ -1863,7 +1871,7 @@ export interface NewQuota {
   requests_per_minute?: number | null;
 }
 
-/** A retention policy. Null keeps everything. */
+/** A retention policy. Null keeps everything; a time that is not given stays. */
 export interface NewRetention {
   /** A policy by which the next sweep removes something is refused without it. */
   confirm?: boolean;

@@ -76,7 +76,7 @@ export class Conversations {
    * Remember a conversation.
    *
    * Each message is a memory with the conversation, its position and its speaker. They are written
-   * in one transaction.
+   * in one transaction, all or none: if one cannot be written, the answer is its problem.
    */
   async create(
     fields: models.Conversation & {
@@ -89,7 +89,7 @@ export class Conversations {
       wait_ms?: number | null | undefined;
     },
     options: WriteOptions = {},
-  ): Promise<models.ManyWritten> {
+  ): Promise<models.ConversationWritten> {
     const { wait, wait_ms, ...body } = fields;
     return this.#sender.send(
       {
@@ -1131,7 +1131,9 @@ export class Memories {
   /**
    * Remember many memories in one transaction.
    *
-   * A memory that is refused does not hold back the others, unless they replace conversations.
+   * The answer is 200 with a receipt or a problem for each: a memory that is refused does not hold
+   * back the others. If they replace conversations, all are written or none, and the answer is the
+   * problem.
    */
   async createMany(
     fields: models.NewMemories & {
@@ -1266,7 +1268,8 @@ export class Memories {
   /**
    * Read a memory.
    *
-   * The ETag is the revision of its text; other changes do not make a new one.
+   * The ETag is the revision of its text, for `If-Match`. Other changes do not make a new one, so
+   * that `If-None-Match` has no effect.
    *
    * With `as_of`, it is as it stood at that time, with the text that it had.
    */
@@ -1687,14 +1690,18 @@ export class Namespaces {
     return this.#sender.send({ method: "GET", path: "/v1/retention", query: fields }, options);
   }
 
-  /** Set the quota of a namespace, with a key of all namespaces. */
+  /**
+   * Change the quota of a namespace, with a key of all namespaces.
+   *
+   * Only the given limits change.
+   */
   async setQuota(
     fields: models.NewQuota = {},
     options: WriteOptions = {},
   ): Promise<models.QuotaAndUse> {
     return this.#sender.send(
       {
-        method: "PUT",
+        method: "PATCH",
         path: "/v1/quotas",
         body: fields,
         takesKey: true,
@@ -1704,9 +1711,10 @@ export class Namespaces {
   }
 
   /**
-   * Set the retention policy of a namespace.
+   * Change the retention policy of a namespace.
    *
-   * Answers what the next sweep will remove by it, and not by the policy before.
+   * Only the given times change. Answers what the next sweep will remove by it, and not by the
+   * policy before.
    */
   async setRetention(
     fields: models.NewRetention = {},
@@ -1714,7 +1722,7 @@ export class Namespaces {
   ): Promise<models.RetentionPlan> {
     return this.#sender.send(
       {
-        method: "PUT",
+        method: "PATCH",
         path: "/v1/retention",
         body: fields,
         takesKey: true,

@@ -81,13 +81,11 @@ pub(crate) struct DescribeArgs {
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Memories that no longer fit are evicted. They stay in long-term memory.
+#[command(after_help = "Memories that no longer fit are evicted. They stay in long-term memory.
 
 Examples:
   htm robots set architect --max-tokens 32000
-  htm robots set architect --max-tokens default      the value of working_memory.max_tokens"
-)]
+  htm robots set architect --max-tokens default      the value of working_memory.max_tokens")]
 pub(crate) struct SetRobotArgs {
     /// The robot's name
     pub(crate) name: String,
