@@ -61,7 +61,7 @@ htm_core::error_codes! {
     LISTEN_NOT_LOOPBACK "listen_not_loopback" Permanent "The server was to listen beyond this machine, and has no keys."
         => "make a key with `htm keys create`, set `oauth.issuer`, or listen on 127.0.0.1 or [::1]";
     LISTEN_UNUSABLE "listen_unusable" Permanent "The server cannot listen on the address."
-        => "set `server.listen` to a free port of this machine";
+        => "give `--listen`, or `server.listen`, a free port of this machine";
 }
 
 /// Every code that an answer may have, those of the library too.

@@ -43,6 +43,8 @@ async fn each_status_has_its_kind() {
             let server = serve(ResponseTemplate::new(status).set_body_json(body)).await;
             let error = failure(api, &server.uri(), 5_000).await;
             assert_eq!(error.kind, kind, "{api:?} {status}: {error}");
+            let pulls = kind == ModelNotFound && api == Api::Ollama;
+            assert_eq!(error.hint().contains("ollama pull"), pulls, "{api:?} {status}: {}", error.hint());
             assert!(error.message.contains("it says no"), "{error}");
         }
     }

@@ -135,3 +135,15 @@ async fn clients_that_say_nothing_are_hung_up_on_and_hold_up_no_probe() {
     assert_eq!(answer, (200, "ok\n".into()));
     assert!((before + 32..=before + 64 + 16).contains(&most), "{most} sockets after {before}");
 }
+
+#[tokio::test]
+async fn a_servers_port_that_is_taken_is_changed_where_it_was_given() {
+    let db = TestDatabase::new().await;
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for command in ["up", "serve"] {
+        let answer = Sandbox::new(&db).htm(&[command, "--listen", &address]).await;
+        let said = answer.fails(1, "listen_unusable");
+        assert!(said.contains("give `--listen`"), "{said}");
+    }
+}

@@ -107,7 +107,12 @@ impl ProviderError {
 
     /// The next step.
     pub fn hint(&self) -> &'static str {
-        self.kind.code().hint
+        match self.kind {
+            ProviderErrorKind::ModelNotFound if self.provider.starts_with("ollama/") => {
+                "check the model's name, or pull it: `ollama pull MODEL`"
+            }
+            kind => kind.code().hint,
+        }
     }
 }
 
@@ -133,6 +138,7 @@ impl ProviderErrorKind {
 impl From<ProviderError> for Error {
     fn from(error: ProviderError) -> Self {
         Self::new(error.kind.code(), error.to_string())
+            .with_hint(error.hint())
             .with_kind(ErrorKind::Provider)
             .with_value("model", error.provider)
     }

@@ -299,7 +299,7 @@ error_codes! {
     PROVIDER_QUOTA_EXCEEDED "provider_quota_exceeded" Permanent "The account's quota at the provider is spent."
         => "raise the quota at the provider";
     PROVIDER_MODEL_NOT_FOUND "provider_model_not_found" Permanent "The provider has no such model (404)."
-        => "check the model's name, or pull it: `ollama pull MODEL`";
+        => "check the model's name, and that the base URL is that of a server with this model";
     PROVIDER_OTHER_DIMENSIONS "provider_other_dimensions" Permanent "A provider's vectors have another length than those of the model in the database."
         => "let the provider serve the model that is registered; or set embedding.dimensions to the new number, to make another model of it";
     PROVIDER_BAD_RESPONSE "provider_bad_response" Transient "A provider's answer breaks the contract."
