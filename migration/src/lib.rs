@@ -8,7 +8,9 @@ mod partitions;
 mod restoration;
 mod roles;
 
-pub use partitions::{LayoutStep, MAX_PARTITIONS, abandon_repartition, partitions, repartition};
+pub use partitions::{
+    Layout, LayoutChange, LayoutStep, MAX_PARTITIONS, abandon_repartition, layout, partitions, repartition,
+};
 pub use restoration::{RESTORING, Restoration, SCHEMAS, tables};
 pub use roles::grant;
 

@@ -46,6 +46,51 @@ pub enum LayoutStep {
     CleanUp,
 }
 
+/// The layout of a database's nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The number of partitions; 0: flat.
+    pub partitions: u32,
+    /// The change that is not complete.
+    pub change: Option<LayoutChange>,
+}
+
+/// A change of the layout that is not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayoutChange {
+    /// The number of partitions that it leads to; none: this role may not read it. If it is the present one, only the
+    /// former tables are left to be dropped.
+    pub to: Option<u32>,
+    /// Whether a process works on it.
+    pub is_running: bool,
+}
+
+/// The layout of a database's nodes, and a change that is not complete.
+///
+/// # Errors
+/// A database error.
+pub async fn layout(connection: &mut PgConnection) -> Result<Layout, sqlx::Error> {
+    let partitions = partitions(connection).await?;
+    // Only the owner may use the schema.
+    let (is_readable, has_former, is_running): (Option<bool>, bool, bool) = sqlx::query_as(
+        "select case when to_regnamespace('htm_next') is not null then has_schema_privilege('htm_next', 'usage') end,
+                to_regnamespace('htm_previous') is not null,
+                exists (select from pg_locks l join pg_database d on d.oid = l.database
+                         where d.datname = current_database() and l.locktype = 'advisory' and l.granted
+                           and (l.classid::bigint << 32) + l.objid::bigint = $1 and l.objsubid = 1)",
+    )
+    .bind(Lock::OF_LAYOUT)
+    .fetch_one(&mut *connection)
+    .await?;
+    let to = match is_readable {
+        Some(true) => target(connection).await?,
+        Some(false) => None,
+        None => has_former.then_some(partitions),
+    };
+    let change = (is_readable.is_some() || has_former).then_some(LayoutChange { to, is_running });
+    Ok(Layout { partitions, change })
+}
+
 /// The number of partitions of a database's nodes; 0: flat.
 ///
 /// # Errors

@@ -191,7 +191,7 @@ async fn a_killed_worker_is_listed_as_dead_and_the_doctor_says_what_to_do() {
     remember(&db, "that waits", 3).await;
     let answer = sandbox.htm(&["doctor"]).await;
     let said = &answer.exits(1).stdout;
-    assert!(said.contains("htm.embed: 3 waiting"), "{said}");
+    assert!(said.contains("htm.embed: 3 due"), "{said}");
     assert!(said.contains("start one: `embed-worker`, or `htm up`"), "{said}");
     // What it left is worked off by the next one.
     sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();

@@ -1,14 +1,23 @@
 //! The number of partitions of the configured database.
 
 use htm_core::{Error, Result};
-use htm_migration::LayoutStep;
+use htm_migration::{Layout, LayoutStep};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection, PgConnection};
 
 use crate::codes;
 use crate::config::Config;
 use crate::error::{of_migration, schema_version};
-use crate::session::on_database;
+use crate::session::{Session, on_database};
+
+/// The layout of the memories in a session's database.
+///
+/// # Errors
+/// A database error.
+pub async fn layout_of(session: &Session) -> Result<Layout> {
+    let mut connection = session.pool().acquire().await?;
+    Ok(htm_migration::layout(&mut connection).await?)
+}
 
 /// Gives a database without memories this many partitions; 0: none.
 ///

@@ -26,8 +26,8 @@ pub use htm_core::error::chain;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-pub use htm_migration::LayoutStep;
-pub use layout::{abandon_repartition, repartition, set_partitions};
+pub use htm_migration::{Layout, LayoutChange, LayoutStep};
+pub use layout::{abandon_repartition, layout_of, repartition, set_partitions};
 pub use session::{DatabaseServer, Session, drop_schemas, grant, migrate, schema_version};
 
 #[cfg(doctest)]

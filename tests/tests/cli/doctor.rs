@@ -1,9 +1,12 @@
 //! `htm doctor`: what is wrong, and what mends it.
 
-use htm_core::Stage;
+use htm_core::provider::ModelName;
 use htm_core::worker::workers;
+use htm_core::{Confirmation, Erase, NodeId, Stage};
 use htm_tests::{Sandbox, TestDatabase, drain, wait_until};
-use serde_json::Value;
+use serde_json::{Value, json};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 fn found<'a>(findings: &'a Value, state: &str) -> Vec<&'a str> {
     let all = findings.as_array().unwrap().iter();
@@ -25,7 +28,7 @@ async fn nothing_to_do_and_nobody_there_is_healthy() {
     }
     let answer = sandbox.htm(&["doctor"]).await;
     let said = answer.succeeds();
-    assert!(said.contains("htm.tag: 0 waiting, 0 running, 1 done"), "{said}");
+    assert!(said.contains("htm.tag: 0 due, 0 waiting, 0 running, 1 done"), "{said}");
     assert!(said.contains("no node is stranded"), "{said}");
 }
 
@@ -70,7 +73,7 @@ async fn jobs_that_nobody_works_on_are_an_error_until_somebody_does() {
     let errors = found(&findings, "error");
     assert_eq!(errors.len(), 2, "{errors:?}");
     for (error, stage) in errors.iter().zip(Stage::ALL) {
-        assert!(error.starts_with(&format!("{}: 1 waiting", stage.queue())), "{error}");
+        assert!(error.starts_with(&format!("{}: 0 due, 1 waiting", stage.queue())), "{error}");
         assert!(error.ends_with("no worker serves it"), "{error}");
     }
     let help = findings.as_array().unwrap().iter().filter(|finding| finding["state"] == "error");
@@ -156,4 +159,122 @@ async fn a_provider_that_does_not_answer_is_named() {
     let answer = sandbox.htm(&["doctor"]).await;
     let said = &answer.exits(1).stdout;
     assert!(said.contains("the embedding provider: ") && said.contains("[provider_"), "{said}");
+}
+
+/// The programs ask OpenAI's API at this URL.
+fn asking_openai(db: &TestDatabase, url: &str) -> Sandbox {
+    Sandbox::new(db)
+        .set("HTM_EMBEDDING__PROVIDER", "openai")
+        .set("HTM_EMBEDDING__MODEL", "mock")
+        .set("HTM_OPENAI__BASE_URL", &format!("{url}/v1"))
+}
+
+#[tokio::test]
+async fn each_provider_is_asked_whatever_is_configured() {
+    let db = TestDatabase::new().await;
+    let sandbox = asking_openai(&db, "http://127.0.0.1:1")
+        .set("HTM_EMBEDDING__DIMENSIONS", "8")
+        .set("HTM_TAG__PROVIDER", "openai")
+        .set("HTM_EXPANSION__PROVIDER", "openai");
+    let answer = sandbox.htm(&["doctor"]).await;
+    let said = &answer.exits(1).stdout;
+    for part in [
+        "error    the embedding provider: openai/mock: cannot connect",
+        "error    the tag provider: openai/gpt-4o-mini: cannot connect",
+        "error    query expansion: openai/gpt-4o-mini: cannot connect",
+        "help: check that the provider runs at its base URL",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains("answers with") && !said.contains("htm doctor"), "{said}");
+}
+
+/// The answer of OpenAI: a vector of nine numbers for each text. It has no model for tags.
+fn nine_numbers(request: &Request) -> ResponseTemplate {
+    if !request.url.path().ends_with("/embeddings") {
+        return ResponseTemplate::new(404);
+    }
+    let asked: Value = request.body_json().unwrap();
+    let texts = asked["input"].as_array().unwrap().len();
+    let data: Vec<Value> =
+        (0..texts).map(|index| json!({ "index": index, "embedding": vec![0.5; 9] })).collect();
+    ResponseTemplate::new(200).set_body_json(json!({ "data": data }))
+}
+
+#[tokio::test]
+async fn a_provider_that_serves_another_model_than_the_registered_one_is_told() {
+    let db = TestDatabase::new().await;
+    let provider = MockServer::start().await;
+    Mock::given(any()).respond_with(nine_numbers).mount(&provider).await;
+    db.htm().models().unwrap().add(&ModelName::new("openai", "mock"), 8).await.unwrap();
+    let sandbox = asking_openai(&db, &provider.uri()).set("HTM_TAG__PROVIDER", "openai");
+    let answer = sandbox.htm(&["doctor"]).await;
+    let said = &answer.exits(1).stdout;
+    for part in [
+        "openai/mock: it gives vectors of 9 dimensions, not 8 [provider_other_dimensions]",
+        "[provider_model_not_found]\n         help: check the model's name, and that the base URL",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains("ollama pull"), "{said}");
+    // Another model on purpose is not the one that recall asks.
+    let sandbox = sandbox.set("HTM_EMBEDDING__DIMENSIONS", "9").set("HTM_TAG__PROVIDER", "fake");
+    let answer = sandbox.htm(&["doctor"]).await;
+    let said = answer.succeeds();
+    for part in [
+        "openai/mock answers with 9 dimensions",
+        "fake/fake tags in this process",
+        "recall uses openai/mock, the active model; the configured one, openai/mock@9, is not registered",
+        "stay with openai/mock: set embedding.dimensions = 8; or switch to openai/mock@9: `htm models add openai/mock \
+         --dimensions 9`",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_finding_is_told_before_a_silent_provider_answers() {
+    let db = TestDatabase::new().await;
+    let silent = MockServer::start().await;
+    let never = ResponseTemplate::new(200).set_delay(std::time::Duration::from_secs(3_600));
+    Mock::given(any()).respond_with(never).mount(&silent).await;
+    let sandbox = asking_openai(&db, &silent.uri()).set("HTM_EMBEDDING__TIMEOUT_MS", "3600000");
+    let doctor = sandbox.start("htm", &["doctor"]);
+    wait_until(|| async { doctor.log().contains("the configuration is valid") }).await;
+    wait_until(|| async { !silent.received_requests().await.unwrap().is_empty() }).await;
+    assert!(doctor.log().contains("schema version"), "{}", doctor.log());
+}
+
+#[tokio::test]
+async fn work_that_was_interrupted_is_named_with_the_command_that_goes_on() {
+    let db = TestDatabase::in_one_table().await;
+    let sandbox = Sandbox::new(&db);
+    let status = async || sandbox.htm(&["db", "status"]).await.succeeds().to_owned();
+    assert!(status().await.trim().ends_with("; one table"), "{}", status().await);
+    let node: i64 = sandbox.remember(&["to be erased"]).await.parse().unwrap();
+    for stage in Stage::ALL {
+        drain(&db, stage).await;
+    }
+    let what = Erase::Memories(vec![NodeId(node)]);
+    db.htm().begin_erasure(&what, None, Confirmation::Confirmed).await.unwrap();
+    sqlx::raw_sql("select htm.begin_layout(4)").execute(&db.pool).await.unwrap();
+    let answer = sandbox.htm(&["doctor"]).await;
+    let said = answer.succeeds();
+    for part in [
+        "a change to 4 partitions was interrupted: writes go to both, and backups are refused",
+        "help: go on with it: `htm db repartition --partitions 4`; or end it: `htm db repartition --abandon`",
+        "erasure 1 has not ended: 0 of 1 memory erased",
+        "go on: `htm erase resume 1`",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(status().await.contains("; one table; a change to 4 partitions was interrupted"));
+    let json = sandbox.htm(&["db", "status", "--json"]).await.json();
+    assert_eq!(json["partitions"], json!(0));
+    assert_eq!(json["change"], json!({ "partitions": 4, "running": false }));
+    sandbox.htm(&["db", "repartition", "--partitions", "4"]).await.succeeds();
+    sandbox.htm(&["erase", "resume", "1"]).await.succeeds();
+    let said = sandbox.htm(&["doctor"]).await;
+    assert!(!said.succeeds().contains("interrupted") && !said.stdout.contains("erasure"), "{said:?}");
+    assert!(status().await.trim().ends_with("; 4 partitions"), "{}", status().await);
 }

@@ -102,6 +102,7 @@ async fn the_doctor_looks_at_what_is_configured() {
     let sandbox = Sandbox::new(&db);
     let said = sandbox.htm(&[&FAKES[..], &["doctor"]].concat()).await;
     assert!(said.stdout.contains("fake/shared-words re-ranks"), "{said:?}");
+    assert!(said.stdout.contains("fake/long-words rephrases queries"), "{said:?}");
     let unreachable = ["--set", "rerank.provider=http", "--set", "rerank.url=http://127.0.0.1:1", "doctor"];
     let said = sandbox.htm(&unreachable).await;
     assert!(said.stdout.contains("the re-ranker: http/tei: cannot connect"), "{said:?}");

@@ -39,7 +39,7 @@ async fn draining_learns_each_namespace_once() {
         enqueue_learning(&db, namespace).await;
     }
     let said = sandbox.htm(&["doctor"]).await.exits(1).stdout.clone();
-    assert!(said.contains("htm.learn: 2 waiting"), "{said}");
+    assert!(said.contains("htm.learn: 2 due"), "{said}");
     assert!(said.contains("start one: `learn-worker`, or `htm up`"), "{said}");
 
     sandbox.run("learn-worker", &["--drain"], b"").await.succeeds();

@@ -81,16 +81,15 @@ async fn configured(
     if session.config().embedding.dimensions > 0 {
         return EmbedHandler::register(session.pool(), embedder).await;
     }
-    let of_name = models.iter().filter(|model| model.name == *embedder.model());
-    let (in_use, former): (Vec<_>, Vec<_>) = of_name.partition(|model| model.is_in_use());
-    match (&in_use[..], &former[..]) {
-        ([model], _) => return handler_of(session, model).await,
-        // The active one is the first.
-        ([model, ..], _) if model.state == ModelState::Active => return handler_of(session, model).await,
-        ([], [model, ..]) => return Err(retired(&model.label)),
-        _ => {}
-    }
     let name = embedder.model();
+    if let Some(model) = embeddings::by_name(models, name) {
+        return handler_of(session, model).await;
+    }
+    let of_name = models.iter().filter(|model| model.name == *name);
+    let (in_use, former): (Vec<_>, Vec<_>) = of_name.partition(|model| model.is_in_use());
+    if let ([], [model, ..]) = (&in_use[..], &former[..]) {
+        return Err(retired(&model.label));
+    }
     tracing::info!(model = %name, "the provider is asked for the dimensions of its vectors");
     let asked = tokio::time::timeout(patience, embedder.dimensions()).await;
     let dimensions = asked.unwrap_or_else(|_elapsed| {

@@ -1,6 +1,6 @@
 //! `htm db …`.
 
-mod repartition;
+pub(crate) mod repartition;
 mod upgrade;
 
 use std::path::Path;
@@ -11,6 +11,7 @@ use htm_runtime::config::Config;
 use htm_runtime::paths::{Paths, size_of};
 use htm_runtime::private_pg::{PrivatePg, Released};
 use htm_runtime::shutdown::INTERRUPTED;
+use htm_runtime::{Layout, LayoutChange, Session};
 use indicatif::{HumanBytes, ProgressBar};
 
 use super::session::with_session;
@@ -185,21 +186,29 @@ async fn status(config: &Config, output: &Output) -> Result<(), CliError> {
     let paths = Paths::from_env()?;
     if !config.database.url.is_empty() {
         let version = htm_runtime::schema_version(config).await?;
-        let answer = serde_json::json!({ "private": false, "schema_version": version, "wanted": htm_migration::LATEST });
+        let layout = layout(config).await;
+        let answer = serde_json::json!({
+            "private": false, "schema_version": version, "wanted": htm_migration::LATEST,
+            "partitions": layout.map(|layout| layout.partitions), "change": change(layout),
+        });
         output.value(&answer, || {
+            let layout = layout.map(|layout| format!("; {}", repartition::describe(layout)));
             format!(
-                "database.url answers; schema version {version} (this program needs {})",
-                htm_migration::LATEST
+                "database.url answers; schema version {version} (this program needs {}){}",
+                htm_migration::LATEST,
+                layout.unwrap_or_default()
             )
         });
         return Ok(());
     }
     let status = PrivatePg::locate(&paths)?.status().await?;
+    let layout = if status.running { layout(config).await } else { None };
     let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     let answer = serde_json::json!({
         "private": true, "running": status.running, "pid": status.pid, "version": status.version,
         "data_dir": status.data_dir.display().to_string(), "url": status.url,
         "stays": status.stay, "in_use": status.in_use,
+        "partitions": layout.map(|layout| layout.partitions), "change": change(layout),
     });
     output.value(&answer, || {
         let rows = [
@@ -210,6 +219,7 @@ async fn status(config: &Config, output: &Output) -> Result<(), CliError> {
             ("url", status.url.clone()),
             ("stays", yes(status.stay)),
             ("in use", status.in_use.map(yes).unwrap_or_default()),
+            ("memories", layout.map(repartition::describe).unwrap_or_default()),
         ];
         table(
             &["private PostgreSQL", ""],
@@ -218,6 +228,20 @@ async fn status(config: &Config, output: &Output) -> Result<(), CliError> {
         )
     });
     Ok(())
+}
+
+/// The layout of the memories; none if this program cannot use the database.
+async fn layout(config: &Config) -> Option<Layout> {
+    let session = Session::open_if_up(config).await.ok()?;
+    let layout = htm_runtime::layout_of(&session).await;
+    session.close().await;
+    layout.ok()
+}
+
+/// A change of the layout that is not complete, for programs.
+fn change(layout: Option<Layout>) -> Option<serde_json::Value> {
+    let LayoutChange { to, is_running } = layout?.change?;
+    Some(serde_json::json!({ "partitions": to, "running": is_running }))
 }
 
 fn url(config: &Config) -> Result<String, CliError> {

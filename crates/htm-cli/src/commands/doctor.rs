@@ -1,18 +1,18 @@
 //! `htm doctor`: finds problems and suggests fixes.
 
+mod models;
+
 use std::process::ExitCode;
 
 use console::style;
 use htm_core::fault::Fault;
 use htm_core::job::LEARN_QUEUE;
-use htm_core::models::ModelState;
-use htm_core::providers::Provider;
-use htm_core::{BreakerState, Error, LearningProblem, ReplicaState, Result};
+use htm_core::{Error, LearningProblem, MAX_LIMIT, ReplicaState, Result};
 use htm_runtime::config::Config;
-use htm_runtime::providers::local_facts;
 use htm_runtime::{Session, chain};
 use serde::Serialize;
 
+use super::db::repartition;
 use crate::error::{CliError, hint};
 use crate::output::{Output, count, plain};
 
@@ -36,8 +36,26 @@ enum State {
     Error,
 }
 
+/// The findings. Each is told when it is known: a provider may take half a minute not to answer.
+struct Findings<'a> {
+    output: &'a Output,
+    all: Vec<Finding>,
+}
+
+impl Findings<'_> {
+    fn push(&mut self, finding: Finding) {
+        self.output.say(describe(&finding));
+        self.all.push(finding);
+    }
+
+    fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.push(finding));
+    }
+}
+
 pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, CliError> {
-    let mut findings = vec![ok("the configuration is valid")];
+    let mut findings = Findings { output, all: Vec::new() };
+    findings.push(ok("the configuration is valid"));
     match Session::open(config).await {
         Err(error) => findings.push(from_error("the database", &error)),
         Ok(session) => {
@@ -48,12 +66,14 @@ pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, Cl
             }
         }
     }
-    let failed = findings.iter().any(|finding| finding.state == State::Error);
-    output.value(&findings, || findings.iter().map(describe).collect::<Vec<_>>().join("\n"));
+    if output.is_json() {
+        output.json(&findings.all);
+    }
+    let failed = findings.all.iter().any(|finding| finding.state == State::Error);
     Ok(if failed { ExitCode::from(Fault::Permanent.exit_code()) } else { ExitCode::SUCCESS })
 }
 
-async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
+async fn look(session: &Session, findings: &mut Findings<'_>) -> Result<()> {
     let htm = session.htm();
     let versions = htm.database()?.versions().await?;
     findings.push(ok(format!(
@@ -85,26 +105,10 @@ async fn look(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
             "run `htm db migrate` as a role that may create roles",
         ));
     }
-    match session.embedder() {
-        Ok(embedder) => match embedder.dimensions().await {
-            Ok(dimensions) => {
-                let model = embedder.model();
-                findings.push(ok(format!("{model} answers with {dimensions} dimensions")));
-                if let Some(Ok(facts)) = local_facts(session.config(), session.paths(), model) {
-                    findings.push(ok(format!("{model}: {facts}")));
-                }
-            }
-            Err(error) => findings.push(from_error("the embedding provider", &error.into())),
-        },
-        Err(error) => findings.push(from_error("the embedding provider", &error)),
-    }
-    look_at_models(session, findings).await?;
-    if let Err(error) = session.tagger() {
-        findings.push(from_error("the tag provider", &error));
-    }
-    look_at_refiners(session, findings).await;
+    look_at_unfinished(session, findings).await?;
+    models::look(session, findings).await?;
     look_at_queues(session, findings).await?;
-    findings.extend(htm.providers()?.list().await?.iter().filter_map(from_provider));
+    findings.extend(htm.providers()?.list().await?.iter().filter_map(models::from_provider));
     let alive: Vec<_> = htm.jobs()?.workers().await?.into_iter().filter(|worker| worker.alive).collect();
     for worker in &alive {
         let version = worker.detail.split(' ').nth(1).unwrap_or_default();
@@ -144,75 +148,42 @@ fn from_replica(replica: ReplicaState) -> Finding {
     }
 }
 
-/// Checks whether the active model is the configured one. Another one works too, if its queries can be embedded here.
-async fn look_at_models(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
-    let models = session.htm().models()?.list().await?;
-    let Some(active) = models.iter().find(|model| model.state == ModelState::Active) else { return Ok(()) };
-    let configured = session.htm().settings().embedding_model.clone();
-    if active.name == configured {
-        return Ok(());
+/// Looks for work that was interrupted, and goes on when it is told to.
+async fn look_at_unfinished(session: &Session, findings: &mut Findings<'_>) -> Result<()> {
+    let layout = htm_runtime::layout_of(session).await?;
+    if let Some(change) = layout.change {
+        let (what, help) = repartition::unfinished(layout.partitions, change);
+        findings.push(if change.is_running { ok(what) } else { warning(what, help) });
     }
-    let label = &active.label;
-    if active.is_of_callers() {
-        findings.push(ok(format!("recall uses {label}: its vectors come from callers")));
-        return Ok(());
+    for erasure in session.htm().erasures(None, MAX_LIMIT).await? {
+        if erasure.ended_at.is_none() {
+            let (id, erased, of) = (erasure.id, erasure.erased, count(erasure.memories, "memory"));
+            findings.push(warning(
+                format!("erasure {id} has not ended: {erased} of {of} erased"),
+                format!("unless a process works on it, go on: `htm erase resume {id}`"),
+            ));
+        }
     }
-    let known = models.iter().find(|model| model.name == configured);
-    let state = known.map_or("not registered".into(), |model| format!("in state {}", model.state));
-    let what = format!("recall uses {label}, the active model; the configured one, {configured}, is {state}");
-    let back = format!(
-        "stay with {label}: set embedding.provider = \"{}\" and embedding.model = \"{}\"",
-        active.name.provider, active.name.name
-    );
-    let over = match known.filter(|model| model.is_in_use()) {
-        Some(model) => format!("`htm models backfill {0}`, then `htm models activate {0}`", model.label),
-        None => {
-            format!(
-                "`htm models add {configured}`, `htm models backfill {configured}`, then `htm models activate {configured}`"
-            )
-        }
-    };
-    let help = format!("{back}; or switch to {configured}: {over}");
-    findings.push(match session.embedder_of(active).await {
-        Ok(_) => warning(what, help),
-        Err(error) => {
-            let what = format!("{what}; {label} cannot embed a query here: {error} [{}]", error.code());
-            Finding { state: State::Error, what, help: Some(help) }
-        }
-    });
     Ok(())
 }
 
-/// Checks the configured re-ranker and query expander. The re-ranker is called. The language model is not, because its
-/// calls cost money.
-async fn look_at_refiners(session: &Session, findings: &mut Vec<Finding>) {
-    match session.reranker() {
-        Ok(Some(reranker)) => match reranker.rerank("ping", &["pong".to_owned()]).await {
-            Ok(_) => findings.push(ok(format!("{} re-ranks", reranker.model()))),
-            Err(error) => findings.push(from_error("the re-ranker", &error.into())),
-        },
-        Ok(None) => {}
-        Err(error) => findings.push(from_error("the re-ranker", &error)),
-    }
-    if let Err(error) = session.expander() {
-        findings.push(from_error("query expansion", &error));
-    }
-}
-
-async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Result<()> {
+async fn look_at_queues(session: &Session, findings: &mut Findings<'_>) -> Result<()> {
     let htm = session.htm();
-    let configured = htm.settings().embedding_model.to_string();
+    let listed = htm.models()?.list().await?;
+    let configured = models::configured(session, &listed)
+        .map_or_else(|| htm.settings().embedding_model.to_string(), |model| model.label.clone());
     for queue in htm.jobs()?.queues().await? {
         let name = &queue.queue;
-        let waiting = queue.due + queue.waiting;
         let text = format!(
-            "{name}: {waiting} waiting, {} running, {} done, {}; {}",
+            "{name}: {} due, {} waiting, {} running, {} done, {}; {}",
+            queue.due,
+            queue.waiting,
             queue.running,
             queue.done,
             count(queue.dead, "dead letter"),
             count(queue.workers, "worker")
         );
-        findings.push(if waiting + queue.running > 0 && queue.workers == 0 {
+        findings.push(if queue.due + queue.waiting + queue.running > 0 && queue.workers == 0 {
             let program = match name.as_str() {
                 "htm.tag" => "tag-worker".to_owned(),
                 LEARN_QUEUE => "learn-worker".to_owned(),
@@ -255,20 +226,6 @@ async fn look_at_queues(session: &Session, findings: &mut Vec<Finding>) -> Resul
     Ok(())
 }
 
-fn from_provider(provider: &Provider) -> Option<Finding> {
-    let model = &provider.model;
-    let is_left_alone = provider.breaker != BreakerState::Closed || provider.held_ms.is_some();
-    let what = match provider.reason.as_deref() {
-        reason if is_left_alone => {
-            format!("{model} is not called at the moment: {}", reason.unwrap_or("no reason recorded"))
-        }
-        Some(reason) => format!("the last call of {model} failed: {reason}"),
-        None => return None,
-    };
-    let help = format!("see `htm providers`; when the cause is fixed: `htm providers reset {model}`");
-    Some(warning(what, help))
-}
-
 fn from_learning(problem: LearningProblem) -> Finding {
     match problem {
         LearningProblem::OnlyRefuses { namespace, author, recalls } => warning(
@@ -302,8 +259,14 @@ fn from_error(where_: &str, error: &Error) -> Finding {
     Finding {
         state: State::Error,
         what: format!("{where_}: {} [{}]", chain(error), error.code()),
-        help: Some(hint(error)),
+        help: Some(help(error)),
     }
+}
+
+/// The next step after an error. This command is none.
+fn help(error: &Error) -> String {
+    let help = hint(error);
+    if help.contains("`htm doctor`") { error.hint().to_owned() } else { help }
 }
 
 fn describe(finding: &Finding) -> String {

@@ -129,6 +129,14 @@ pub fn by_label<'a>(models: &'a [RegisteredModel], label: &str) -> Result<&'a Re
     })
 }
 
+/// The model of this name that is meant where no dimensions are given: the active one, else the only one in use.
+pub fn by_name<'a>(models: &'a [RegisteredModel], name: &ModelName) -> Option<&'a RegisteredModel> {
+    // The active one is the first.
+    let mut in_use = models.iter().filter(|model| model.name == *name && model.is_in_use());
+    let first = in_use.next()?;
+    (first.state == ModelState::Active || in_use.next().is_none()).then_some(first)
+}
+
 /// The model whose jobs are in this queue.
 ///
 /// # Errors

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use htm_runtime::LayoutStep;
 use htm_runtime::config::Config;
+use htm_runtime::{Layout, LayoutChange, LayoutStep};
 use serde_json::json;
 
 use crate::error::CliError;
@@ -51,10 +51,7 @@ pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Outpu
         "partitions": partitions, "changed": changed, "rows_copied": copied.all, "seconds": seconds,
     });
     output.value(&answer, || {
-        let layout = match partitions {
-            0 => "one table".to_owned(),
-            _ => count(partitions, "partition"),
-        };
+        let layout = in_words(partitions);
         match changed {
             true => {
                 format!("the memories are in {layout}; {} copied in {seconds:.1} s", count(copied.all, "row"))
@@ -63,6 +60,40 @@ pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Outpu
         }
     });
     Ok(())
+}
+
+fn in_words(partitions: u32) -> String {
+    match partitions {
+        0 => "one table".into(),
+        _ => count(partitions, "partition"),
+    }
+}
+
+/// The layout of the memories, and the command that goes on with a change.
+pub(super) fn describe(layout: Layout) -> String {
+    let now = in_words(layout.partitions);
+    match layout.change {
+        None => now,
+        Some(change) => {
+            let (what, help) = unfinished(layout.partitions, change);
+            if change.is_running { format!("{now}; {what}") } else { format!("{now}; {what}; {help}") }
+        }
+    }
+}
+
+/// A change that is not complete, and the next step.
+pub(crate) fn unfinished(partitions: u32, change: LayoutChange) -> (String, String) {
+    let to = change.to.map_or("another number of partitions".into(), in_words);
+    let number = change.to.map_or("N".into(), |to| to.to_string());
+    let go_on = format!("go on with it: `htm db repartition --partitions {number}`");
+    let state = if change.is_running { "is under way" } else { "was interrupted" };
+    match change.to == Some(partitions) {
+        true => (format!("a change to {to} {state}: the former tables are still there"), go_on),
+        false => (
+            format!("a change to {to} {state}: writes go to both, and backups are refused"),
+            format!("{go_on}; or end it: `htm db repartition --abandon`"),
+        ),
+    }
 }
 
 /// The rows copied so far.
