@@ -154,7 +154,7 @@ async fn a_retried_job_is_as_new() {
         }
     }
     let answer = sandbox.htm(&["jobs", "retry", "--state", "waiting", "--json"]).await.json();
-    assert_eq!(answer, json!({ "retried": 1, "outdated": 0 }));
+    assert_eq!(answer, json!({ "retried": 1, "outdated": 0, "over_budget": 0 }));
     sql(
         &db,
         "update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null where status = 'Running'",
@@ -163,6 +163,28 @@ async fn a_retried_job_is_as_new() {
     drain(&db, Stage::Embed).await;
     let status = sandbox.htm(&["status", &nodes[0], "--json"]).await.json();
     assert_eq!(status["stages"][0]["state"], "done");
+}
+
+#[tokio::test]
+async fn jobs_that_the_budget_parks_again_are_told() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    for namespace in ["atlas", "borealis"] {
+        sandbox.remember(&["--namespace", namespace, "a text of some tokens"]).await;
+    }
+    sandbox.htm(&["providers", "budget", "atlas", "--tokens-per-day", "7"]).await.succeeds();
+    // Some tokens are left, and too few.
+    let park = "update htm.budgets set tokens_used = 6;
+                update apalis.jobs set metadata = metadata || hstore('parked', 'budget'), run_at = now() + interval '1 day'";
+    sql(&db, park).await;
+    let retry = async || sandbox.htm(&["jobs", "retry", "--state", "parked"]).await.succeeds().to_owned();
+    let said = retry().await;
+    assert!(said.starts_with("4 jobs due again; 2 jobs over the budget of the namespace"), "{said}");
+    assert!(said.contains("`htm providers budget`"), "{said}");
+    // Yesterday's spending is not today's.
+    sql(&db, park).await;
+    sql(&db, "update htm.budgets set day = day - 1").await;
+    assert_eq!(retry().await, "4 jobs due again\n");
 }
 
 #[tokio::test]
@@ -183,7 +205,8 @@ async fn dead_letters_are_retried_by_filter_unless_their_node_has_changed() {
         retry(&["--queue", "htm.tag"]).await.succeeds(),
         "1 job due again; 1 job skipped: the node was forgotten or edited since\n"
     );
-    assert_eq!(retry(&["--all-dead", "--json"]).await.json(), json!({ "retried": 1, "outdated": 2 }));
+    let answer = retry(&["--all-dead", "--json"]).await.json();
+    assert_eq!(answer, json!({ "retried": 1, "outdated": 2, "over_budget": 0 }));
     assert_eq!(
         db.count("select count(*) from apalis.jobs where status = 'Pending' and attempts = 0").await,
         4

@@ -54,8 +54,15 @@ async fn limits_are_set_changed_and_taken_away() {
     assert_eq!(db.count("select count(*) from htm.providers where levels_at is null").await, 1);
     assert_eq!(set(&[model, "--concurrent", "5"]).await, ([Some(60), None, Some(5)], true));
     assert_eq!(set(&["fake/typo", "--concurrent", "1"]).await, ([None, None, Some(1)], false));
+    // One that learns has no model.
+    workers::register(&db.pool, "htm.learn", "learner", "learn-worker 0.1.0 ", 30_000).await.unwrap();
+    let said = sandbox.htm(&["providers", "set", "fake/typo", "--concurrent", "2"]).await;
+    assert!(said.succeeds().contains("note: the limits wait for a model of this label"), "{said:?}");
+    assert!(said.stdout.contains("known labels: fake/fake, fake/fake-64\n"), "{said:?}");
+    // Without a limit nothing is left of it.
     let said = sandbox.htm(&["providers", "set", "fake/typo", "--concurrent", "none"]).await;
-    assert!(said.succeeds().contains("warning: no model of this label"), "{said:?}");
+    assert_eq!(said.succeeds(), "fake/typo has no limits\n");
+    assert_eq!(db.count("select count(*) from htm.providers where model = 'fake/typo'").await, 0);
     for limit in ["0", "-1", "many", "2147483648", ""] {
         let answer =
             sandbox.htm(&["--json", "providers", "set", model, &format!("--concurrent={limit}")]).await;

@@ -2286,6 +2286,10 @@ class Retried(BaseModel):
     """
     Jobs left as they are, because their node was forgotten or edited since.
     """
+    over_budget: int
+    """
+    Of the jobs that are due again, those whose namespace has spent its budget for today: they are parked again.
+    """
     retried: int
     """
     Jobs that are due again.

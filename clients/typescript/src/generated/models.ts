@@ -2747,6 +2747,8 @@ export interface RetiredModel {
 export interface Retried {
   /** Jobs left as they are, because their node was forgotten or edited since. */
   outdated: number;
+  /** Of the jobs that are due again, those whose namespace has spent its budget for today: they are parked again. */
+  over_budget: number;
   /** Jobs that are due again. */
   retried: number;
 }

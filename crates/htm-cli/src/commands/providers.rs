@@ -64,11 +64,18 @@ async fn set(
     let listed = providers.list().await?;
     let found: Vec<Provider> = listed.into_iter().filter(|provider| provider.model == args.model).collect();
     output.value(&serde_json::json!({ "provider": found.first(), "known": is_known }), || {
-        let warning = format!(
-            "\nwarning: no model of this label is registered, configured here or used by a worker; known labels: {}",
-            known.join(", ")
-        );
-        describe(&found, &session.config().time.settings().zone) + if is_known { "" } else { &warning }
+        let (model, zone) = (plain(&args.model), session.config().time.settings().zone);
+        match (found.is_empty(), is_known) {
+            (true, _) => format!("{model} has no limits"),
+            (false, true) => describe(&found, &zone),
+            (false, false) => format!(
+                "{}\nnote: the limits wait for a model of this label: none is registered, configured here or used by a \
+                 worker; known labels: {}\nto remove them: `htm providers set {model} --requests-per-minute none \
+                 --tokens-per-minute none --concurrent none`",
+                describe(&found, &zone),
+                known.join(", ")
+            ),
+        }
     });
     Ok(())
 }
@@ -104,7 +111,9 @@ async fn known_models(session: &Session) -> Result<Vec<String>, CliError> {
     let mut known = vec![settings.embedding_model.to_string(), settings.tag_model.to_string()];
     known.extend(htm.models()?.list().await?.into_iter().map(|model| model.label));
     let workers = htm.jobs()?.workers().await?;
-    known.extend(workers.iter().filter_map(|worker| worker.detail.split(' ').nth(2)).map(Into::into));
+    // One that learns calls no model.
+    let called = workers.iter().filter_map(|worker| worker.detail.split(' ').nth(2));
+    known.extend(called.filter(|label| !label.is_empty()).map(Into::into));
     known.sort();
     known.dedup();
     Ok(known)

@@ -18,6 +18,8 @@ pub struct Retried {
     pub retried: i64,
     /// Jobs left as they are, because their node was forgotten or edited since.
     pub outdated: i64,
+    /// Of the jobs that are due again, those whose namespace has spent its budget for today: they are parked again.
+    pub over_budget: i64,
 }
 
 /// Makes waiting, parked or dead jobs due again, as if they had never been tried, and wakes the workers. A filter

@@ -88,7 +88,8 @@ pub(crate) async fn list(pool: &dyn Connections) -> Result<Vec<Provider>> {
     .await
 }
 
-/// Changes the limits of a model, used or not. Its buckets are full afterwards.
+/// Changes the limits of a model, used or not. Its buckets are full afterwards. A model without limits that never failed
+/// has no row afterwards.
 ///
 /// # Errors
 /// `limit_out_of_range` for a limit below 1, or a database error.
@@ -97,6 +98,7 @@ pub(crate) async fn set_limits(pool: &dyn Connections, model: &str, changes: Lim
     let (change_requests, requests) = changes.requests_per_minute.parts();
     let (change_tokens, tokens) = changes.tokens_per_minute.parts();
     let (change_calls, calls) = changes.concurrent_calls.parts();
+    let mut tx = pool.begin().await?;
     sql!(
         "insert into htm.providers as p (model, requests_per_minute, tokens_per_minute, concurrent_calls)
          values (:model, :requests, :tokens, :calls)
@@ -113,8 +115,17 @@ pub(crate) async fn set_limits(pool: &dyn Connections, model: &str, changes: Lim
     .bind("tokens", tokens)?
     .bind("change_calls", change_calls)?
     .bind("calls", calls)?
-    .execute(pool)
+    .execute(&mut *tx)
     .await?;
+    sql!(
+        "delete from htm.providers
+          where model = :model and requests_per_minute is null and tokens_per_minute is null and concurrent_calls is null
+            and breaker = 'closed' and failures = 0 and reason is null and resume_at is null"
+    )
+    .bind("model", model)?
+    .execute(&mut *tx)
+    .await?;
+    tx.commit().await?;
     Ok(())
 }
 

@@ -19,6 +19,13 @@ pub(super) async fn retry(jobs: Jobs<'_>, args: RetryArgs, output: &Output) -> R
                 count(retried.outdated, "job")
             );
         }
+        if retried.over_budget > 0 {
+            said += &format!(
+                "; {} over the budget of the namespace, to be parked again: see `htm providers budgets`, raise it with \
+                 `htm providers budget`",
+                count(retried.over_budget, "job")
+            );
+        }
         said
     });
     Ok(())

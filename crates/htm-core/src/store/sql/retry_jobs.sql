@@ -4,8 +4,9 @@
 -- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
 -- :error text a part of the error or null
 --
--- Returns the numbers of due and of obsolete jobs. Jobs that ran meanwhile count as neither.
--- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, nodes_pk
+-- Returns the numbers of due and of obsolete jobs, and of due ones that htm.spend refuses now. Jobs that ran meanwhile
+-- count as none of these.
+-- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, nodes_pk, budgets_pk
 with chosen as (
     select j.id, j.job_type = 'htm.learn'
                  or exists (select from htm.nodes n
@@ -23,6 +24,14 @@ with chosen as (
            metadata = delete(j.metadata, array['parked', 'deferred_since', 'losses'])
       from chosen c
      where j.id = c.id and c.wanted
-    returning j.id
+    returning j.id, j.metadata -> 'namespace' as namespace, (j.metadata -> 'node')::bigint as node
+), over_budget as (
+    select r.id
+      from retried r
+      join htm.budgets b on b.namespace = r.namespace
+      join htm.nodes m on m.id = r.node and m.namespace = r.namespace
+     cross join lateral (select case when b.day = (now() at time zone 'utc')::date then b.tokens_used else 0 end) today(used)
+     where today.used + m.token_count > b.tokens_per_day and (today.used > 0 or b.tokens_per_day = 0)
 )
-select (select count(*) from retried) as retried, (select count(*) from chosen where not wanted) as outdated
+select (select count(*) from retried) as retried, (select count(*) from chosen where not wanted) as outdated,
+       (select count(*) from over_budget) as over_budget
