@@ -9,7 +9,8 @@ mod restoration;
 mod roles;
 
 pub use partitions::{
-    Layout, LayoutChange, LayoutStep, MAX_PARTITIONS, abandon_repartition, layout, partitions, repartition,
+    Layout, LayoutChange, LayoutStep, MAX_PARTITIONS, abandon_repartition, layout, layout_target, partitions,
+    repartition,
 };
 pub use restoration::{RESTORING, Restoration, SCHEMAS, tables};
 pub use roles::grant;

@@ -139,7 +139,7 @@ pub async fn abandon_repartition(
 }
 
 async fn abandon_on(connection: &mut PgConnection) -> Result<bool, MigrationError> {
-    let is_changing = target(connection).await?.is_some();
+    let is_changing = layout_target(connection).await?.is_some();
     until_free(connection, "htm.abandon_layout()").await?;
     Ok(is_changing)
 }
@@ -150,7 +150,7 @@ async fn repartition_on(
     on_step: &mut (dyn FnMut(LayoutStep) + Send),
 ) -> Result<bool, MigrationError> {
     let mut changed = clean_up(connection, on_step).await?;
-    let under_way = target(connection).await?;
+    let under_way = layout_target(connection).await?;
     if let Some(other) = under_way.filter(|other| *other != partitions) {
         return Err(MigrationError::LayoutChanging { partitions: other });
     }
@@ -171,7 +171,10 @@ async fn repartition_on(
 }
 
 /// The number of partitions that an unfinished change leads to.
-async fn target(connection: &mut PgConnection) -> Result<Option<u32>, sqlx::Error> {
+///
+/// # Errors
+/// A database error.
+pub async fn layout_target(connection: &mut PgConnection) -> Result<Option<u32>, sqlx::Error> {
     let exists: bool = sqlx::query_scalar("select to_regclass('htm_next.layout') is not null")
         .fetch_one(&mut *connection)
         .await?;

@@ -322,8 +322,10 @@ async fn everything_comes_back() {
     assert_eq!(tenant.recall(&RecallQuery::new("lighthouse")).await.unwrap().hits.len(), 2);
 
     let full = at_other.htm(&["db", "restore", &place]).await;
-    full.exits(2);
-    assert!(full.stderr.contains("database_not_empty"), "{}", full.stderr);
+    let said = full.fails(2, "database_not_empty");
+    let name = other.options().get_database().unwrap().to_owned();
+    assert!(said.contains(&format!("the database `{name}` on ")), "{said}");
+    assert!(said.contains("stop its workers and other programs"), "{said}");
 }
 
 #[tokio::test]

@@ -501,7 +501,10 @@ async fn the_command_changes_the_layout_and_says_so() {
     assert_eq!(sandbox.htm(&["db", "migrate", "--partitions", "4"]).await.succeeds().lines().count(), 1);
     assert_eq!(partitions(&db.pool).await, 4);
     sandbox.remember(&["a zeppelin"]).await;
-    sandbox.htm(&["db", "migrate", "--partitions", "8"]).await.fails(2, "layout_other");
+    let other = sandbox.htm(&["db", "migrate", "--partitions", "8"]).await;
+    assert!(other.fails(2, "layout_other").contains("in 4 partitions, not in 8 partitions"), "{other:?}");
+    let other = sandbox.htm(&["db", "migrate", "--partitions", "0"]).await;
+    assert!(other.fails(2, "layout_other").contains("in 4 partitions, not in one table"), "{other:?}");
     sandbox.htm(&["db", "migrate", "--partitions", "4"]).await.succeeds();
     let answer = sandbox.htm(&["--json", "db", "repartition", "--partitions", "2"]).await.json();
     assert_eq!((&answer["changed"], &answer["partitions"]), (&true.into(), &2.into()));
@@ -516,6 +519,9 @@ async fn the_command_changes_the_layout_and_says_so() {
     sqlx::raw_sql("select htm.begin_layout(4)").execute(&db.pool).await.unwrap();
     sandbox.htm(&["db", "repartition", "--partitions", "8"]).await.fails(2, "layout_changing");
     sandbox.htm(&["db", "backup", "saved"]).await.fails(2, "layout_changing");
+    for partitions in ["4", "8"] {
+        sandbox.htm(&["db", "migrate", "--partitions", partitions]).await.fails(2, "layout_changing");
+    }
     let said = sandbox.htm(&["db", "repartition", "--abandon"]).await;
     assert_eq!(said.succeeds().trim(), "the change has ended; the memories are where they were");
 }

@@ -29,7 +29,7 @@ use self::part::Part;
 pub(crate) use self::programs::Programs;
 use crate::codes;
 use crate::config::Config;
-use crate::error::{of_migration, schema_version};
+use crate::error::{of_migration, of_restoration, schema_version};
 use crate::paths::Paths;
 use crate::session::on_database;
 
@@ -196,7 +196,8 @@ pub(crate) async fn load(
     // Before anything is changed: a dump that cannot be read is no reason to.
     let list = wanted_entries(programs, from, options).await?;
     let begun = Restoration::begin(options, &manifest.index_extensions, stop.cancelled()).await;
-    let Some(restoration) = begun.map_err(of_migration)? else { return Ok(Restored::Untouched) };
+    let begun = begun.map_err(|error| of_restoration(error, options))?;
+    let Some(restoration) = begun else { return Ok(Restored::Untouched) };
     let filled =
         stop.run_until_cancelled(fill(programs, options, from, list.path(), manifest, jobs, on_table)).await;
     if filled.transpose()?.is_none() {

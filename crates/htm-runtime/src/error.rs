@@ -2,8 +2,10 @@
 
 use htm_core::Error;
 use htm_migration::{INDEX_EXTENSIONS, MigrationError};
+use sqlx::postgres::PgConnectOptions;
 
 use crate::codes;
+use crate::place::place_of;
 
 /// The error of a migration. An unreachable server has its own code, not the migration's.
 pub(crate) fn of_migration(error: MigrationError) -> Error {
@@ -39,12 +41,31 @@ pub(crate) fn of_migration(error: MigrationError) -> Error {
         MigrationError::RestoreIncomplete => Error::new(codes::RESTORE_INCOMPLETE, message),
         MigrationError::Restoring => Error::new(codes::RESTORE_INCOMPLETE, message)
             .with_hint("wait until it has ended, or stop it"),
-        MigrationError::InUse { .. } => Error::new(codes::DATABASE_NOT_EMPTY, message),
-        MigrationError::Locked => Error::new(codes::DATABASE_NOT_EMPTY, message)
-            .with_hint("end the programs that use the database, and restore again; or name another database"),
+        MigrationError::InUse { .. } | MigrationError::Locked => {
+            Error::new(codes::DATABASE_NOT_EMPTY, message)
+        }
         MigrationError::ServerTooOld { .. } => Error::new(codes::SERVER_TOO_OLD, message),
         MigrationError::Apalis(error) => Error::new(codes::MIGRATION_FAILED, message).with_source(error),
         MigrationError::Htm(error) => Error::new(codes::MIGRATION_FAILED, message).with_source(error),
+    }
+}
+
+/// The error of a restore that does not begin. It names the database.
+pub(crate) fn of_restoration(error: MigrationError, options: &PgConnectOptions) -> Error {
+    let place = place_of(options);
+    match error {
+        MigrationError::InUse { why } => {
+            Error::new(codes::DATABASE_NOT_EMPTY, format!("the {place} is in use: {why}")).with_hint(format!(
+                "stop its workers and other programs, and delete everything in the {place}: `htm db reset --yes`; or \
+                 restore into another database"
+            ))
+        }
+        MigrationError::Locked => {
+            let message = format!("the {place} is in use: another connection has locks on its tables");
+            Error::new(codes::DATABASE_NOT_EMPTY, message)
+                .with_hint("end the programs that use it, and restore again; or restore into another database")
+        }
+        error => of_migration(error),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The number of partitions of the configured database.
 
 use htm_core::{Error, Result};
-use htm_migration::{Layout, LayoutStep};
+use htm_migration::{Layout, LayoutStep, MigrationError};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection, PgConnection};
 
@@ -27,10 +27,15 @@ pub async fn layout_of(session: &Session) -> Result<Layout> {
 pub async fn set_partitions(config: &Config, wanted: u32) -> Result<()> {
     on_database(config, async |options| {
         expect_latest(&options).await?;
-        let (found, is_empty) = layout(&options).await?;
-        if !is_empty && found != wanted {
-            let message = format!("the memories are in {found} partitions, not {wanted}");
-            return Err(Error::new(codes::LAYOUT_OTHER, message));
+        let Layout { found, changing_to, is_empty } = layout(&options).await?;
+        if !is_empty {
+            if let Some(partitions) = changing_to {
+                return Err(of_migration(MigrationError::LayoutChanging { partitions }));
+            }
+            if found != wanted {
+                let message = format!("the memories are in {}, not in {}", named(found), named(wanted));
+                return Err(Error::new(codes::LAYOUT_OTHER, message));
+            }
         }
         change(&options, wanted, &mut |_| {}).await.map(drop)
     })
@@ -83,12 +88,31 @@ async fn expect_latest(options: &PgConnectOptions) -> Result<()> {
     if found == htm_migration::LATEST { Ok(()) } else { Err(schema_version(found, htm_migration::LATEST)) }
 }
 
-/// The number of partitions, and whether there are no memories.
-async fn layout(options: &PgConnectOptions) -> Result<(u32, bool)> {
+/// How the memories are laid out.
+struct Layout {
+    /// The number of partitions.
+    found: u32,
+    /// The number to which an unfinished change leads.
+    changing_to: Option<u32>,
+    /// Whether there are no memories.
+    is_empty: bool,
+}
+
+async fn layout(options: &PgConnectOptions) -> Result<Layout> {
     let mut connection = PgConnection::connect_with(options).await?;
     let found = htm_migration::partitions(&mut connection).await?;
+    let changing_to = htm_migration::layout_target(&mut connection).await?;
     let is_empty: bool =
         sqlx::query_scalar("select not exists (select from htm.nodes)").fetch_one(&mut connection).await?;
     connection.close().await?;
-    Ok((found, is_empty))
+    Ok(Layout { found, changing_to, is_empty })
+}
+
+/// A number of partitions, for people.
+fn named(partitions: u32) -> String {
+    match partitions {
+        0 => "one table".into(),
+        1 => "1 partition".into(),
+        more => format!("{more} partitions"),
+    }
 }

@@ -14,6 +14,7 @@ pub mod hub;
 mod layout;
 mod packages;
 pub mod paths;
+mod place;
 pub mod private_pg;
 pub mod providers;
 mod refiners;
@@ -28,6 +29,7 @@ struct Readme;
 
 pub use htm_migration::{Layout, LayoutChange, LayoutStep};
 pub use layout::{abandon_repartition, layout_of, repartition, set_partitions};
+pub use place::place;
 pub use session::{DatabaseServer, Session, drop_schemas, grant, migrate, schema_version};
 
 #[cfg(doctest)]

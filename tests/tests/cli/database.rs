@@ -71,9 +71,17 @@ async fn a_database_without_schema_is_migrated_and_reset_when_asked() {
     let answer = sandbox.htm(&["db", "reset"]).await;
     let said = answer.fails(2, "not_confirmed");
     assert!(said.contains("htm db reset --yes"), "{said}");
+    // Which one is deleted.
+    let name = db.options().get_database().unwrap().to_owned();
+    assert!(said.contains(&format!("every memory of the database `{name}` on ")), "{said}");
     assert_eq!(db.count("select count(*) from htm.nodes").await, 1);
+    let elsewhere = Sandbox::on("postgres://ada:hunter2@db.example.com:5433/memories");
+    let answer = elsewhere.htm(&["db", "reset"]).await;
+    let said = answer.fails(2, "not_confirmed");
+    assert!(said.contains("`memories` on db.example.com:5433") && !said.contains("hunter2"), "{said}");
 
-    sandbox.htm(&["db", "reset", "--yes"]).await.succeeds();
+    let deleted = sandbox.htm(&["db", "reset", "--yes"]).await;
+    assert!(deleted.succeeds().contains(&format!("of the database `{name}` on ")), "{deleted:?}");
     let schemas = "select count(*) from pg_namespace where nspname in ('htm', 'apalis')";
     assert_eq!(db.count(schemas).await, 0);
     sandbox.htm(&["get", "1"]).await.fails(1, "schema_version");

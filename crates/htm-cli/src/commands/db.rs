@@ -56,12 +56,17 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
             return upgrade::run(&Paths::from_env()?, old_home.as_deref(), dump, dry_run, output).await;
         }
         DbCommand::Reset { yes: false } => {
-            return Err(CliError::not_confirmed("deleting every memory"));
+            let place = htm_runtime::place(config)?;
+            return Err(CliError::not_confirmed(&format!("deleting every memory of the {place}")));
         }
         DbCommand::Reset { yes: true } => {
+            let place = htm_runtime::place(config)?;
+            let answer = serde_json::json!({ "stopped": true });
+            output.leaves(answer, format!("the memories of the {place} are all there, or all deleted"));
             htm_runtime::drop_schemas(config).await?;
-            output.value(&serde_json::json!({ "reset": true }), || {
-                "every memory is deleted; `htm db migrate` recreates the schema".into()
+            let answer = serde_json::json!({ "reset": true, "database": place });
+            output.value(&answer, || {
+                format!("every memory of the {place} is deleted; `htm db migrate` recreates the schema")
             });
         }
     }
