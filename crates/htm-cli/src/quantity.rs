@@ -1,28 +1,45 @@
-//! Quantities as people write and read them: `100M`, `50k`, `1_000_000`; bytes.
+//! Quantities as people write and read them: `100M`, `50k`, `1_000_000`, `1e6`; bytes.
 
-const UNITS: [(&str, f64); 4] = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("B", 1e9)];
+const UNITS: [(&str, f64); 5] = [("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9), ("B", 1e9)];
 /// The largest quantity. Sums of bytes stay far below the largest `u64`.
 const MOST: f64 = 1e12;
 
-/// Reads a whole number of at least 1, with `_` between digits, or with a unit: k, M, G (or B). With a unit, the number
-/// may have a fraction.
-pub(crate) fn parse_quantity(text: &str) -> Result<u64, String> {
-    let (number, factor) = UNITS
-        .iter()
-        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))
-        .unwrap_or((text, 1.0));
-    let digits = number.replace('_', "");
+/// Reads a number with `_` between digits, with a unit (k, K, M, G or B), or with a power of ten (`1e6`).
+pub(crate) fn parse_number(text: &str) -> Option<f64> {
+    let (sign, text) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
+    let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let (number, factor) = unit.unwrap_or((text, 1.0));
+    let number = number.replace('_', "");
+    let power = number.split_once(['e', 'E']);
+    if power.is_some() && unit.is_some() {
+        return None;
+    }
+    let (digits, power) = power.unwrap_or((number.as_str(), "0"));
     let is_number = digits.starts_with(|it: char| it.is_ascii_digit())
         && digits.ends_with(|it: char| it.is_ascii_digit())
-        && digits.chars().all(|it| it.is_ascii_digit() || it == '.');
-    let read = digits.parse().ok().filter(|_| is_number).map(|number: f64| number * factor);
-    match read {
-        // Some fractions of decimals have none in binary: 1.1k is 1100.0000000000001.
-        Some(number) if (1.0..=MOST).contains(&number) && (number - number.round()).abs() < 1e-6 => {
-            Ok(number.round() as u64)
-        }
-        _ => Err("write a whole number from 1 to 1000G, such as 250000, 1_000_000, 50k, 100M or 1.5G".into()),
-    }
+        && digits.chars().all(|it| it.is_ascii_digit() || it == '.')
+        && power.strip_prefix(['-', '+']).unwrap_or(power).bytes().all(|it| it.is_ascii_digit());
+    let number: f64 = number.parse().ok().filter(|_| is_number)?;
+    Some(sign * number * factor)
+}
+
+/// Reads a whole number of at least 1, as [`parse_number`].
+pub(crate) fn parse_quantity(text: &str) -> Result<u64, String> {
+    let why = "write a whole number from 1 to 1000G, such as 250000, 1_000_000, 50k, 100M, 1.5G or 1e6";
+    whole(text, 1.0, MOST).ok_or_else(|| why.into())
+}
+
+/// Reads a whole number of a range, as [`parse_number`].
+pub(crate) fn parse_whole<const LEAST: u32, const MOST: u32>(text: &str) -> Result<u32, String> {
+    let number = whole(text, LEAST.into(), MOST.into()).and_then(|number| number.try_into().ok());
+    number.ok_or_else(|| format!("write a whole number from {LEAST} to {MOST}"))
+}
+
+fn whole(text: &str, least: f64, most: f64) -> Option<u64> {
+    // Some fractions of decimals have none in binary: 1.1k is 1100.0000000000001.
+    let is_whole = |number: &f64| (number - number.round()).abs() < 1e-6;
+    let number = parse_number(text).filter(|number| (least..=most).contains(number) && is_whole(number));
+    number.map(|number| number.round() as u64)
 }
 
 /// A number for people, with `,` between groups of three digits.
@@ -65,6 +82,9 @@ mod tests {
             ("250000", 250_000),
             ("1_000_000", 1_000_000),
             ("50k", 50_000),
+            ("50K", 50_000),
+            ("1e6", 1_000_000),
+            ("1.5E3", 1_500),
             ("1.1k", 1_100),
             ("100M", 100_000_000),
             ("1.5G", 1_500_000_000),
@@ -73,12 +93,23 @@ mod tests {
         for (text, number) in read {
             assert_eq!(parse_quantity(text), Ok(number), "{text}");
         }
-        for text in
-            ["", "0", "-1", "1.5", "0.0001k", "k", "M", "1e6", "1 000", "1,000", "100m", "1kk", ".5k", "5.k"]
-        {
+        for text in [
+            "", "0", "-1", "1.5", "0.0001k", "k", "M", "1e-6", "e6", "1e", "1e3k", "1 000", "1,000", "100m",
+            "1kk", ".5k", "5.k",
+        ] {
             assert!(parse_quantity(text).is_err(), "{text}");
         }
         assert!(parse_quantity("99999999999999999999").is_err(), "no number is rounded");
+    }
+
+    #[test]
+    fn numbers_of_a_range_are_read_in_the_same_forms() {
+        assert_eq!(["0.5", "-5", "1e-3", "2k"].map(parse_number), [0.5, -5.0, 0.001, 2e3].map(Some));
+        assert_eq!(["NaN", "inf", "--5", "1..2"].map(parse_number), [None; 4]);
+        assert_eq!(["1", "2k", "4e3"].map(parse_whole::<1, 4_000>), [1, 2_000, 4_000].map(Ok));
+        for text in ["0", "-5", "4001", "1.5"] {
+            assert_eq!(parse_whole::<1, 4_000>(text).unwrap_err(), "write a whole number from 1 to 4000");
+        }
     }
 
     #[test]

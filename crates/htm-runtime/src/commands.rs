@@ -55,7 +55,11 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         "signed_out" => "sign in again".into(),
         "api_key_unknown" => "list the keys: `htm keys list`".into(),
         "quota_exceeded" => {
-            format!("forget memories, or raise the quota: `htm namespaces quota {}`", named("namespace"))
+            let (namespace, limit) = (named("namespace"), named("limit"));
+            let what = value("what").unwrap_or("memories");
+            format!(
+                "forget memories, or raise the quota, now {limit}: `htm namespaces quota {namespace} --{what} N`"
+            )
         }
         "node_not_found" => match value("namespace") {
             Some(_) => format!("bring it back: `htm restore {}{of}`", named("node")),

@@ -51,9 +51,12 @@ async fn a_plan_is_json_for_programs() {
 async fn a_wrong_number_is_refused_with_the_form_of_a_right_one() {
     let sandbox = sandbox();
     for [name, value, form] in [
-        ["--memories", "many", "such as 250000, 1_000_000, 50k, 100M or 1.5G"],
+        ["--memories", "many", "such as 250000, 1_000_000, 50k, 100M, 1.5G or 1e6"],
+        ["--memories", "-5", "from 1 to 1000G"],
         ["--namespaces", "0", "from 1 to 1000G"],
-        ["--dimensions", "4001", "1..=4000"],
+        ["--dimensions", "4001", "from 1 to 4000"],
+        ["--dimensions", "-5", "from 1 to 4000"],
+        ["--writes-per-second", "-5", "from 0 to"],
         ["--turns", "1.1", "from 0 to 1"],
         ["--price=-1", "--json", "from 0 to"],
         ["--words", "NaN", "from 1 to"],
@@ -61,6 +64,19 @@ async fn a_wrong_number_is_refused_with_the_form_of_a_right_one() {
         let memories: &[&str] = if name == "--memories" { &[] } else { &["--memories", "1k"] };
         let answer = sandbox.htm(&[&["capacity"], memories, &[name, value]].concat()).await;
         assert!(answer.exits(2).stderr.contains(form), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_number_is_written_in_several_ways() {
+    let sandbox = sandbox();
+    let plan = async |memories: &str, rate: &str, words: &str| {
+        let arguments = ["capacity", "--memories", memories, "--writes-per-second", rate, "--words", words];
+        sandbox.htm(&arguments).await.succeeds().to_owned()
+    };
+    let expected = plan("50000", "2000", "40").await;
+    for [memories, rate, words] in [["50K", "2k", "4e1"], ["5e4", "2E3", "40"], ["50_000", "2_000", "40.0"]] {
+        assert_eq!(plan(memories, rate, words).await, expected, "{memories}");
     }
 }
 

@@ -40,6 +40,10 @@ async fn memories_are_erased_with_a_receipt_that_can_be_verified() {
         "{said}"
     );
     sandbox.htm(&["erase", "verify", "99"]).await.fails(2, "erasure_unknown");
+    for verb in ["resume", "verify"] {
+        let unnamed = sandbox.htm(&["erase", verb]).await;
+        assert!(unnamed.fails(2, "usage").contains("htm erase list"), "{unnamed:?}");
+    }
     let mistyped = sandbox.htm(&["erase", "--namespace", "defualt", "--yes"]).await;
     let said = mistyped.fails(2, "nothing_to_erase");
     assert!(said.contains("namespace `defualt`; the nearest: default"), "{said}");

@@ -98,3 +98,36 @@ async fn a_policy_is_confirmed_where_it_forgets_at_once() {
     assert_eq!(kept.lines().next(), Some("atlas purges forgotten ones at once"));
     sandbox.htm(&[&retention[..], &["--purge-after", "soon"]].concat()).await.exits(2);
 }
+
+#[tokio::test]
+async fn limits_are_set_raised_and_removed() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let quota = async |value: &str| sandbox.htm(&["namespaces", "quota", "load", "--memories", value]).await;
+    let note = "note: no memory was ever written to namespace `load`";
+    assert!(quota("1").await.succeeds().contains(note));
+    sandbox.remember(&["--namespace", "load", "one"]).await;
+    let set = sandbox.htm(&["--json", "namespaces", "quota", "load", "--memories", "1"]).await.json();
+    assert_eq!(set.get("notes"), None, "{set}");
+    let full = sandbox.htm(&["remember", "--namespace", "load", "two"]).await;
+    let said = full.fails(2, "quota_exceeded");
+    assert!(said.contains("now 1: `htm namespaces quota load --memories N`"), "{said}");
+    quota("-5").await.fails(2, "limit_out_of_range");
+    for none in ["none", "never"] {
+        assert!(quota(none).await.succeeds().contains("memories: 1, no limit"), "{none}");
+        let kept = sandbox.htm(&["namespaces", "retention", "load", "--forget-after", none]).await;
+        assert_eq!(kept.succeeds(), "load keeps everything\n");
+        let budget = ["providers", "budget", "load", "--tokens-per-day", none];
+        assert_eq!(sandbox.htm(&budget).await.succeeds(), "load may spend any number of tokens\n");
+    }
+    // A mistyped name is told, and a pattern is no name.
+    for arguments in [
+        &["namespaces", "retention", "laod", "--forget-after", "90d"][..],
+        &["providers", "budget", "laod", "--tokens-per-day", "9"],
+    ] {
+        let said = sandbox.htm(arguments).await;
+        assert!(said.succeeds().contains("namespace `laod`; the nearest: load"), "{said:?}");
+    }
+    let said = sandbox.htm(&["namespaces", "quota", "load/*", "--requests-per-minute", "9"]).await;
+    assert!(!said.succeeds().contains("note"), "{said:?}");
+}

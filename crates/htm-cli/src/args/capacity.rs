@@ -3,7 +3,7 @@
 use clap::Args;
 use htm_runtime::capacity::Workload;
 
-use crate::quantity::parse_quantity;
+use crate::quantity::{parse_number, parse_quantity, parse_whole};
 
 #[derive(Args)]
 #[command(
@@ -18,46 +18,46 @@ Examples:
 )]
 pub(crate) struct CapacityArgs {
     /// The memories that are kept: a number such as 250000, 50k, 100M or 1.5G
-    #[arg(long, value_name = "N", value_parser = parse_quantity)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_quantity)]
     memories: u64,
     /// The namespaces that they are in, of equal size
-    #[arg(long, value_name = "N", value_parser = parse_quantity, default_value = "1")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_quantity, default_value = "1")]
     namespaces: u64,
     /// The dimensions of the embedding model, 1 to 4000
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_000), default_value_t = Workload::default().dimensions)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_whole::<1, 4_000>, default_value_t = Workload::default().dimensions)]
     dimensions: u32,
     /// The words of a memory, on average
-    #[arg(long, value_name = "N", value_parser = at_least_one, default_value_t = Workload::default().words)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one, default_value_t = Workload::default().words)]
     words: f64,
     /// The tags of a memory, on average
-    #[arg(long, value_name = "N", value_parser = not_negative, default_value_t = Workload::default().tags)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = not_negative, default_value_t = Workload::default().tags)]
     tags: f64,
     /// The share of memories that are turns of conversations, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = Workload::default().turns)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share, default_value_t = Workload::default().turns)]
     turns: f64,
     /// The new memories a second
-    #[arg(long, value_name = "N", value_parser = not_negative, default_value_t = Workload::default().writes_per_second)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = not_negative, default_value_t = Workload::default().writes_per_second)]
     writes_per_second: f64,
     /// The recalls a second
-    #[arg(long, value_name = "N", value_parser = not_negative, default_value_t = Workload::default().recalls_per_second)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = not_negative, default_value_t = Workload::default().recalls_per_second)]
     recalls_per_second: f64,
     /// The time of one call of the embedding provider, in milliseconds
-    #[arg(long, value_name = "MS", value_parser = at_least_one, default_value_t = Workload::default().provider_latency_ms)]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = at_least_one, default_value_t = Workload::default().provider_latency_ms)]
     provider_latency: f64,
     /// The most texts in one call of the embedding provider, as embed_worker.batch
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2_048), default_value_t = Workload::default().batch)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_whole::<1, 2_048>, default_value_t = Workload::default().batch)]
     batch: u32,
     /// The price of a million tokens of the embedding model. Default: nothing
-    #[arg(long, value_name = "PRICE", value_parser = not_negative, default_value_t = 0.0, hide_default_value = true)]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, value_parser = not_negative, default_value_t = 0.0, hide_default_value = true)]
     price: f64,
     /// The price of a million tokens of the language model that tags. Default: nothing
-    #[arg(long, value_name = "PRICE", value_parser = not_negative, default_value_t = 0.0, hide_default_value = true)]
+    #[arg(long, value_name = "PRICE", allow_negative_numbers = true, value_parser = not_negative, default_value_t = 0.0, hide_default_value = true)]
     tag_price: f64,
     /// The memory of one database host, in GB
-    #[arg(long, value_name = "GB", value_parser = at_least_one, default_value_t = Workload::default().host_memory_gb)]
+    #[arg(long, value_name = "GB", allow_negative_numbers = true, value_parser = at_least_one, default_value_t = Workload::default().host_memory_gb)]
     host_memory: f64,
     /// The processor cores of one database host
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096), default_value_t = Workload::default().host_cores)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_whole::<1, 4_096>, default_value_t = Workload::default().host_cores)]
     host_cores: u32,
 }
 
@@ -86,7 +86,7 @@ impl CapacityArgs {
 const MOST: f64 = 1e9;
 
 fn within(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    let number = parse_number(text).filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| format!("write a number from {least} to {most}"))
 }
 

@@ -63,8 +63,8 @@ Examples:
   htm erase verify 3
   htm erase verify 3 --text \"staging password\"")]
 pub(crate) struct VerifyArgs {
-    /// The receipt's number
-    pub(crate) receipt: i64,
+    /// The receipt's number, see `htm erase list`
+    pub(crate) receipt: Option<i64>,
     /// Also look for this text, in every column of every table; it is kept nowhere
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
@@ -72,8 +72,8 @@ pub(crate) struct VerifyArgs {
 
 #[derive(Args)]
 pub(crate) struct ResumeArgs {
-    /// The receipt's number
-    pub(crate) receipt: i64,
+    /// The receipt's number, see `htm erase list`
+    pub(crate) receipt: Option<i64>,
 }
 
 #[derive(Args)]

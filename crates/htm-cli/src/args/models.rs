@@ -138,7 +138,7 @@ pub(crate) struct RetireArgs {
     #[arg(long)]
     pub(crate) drop: bool,
     /// Confirm the deletion
-    #[arg(long, requires = "drop")]
+    #[arg(long)]
     pub(crate) yes: bool,
 }
 

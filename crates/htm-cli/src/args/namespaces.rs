@@ -83,14 +83,19 @@ pub(crate) struct QuotaArgs {
     /// The namespace (default: memory.namespace)
     pub(crate) namespace: Option<String>,
     /// The most live memories, or none
-    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    #[arg(long, value_name = "N", value_parser = parse_limit, allow_negative_numbers = true)]
     pub(crate) memories: Option<Limit>,
     /// The most bytes of their texts, or none
-    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    #[arg(long, value_name = "N", value_parser = parse_limit, allow_negative_numbers = true)]
     pub(crate) bytes: Option<Limit>,
     /// The most requests a minute over all servers, or none
-    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    #[arg(long, value_name = "N", value_parser = parse_limit, allow_negative_numbers = true)]
     pub(crate) requests_per_minute: Option<Limit>,
+}
+
+/// Whether a value removes a limit: each takes the word of the others too.
+pub(super) fn is_no_limit(text: &str) -> bool {
+    matches!(text, "none" | "never")
 }
 
 /// A number; none for `none`.
@@ -98,7 +103,7 @@ pub(crate) struct QuotaArgs {
 pub(crate) struct Limit(pub(crate) Option<i64>);
 
 fn parse_limit(text: &str) -> Result<Limit, String> {
-    if text == "none" {
+    if is_no_limit(text) {
         return Ok(Limit(None));
     }
     text.parse().map(|number| Limit(Some(number))).map_err(|_| "write a whole number, or none".into())
@@ -109,7 +114,7 @@ fn parse_limit(text: &str) -> Result<Limit, String> {
 pub(crate) struct Seconds(pub(crate) Option<i64>);
 
 fn parse_seconds(text: &str) -> Result<Seconds, String> {
-    if text == "never" {
+    if is_no_limit(text) {
         return Ok(Seconds(None));
     }
     let seconds = parse_duration(text).map_err(|help| format!("{help}, or never"))?.as_secs();

@@ -4,6 +4,8 @@ use clap::{ArgGroup, Args, Subcommand};
 use htm_core::FieldChange;
 use htm_core::providers::LimitChanges;
 
+use super::namespaces::is_no_limit;
+
 #[derive(Args)]
 #[command(
     after_help = "A model's label is provider/name, see `htm jobs stats`. All workers share its limits.
@@ -37,7 +39,7 @@ pub(crate) enum ProvidersCommand {
         /// The namespace
         namespace: String,
         /// Tokens per day (UTC), or none
-        #[arg(long, value_name = "N|none", value_parser = parse_limit::<0>)]
+        #[arg(long, value_name = "N|none", value_parser = parse_limit::<0>, allow_negative_numbers = true)]
         tokens_per_day: Limit,
     },
     /// List the namespaces' budgets
@@ -67,13 +69,13 @@ pub(crate) struct SetArgs {
     /// The model's label
     pub(crate) model: String,
     /// The most requests per minute, or none
-    #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
+    #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>, allow_negative_numbers = true)]
     requests_per_minute: Option<Limit>,
     /// The most tokens per minute, or none
-    #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
+    #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>, allow_negative_numbers = true)]
     tokens_per_minute: Option<Limit>,
     /// The most concurrent calls, or none
-    #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>)]
+    #[arg(long, value_name = "N|none", value_parser = parse_limit::<1>, allow_negative_numbers = true)]
     concurrent: Option<Limit>,
 }
 
@@ -99,7 +101,7 @@ impl SetArgs {
 pub(crate) struct Limit(pub(crate) Option<i64>);
 
 fn parse_limit<const LEAST: i64>(text: &str) -> Result<Limit, String> {
-    if text == "none" {
+    if is_no_limit(text) {
         return Ok(Limit(None));
     }
     match text.parse() {

@@ -25,11 +25,20 @@ pub(crate) async fn run(config: &Config, args: EraseArgs, output: &Output) -> Re
         Some(EraseCommand::Verify(args)) => verify(config, args, output).await,
         Some(EraseCommand::List(args)) => list(config, args, output).await,
         Some(EraseCommand::Resume(args)) => {
-            let work = async |htm: &Htm| finish(htm, htm.erasure(args.receipt).await?, output).await;
+            let number = named(args.receipt)?;
+            let work = async |htm: &Htm| finish(htm, htm.erasure(number).await?, output).await;
             receipt(&with_htm(config, work).await?, output)
         }
         None => erase(config, args, output).await,
     }
+}
+
+/// The number of a receipt, which has to be named.
+fn named(receipt: Option<i64>) -> Result<i64, CliError> {
+    receipt.ok_or_else(|| {
+        CliError::new(codes::USAGE, "no erasure is named")
+            .with_hint("give the number of its receipt, as `htm erase list` has it")
+    })
 }
 
 async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -111,8 +120,8 @@ async fn list(config: &Config, args: ListErasuresArgs, output: &Output) -> Resul
 }
 
 async fn verify(config: &Config, args: VerifyArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let text = args.text.as_deref();
-    let verified = with_htm(config, async |htm| htm.verify_erasure(args.receipt, text).await).await?;
+    let (number, text) = (named(args.receipt)?, args.text.as_deref());
+    let verified = with_htm(config, async |htm| htm.verify_erasure(number, text).await).await?;
     output.value(&verified, || describe_verification(&verified, &config.time.settings().zone));
     Ok(if verified.is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use htm_core::{NamespaceQuery, Quota, QuotaUse, Retention, RetentionPlan, Swept};
+use htm_core::{Htm, NamespaceQuery, Quota, QuotaUse, Retention, RetentionPlan, Swept};
 use htm_runtime::config::Config;
 use serde::Serialize;
 
 use crate::args::{NamespaceListArgs, NamespacesCommand, QuotaArgs, RetentionArgs};
 use crate::commands::forget::confirmation;
+use crate::commands::notes;
 use crate::commands::session::with_htm;
 use crate::duration::rough;
 use crate::error::CliError;
@@ -52,6 +53,17 @@ struct Policy {
     /// Only for a new policy.
     #[serde(flatten)]
     plan: Option<RetentionPlan>,
+    /// For a new policy of a namespace that has nothing yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+/// Notes about a namespace that is given a policy or a quota: its name may be mistyped. A pattern names several.
+pub(super) async fn unknown(htm: &Htm, namespace: &str) -> htm_core::Result<Vec<String>> {
+    match namespace.ends_with("/*") {
+        true => Ok(Vec::new()),
+        false => notes::unknown_namespaces(htm, &[namespace], true).await,
+    }
 }
 
 async fn retention(config: &Config, args: RetentionArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -71,14 +83,15 @@ async fn retention(config: &Config, args: RetentionArgs, output: &Output) -> Res
             true if args.dry_run => Some(htm.plan_retention(name, retention).await?),
             true => Some(htm.set_retention(name, retention, confirmation(args.yes)).await?),
         };
-        Ok(Policy { namespace, retention, plan })
+        let notes = if is_new { unknown(htm, &namespace).await? } else { Vec::new() };
+        Ok(Policy { namespace, retention, plan, notes })
     })
     .await?;
-    output.value(&policy, || describe(&policy, args.dry_run));
+    output.value(&policy, || describe(&policy, args.dry_run) + &notes::describe(&policy.notes));
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(Policy { namespace, retention, plan }: &Policy, is_dry: bool) -> String {
+fn describe(Policy { namespace, retention, plan, .. }: &Policy, is_dry: bool) -> String {
     let length = |seconds: i64| rough(seconds * 1_000);
     let forgets =
         retention.forget_after_seconds.map(|after| format!("forgets memories of {}", length(after)));
@@ -105,13 +118,16 @@ struct QuotaAndUse {
     namespace: String,
     quota: Quota,
     used: QuotaUse,
+    /// For a new quota of a namespace that has nothing yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 async fn quota(config: &Config, args: QuotaArgs, output: &Output) -> Result<ExitCode, CliError> {
     let namespace = args.namespace.unwrap_or_else(|| config.memory.namespace.clone());
     let found = with_htm(config, async |htm| {
         let name = Some(namespace.as_str());
-        let mut quota = htm.quota(name).await?;
+        let (mut quota, mut notes) = (htm.quota(name).await?, Vec::new());
         if args.memories.is_some() || args.bytes.is_some() || args.requests_per_minute.is_some() {
             quota.max_memories = args.memories.map_or(quota.max_memories, |limit| limit.0);
             quota.max_bytes = args.bytes.map_or(quota.max_bytes, |limit| limit.0);
@@ -119,20 +135,21 @@ async fn quota(config: &Config, args: QuotaArgs, output: &Output) -> Result<Exit
                 quota.requests_per_minute = limit.0.map(|it| it.try_into().unwrap_or(i32::MAX));
             }
             htm.set_quota(name, quota).await?;
+            notes = unknown(htm, &namespace).await?;
         }
         let used = htm.quota_use(name).await?;
-        Ok(QuotaAndUse { namespace, quota, used })
+        Ok(QuotaAndUse { namespace, quota, used, notes })
     })
     .await?;
     let of = |used: i64, limit: Option<i64>| {
         limit.map_or_else(|| format!("{used}, no limit"), |limit| format!("{used} of {limit}"))
     };
     output.value(&found, || {
-        let QuotaAndUse { namespace, quota, used } = &found;
+        let QuotaAndUse { namespace, quota, used, notes } = &found;
         let (memories, bytes) = (of(used.memories, quota.max_memories), of(used.bytes, quota.max_bytes));
         let requests = quota.requests_per_minute.map_or("no limit".into(), |limit| limit.to_string());
-        let name = plain(namespace);
-        format!("{name}\nmemories: {memories}\nbytes: {bytes}\nrequests a minute: {requests}")
+        let (name, notes) = (plain(namespace), notes::describe(notes));
+        format!("{name}\nmemories: {memories}\nbytes: {bytes}\nrequests a minute: {requests}{notes}")
     });
     Ok(ExitCode::SUCCESS)
 }

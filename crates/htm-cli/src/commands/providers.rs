@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use htm_core::providers::{Budget, Provider, Providers, TokenUsage};
-use htm_core::{BreakerState, Zone};
+use htm_core::{BreakerState, Htm, Zone};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
 use super::session::with_session;
+use super::{namespaces, notes};
 use crate::args::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 use crate::error::CliError;
 use crate::instant::local;
@@ -38,7 +39,7 @@ async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output)
             });
         }
         ProvidersCommand::Budget { namespace, tokens_per_day: Limit(tokens) } => {
-            budget(providers, &namespace, tokens, output).await?;
+            budget(&htm, &namespace, tokens, output).await?;
         }
         ProvidersCommand::Budgets => {
             let listed = providers.budgets().await?;
@@ -80,15 +81,14 @@ async fn set(
     Ok(())
 }
 
-async fn budget(
-    providers: Providers<'_>,
-    namespace: &str,
-    tokens: Option<i64>,
-    output: &Output,
-) -> Result<(), CliError> {
-    let unparked = providers.set_budget(namespace, tokens).await?;
-    let answer =
+async fn budget(htm: &Htm, namespace: &str, tokens: Option<i64>, output: &Output) -> Result<(), CliError> {
+    let unparked = htm.providers()?.set_budget(namespace, tokens).await?;
+    let notes = namespaces::unknown(htm, namespace).await?;
+    let mut answer =
         serde_json::json!({ "namespace": namespace, "tokens_per_day": tokens, "unparked": unparked });
+    if !notes.is_empty() {
+        answer["notes"] = notes.clone().into();
+    }
     output.value(&answer, || {
         let may = match tokens {
             Some(tokens) => format!("may spend {} per day", count(tokens, "token")),
@@ -99,7 +99,7 @@ async fn budget(
             1 => "; 1 parked job is due again".into(),
             count => format!("; {count} parked jobs are due again"),
         };
-        format!("{} {may}{unparked}", plain(namespace))
+        format!("{} {may}{unparked}{}", plain(namespace), notes::describe(&notes))
     });
     Ok(())
 }

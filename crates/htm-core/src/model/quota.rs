@@ -87,6 +87,7 @@ impl QuotaUse {
                     format!("namespace `{namespace}` would have {used} {what}, and its quota is {limit}");
                 return Err(Error::new(codes::QUOTA_EXCEEDED, message)
                     .with_value("namespace", namespace)
+                    .with_value("what", what)
                     .with_value("limit", limit));
             }
         }
