@@ -83,7 +83,7 @@ pub async fn layout(connection: &mut PgConnection) -> Result<Layout, sqlx::Error
     .fetch_one(&mut *connection)
     .await?;
     let to = match is_readable {
-        Some(true) => target(connection).await?,
+        Some(true) => layout_target(connection).await?,
         Some(false) => None,
         None => has_former.then_some(partitions),
     };

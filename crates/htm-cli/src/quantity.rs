@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn rates_are_shown() {
-        for (per_second, text) in [(0.0, "0.0"), (0.94, "0.9"), (9.96, "10"), (3_677.6538, "3,678")] {
+        for (per_second, text) in [(0.0, "0.0"), (0.94, "0.9"), (9.96, "10"), (3_677.65, "3,678")] {
             assert_eq!(rate(per_second), text);
         }
     }

@@ -27,7 +27,7 @@ pub async fn layout_of(session: &Session) -> Result<Layout> {
 pub async fn set_partitions(config: &Config, wanted: u32) -> Result<()> {
     on_database(config, async |options| {
         expect_latest(&options).await?;
-        let Layout { found, changing_to, is_empty } = layout(&options).await?;
+        let Present { found, changing_to, is_empty } = present(&options).await?;
         if !is_empty {
             if let Some(partitions) = changing_to {
                 return Err(of_migration(MigrationError::LayoutChanging { partitions }));
@@ -88,8 +88,8 @@ async fn expect_latest(options: &PgConnectOptions) -> Result<()> {
     if found == htm_migration::LATEST { Ok(()) } else { Err(schema_version(found, htm_migration::LATEST)) }
 }
 
-/// How the memories are laid out.
-struct Layout {
+/// What the number of partitions may be changed from.
+struct Present {
     /// The number of partitions.
     found: u32,
     /// The number to which an unfinished change leads.
@@ -98,14 +98,14 @@ struct Layout {
     is_empty: bool,
 }
 
-async fn layout(options: &PgConnectOptions) -> Result<Layout> {
+async fn present(options: &PgConnectOptions) -> Result<Present> {
     let mut connection = PgConnection::connect_with(options).await?;
     let found = htm_migration::partitions(&mut connection).await?;
     let changing_to = htm_migration::layout_target(&mut connection).await?;
     let is_empty: bool =
         sqlx::query_scalar("select not exists (select from htm.nodes)").fetch_one(&mut connection).await?;
     connection.close().await?;
-    Ok(Layout { found, changing_to, is_empty })
+    Ok(Present { found, changing_to, is_empty })
 }
 
 /// A number of partitions, for people.

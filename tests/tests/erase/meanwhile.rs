@@ -55,7 +55,9 @@ async fn the_jobs_of_an_interrupted_erasure_are_on_its_own_receipt() {
     tokio::select! {
         biased;
         _ = told.recv() => {}
-        ended = htm.resume_erasure(interrupted.id, |_| drop(removed.send(()))) => panic!("{ended:?}"),
+        ended = htm.resume_erasure(interrupted.id, |_| {
+            let _ = removed.send(());
+        }) => panic!("{ended:?}"),
     }
     assert_eq!(erase(&htm, second).await.removed["apalis.jobs"], 2);
     let jobs = "select count(*) from apalis.jobs where job_type like 'htm.%'";

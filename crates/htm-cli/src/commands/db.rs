@@ -57,7 +57,7 @@ pub(crate) async fn run(config: &Config, command: DbCommand, output: &Output) ->
         }
         DbCommand::Reset { yes: false } => {
             let place = htm_runtime::place(config)?;
-            return Err(CliError::not_confirmed(&format!("deleting every memory of the {place}")));
+            return Err(CliError::not_confirmed(format!("deleting every memory of the {place}")));
         }
         DbCommand::Reset { yes: true } => {
             let place = htm_runtime::place(config)?;

@@ -114,7 +114,7 @@ impl<'a> Job<'a> {
     async fn run(mut self, source: &mut dyn Source, htm: Option<&Htm>) -> (ForeignReport, Option<CliError>) {
         let started = Instant::now();
         let bar = self.output.progress_of_steps();
-        self.report.leave(self.output);
+        self.report.leaves(self.output);
         let mut importer = htm.map(|htm| htm.importer(self.chunk, CHUNK_BYTES));
         let mut ended = self.read(source, &mut importer, &bar).await;
         if let Some(importer) = importer {
@@ -197,6 +197,6 @@ impl<'a> Job<'a> {
                 Err(error) => self.report.refuse(Refused::new(key, &error)),
             }
         }
-        self.report.leave(self.output);
+        self.report.leaves(self.output);
     }
 }

@@ -188,7 +188,7 @@ impl ForeignReport {
     }
 
     /// Has a command that a signal stops say how far it is.
-    pub(super) fn leave(&self, output: &Output) {
+    pub(super) fn leaves(&self, output: &Output) {
         let Self { written, existing, changed_count, refused_count, .. } = self;
         let answer = json!({
             "stopped": true, "written": written, "existing": existing, "changed_count": changed_count,
