@@ -233,7 +233,8 @@ pub struct TokenUsage {
     pub tokens: i64,
 }
 
-/// The tokens of the memories whose last result of a stage and a model is of the last days, the latest day first, and in each day the most tokens first. At most 10,000 rows.
+/// The tokens of the memories whose last result of a stage and a model is of the last days, the latest day first, and in
+/// each day the most tokens first. At most 10,000 rows.
 pub(crate) async fn usage(pool: &dyn Connections, days: u32) -> Result<Vec<TokenUsage>> {
     sql!(include_str!("sql/token_usage.sql"))
         .bind("days", i64::from(days))?

@@ -22,7 +22,8 @@ const ANSWERS: i64 = 1_000;
 /// The longest wait for transactions that may enqueue a job of an erased node.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Deletes the remaining jobs of an erasure's nodes, once all transactions that may have read a node before its removal have ended.
+/// Deletes the remaining jobs of an erasure's nodes, once all transactions that may have read a node before its removal have
+/// ended.
 pub(crate) async fn jobs(pool: &PgPool, erasure: i64) -> Result<()> {
     if !lifecycle::writers_end(pool, "apalis.jobs", PATIENCE).await? {
         tracing::warn!(
