@@ -2747,7 +2747,10 @@ export interface RetiredModel {
 export interface Retried {
   /** Jobs left as they are, because their node was forgotten or edited since. */
   outdated: number;
-  /** Of the jobs that are due again, those whose namespace has spent its budget for today: they are parked again. */
+  /**
+   * Of the jobs that are due again, those whose namespace has spent its budget for today: they are
+   * parked again.
+   */
   over_budget: number;
   /** Jobs that are due again. */
   retried: number;
@@ -3335,7 +3338,10 @@ export interface TimelineEntry extends Node {
 export interface TokenUsage {
   /** The day (UTC). */
   day: string;
-  /** The memories whose last result is of that day. One that was purged or erased since is not counted. */
+  /**
+   * The memories whose last result is of that day. One that was purged or erased since is not
+   * counted.
+   */
   jobs: number;
   /** The model's label. */
   model: string;
