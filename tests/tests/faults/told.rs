@@ -45,6 +45,7 @@ async fn jobs_that_end_for_the_same_reason_have_one_line() {
 async fn a_sweep_that_fails_has_a_name() {
     let db = TestDatabase::new().await;
     sqlx::raw_sql("alter table htm.operations rename to elsewhere").execute(&db.pool).await.unwrap();
-    let worker = impatient(&db.url()).start("embed-worker", &[]);
+    let sandbox = impatient(&db.url());
+    let worker = sandbox.start("embed-worker", &[]);
     wait_until(|| async { !told(&worker, "a sweep failed: old operations").is_empty() }).await;
 }
