@@ -104,8 +104,9 @@ impl<H: Handler> Dispatcher<H> {
 
     /// Makes one call, and further calls for its halves when a text is rejected.
     async fn call(&self, items: Vec<Item<H::Subject>>, worked: &mut Worked<H::Subject, H::Output>) {
-        let mut open = vec![items];
-        while let Some(mut items) = open.pop() {
+        // Each with whether it is asked about again, after the provider took a harmless text.
+        let mut open = vec![(items, false)];
+        while let Some((mut items, is_again)) = open.pop() {
             let grant = match self.leave(&items, Amount::of(&items)).await {
                 Ok(grant) => grant,
                 Err(held) => {
@@ -124,10 +125,10 @@ impl<H: Handler> Dispatcher<H> {
                         if error.kind == ProviderErrorKind::BadInput
                             && (items.len() == 1 || last.is_trial()) =>
                     {
-                        match self.blames(&items, error, last).await {
+                        match self.blames(&items, is_again, error, last).await {
                             Ok(true) => {}
                             Ok(false) => {
-                                open.push(items);
+                                open.push((items, true));
                                 continue;
                             }
                             Err(setback) => {
@@ -149,7 +150,7 @@ impl<H: Handler> Dispatcher<H> {
                 }
                 Err(WorkError::Provider(error)) if error.is_about_texts() && items.len() > 1 => {
                     let right = items.split_off(items.len() / 2);
-                    open.extend([right, items]);
+                    open.extend([(right, false), (items, false)]);
                 }
                 Err(error) => {
                     if let Some(error) = error.of_provider()
@@ -186,11 +187,12 @@ impl<H: Handler> Dispatcher<H> {
     async fn blames(
         &self,
         items: &[Item<H::Subject>],
+        is_again: bool,
         rejection: &ProviderError,
         last: InFlight,
     ) -> Result<bool, Setback> {
         // A trial is made for lack of a proof.
-        let is_proven = !last.is_trial() && self.proof.blames(Instant::now());
+        let is_proven = !last.is_trial() && (is_again || self.proof.blames(Instant::now()));
         let harmless = items.first().filter(|_| !is_proven).and_then(|item| self.handler.harmless(item));
         let Some(harmless) = harmless else {
             self.end(last, Some(rejection)).await;

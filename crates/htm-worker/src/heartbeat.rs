@@ -79,14 +79,14 @@ impl Heartbeat {
     async fn keep_sweeping(&self) {
         // First, so that of many workers that start at once few do what is for the fleet. The next count tells an error.
         self.count_fleet().await.ok();
-        let (fleet, frequent, rare, statistics) =
-            (Lane::default(), Lane::default(), Lane::default(), Lane::default());
+        let (fleet, jobs, expired, rare, statistics) =
+            (Lane::default(), Lane::default(), Lane::default(), Lane::default(), Lane::default());
         tokio::join!(
             fleet.every("lost jobs", self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
             fleet.every("the count of workers", FLEET, || self.count_fleet()),
             // Done jobs cost little for a while.
-            frequent.every("done jobs", self.sweep * 10, || self.in_turn(self.prune())),
-            frequent.every("expired memories", EXPIRY, || self.in_turn(self.sweep_expired())),
+            jobs.every("done jobs", self.sweep * 10, || self.in_turn(self.prune())),
+            expired.every("expired memories", EXPIRY, || self.in_turn(self.sweep_expired())),
             rare.every("retention", RETENTION, || self.sweep_retention()),
             rare.every("old operations", RETENTION, || self
                 .in_turn(Deadline::LONGEST.of(async { operations::sweep(&self.pool).await.map(drop) }))),

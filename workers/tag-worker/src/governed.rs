@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use htm_core::error::chain;
 use htm_core::provider::{Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
-use htm_core::worker::governor::{self, Breaker, Call, CallFailure, Leave, Turn};
+use htm_core::worker::governor::{self, Breaker, Call, CallFailure, FailureKind, Leave, Turn};
 use htm_core::worker::priorities::LIVE;
 use sqlx::PgPool;
 
@@ -53,12 +53,14 @@ impl Governed {
         };
         let is_trial = grant.is_trial();
         let result = embedder.embed(texts, Purpose::Document).await;
-        let error = result.as_ref().err().cloned().map(|error| match is_trial {
+        let failure = result.as_ref().err().and_then(|error| match error.kind {
             // The provider may reject every text: only one that it takes may close the breaker.
-            true => error.about_harmless_text(),
-            false => error,
+            ProviderErrorKind::BadInput if is_trial => Some(CallFailure {
+                reason: format!("{}: {error}", error.code()),
+                kind: FailureKind::Transient,
+            }),
+            _ => CallFailure::of(error, LIMITED),
         });
-        let failure = error.and_then(|error| CallFailure::of(&error, LIMITED));
         let noted = governor::finish(&self.pool, &name, grant, failure.as_ref(), self.breaker).await;
         if let Err(error) = noted {
             tracing::warn!(code = error.code(), error = %chain(&error), "the end of a call could not be recorded");

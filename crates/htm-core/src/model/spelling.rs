@@ -130,8 +130,16 @@ fn split(name: &str, are_apart: impl Fn(char, char) -> bool) -> Vec<&str> {
     pieces
 }
 
-/// The variants of a word with two adjacent letters swapped, and those of an ASCII word with one letter lost, mistaken or
-/// added. The first letter stays.
+/// The most letters of a word whose variants are all made: it has 1,000 of them.
+const LONGEST_VARIED: usize = 20;
+
+/// Whether all variants of a word are made.
+fn is_varied(word: &str) -> bool {
+    word.is_ascii() && word.len() <= LONGEST_VARIED
+}
+
+/// The variants of a word with two adjacent letters swapped, and, unless it has other letters than ASCII or is long, those with
+/// one letter lost, mistaken or added. The first letter stays.
 pub(crate) fn variants(word: &str) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
     let with = |from: usize, to: usize, by: &[char]| -> String {
@@ -140,7 +148,7 @@ pub(crate) fn variants(word: &str) -> Vec<String> {
     let swaps = 1..letters.len().saturating_sub(1);
     let mut variants: Vec<String> =
         swaps.map(|at| with(at, at + 2, &[letters[at + 1], letters[at]])).collect();
-    if word.is_ascii() {
+    if is_varied(word) {
         for at in 1..letters.len() {
             variants.push(with(at, at + 1, &[]));
             variants.extend(('a'..='z').map(|letter| with(at, at + 1, &[letter])));
@@ -220,7 +228,7 @@ fn near_stems(typed: &Typed, known: &Vocabulary) -> Vec<(usize, Meant)> {
     let is_long = typed.word.chars().count() >= TWO_EDITS;
     let most = |letters: usize| match is_long && letters >= LONG_STEM {
         true => Some(2),
-        false => (!typed.word.is_ascii()).then_some(1),
+        false => (!is_varied(&typed.word)).then_some(1),
     };
     let stems: Vec<(&str, usize, usize)> = typed
         .stems

@@ -43,7 +43,11 @@ pub(super) async fn keep_running(pg: PrivatePg, over: CancellationToken) {
         let until = over.clone();
         match pg.blocking(move |pg| pg.start_again(&until)).await {
             Ok(Again::Starts) => {}
-            Ok(Again::StaysDown) if is_down_told => {}
+            Ok(Again::StaysDown | Again::IsGone) if is_down_told => {}
+            Ok(Again::IsGone) => {
+                tracing::warn!("the data directory of the private PostgreSQL is gone");
+                is_down_told = true;
+            }
             Ok(Again::StaysDown) => {
                 tracing::warn!(hint = "`htm db up`", "the private PostgreSQL was stopped by `htm db down`");
                 is_down_told = true;
@@ -75,10 +79,16 @@ enum Again {
     Starts,
     /// Somebody stopped it on purpose.
     StaysDown,
+    /// Its data directory has no cluster.
+    IsGone,
 }
 
 impl PrivatePg {
     fn start_again(&self, over: &CancellationToken) -> Result<Again> {
+        // Somebody removed or moved it. A new one would be empty, and in the way.
+        if self.cluster.cluster_version()?.is_none() {
+            return Ok(Again::IsGone);
+        }
         // The use may end meanwhile: its end waits for the lock, or has had it.
         let _server = self.lock_server()?;
         if !over.is_cancelled() && self.cluster.has_ended()? {
