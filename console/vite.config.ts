@@ -10,7 +10,13 @@ export default defineConfig({
     alias: { "htm-memory": fileURLToPath(new URL("../clients/typescript/src/index.ts", import.meta.url)) },
   },
   // `npm run dev` shows the sources at /console/, with the API of a server that runs beside it.
-  server: { proxy: { "/v1": SERVER, "/console/sign-in": SERVER } },
+  // The host of a request stays as it is: the server takes changes only from pages of the same place.
+  server: {
+    proxy: {
+      "/v1": { target: SERVER, changeOrigin: false },
+      "/console/sign-in": { target: SERVER, changeOrigin: false },
+    },
+  },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: "../crates/htm-server/console",

@@ -28,6 +28,11 @@ pub(crate) fn local(at: DateTime<Utc>, zone: &Zone) -> String {
     zone.local(at).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
+/// As [`local`], as exact as it is stored: for a time that is given to another command, such as `--as-of`.
+pub(crate) fn exact(at: DateTime<Utc>, zone: &Zone) -> String {
+    zone.local(at).to_rfc3339_opts(SecondsFormat::AutoSi, true)
+}
+
 /// Parses an expiry: a time to live such as `12h`, also `in 12 hours`, or a time.
 pub(crate) fn expiry(text: &str, settings: &TimeSettings) -> Result<Expiry, CliError> {
     let text = text.trim();

@@ -16,6 +16,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::{strip_ansi_codes, style};
 use htm_core::fault::Fault;
+use htm_runtime::private_pg::settled;
 use htm_runtime::shutdown::INTERRUPTED;
 use htm_runtime::telemetry::to_stderr;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
@@ -30,6 +31,9 @@ use crate::quantity::rate;
 
 pub(crate) use self::harmless::{plain, plain_json};
 use self::signals::Signals;
+
+/// The longest wait of a stopped command for a start or a stop of the private PostgreSQL. A first start takes a few seconds.
+const SETTLED: Duration = Duration::from_secs(10);
 
 /// The form of an output: of the streams of the process that shows it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -116,9 +120,10 @@ impl Output {
         tokio::select! {
             biased;
             ended = work => ended,
-            // The work is dropped by now, and has released the private PostgreSQL.
+            // The work is dropped by now.
             left = self.signals.stopped() => {
                 left.say(self.form.json);
+                settled(SETTLED).await;
                 // Not by a return, which would wait for threads of the runtime.
                 process::exit(INTERRUPTED.into())
             }

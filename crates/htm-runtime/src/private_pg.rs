@@ -36,6 +36,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use htm_core::Result;
 use sqlx::{Connection as _, PgConnection};
@@ -301,8 +303,10 @@ impl PrivatePg {
         work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let pg = self.clone();
-        match tokio::task::spawn_blocking(move || work(&pg)).await {
-            Ok(result) => result,
+        let under_way = UnderWay::begin();
+        // A result that nobody takes is dropped before it is said to be at its end.
+        match tokio::task::spawn_blocking(move || (work(&pg), under_way)).await {
+            Ok((result, _under_way)) => result,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 // The runtime is shutting down.
@@ -310,6 +314,39 @@ impl PrivatePg {
             },
         }
     }
+}
+
+/// The number of starts and stops under way in this process.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+/// The interval between looks at what is under way.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A start or a stop under way.
+struct UnderWay;
+
+impl UnderWay {
+    fn begin() -> Self {
+        UNDER_WAY.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Waits until no start or stop of a private PostgreSQL is under way, or for the time limit: a process that ends during one
+/// would leave the server running without a user.
+pub async fn settled(limit: Duration) {
+    let none = async {
+        while UNDER_WAY.load(Ordering::SeqCst) > 0 {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let _ = tokio::time::timeout(limit, none).await;
 }
 
 /// One use of a running private PostgreSQL. Release it at the end. Dropping it does the same, but blocks the thread

@@ -41,7 +41,7 @@ htm_core::error_codes! {
     HEADERS_TOO_LARGE "headers_too_large" User "A request has more headers, or more bytes of them, than the server reads."
         => "leave out headers that the server does not need, such as cookies";
     HOST_FORBIDDEN "host_forbidden" User "The request names a host, or comes from a page, that the server does not serve."
-        => "call the server by the address that it listens on";
+        => "call the server by the address that it listens on; a proxy has to pass `Host` on unchanged, with its port";
     DOCUMENT_UNREADABLE "document_unreadable" User "A file cannot be read as a document: it is binary, encrypted, damaged, empty or too large."
         => "send Markdown, HTML, text, source code or a PDF with text; the path's extension tells which it is";
     BATCH_TOO_LARGE "batch_too_large" User "A request has more items than the server takes at once."

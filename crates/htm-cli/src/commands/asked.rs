@@ -50,6 +50,10 @@ pub(crate) async fn hook(loaded: &Loaded, args: HookArgs) -> ! {
 
 async fn run(loaded: &Loaded, way: WayArgs, asked: Asked, output: &Output) -> Result<ExitCode, CliError> {
     let place = if way.direct { None } else { Socket::of(loaded) };
+    if let (Some(_), Asked::Remember { .. }) = (&place, &asked) {
+        let left = "the memory may be stored: look (`htm timeline`) before you remember it again";
+        output.leaves(serde_json::json!({ "stopped": true }), left);
+    }
     let answered = match &place {
         Some(place) => shell::ask(place, &asked, output.form()).await,
         None => Answered::ByNobody,

@@ -308,6 +308,10 @@ async fn unload_here(
             break;
         }
         for document in page {
+            // With one above it.
+            if all.documents.contains(&document.path) {
+                continue;
+            }
             let unloaded = htm.unload_documents(namespace, &document.path, caller).await?;
             all.documents.extend(unloaded.documents);
             all.forgotten += unloaded.forgotten;

@@ -13,7 +13,7 @@ use crate::args::{GetArgs, StatusArgs};
 use crate::codes;
 use crate::duration::rough;
 use crate::error::CliError;
-use crate::instant::{instant, local};
+use crate::instant::{exact, instant, local};
 use crate::output::{Output, count, plain, table};
 
 pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -75,7 +75,7 @@ fn describe(Found { node, stages, keepers, revisions }: &Found, zone: &Zone) -> 
         ("namespace", node.namespace.clone()),
         ("robot", node.robot.clone()),
         ("key", node.key.clone().unwrap_or_default()),
-        ("at", local(node.created_at, zone)),
+        ("at", exact(node.created_at, zone)),
         ("session", node.session.clone().unwrap_or_default()),
         ("seq", node.seq.map(|seq| seq.to_string()).unwrap_or_default()),
         ("speaker", node.speaker.clone().unwrap_or_default()),
@@ -106,7 +106,7 @@ fn describe(Found { node, stages, keepers, revisions }: &Found, zone: &Zone) -> 
         Some(revisions) => {
             let texts = revisions.iter().map(|it| {
                 let head =
-                    format!("revision {} by {}, {}", it.revision, it.author, local(it.written_at, zone));
+                    format!("revision {} by {}, {}", it.revision, it.author, exact(it.written_at, zone));
                 format!("{}\n{}", plain(&head), plain(&it.content))
             });
             text.push_str(&texts.collect::<Vec<_>>().join("\n\n"));

@@ -7,7 +7,7 @@ use htm_core::error::codes::WAIT_TIMEOUT;
 use htm_core::{Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Operation, Outcome, Receipt, Stage};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::args::{RememberArgs, parse_tags};
 use crate::codes;
@@ -41,6 +41,10 @@ pub(crate) async fn on(
         None => None,
     };
     let written = write(&htm, config, memory, operation.as_ref()).await?;
+    let node = written.node;
+    let left = json!({ "stopped": true, "node": node });
+    output
+        .leaves(left, format!("the memory is stored as node {node}; see its progress: `htm status {node}`"));
     let mut waited = Ok(());
     if let Some(seconds) = args.wait {
         for stage in Stage::ALL {

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use htm_runtime::Session;
 use htm_runtime::config::Loaded;
+use htm_runtime::shutdown::INTERRUPTED;
 use htm_server::{Limits, Server};
 
 use super::in_process::Workers;
@@ -53,5 +54,7 @@ pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Resul
     .await;
     session.close().await;
     result?;
-    Ok(ExitCode::SUCCESS)
+    // Something may be left in the queues.
+    let is_stopped = args.drain && stop.is_cancelled();
+    Ok(if is_stopped { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
