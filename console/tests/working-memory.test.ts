@@ -94,7 +94,7 @@ test("memories are used, weighed and removed, the budget changes, and the databa
   await budget.getByLabel("Tokens, 1 to 1,000,000,000").fill(String(stats.tokens - 1));
   await budget.getByText(/^1 memory with \d+ tokens would not fit any more/).waitFor();
   await budget.getByRole("button", { name: "Set the budget" }).click();
-  await page.getByRole("img", { name: / tokens are used by 5 memories\.$/ }).waitFor();
+  await page.getByRole("img", { name: / tokens are used by 5 memories\./ }).waitFor();
   assert.equal((await savedOf("eve")).length, 5);
   const saved = `select max_tokens from htm.robots where namespace = '${NAMESPACE}' and name = 'eve'`;
   assert.deepEqual(await fixture.server.sql(saved), [String(stats.tokens - 1)]);
