@@ -173,7 +173,7 @@ pub async fn restore(
     if manifest.schema_version > htm_migration::LATEST {
         return Err(schema_version(manifest.schema_version, htm_migration::LATEST));
     }
-    if stop.run_until_cancelled(check(from)).await.transpose()?.is_none() {
+    if stop.run_until_cancelled(files::check(from, &manifest.files)).await.transpose()?.is_none() {
         return Ok(Restored::Untouched);
     }
     let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;

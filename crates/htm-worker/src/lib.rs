@@ -53,6 +53,6 @@ mod worker;
 pub use handler::{Handler, WorkError};
 pub use kind::Kind;
 pub use monitor::Monitor;
-pub use subject::{Item, Subjects, Text, payloads, texts};
+pub use subject::{HARMLESS, Item, Subjects, Text, payloads, texts};
 pub use verdict::Backoff;
 pub use worker::{Options, Report, WorkerError, run};

@@ -29,7 +29,7 @@ pub struct Item<S = Text> {
 }
 
 /// A text that every provider takes.
-const HARMLESS: &str = "Hello.";
+pub const HARMLESS: &str = "Hello.";
 
 impl Item<Text> {
     /// The item with a harmless text in place of its own.

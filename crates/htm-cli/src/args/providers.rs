@@ -48,7 +48,7 @@ pub(crate) enum ProvidersCommand {
     #[command(
         after_help = "Each memory that is there now counts once for a stage and a model, on the day of its last result, with the \
 tokens of its text as it is now. Not counted are memories that were purged or erased, earlier results, failed calls, \
-prompts, answers and queries. What was paid is on the provider's bill.
+prompts, answers and queries. The provider's bill has what was paid.
 
 Example:
   htm providers usage --days 30"

@@ -206,7 +206,7 @@ fn describe_list(erasures: &[Erasure], zone: &Zone) -> String {
     table(&["erasure", "began", "ended", "who", "what", "namespaces", "memories"], &[0], rows.collect())
 }
 
-/// What was found after the end of an erasure, and what removes it. A copy in another memory is no trace.
+/// The finds after the end of an erasure, and the command that removes them. A copy in another memory is no trace.
 fn describe_found(erasure: i64, places: &[PlaceFound]) -> String {
     let mentions = |place: &PlaceFound| place.mentions.unwrap_or(0);
     let memories = places.iter().filter(|place| place.table == "htm.nodes").map(mentions).sum::<u64>();

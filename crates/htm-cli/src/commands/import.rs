@@ -33,7 +33,7 @@ const SHOWN: usize = 20;
 const LISTED: usize = 1_000;
 /// A chunk ends at this many bytes of text, however few lines it has.
 const CHUNK_BYTES: usize = 16 << 20;
-/// What to do after an import that did not come to its end. Each line has a key, or is of an export.
+/// The next step after an import that did not come to its end. Each line has a key, or is of an export.
 const AGAIN: &str = "import it again: what is there is skipped";
 
 pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> Result<ExitCode, CliError> {

@@ -57,7 +57,7 @@ pub(crate) async fn of(
     Ok(notes)
 }
 
-/// What a note says of the names that are nearest to an unknown one.
+/// A note's sentence about the names that are nearest to an unknown one.
 fn nearest(names: &[String]) -> String {
     match names {
         [] => String::new(),

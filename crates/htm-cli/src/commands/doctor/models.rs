@@ -7,11 +7,9 @@ use htm_core::tag::KnownTags;
 use htm_core::{BreakerState, Error, Result};
 use htm_runtime::Session;
 use htm_runtime::providers::local_facts;
+use htm_worker::HARMLESS;
 
 use super::{Finding, Findings, State, from_error, ok, warning};
-
-/// The text that each provider is asked about: one that every provider takes.
-const HARMLESS: &str = "Hello.";
 
 /// Asks each configured provider once, and compares the models.
 pub(super) async fn look(session: &Session, findings: &mut Findings<'_>) -> Result<()> {

@@ -82,7 +82,7 @@ fn write(mut texts: mpsc::UnboundedReceiver<String>, stop: &CancellationToken) {
 pub(super) struct Lines {
     input: mpsc::Receiver<Line>,
     output: mpsc::UnboundedSender<String>,
-    /// What was read, and is not received yet.
+    /// The messages that are not received yet.
     messages: VecDeque<ClientJsonRpcMessage>,
     batches: Vec<Batch>,
 }
@@ -96,7 +96,7 @@ struct Batch {
 }
 
 impl Lines {
-    /// Reads a line. What is no message is answered here.
+    /// Reads a line. Anything but a message is answered here.
     fn read(&mut self, line: Line) -> io::Result<()> {
         let text = match line {
             Line::Whole(text) => text,
