@@ -117,6 +117,8 @@ test("a slow answer is not asked for again at once, and its age is told", async 
   assert.deepEqual(asked, { queues: 1, workers: 1 });
   await page.clock.fastForward(600_000);
   await until(async () => asked.queues > 1 && asked.workers > 1);
+  // A request that is on its way forwards the clock of the page, which must be there still.
+  await page.unrouteAll({ behavior: "wait" });
   await page.context().close();
 });
 
