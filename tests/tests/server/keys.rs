@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::future::join_all;
 use htm_core::{NewApiKey, Quota, Role};
 use htm_server::{Limits, Listening, Server, Tls};
 use htm_tests::{Certificate, TestDatabase};
@@ -371,4 +372,24 @@ async fn it_speaks_tls_with_its_certificate() {
     stop.cancel();
     serving.await.unwrap();
     drop(silent);
+}
+
+#[tokio::test]
+async fn limits_that_are_changed_at_once_are_all_changed() {
+    let served = Served::new().await;
+    for limit in 1..=10 {
+        let fields = ["max_memories", "max_bytes", "requests_per_minute"];
+        let times = ["forget_after_seconds", "purge_after_seconds"];
+        let changes = fields.map(|field| ("/v1/quotas", json!({field: 1_000 * limit}))).into_iter();
+        let changes = changes
+            .chain(times.map(|time| ("/v1/retention", json!({time: 100_000 * limit, "confirm": true}))));
+        for changed in join_all(changes.map(|(path, change)| served.patch(path, change))).await {
+            changed.is(200);
+        }
+        let (quota, retention) = (served.get("/v1/quotas").await, served.get("/v1/retention").await);
+        let quota = quota.is(200)["quota"].clone();
+        assert!(fields.iter().all(|field| quota[field] == 1_000 * limit), "{quota}");
+        let retention = retention.is(200).clone();
+        assert!(times.iter().all(|time| retention[time] == 100_000 * limit), "{retention}");
+    }
 }

@@ -70,18 +70,17 @@ async fn retention(config: &Config, args: RetentionArgs, output: &Output) -> Res
     let namespace = args.namespace.unwrap_or_else(|| config.memory.namespace.clone());
     let policy = with_htm(config, async |htm| {
         let name = Some(namespace.as_str());
-        let mut retention = htm.retention(name).await?;
         let is_new = args.forget_after.is_some() || args.purge_after.is_some();
-        if let Some(after) = args.forget_after {
-            retention.forget_after_seconds = after.0;
-        }
-        if let Some(after) = args.purge_after {
-            retention.purge_after_seconds = after.0;
-        }
-        let plan = match is_new {
-            false => None,
-            true if args.dry_run => Some(htm.plan_retention(name, retention).await?),
-            true => Some(htm.set_retention(name, retention, confirmation(args.yes)).await?),
+        let changed = |present: Retention| Retention {
+            forget_after_seconds: args.forget_after.map_or(present.forget_after_seconds, |after| after.0),
+            purge_after_seconds: args.purge_after.map_or(present.purge_after_seconds, |after| after.0),
+        };
+        let (retention, plan) = if is_new && !args.dry_run {
+            let (policy, plan) = htm.change_retention(name, changed, confirmation(args.yes)).await?;
+            (policy, Some(plan))
+        } else {
+            let policy = changed(htm.retention(name).await?);
+            (policy, if is_new { Some(htm.plan_retention(name, policy).await?) } else { None })
         };
         let notes = if is_new { unknown(htm, &namespace).await? } else { Vec::new() };
         Ok(Policy { namespace, retention, plan, notes })
@@ -127,16 +126,16 @@ async fn quota(config: &Config, args: QuotaArgs, output: &Output) -> Result<Exit
     let namespace = args.namespace.unwrap_or_else(|| config.memory.namespace.clone());
     let found = with_htm(config, async |htm| {
         let name = Some(namespace.as_str());
-        let (mut quota, mut notes) = (htm.quota(name).await?, Vec::new());
-        if args.memories.is_some() || args.bytes.is_some() || args.requests_per_minute.is_some() {
-            quota.max_memories = args.memories.map_or(quota.max_memories, |limit| limit.0);
-            quota.max_bytes = args.bytes.map_or(quota.max_bytes, |limit| limit.0);
-            if let Some(limit) = args.requests_per_minute {
-                quota.requests_per_minute = limit.0.map(|it| it.try_into().unwrap_or(i32::MAX));
-            }
-            htm.set_quota(name, quota).await?;
-            notes = unknown(htm, &namespace).await?;
-        }
+        let is_new = args.memories.is_some() || args.bytes.is_some() || args.requests_per_minute.is_some();
+        let changed = |present: Quota| Quota {
+            max_memories: args.memories.map_or(present.max_memories, |limit| limit.0),
+            max_bytes: args.bytes.map_or(present.max_bytes, |limit| limit.0),
+            requests_per_minute: args.requests_per_minute.map_or(present.requests_per_minute, |limit| {
+                limit.0.map(|it| it.try_into().unwrap_or(i32::MAX))
+            }),
+        };
+        let quota = if is_new { htm.change_quota(name, changed).await? } else { htm.quota(name).await? };
+        let notes = if is_new { unknown(htm, &namespace).await? } else { Vec::new() };
         let used = htm.quota_use(name).await?;
         Ok(QuotaAndUse { namespace, quota, used, notes })
     })

@@ -96,8 +96,26 @@ impl Htm {
         policy: Retention,
         confirmation: Confirmation,
     ) -> Result<RetentionPlan> {
-        let plan = self.plan_retention(namespace, policy).await?;
+        self.change_retention(namespace, |_| policy, confirmation).await.map(|(_, plan)| plan)
+    }
+
+    /// As [`set_retention`](Self::set_retention), with a policy made of the present one, which nobody else changes meanwhile.
+    /// Returns the new one, and what it removes.
+    ///
+    /// # Errors
+    /// As [`set_retention`](Self::set_retention).
+    pub async fn change_retention(
+        &self,
+        namespace: Option<&str>,
+        change: impl FnOnce(Retention) -> Retention + Send,
+        confirmation: Confirmation,
+    ) -> Result<(Retention, RetentionPlan)> {
         let namespace = self.namespace_or_own(namespace)?;
+        let mut tx = self.pool().begin().await?;
+        let present = store::hold_retention_in_tx(&mut tx, namespace).await?;
+        let policy = change(present);
+        policy.validate()?;
+        let plan = store::plan_retention(&mut tx, namespace, policy.stricter_than(present)).await?;
         if plan != RetentionPlan::default() {
             let RetentionPlan { to_forget, to_purge } = plan;
             confirmation.require(|| {
@@ -107,10 +125,9 @@ impl Htm {
         let details = json!({
             "forget_after_seconds": policy.forget_after_seconds, "purge_after_seconds": policy.purge_after_seconds,
         });
-        let mut tx = self.pool().begin().await?;
         store::set_retention(&mut tx, namespace, policy).await?;
         self.record_in_tx(&mut tx, self.done("retention.set", Some(namespace), None, details)).await?;
         tx.commit().await?;
-        Ok(plan)
+        Ok((policy, plan))
     }
 }

@@ -35,15 +35,32 @@ impl Htm {
     /// # Errors
     /// `limit_out_of_range`, `namespace_invalid`, `namespace_forbidden`, or a database error.
     pub async fn set_quota(&self, namespace: Option<&str>, quota: Quota) -> Result<()> {
+        self.change_quota(namespace, |_| quota).await.map(drop)
+    }
+
+    /// As [`set_quota`](Self::set_quota), with a quota made of the present one, which nobody else changes meanwhile. Returns the
+    /// new one. The same quota is not set again.
+    ///
+    /// # Errors
+    /// As [`set_quota`](Self::set_quota).
+    pub async fn change_quota(
+        &self,
+        namespace: Option<&str>,
+        change: impl FnOnce(Quota) -> Quota + Send,
+    ) -> Result<Quota> {
         let namespace = self.namespace_or_own(namespace)?;
-        quota.validate(namespace)?;
-        let details = serde_json::to_value(quota).unwrap_or_default();
         let mut tx = self.pool().begin().await?;
-        store::set_in_tx(&mut tx, namespace, quota).await?;
-        self.record_in_tx(&mut tx, self.done("quota.set", Some(namespace), None, details)).await?;
+        let present = store::hold_in_tx(&mut tx, namespace).await?;
+        let quota = change(present);
+        quota.validate(namespace)?;
+        if quota != present {
+            let details = serde_json::to_value(quota).unwrap_or_default();
+            store::set_in_tx(&mut tx, namespace, quota).await?;
+            self.record_in_tx(&mut tx, self.done("quota.set", Some(namespace), None, details)).await?;
+        }
         tx.commit().await?;
         self.rooms().forget(namespace).await;
-        Ok(())
+        Ok(quota)
     }
 
     /// Whether a namespace has a quota, to within a few seconds.

@@ -9,7 +9,7 @@ use sea_orm::EntityTrait;
 use sea_orm::sea_query::OnConflict;
 use sqlx::PgConnection;
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::entity::retention;
 use super::forget::{self, Locked};
 use super::named::sql;
@@ -204,12 +204,24 @@ async fn forget_by_namespace(
 }
 
 /// The retention policy of a namespace.
-pub(crate) async fn retention(pool: &dyn Connections, namespace: &str) -> Result<Retention> {
-    let found = retention::Entity::find_by_id(namespace).one(&on(pool)).await?;
+pub(crate) async fn retention(db: impl Into<Db<'_>>, namespace: &str) -> Result<Retention> {
+    let found = retention::Entity::find_by_id(namespace).one(&on(db)).await?;
     Ok(found.map_or_else(Retention::default, |row| Retention {
         forget_after_seconds: row.forget_after_seconds,
         purge_after_seconds: row.purge_after_seconds,
     }))
+}
+
+/// Reads the retention policy of a namespace, and keeps other transactions from changing it until the end of this one.
+pub(crate) async fn hold_retention_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+) -> Result<Retention> {
+    sql!("select pg_advisory_xact_lock(hashtextextended('htm.retention/' || :namespace, 0))")
+        .bind("namespace", namespace)?
+        .execute(&mut *connection)
+        .await?;
+    retention(connection, namespace).await
 }
 
 /// Sets the retention policy of a namespace; the empty one deletes the row.
@@ -242,7 +254,7 @@ pub(crate) async fn set_retention(
 
 /// Counts the nodes that a policy would forget and purge at once.
 pub(crate) async fn plan_retention(
-    pool: &dyn Connections,
+    db: impl Into<Db<'_>>,
     namespace: &str,
     policy: Retention,
 ) -> Result<RetentionPlan> {
@@ -250,7 +262,7 @@ pub(crate) async fn plan_retention(
         .bind("namespace", namespace)?
         .bind("forget", policy.forget_after_seconds)?
         .bind("purge", policy.purge_after_seconds)?
-        .fetch_one(pool)
+        .fetch_one(db)
         .await?;
     Ok(RetentionPlan { to_forget, to_purge })
 }

@@ -48,6 +48,15 @@ pub(crate) async fn take_requests(
         .await
 }
 
+/// Reads the quota of a namespace, and keeps other transactions from changing it until the end of this one.
+pub(crate) async fn hold_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<Quota> {
+    sql!("select pg_advisory_xact_lock(hashtextextended('htm.quotas/' || :namespace, 0))")
+        .bind("namespace", namespace)?
+        .execute(&mut *connection)
+        .await?;
+    get(connection, namespace).await
+}
+
 /// Sets a quota. One that limits nothing is deleted.
 pub(crate) async fn set_in_tx(connection: &mut PgConnection, namespace: &str, quota: Quota) -> Result<()> {
     if quota.is_none() {

@@ -104,12 +104,14 @@ struct NewRetention {
     responses((status = 200, body = RetentionPlan)))]
 async fn set_retention(app: App, Body(body): Body<NewRetention>) -> Result<Json<RetentionPlan>> {
     let namespace = body.namespace.as_deref();
-    let mut policy = app.htm.retention(namespace).await?;
-    body.forget_after_seconds.apply(&mut policy.forget_after_seconds);
-    body.purge_after_seconds.apply(&mut policy.purge_after_seconds);
+    let changed = |mut policy: Retention| {
+        body.forget_after_seconds.apply(&mut policy.forget_after_seconds);
+        body.purge_after_seconds.apply(&mut policy.purge_after_seconds);
+        policy
+    };
     let plan = match body.dry_run {
-        true => app.htm.plan_retention(namespace, policy).await?,
-        false => app.htm.set_retention(namespace, policy, confirmation(body.confirm)).await?,
+        true => app.htm.plan_retention(namespace, changed(app.htm.retention(namespace).await?)).await?,
+        false => app.htm.change_retention(namespace, changed, confirmation(body.confirm)).await?.1,
     };
     Ok(Json(plan))
 }

@@ -64,16 +64,15 @@ async fn set_quota(app: App, Body(body): Body<NewQuota>) -> Result<Json<QuotaAnd
         return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
     }
     let namespace = body.namespace.as_deref();
-    let mut quota = app.htm.quota(namespace).await?;
-    let is_changed = [
-        body.max_memories.apply(&mut quota.max_memories),
-        body.max_bytes.apply(&mut quota.max_bytes),
-        body.requests_per_minute.apply(&mut quota.requests_per_minute),
-    ];
-    if is_changed.contains(&true) {
-        app.htm.set_quota(namespace, quota).await?;
-        app.shared.access.forget();
-    }
+    app.htm
+        .change_quota(namespace, |mut quota| {
+            body.max_memories.apply(&mut quota.max_memories);
+            body.max_bytes.apply(&mut quota.max_bytes);
+            body.requests_per_minute.apply(&mut quota.requests_per_minute);
+            quota
+        })
+        .await?;
+    app.shared.access.forget();
     answer(&app, namespace).await
 }
 

@@ -12,8 +12,7 @@ impl Importer {
     /// Sets a policy; true if there was none.
     pub(super) async fn retention(&self, saved: &SavedRetention) -> Result<bool> {
         let (namespace, policy) = (Some(saved.ns.as_str()), saved.policy());
-        let present = self.htm.retention(namespace).await?;
-        if !present.is_none() {
+        if !self.htm.retention(namespace).await?.is_none() {
             return Ok(false);
         }
         self.htm.set_retention(namespace, policy, Confirmation::Missing).await?;

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::reader::{Plans, Reader, Vectors, ids};
+use super::reader::{Reader, Vectors, ids};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{Link, TermCounter, Terms, TextVector, Turn};
@@ -62,8 +62,8 @@ impl Reader {
             .replace("{{of_m}}", self.of_namespace("m"))
             .replace("{{of_n}}", self.of_namespace("n"));
         let statement = Named::new(&sql).bind("nodes", ids(candidates))?;
-        self.plan(Plans::Once).await?;
-        let rows: Vec<(NodeId, NodeId, i64)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let rows: Vec<(NodeId, NodeId, i64)> =
+            conditions.bind(statement)?.fetch_all(self.once().await?).await?;
         Ok(rows.into_iter().map(|(turn, other, steps)| Link { turn, other, steps }).collect())
     }
 
@@ -80,8 +80,8 @@ impl Reader {
             .bind("nodes", ids(nodes))?
             .bind("only_namespace", &self.namespace)?;
         let statement = self.then.bind(statement)?;
-        self.plan(Plans::Once).await?;
-        let mut features = statement.fetch_each(&mut self.tx, |row| Features::read(row, counter)).await?;
+        let mut features =
+            statement.fetch_each(self.once().await?, |row| Features::read(row, counter)).await?;
         if let Some((vectors, nodes)) = compared.filter(|(_, nodes)| !nodes.is_empty()) {
             let mut scope = format!("e.node_id = any (:nodes){}", self.of_namespace("e"));
             if self.then.is_past() {
@@ -125,7 +125,7 @@ impl Reader {
             };
             Ok((features, turn))
         };
-        let mut nodes = conditions.bind(statement)?.fetch_each(&mut self.tx, read).await?;
+        let mut nodes = conditions.bind(statement)?.fetch_each(self.once().await?, read).await?;
         if nodes.len() > most {
             return Ok(None);
         }
@@ -140,7 +140,7 @@ impl Reader {
     }
 
     async fn similarities(&mut self, comparison: Named) -> Result<HashMap<NodeId, f64>> {
-        let (nodes, similarities): (Vec<NodeId>, Vec<f64>) = comparison.fetch_one(&mut self.tx).await?;
+        let (nodes, similarities): (Vec<NodeId>, Vec<f64>) = comparison.fetch_one(self.once().await?).await?;
         Ok(nodes.into_iter().zip(similarities).collect())
     }
 
@@ -160,7 +160,7 @@ impl Reader {
             .bind("queries", queries)?
             .bind("patterns", patterns)?
             .bind("prefixes", prefixes)?;
-        let rows: Vec<(NodeId, i64, f64)> = self.then.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let rows: Vec<(NodeId, i64, f64)> = self.then.bind(statement)?.fetch_all(self.once().await?).await?;
         Ok(rows.into_iter().map(|(node, place, count)| (node, place as usize, count)).collect())
     }
 }

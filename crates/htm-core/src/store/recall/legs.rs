@@ -53,13 +53,13 @@ impl Reader {
             .bind("exact", choosing.iter().map(|word| word.is_exact).collect::<Vec<_>>())?
             .bind("any", any)?
             .bind("pool", pool as i64)?;
-        match search {
+        let plans = match search {
             // For any namespace, the index by namespace would be read for each word beside that of words: at 100,000
             // nodes, 12 ms for 4 by planning for this one, which takes 0.2 ms.
-            TextSearch::Index => self.plan(Plans::Anew).await?,
-            TextSearch::Scope => self.plan_for(conditions).await?,
-        }
-        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+            TextSearch::Index => Plans::Anew,
+            TextSearch::Scope => Plans::of(conditions),
+        };
+        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(self.planned(plans).await?).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
 
@@ -75,8 +75,7 @@ impl Reader {
             include_str!("../sql/recall/text_by_bm25.sql").replace("{{conditions}}", &conditions.nodes());
         let statement =
             Named::new(&sql).bind("text", text)?.bind("index", index)?.bind("pool", pool as i64)?;
-        self.plan(Plans::Once).await?;
-        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(self.once().await?).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
 
@@ -94,8 +93,8 @@ impl Reader {
             .bind("word", &word.query)?
             .bind("most", most as i64)?
             .bind("pool", pool as i64)?;
-        self.plan_for(conditions).await?;
-        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let rows: Vec<(NodeId,)> =
+            conditions.bind(statement)?.fetch_all(self.planned(Plans::of(conditions)).await?).await?;
         Ok((rows.len() == pool).then(|| rows.into_iter().map(|(node,)| node).collect()))
     }
 
@@ -115,9 +114,8 @@ impl Reader {
             .bind("vector", &vectors.vector)?
             .bind("few", few as i64)?
             .bind("pool", pool as i64)?;
-        self.plan_for(conditions).await?;
         let rows: Vec<(bool, Option<NodeId>, Option<f64>)> =
-            conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+            conditions.bind(statement)?.fetch_all(self.planned(Plans::of(conditions)).await?).await?;
         let are_few = rows.iter().all(|(are_few, ..)| *are_few);
         Ok(are_few.then(|| {
             rows.into_iter().filter_map(|(_, node, similarity)| Some((node?, similarity?))).collect()
@@ -135,7 +133,7 @@ impl Reader {
             .replace("{{store}}", &vectors.store)
             .replace("{{scope}}", &conditions.scope("e"));
         let statement = conditions.bind(Named::new(&sql).bind("few", few as i64)?)?;
-        let (count,): (i64,) = statement.fetch_one(&mut self.tx).await?;
+        let (count,): (i64,) = statement.fetch_one(self.once().await?).await?;
         Ok(count as usize)
     }
 
@@ -167,11 +165,10 @@ impl Reader {
         let sql = conditions.then().statement(&sql);
         let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", fetched as i64)?;
         // The nearest vectors are read first in any case, and each node is looked up by its id.
-        self.plan(Plans::Once).await?;
         if !is_exact && let Some(settings) = vectors.settings(self.ef_search) {
-            sqlx::raw_sql(AssertSqlSafe(settings)).execute(&mut *self.tx).await?;
+            sqlx::raw_sql(AssertSqlSafe(settings)).execute(&mut **self.once().await?).await?;
         }
-        let mut near: Vec<(NodeId, f64)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let mut near: Vec<(NodeId, f64)> = conditions.bind(statement)?.fetch_all(self.once().await?).await?;
         near.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         near.truncate(pool);
         Ok(near)
@@ -199,8 +196,8 @@ impl Reader {
             .bind("boosts", tags)?
             .bind("vector", vectors.map(|vectors| &vectors.vector))?
             .bind("pool", pool as i64)?;
-        self.plan_for(conditions).await?;
-        let rows: Vec<(NodeId,)> = conditions.bind(statement)?.fetch_all(&mut self.tx).await?;
+        let rows: Vec<(NodeId,)> =
+            conditions.bind(statement)?.fetch_all(self.planned(Plans::of(conditions)).await?).await?;
         Ok(rows.into_iter().map(|(node,)| node).collect())
     }
 }

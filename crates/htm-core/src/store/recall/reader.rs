@@ -63,7 +63,7 @@ impl Vectors {
 
 /// A snapshot of the database. It ends when this is dropped; nobody waits for its end.
 pub(crate) struct Reader {
-    pub(super) tx: Transaction<'static, Postgres>,
+    tx: Transaction<'static, Postgres>,
     plans: Plans,
     pub(crate) ef_search: u32,
     /// The namespace that is searched; none if several are.
@@ -79,6 +79,13 @@ pub(super) enum Plans {
     Once,
     /// At each use: a filter may leave few nodes of many, and the best plan depends on its values.
     Anew,
+}
+
+impl Plans {
+    /// For a statement with these conditions.
+    pub(super) fn of(conditions: &Conditions) -> Self {
+        if conditions.is_narrow() { Self::Anew } else { Self::Once }
+    }
 }
 
 /// The size of the searched namespaces.
@@ -184,8 +191,8 @@ impl Reader {
         }
     }
 
-    /// Sets when the statements that follow are planned.
-    pub(super) async fn plan(&mut self, plans: Plans) -> Result<()> {
+    /// The snapshot, for a statement that is planned so. Each statement names it: the setting holds until another one.
+    pub(super) async fn planned(&mut self, plans: Plans) -> Result<&mut Transaction<'static, Postgres>> {
         if self.plans != plans {
             let mode = match plans {
                 Plans::Once => "set local plan_cache_mode = force_generic_plan",
@@ -194,12 +201,11 @@ impl Reader {
             sqlx::raw_sql(mode).execute(&mut *self.tx).await?;
             self.plans = plans;
         }
-        Ok(())
+        Ok(&mut self.tx)
     }
 
-    /// As [`plan`](Self::plan), for a statement with these conditions.
-    pub(super) async fn plan_for(&mut self, conditions: &Conditions) -> Result<()> {
-        self.plan(if conditions.is_narrow() { Plans::Anew } else { Plans::Once }).await
+    pub(super) async fn once(&mut self) -> Result<&mut Transaction<'static, Postgres>> {
+        self.planned(Plans::Once).await
     }
 
     pub(crate) fn connection(&mut self) -> &mut sqlx::PgConnection {
@@ -210,12 +216,12 @@ impl Reader {
         let mut size: Size = sql!(include_str!("../sql/recall/corpus.sql"))
             .bind("namespaces", namespaces)?
             .bind("language", language)?
-            .fetch_one(&mut self.tx)
+            .fetch_one(self.once().await?)
             .await?;
         // A statement of its own: a new connection plans it for as long as the rest of the size.
         if size.knows_bm25 {
             size.bm25 =
-                sql!(include_str!("../sql/recall/bm25_index.sql")).fetch_optional(&mut self.tx).await?;
+                sql!(include_str!("../sql/recall/bm25_index.sql")).fetch_optional(self.once().await?).await?;
         }
         Ok(size)
     }
@@ -224,7 +230,7 @@ impl Reader {
     pub(crate) async fn size_for_vectors(&mut self, namespaces: &[&str]) -> Result<Size> {
         let (nodes, all_nodes): (Option<f64>, f64) = sql!(include_str!("../sql/recall/counted.sql"))
             .bind("namespaces", namespaces)?
-            .fetch_one(&mut self.tx)
+            .fetch_one(self.once().await?)
             .await?;
         Ok(Size {
             nodes: nodes.unwrap_or(0.0),
@@ -271,7 +277,6 @@ impl Reader {
             .replace("{{store}}", store(vectors))
             .replace("{{of_n}}", self.of_namespace("n"));
         let (boosted, places) = placed(boosts);
-        self.plan(Plans::Once).await?;
         let statement = Named::new(&self.then.statement(&sql))
             .bind("nodes", ids(nodes))?
             .bind("shown", shown)?
@@ -279,7 +284,7 @@ impl Reader {
             .bind("places", places)?
             .bind("count", boosts.len() as f64)?
             .bind("only_namespace", &self.namespace)?;
-        self.then.bind(statement)?.fetch_all(&mut self.tx).await
+        self.then.bind(statement)?.fetch_all(self.once().await?).await
     }
 
     /// The number of nodes in scope that the vectors cannot find yet.
@@ -293,16 +298,14 @@ impl Reader {
             .replace("{{scope}}", &conditions.scope("n"))
             .replace("{{of_c}}", self.of_namespace("c"));
         let statement = Named::new(&sql).bind("queue", queue)?.bind("label", label)?;
-        self.plan(Plans::Once).await?;
-        let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
+        let (count,): (i64,) = conditions.bind(statement)?.fetch_one(self.once().await?).await?;
         Ok(count)
     }
 
     /// The number of nodes in scope that had another text as of the reader's time.
     pub(crate) async fn rewritten(&mut self, conditions: &Conditions) -> Result<i64> {
         let sql = include_str!("../sql/recall/rewritten.sql").replace("{{scope}}", &conditions.scope("n"));
-        self.plan(Plans::Once).await?;
-        let (count,): (i64,) = conditions.bind(Named::new(&sql))?.fetch_one(&mut self.tx).await?;
+        let (count,): (i64,) = conditions.bind(Named::new(&sql))?.fetch_one(self.once().await?).await?;
         Ok(count)
     }
 
@@ -312,8 +315,7 @@ impl Reader {
             .replace("{{scope}}", &conditions.scope("n"))
             .replace("{{of_c}}", self.of_namespace("c"));
         let statement = Named::new(&sql).bind("label", label)?;
-        self.plan(Plans::Once).await?;
-        let (count,): (i64,) = conditions.bind(statement)?.fetch_one(&mut self.tx).await?;
+        let (count,): (i64,) = conditions.bind(statement)?.fetch_one(self.once().await?).await?;
         Ok(count)
     }
 }

@@ -35,24 +35,22 @@ impl Reader {
         text: &str,
         parts: &[&str],
     ) -> Result<Vec<Lexeme>> {
-        self.plan(Plans::Once).await?;
         let mut rows: Vec<LexemeRow> = sql!(include_str!("../sql/recall/words.sql"))
             .bind("namespaces", namespaces)?
             .bind("languages", &size.languages)?
             .bind("text", text)?
             .bind("parts", parts)?
             .bind("is_small_part", size.is_small_part())?
-            .fetch_all(&mut self.tx)
+            .fetch_all(self.once().await?)
             .await?;
         let mut new: Vec<&mut LexemeRow> = rows.iter_mut().filter(|row| !row.unread.is_empty()).collect();
         // These namespaces are the same for each.
         if let Some(unread) = new.first().map(|row| row.unread.clone()) {
             let words: Vec<String> = new.iter().map(|row| quoted(&row.lexeme)).collect();
-            self.plan(Plans::Anew).await?;
             let nodes: Vec<f64> = sql!(include_str!("../sql/recall/new_words.sql"))
                 .bind("words", words)?
                 .bind("namespaces", unread)?
-                .fetch_scalars(&mut self.tx)
+                .fetch_scalars(self.planned(Plans::Anew).await?)
                 .await?;
             new.iter_mut().zip(nodes).for_each(|(row, nodes)| row.nodes = nodes);
         }
@@ -68,7 +66,7 @@ impl Reader {
         let rows: Vec<(String, Vec<String>)> = sql!(include_str!("../sql/recall/stems.sql"))
             .bind("words", words)?
             .bind("languages", languages)?
-            .fetch_all(&mut self.tx)
+            .fetch_all(self.once().await?)
             .await?;
         let (mut stems, mut dropped) = (HashMap::<String, Vec<String>>::new(), HashSet::new());
         for (word, found) in rows {
@@ -103,7 +101,7 @@ impl Reader {
             .bind("firsts", firsts)?
             .bind("shortest", shortest)?
             .bind("longest", longest)?
-            .fetch_all(&mut self.tx)
+            .fetch_all(self.once().await?)
             .await?;
         Ok(rows.into_iter().collect())
     }
@@ -118,7 +116,7 @@ impl Reader {
         let rows: Vec<LetterRow> = sql!(include_str!("../sql/recall/counted_words.sql"))
             .bind("namespaces", namespaces)?
             .bind("firsts", texts)?
-            .fetch_all(&mut self.tx)
+            .fetch_all(self.once().await?)
             .await?;
         let read = |row: LetterRow| {
             let words = row.lexemes.into_iter().zip(row.nodes).collect();
@@ -139,7 +137,7 @@ impl Reader {
             .bind("namespaces", namespaces)?
             .bind("languages", languages)?
             .bind("signs", Json(signs))?
-            .fetch_all(&mut self.tx)
+            .fetch_all(self.once().await?)
             .await
     }
 }
