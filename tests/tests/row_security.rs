@@ -254,6 +254,18 @@ async fn its_statements_use_the_indexes() {
             "nodes_tsv_idx",
         ),
         (
+            "text, of nearly all",
+            statement!("recall/text.sql"),
+            &[
+                (":words", "'{word7,word9}'"),
+                (":weights", "'{1,1}'"),
+                (":exact", "'{false,false}'"),
+                (":pool", "50"),
+                ("{{conditions}}", "(m.namespace = any ('{atlas}')) is true and m.deleted_at is null"),
+            ],
+            "nodes_tsv_idx",
+        ),
+        (
             "words",
             statement!("recall/words.sql"),
             &[
@@ -268,7 +280,13 @@ async fn its_statements_use_the_indexes() {
         (
             "new words",
             statement!("recall/new_words.sql"),
-            &[(":words", "'{zeppelin}'"), (":namespaces", "'{atlas}'")],
+            &[(":words", "'{zeppelin}'"), ("{{of_namespaces}}", "m.namespace = any ('{atlas}')")],
+            "nodes_tsv_idx",
+        ),
+        (
+            "new words, of nearly all",
+            statement!("recall/new_words.sql"),
+            &[(":words", "'{zeppelin}'"), ("{{of_namespaces}}", "(m.namespace = any ('{atlas}')) is true")],
             "nodes_tsv_idx",
         ),
         (

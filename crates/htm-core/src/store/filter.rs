@@ -150,6 +150,11 @@ impl Conditions {
         format!("{} and {}", self.scope("m"), self.nodes_in_scope())
     }
 
+    /// As [`nodes`](Self::nodes), but no index serves the namespace.
+    pub(crate) fn nodes_by_others(&self) -> String {
+        format!("{} and {}", unindexed(&self.scope("m")), self.nodes_in_scope())
+    }
+
     /// The conditions on the node `m`, except those on its namespace and its time.
     pub(crate) fn nodes_in_scope(&self) -> String {
         let tags = (0..self.tags.len()).map(|at| {
@@ -251,6 +256,11 @@ pub(crate) fn only<T: AsRef<str>>(namespaces: &[T]) -> Option<&str> {
         [namespace] => Some(namespace.as_ref()),
         _ => None,
     }
+}
+
+/// A condition that no index serves.
+pub(crate) fn unindexed(condition: &str) -> String {
+    format!("({condition}) is true")
 }
 
 /// The conditions that apply.

@@ -143,6 +143,7 @@ impl<'a> Text<'a> {
         let is_wide = !conditions.is_of_a_time() && !conditions.is_narrow() && !conditions.then().is_past();
         match is_wide && size.nodes <= indexed / 3.0 {
             true => TextSearch::Scope,
+            false if is_wide && size.is_nearly_all() => TextSearch::Words,
             false => TextSearch::Index,
         }
     }

@@ -104,6 +104,7 @@ pub(crate) struct Size {
     pub(crate) languages: Vec<String>,
     /// The approximate number of nodes in the whole database.
     pub(crate) all_nodes: f64,
+    is_partitioned: bool,
     /// Whether the database has pg_textsearch.
     knows_bm25: bool,
     /// An index of pg_textsearch on the texts.
@@ -125,6 +126,12 @@ impl Size {
     /// known. A hybrid search of 900 among 10,000,000 nodes took 62 ms with that, one of vectors 8.
     pub(super) fn is_small_part(&self) -> bool {
         self.by_now <= 2_000.0 && self.by_now * 200.0 <= self.all_nodes
+    }
+
+    /// Whether nearly all nodes are in scope, and in one table. Then the index of words alone leads to them, and a statement can
+    /// be planned once. The coordinator of Citus has no nodes of its own, so none are in scope there.
+    pub(crate) fn is_nearly_all(&self) -> bool {
+        !self.is_partitioned && self.all_nodes > 0.0 && self.by_now * 1.25 >= self.all_nodes
     }
 
     /// The index of pg_textsearch, if it has the language of all nodes in scope, and these are so large a part of all that
@@ -240,6 +247,7 @@ impl Reader {
             counted_at: None,
             languages: Vec::new(),
             all_nodes,
+            is_partitioned: false,
             knows_bm25: false,
             bm25: None,
         })

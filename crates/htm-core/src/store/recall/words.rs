@@ -12,7 +12,8 @@ use crate::model::lexeme::quoted;
 use crate::model::rank::Lexeme;
 use crate::model::spelling::Words;
 use crate::model::words::Sign;
-use crate::store::named::sql;
+use crate::store::filter::unindexed;
+use crate::store::named::{Named, sql};
 
 /// A sign of the query in the form of full text.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -47,10 +48,17 @@ impl Reader {
         // These namespaces are the same for each.
         if let Some(unread) = new.first().map(|row| row.unread.clone()) {
             let words: Vec<String> = new.iter().map(|row| quoted(&row.lexeme)).collect();
-            let nodes: Vec<f64> = sql!(include_str!("../sql/recall/new_words.sql"))
+            let of_namespaces = "m.namespace = any (:namespaces)";
+            let (plans, of_namespaces) = match size.is_nearly_all() {
+                true => (Plans::Once, unindexed(of_namespaces)),
+                false => (Plans::Anew, of_namespaces.to_owned()),
+            };
+            let sql =
+                include_str!("../sql/recall/new_words.sql").replace("{{of_namespaces}}", &of_namespaces);
+            let nodes: Vec<f64> = Named::new(&sql)
                 .bind("words", words)?
                 .bind("namespaces", unread)?
-                .fetch_scalars(self.planned(Plans::Anew).await?)
+                .fetch_scalars(self.planned(plans).await?)
                 .await?;
             new.iter_mut().zip(nodes).for_each(|(row, nodes)| row.nodes = nodes);
         }
