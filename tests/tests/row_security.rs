@@ -280,13 +280,13 @@ async fn its_statements_use_the_indexes() {
         (
             "new words",
             statement!("recall/new_words.sql"),
-            &[(":words", "'{zeppelin}'"), ("{{of_namespaces}}", "m.namespace = any ('{atlas}')")],
+            &[(":words", "'{zeppelin}'"), ("{{conditions}}", "m.namespace = any ('{atlas}')")],
             "nodes_tsv_idx",
         ),
         (
             "new words, of nearly all",
             statement!("recall/new_words.sql"),
-            &[(":words", "'{zeppelin}'"), ("{{of_namespaces}}", "(m.namespace = any ('{atlas}')) is true")],
+            &[(":words", "'{zeppelin}'"), ("{{conditions}}", "(m.namespace = any ('{atlas}')) is true")],
             "nodes_tsv_idx",
         ),
         (

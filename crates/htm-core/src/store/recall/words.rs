@@ -48,13 +48,12 @@ impl Reader {
         // These namespaces are the same for each.
         if let Some(unread) = new.first().map(|row| row.unread.clone()) {
             let words: Vec<String> = new.iter().map(|row| quoted(&row.lexeme)).collect();
-            let of_namespaces = "m.namespace = any (:namespaces)";
-            let (plans, of_namespaces) = match size.is_nearly_all() {
-                true => (Plans::Once, unindexed(of_namespaces)),
-                false => (Plans::Anew, of_namespaces.to_owned()),
+            let on_node = "m.namespace = any (:namespaces)";
+            let (plans, on_node) = match size.is_nearly_all() {
+                true => (Plans::Once, unindexed(on_node)),
+                false => (Plans::Anew, on_node.to_owned()),
             };
-            let sql =
-                include_str!("../sql/recall/new_words.sql").replace("{{of_namespaces}}", &of_namespaces);
+            let sql = include_str!("../sql/recall/new_words.sql").replace("{{conditions}}", &on_node);
             let nodes: Vec<f64> = Named::new(&sql)
                 .bind("words", words)?
                 .bind("namespaces", unread)?
