@@ -85,7 +85,8 @@ impl Htm {
         store::plan_retention(self.pool(), namespace, policy.stricter_than(present)).await
     }
 
-    /// Sets the retention policy of a namespace (default: the handle's). The empty policy keeps everything.
+    /// Sets the retention policy of a namespace (default: the handle's). The empty policy keeps everything. The same policy is
+    /// not set again.
     ///
     /// # Errors
     /// As [`plan_retention`](Self::plan_retention); `not_confirmed` if the plan is not empty and the call is not
@@ -99,7 +100,7 @@ impl Htm {
         self.change_retention(namespace, |_| policy, confirmation).await.map(|(_, plan)| plan)
     }
 
-    /// As [`set_retention`](Self::set_retention), with a policy made of the present one, which nobody else changes meanwhile.
+    /// As [`set_retention`](Self::set_retention), with a policy made of the present one, which no other call changes meanwhile.
     /// Returns the new one, and what it removes.
     ///
     /// # Errors
@@ -122,11 +123,13 @@ impl Htm {
                 format!("a policy by which the next sweep forgets {to_forget} and purges {to_purge} memories of `{namespace}`")
             })?;
         }
-        let details = json!({
-            "forget_after_seconds": policy.forget_after_seconds, "purge_after_seconds": policy.purge_after_seconds,
-        });
-        store::set_retention(&mut tx, namespace, policy).await?;
-        self.record_in_tx(&mut tx, self.done("retention.set", Some(namespace), None, details)).await?;
+        if policy != present {
+            let details = json!({
+                "forget_after_seconds": policy.forget_after_seconds, "purge_after_seconds": policy.purge_after_seconds,
+            });
+            store::set_retention(&mut tx, namespace, policy).await?;
+            self.record_in_tx(&mut tx, self.done("retention.set", Some(namespace), None, details)).await?;
+        }
         tx.commit().await?;
         Ok((policy, plan))
     }

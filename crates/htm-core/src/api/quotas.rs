@@ -30,7 +30,7 @@ impl Htm {
     }
 
     /// Sets the quota of a namespace (default: the handle's). The empty quota limits nothing. A namespace that has more
-    /// keeps it, and gets no more. Other processes notice within 5 seconds.
+    /// keeps it, and gets no more. Other processes notice within 5 seconds. The same quota is not set again.
     ///
     /// # Errors
     /// `limit_out_of_range`, `namespace_invalid`, `namespace_forbidden`, or a database error.
@@ -38,8 +38,8 @@ impl Htm {
         self.change_quota(namespace, |_| quota).await.map(drop)
     }
 
-    /// As [`set_quota`](Self::set_quota), with a quota made of the present one, which nobody else changes meanwhile. Returns the
-    /// new one. The same quota is not set again.
+    /// As [`set_quota`](Self::set_quota), with a quota made of the present one, which no other call changes meanwhile. Returns the
+    /// new one.
     ///
     /// # Errors
     /// As [`set_quota`](Self::set_quota).

@@ -150,8 +150,8 @@ impl Conditions {
         format!("{} and {}", self.scope("m"), self.nodes_in_scope())
     }
 
-    /// As [`nodes`](Self::nodes), but no index serves the namespace.
-    pub(crate) fn nodes_by_others(&self) -> String {
+    /// As [`nodes`](Self::nodes), but no index serves the namespace and the time.
+    pub(crate) fn nodes_without_scope_index(&self) -> String {
         format!("{} and {}", unindexed(&self.scope("m")), self.nodes_in_scope())
     }
 

@@ -6,17 +6,21 @@ use crate::model::error::Result;
 use crate::model::export::{
     SavedBudget, SavedDocument, SavedLearning, SavedLimits, SavedQuota, SavedRanking, SavedRetention,
 };
+use crate::model::quota::Quota;
+use crate::model::retention::Retention;
 use crate::store::import::settings as store;
 
 impl Importer {
     /// Sets a policy; true if there was none.
     pub(super) async fn retention(&self, saved: &SavedRetention) -> Result<bool> {
         let (namespace, policy) = (Some(saved.ns.as_str()), saved.policy());
-        if !self.htm.retention(namespace).await?.is_none() {
-            return Ok(false);
-        }
-        self.htm.set_retention(namespace, policy, Confirmation::Missing).await?;
-        Ok(true)
+        let mut is_new = false;
+        let changed = |present: Retention| {
+            is_new = present.is_none();
+            if is_new { policy } else { present }
+        };
+        self.htm.change_retention(namespace, changed, Confirmation::Missing).await?;
+        Ok(is_new)
     }
 
     /// Writes a document; true if there was none with its path. Its passages are here by now.
@@ -29,11 +33,13 @@ impl Importer {
     /// Sets a quota; true if there was none. It comes after the memories of its namespace, which may be more.
     pub(super) async fn quota(&self, saved: &SavedQuota) -> Result<bool> {
         let namespace = Some(saved.ns.as_str());
-        if !self.htm.quota(namespace).await?.is_none() || saved.quota().is_none() {
-            return Ok(false);
-        }
-        self.htm.set_quota(namespace, saved.quota()).await?;
-        Ok(true)
+        let mut is_new = false;
+        let changed = |present: Quota| {
+            is_new = present.is_none() && !saved.quota().is_none();
+            if is_new { saved.quota() } else { present }
+        };
+        self.htm.change_quota(namespace, changed).await?;
+        Ok(is_new)
     }
 
     /// Writes a learnt ranking; true if the namespace had none of its version.

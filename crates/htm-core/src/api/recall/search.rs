@@ -84,7 +84,7 @@ impl Search<'_> {
         let vectors = self.embedding.as_ref().map(|(model, vector)| Vectors::new(model, vector));
         let rules = &self.settings.tag_rules;
         let conditions = Conditions::of(
-            reader.connection(),
+            reader.connection().await?,
             Scope {
                 filter: &self.query.filter,
                 namespaces: self.namespaces,
@@ -96,7 +96,7 @@ impl Search<'_> {
         .await?
         .at(self.then);
         let boosts =
-            filter::tags(reader.connection(), rules, self.namespaces, &self.query.boost_tags).await?;
+            filter::tags(reader.connection().await?, rules, self.namespaces, &self.query.boost_tags).await?;
         let retrieved =
             self.retrieve(&mut reader, &size, &text, &conditions, vectors.as_ref(), &boosts.concat()).await?;
         found.vector_search = retrieved.vector_search;

@@ -49,7 +49,7 @@ impl Reader {
         // namespace.
         let order = if conditions.required().has_phrase() { "" } else { "order by m.created_at" };
         let on_node = match search {
-            TextSearch::Words => conditions.nodes_by_others(),
+            TextSearch::Words => conditions.nodes_without_scope_index(),
             TextSearch::Index | TextSearch::Scope => conditions.nodes(),
         };
         let sql = sql.replace("{{conditions}}", &on_node).replace("{{order}}", order);

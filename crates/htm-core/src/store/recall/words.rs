@@ -49,7 +49,7 @@ impl Reader {
         if let Some(unread) = new.first().map(|row| row.unread.clone()) {
             let words: Vec<String> = new.iter().map(|row| quoted(&row.lexeme)).collect();
             let on_node = "m.namespace = any (:namespaces)";
-            let (plans, on_node) = match size.is_nearly_all() {
+            let (plans, on_node) = match size.is_nearly_all() && unread.len() == namespaces.len() {
                 true => (Plans::Once, unindexed(on_node)),
                 false => (Plans::Anew, on_node.to_owned()),
             };
