@@ -85,8 +85,8 @@ impl Htm {
         store::plan_retention(self.pool(), namespace, policy.stricter_than(present)).await
     }
 
-    /// Sets the retention policy of a namespace (default: the handle's). The empty policy keeps everything. The same policy is
-    /// not set again.
+    /// Sets the retention policy of a namespace (default: the handle's). The empty policy keeps everything. The next
+    /// sweep takes the namespace, also if the policy is the same.
     ///
     /// # Errors
     /// As [`plan_retention`](Self::plan_retention); `not_confirmed` if the plan is not empty and the call is not
@@ -123,13 +123,11 @@ impl Htm {
                 format!("a policy by which the next sweep forgets {to_forget} and purges {to_purge} memories of `{namespace}`")
             })?;
         }
-        if policy != present {
-            let details = json!({
-                "forget_after_seconds": policy.forget_after_seconds, "purge_after_seconds": policy.purge_after_seconds,
-            });
-            store::set_retention(&mut tx, namespace, policy).await?;
-            self.record_in_tx(&mut tx, self.done("retention.set", Some(namespace), None, details)).await?;
-        }
+        let details = json!({
+            "forget_after_seconds": policy.forget_after_seconds, "purge_after_seconds": policy.purge_after_seconds,
+        });
+        store::set_retention(&mut tx, namespace, policy).await?;
+        self.record_in_tx(&mut tx, self.done("retention.set", Some(namespace), None, details)).await?;
         tx.commit().await?;
         Ok((policy, plan))
     }

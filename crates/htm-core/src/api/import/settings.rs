@@ -14,6 +14,9 @@ impl Importer {
     /// Sets a policy; true if there was none.
     pub(super) async fn retention(&self, saved: &SavedRetention) -> Result<bool> {
         let (namespace, policy) = (Some(saved.ns.as_str()), saved.policy());
+        if !self.htm.retention(namespace).await?.is_none() {
+            return Ok(false);
+        }
         let mut is_new = false;
         let changed = |present: Retention| {
             is_new = present.is_none();
