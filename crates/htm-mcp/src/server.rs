@@ -222,7 +222,7 @@ impl ServerHandler for McpServer {
         prompts::get(self, &request.name, request.arguments.as_ref()).await.map(Into::into)
     }
 
-    /// What is no request that the library knows, or one with other parameters.
+    /// A request that the library does not know, or one with other parameters.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

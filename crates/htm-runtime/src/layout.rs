@@ -88,7 +88,7 @@ async fn expect_latest(options: &PgConnectOptions) -> Result<()> {
     if found == htm_migration::LATEST { Ok(()) } else { Err(schema_version(found, htm_migration::LATEST)) }
 }
 
-/// What the number of partitions may be changed from.
+/// The state from which the number of partitions may be changed.
 struct Present {
     /// The number of partitions.
     found: u32,

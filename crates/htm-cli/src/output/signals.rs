@@ -16,13 +16,13 @@ use super::{plain, plain_json};
 /// The time in which a command begins to end after a signal, unless a read or a write holds its thread.
 const PROMPT: Duration = Duration::from_millis(200);
 
-/// What a stopped command says.
+/// The answer of a stopped command.
 #[derive(Debug, Default)]
 pub(super) enum Left {
     /// Only that it was stopped. Standard output may have a part of its answer.
     #[default]
     Unsaid,
-    /// What it leaves, for programs and for people: this is its answer.
+    /// The remains of its work, for programs and for people: this is its answer.
     Said(Value, String),
 }
 

@@ -53,7 +53,7 @@ fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DateTime<Utc>>, D::
     text.parse().map(Some).map_err(unfit)
 }
 
-/// What a number is called in an error, and by people.
+/// The names of numbers in an error, and the words of people for them.
 const EXPECTED: [(&str, &str); 3] = [
     ("expected f32", "expected a number"),
     ("expected i32", "expected a whole number"),

@@ -62,7 +62,7 @@ impl<'a> NewNode<'a> {
     }
 }
 
-/// What a memory may have alone: its key, and its content in a scope.
+/// The unique values of a memory: its key, and its content in a scope.
 #[derive(Clone, Copy)]
 pub(crate) struct Unique<'a> {
     pub(crate) namespace: &'a str,
