@@ -75,7 +75,7 @@ async fn run(size: usize, rounds: usize, only: &str) -> f64 {
     let raw_few = raw(&db.pool, &corpus, rounds, Leg::Vector { rows: 10 }).await;
     let raw_vector = raw(&db.pool, &corpus, rounds, Leg::Vector { rows: 100 }).await;
     let raw_text = raw(&db.pool, &corpus, rounds, Leg::Text).await;
-    let table = Table::new(&[("what", 30), ("p50 ms", 8), ("p95 ms", 8), ("÷ bare", 7), ("rows", 5)]);
+    let table = Table::new(&[("what", 32), ("p50 ms", 8), ("p95 ms", 8), ("÷ bare", 7), ("rows", 5)]);
     for (what, times) in [
         ("bare vectors, 10 rows", &raw_few),
         ("bare vectors, 100 rows", &raw_vector),
@@ -120,16 +120,24 @@ async fn run(size: usize, rounds: usize, only: &str) -> f64 {
     for round in 0..rounds {
         again.push(hybrid(&htm, &corpus, round).await);
     }
-    let mut first = Vec::new();
+    let (mut first, mut next) = (Vec::new(), Vec::new());
     for round in 0..rounds.min(20) {
         let pool =
             PgPoolOptions::new().max_connections(1).connect_with(db.options()).await.expect("connects");
         let htm = Htm::with_pool(pool.clone(), htm.settings().clone(), Some(corpus.clone()));
         first.push(hybrid(&htm, &corpus, round).await);
         htm.flush().await;
+        pool.acquire().await.expect("the connection").close().await.expect("closes");
+        drop(pool.acquire().await.expect("another connection"));
+        next.push(hybrid(&htm, &corpus, rounds + round).await);
+        htm.flush().await;
         pool.close().await;
     }
-    for (what, times) in [("hybrid, all, after the others", &again), ("hybrid, all, first call", &first)] {
+    for (what, times) in [
+        ("hybrid, all, after the others", &again),
+        ("hybrid, first call of a process", &first),
+        ("hybrid, of another connection", &next),
+    ] {
         table.row([what.into(), ms(times, 0.5), ms(times, 0.95), String::new(), String::new()]);
     }
     // A walled handle may not choose a ranking for all.

@@ -90,3 +90,29 @@ async fn a_small_scope_has_the_hits_of_the_legs() {
     }
     assert!(found > 500, "{found}");
 }
+
+/// The statistics know one memory of the zeppelin, and no submarine.
+#[tokio::test]
+async fn the_words_of_a_small_scope_are_counted_in_its_texts() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.remember(Memory::new("the zeppelin landed")).await.unwrap();
+    sqlx::query("select htm.refresh_statistics('default')").execute(&db.pool).await.unwrap();
+    let landings = (0..30).map(|n| Memory::new(format!("the zeppelin landed in hall {n}")));
+    htm.remember_many(&landings.collect::<Vec<_>>()).await.unwrap();
+    htm.remember(Memory::new("a submarine below")).await.unwrap();
+    let recall = async |text: &str| {
+        let query = RecallQuery::new(text).strategy(Strategy::Fulltext).limit(50);
+        htm.recall(&RecallQuery { explain: true, ..query }).await.unwrap()
+    };
+    let corrected = recall("zeppelin sumbarine").await;
+    let used: Vec<&str> = corrected.corrected.iter().map(|it| it.used.as_str()).collect();
+    assert_eq!(used, ["submarine"]);
+    assert_eq!(corrected.hits.len(), 32);
+    assert_eq!(corrected.hits[0].node.content, "a submarine below", "the rare word decides");
+    assert!(corrected.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.scores.score)));
+    // A filter leaves out texts of the namespace, so its words are those of the statistics.
+    let filtered = RecallQuery::new("sumbarine").filter(Filter::default().robot(&*htm.settings().robot));
+    let filtered = htm.recall(&filtered.strategy(Strategy::Fulltext)).await.unwrap();
+    assert!(filtered.corrected.is_empty() && filtered.hits.is_empty());
+}

@@ -96,7 +96,7 @@ pub use learnt::{Learnt, Tree, TreeNode};
 pub(crate) use neighbours::{Link, Turn, links};
 use query::Pair;
 pub(crate) use query::{Asked, Corpus, Lexeme, Sought, Word};
-pub(crate) use terms::{TermCounter, Terms};
+pub(crate) use terms::{TermCounter, Terms, texts_with};
 pub(crate) use text_vector::TextVector;
 
 use chrono::{DateTime, Utc};

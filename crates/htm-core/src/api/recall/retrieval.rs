@@ -1,5 +1,7 @@
 //! Retrieval: the candidates of a search, with their features for the ranking.
 
+use std::collections::HashMap;
+
 use super::candidates::Candidates;
 use super::search::Search;
 use super::small_scope::MOST_NODES;
@@ -26,13 +28,17 @@ impl Search<'_> {
         &self,
         reader: &mut Reader,
         size: &Size,
-        text: &Text<'_>,
+        text: &mut Text<'_>,
         conditions: &Conditions,
         vectors: Option<&Vectors>,
         boosted: &[i64],
     ) -> Result<Retrieved> {
         let pool = self.leg_limit();
-        let small = self.small_scope(reader, size, text, conditions, vectors).await?;
+        let similarities = match (&text.scope, vectors) {
+            (Some(_), Some(vectors)) => reader.similarities_of_scope(vectors, conditions).await?,
+            _ => HashMap::new(),
+        };
+        let small = text.scope.take().map(|texts| texts.with_features(&text.asked, &similarities));
         let mut candidates = Candidates::default();
         let mut retrieved = Retrieved::default();
         if let Some(vectors) = vectors {

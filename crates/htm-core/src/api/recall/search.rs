@@ -79,8 +79,7 @@ impl Search<'_> {
     /// A database error.
     pub(crate) async fn run(&self, mut reader: Reader) -> Result<Found> {
         let size = self.size(&mut reader).await?;
-        let (text, corrected) = self.text(&mut reader, &size).await?;
-        let mut found = Found { corrected, ..Found::default() };
+        let mut text = self.signs(&mut reader, &size).await?;
         let vectors = self.embedding.as_ref().map(|(model, vector)| Vectors::new(model, vector));
         let rules = &self.settings.tag_rules;
         let conditions = Conditions::of(
@@ -95,10 +94,17 @@ impl Search<'_> {
         )
         .await?
         .at(self.then);
+        text.scope = self.scope_texts(&mut reader, &size, &conditions).await?;
+        let corrected = match self.by_text {
+            true => self.weigh(&mut text, &mut reader, &size).await?,
+            false => Vec::new(),
+        };
+        let mut found = Found { corrected, ..Found::default() };
         let boosts =
             filter::tags(reader.connection().await?, rules, self.namespaces, &self.query.boost_tags).await?;
+        let boosted = boosts.concat();
         let retrieved =
-            self.retrieve(&mut reader, &size, &text, &conditions, vectors.as_ref(), &boosts.concat()).await?;
+            self.retrieve(&mut reader, &size, &mut text, &conditions, vectors.as_ref(), &boosted).await?;
         found.vector_search = retrieved.vector_search;
         found.legs = retrieved.legs;
 

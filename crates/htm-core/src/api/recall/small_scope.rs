@@ -1,14 +1,14 @@
-//! A small scope: all of its nodes are read at once, and the candidates are selected from them in memory.
+//! A small scope: all of its nodes are read at once. Words are counted and the candidates are selected in memory.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::search::Search;
-use super::text::Text;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::rank::{self, Asked, Link, TermCounter, Turn};
+use crate::model::rank::{self, Asked, Lexeme, Link, TermCounter, TextVector, Turn};
+use crate::model::spelling::Words;
 use crate::store::filter::Conditions;
-use crate::store::recall::{Features, Reader, Size, Vectors};
+use crate::store::recall::{Features, Reader, ScopeRow, Size};
 
 /// The most nodes of a small scope.
 pub(super) const MOST_NODES: usize = 2_000;
@@ -16,7 +16,14 @@ pub(super) const MOST_NODES: usize = 2_000;
 /// The most lexemes of all nodes of a small scope: reading so many takes about as long as the legs.
 const MOST_LEXEMES: f64 = 60_000.0;
 
-/// All nodes in scope.
+/// The texts of all nodes in scope.
+pub(super) struct ScopeTexts {
+    rows: Vec<ScopeRow>,
+    /// Whether the scope is all of the searched namespaces.
+    pub(super) is_whole: bool,
+}
+
+/// All nodes in scope, with their features.
 pub(super) struct SmallScope {
     nodes: Vec<Features>,
     turns: Vec<Turn>,
@@ -24,27 +31,77 @@ pub(super) struct SmallScope {
 
 impl Search<'_> {
     /// Reads all nodes in scope; none if they are many, or if the query needs statements of its own.
-    pub(super) async fn small_scope(
+    pub(super) async fn scope_texts(
         &self,
         reader: &mut Reader,
         size: &Size,
-        text: &Text<'_>,
         conditions: &Conditions,
-        vectors: Option<&Vectors>,
-    ) -> Result<Option<SmallScope>> {
+    ) -> Result<Option<ScopeTexts>> {
         let most = MOST_NODES.min(self.settings.recall.exact_scope);
         let is_small = size.by_now <= most as f64 && size.by_now * size.average_lexemes <= MOST_LEXEMES;
-        let is_asked = !text.choosing.is_empty() || vectors.is_some();
         // Signs are searched by statements of their own.
-        if !is_small || !is_asked || !self.by_text || !self.words.signs.is_empty() || self.then.is_past() {
+        if !is_small || !self.by_text || !self.words.signs.is_empty() || self.then.is_past() {
             return Ok(None);
         }
-        let counter = TermCounter::new(&text.asked);
-        let found = reader.small_scope(conditions, &counter, vectors, most).await?;
-        Ok(found.map(|found| {
-            let (nodes, turns): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-            SmallScope { nodes, turns: turns.into_iter().flatten().collect() }
-        }))
+        let is_whole = !conditions.is_narrow() && !conditions.is_of_a_time();
+        let rows = reader.small_scope(conditions, most).await?;
+        Ok(rows.map(|rows| ScopeTexts { rows, is_whole }))
+    }
+}
+
+impl ScopeTexts {
+    pub(super) fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = TextVector<'_>> {
+        self.rows.iter().filter_map(|row| TextVector::new(&row.text))
+    }
+
+    /// Sets the numbers of nodes of different lexemes.
+    pub(super) fn count_nodes(&self, lexemes: &mut [Lexeme]) {
+        let named: Vec<&str> = lexemes.iter().map(|lexeme| lexeme.lexeme.as_str()).collect();
+        let counts = rank::texts_with(&named, self.texts());
+        lexemes.iter_mut().zip(counts).for_each(|(lexeme, count)| lexeme.nodes = f64::from(count));
+    }
+
+    /// The lexemes with these first letters, each with its fewest and most letters.
+    pub(super) fn vocabulary(&self, lengths: &BTreeMap<char, (usize, usize)>) -> Words {
+        let mut words = Words::new();
+        for entry in self.texts().flat_map(TextVector::entries) {
+            let Ok(lexeme) = std::str::from_utf8(entry.lexeme) else { continue };
+            let bounds = lexeme.chars().next().and_then(|first| lengths.get(&first));
+            if bounds.is_some_and(|(fewest, most)| (*fewest..=*most).contains(&lexeme.chars().count())) {
+                *words.entry(lexeme.to_owned()).or_default() += 1.0;
+            }
+        }
+        words
+    }
+
+    /// The nodes with the features for the words that are asked for, and with their similarities to the query.
+    pub(super) fn with_features(self, asked: &Asked, similarities: &HashMap<NodeId, f64>) -> SmallScope {
+        let counter = TermCounter::new(asked);
+        let mut scope = SmallScope { nodes: Vec::with_capacity(self.rows.len()), turns: Vec::new() };
+        for row in self.rows {
+            let terms = TextVector::new(&row.text).map(|text| counter.count(text)).unwrap_or_default();
+            let turn = row.turn.map(|(namespace, session, seq)| Turn {
+                id: row.node,
+                namespace,
+                session,
+                seq,
+                created_at: row.created_at,
+                lexemes: terms.lexemes,
+            });
+            scope.turns.extend(turn);
+            scope.nodes.push(Features {
+                node: row.node,
+                terms,
+                speaker: row.speaker.map(|speaker| speaker.to_lowercase()),
+                created_at: row.created_at,
+                similarity: similarities.get(&row.node).copied(),
+            });
+        }
+        scope
     }
 }
 

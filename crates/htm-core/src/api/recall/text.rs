@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use chrono::{DateTime, Utc};
 
 use super::search::Search;
+use super::small_scope::ScopeTexts;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{self, Asked, Lexeme, Sought};
@@ -37,6 +38,8 @@ pub(super) struct Text<'a> {
     pub(super) mentions: Mentions,
     /// The words for an index of pg_textsearch.
     spoken: String,
+    /// The texts of a small scope.
+    pub(super) scope: Option<ScopeTexts>,
 }
 
 impl<'a> Text<'a> {
@@ -71,6 +74,7 @@ impl<'a> Text<'a> {
             choosing: Vec::new(),
             mentions: Mentions::default(),
             spoken: String::new(),
+            scope: None,
         }
     }
 
@@ -175,24 +179,33 @@ impl<'a> Text<'a> {
 }
 
 impl Search<'_> {
-    /// The terms and conditions of the query's text, weighted by their frequency in these namespaces; and the
-    /// corrections.
-    pub(super) async fn text(&self, reader: &mut Reader, size: &Size) -> Result<(Text<'_>, Vec<Correction>)> {
-        let (namespaces, languages) = (self.namespaces, &size.languages[..]);
+    /// The conditions of the query's signs. Its words have no weights yet.
+    pub(super) async fn signs(&self, reader: &mut Reader, size: &Size) -> Result<Text<'_>> {
         let signs = &self.words.signs[..];
         let lexed = match signs.is_empty() {
             true => Vec::new(),
-            false => reader.signs(namespaces, languages, signs).await?,
+            false => reader.signs(self.namespaces, &size.languages, signs).await?,
         };
-        let mut text = Text::new(self.words, lexed);
-        if !self.by_text {
-            return Ok((text, Vec::new()));
-        }
+        Ok(Text::new(self.words, lexed))
+    }
+
+    /// Weighs the query's words by their frequency in these namespaces. Returns the corrections.
+    pub(super) async fn weigh(
+        &self,
+        text: &mut Text<'_>,
+        reader: &mut Reader,
+        size: &Size,
+    ) -> Result<Vec<Correction>> {
+        // A filter leaves out texts of the namespaces.
+        let texts = text.scope.as_ref().filter(|texts| texts.is_whole);
         let mut corrected = Vec::new();
         let searched = self.words.searched();
-        let parts: Vec<&str> = signs.iter().filter_map(Sign::parts).collect();
-        let mut lexemes = reader.lexemes(namespaces, size, &searched, &parts).await?;
+        let parts: Vec<&str> = self.words.signs.iter().filter_map(Sign::parts).collect();
+        let mut lexemes = self.lexemes(reader, size, texts, &searched, &parts).await?;
         let mut corpus = size.corpus();
+        if let Some(texts) = texts {
+            corpus.nodes = corpus.nodes.max(texts.count() as f64);
+        }
         if self.then.is_past() {
             // The counts are of current texts. A word of a former text may be in none of them.
             lexemes.iter_mut().for_each(|lexeme| lexeme.nodes = lexeme.nodes.max(1.0));
@@ -206,16 +219,31 @@ impl Search<'_> {
             let parts: Vec<String> = unknown.collect();
             if !parts.is_empty() {
                 let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-                lexemes.extend(reader.lexemes(namespaces, size, "", &parts).await?);
+                lexemes.extend(self.lexemes(reader, size, texts, "", &parts).await?);
             }
             if self.query.correct && self.settings.recall.correct {
-                corrected = self.correct(reader, size, &searched, &mut lexemes).await?;
+                corrected = self.correct(reader, size, texts, &searched, &mut lexemes).await?;
             }
         }
         text.mentions = Mentions::of(&searched, &self.settings.time.zone);
         text.spoken = spoken(&searched, &corrected);
         text.weigh(Asked::new(corpus, lexemes));
-        Ok((text, corrected))
+        Ok(corrected)
+    }
+
+    /// The lexemes of a text, counted in the texts if these are given.
+    async fn lexemes(
+        &self,
+        reader: &mut Reader,
+        size: &Size,
+        texts: Option<&ScopeTexts>,
+        text: &str,
+        parts: &[&str],
+    ) -> Result<Vec<Lexeme>> {
+        let Some(texts) = texts else { return reader.lexemes(self.namespaces, size, text, parts).await };
+        let mut lexemes = reader.uncounted_lexemes(&size.languages, text, parts).await?;
+        texts.count_nodes(&mut lexemes);
+        Ok(lexemes)
     }
 
     /// Corrects words that no node has: adds the lexemes that were probably meant, and returns the corrections.
@@ -223,6 +251,7 @@ impl Search<'_> {
         &self,
         reader: &mut Reader,
         size: &Size,
+        texts: Option<&ScopeTexts>,
         searched: &str,
         lexemes: &mut Vec<Lexeme>,
     ) -> Result<Vec<Correction>> {
@@ -245,7 +274,7 @@ impl Search<'_> {
         let typed = unknown.into_iter().zip(variants);
         let typed = typed.map(|(word, variants)| Typed::new(word, variants, &stems)).collect();
         let mut corrected = Vec::new();
-        for (asked, Meant { used, lexeme, nodes }) in self.meant(reader, size, typed).await? {
+        for (asked, Meant { used, lexeme, nodes }) in self.meant(reader, size, texts, typed).await? {
             lexemes.push(Lexeme { lexeme, nodes, ..Lexeme::default() });
             corrected.push(Correction { asked, used });
         }
@@ -258,6 +287,7 @@ impl Search<'_> {
         &self,
         reader: &mut Reader,
         size: &Size,
+        texts: Option<&ScopeTexts>,
         typed: Vec<Typed>,
     ) -> Result<Vec<(String, Meant)>> {
         let meant_in = |known: &Vocabulary| -> Vec<(String, Meant)> {
@@ -266,6 +296,9 @@ impl Search<'_> {
             typed.iter().filter_map(meant).collect()
         };
         let lengths = spelling::lengths(&typed);
+        if let Some(texts) = texts {
+            return Ok(meant_in(&spelling::by_first_letter(texts.vocabulary(&lengths))));
+        }
         let Some(counted_at) = &size.counted_at else {
             let known = reader.vocabulary(self.namespaces, &[], &lengths).await?;
             return Ok(meant_in(&spelling::by_first_letter(known)));

@@ -24,26 +24,68 @@ pub(crate) struct Terms {
     pub(crate) together: Vec<usize>,
 }
 
+/// Some lexemes by which the entries of texts are looked up. Most entries are none of them: that is found by the first letter
+/// and the length, without a hash.
+struct Wanted<'a> {
+    places: HashMap<&'a [u8], usize>,
+    firsts: [bool; 256],
+    /// Has a bit for each length.
+    lengths: u64,
+}
+
+impl<'a> Wanted<'a> {
+    /// Of lexemes that are equal, the last is found.
+    fn new(lexemes: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut wanted = Self { places: HashMap::new(), firsts: [false; 256], lengths: 0 };
+        for (at, lexeme) in lexemes.enumerate() {
+            let Some(&first) = lexeme.first() else { continue };
+            wanted.firsts[usize::from(first)] = true;
+            wanted.lengths |= 1 << lexeme.len().min(63);
+            wanted.places.insert(lexeme, at);
+        }
+        wanted
+    }
+
+    fn place(&self, lexeme: &[u8]) -> Option<usize> {
+        let &first = lexeme.first()?;
+        let may_be = self.firsts[usize::from(first)] && self.lengths & (1 << lexeme.len().min(63)) != 0;
+        if may_be { self.places.get(lexeme).copied() } else { None }
+    }
+}
+
+/// The number of texts that have each of some different lexemes.
+pub(crate) fn texts_with<'t>(lexemes: &[&str], texts: impl Iterator<Item = TextVector<'t>>) -> Vec<u32> {
+    let wanted = Wanted::new(lexemes.iter().map(|lexeme| lexeme.as_bytes()));
+    let mut counts = vec![0; lexemes.len()];
+    for entry in texts.flat_map(TextVector::entries) {
+        if let Some(at) = wanted.place(entry.lexeme) {
+            counts[at] += 1;
+        }
+    }
+    counts
+}
+
 /// Counts a query's words in texts.
 pub(crate) struct TermCounter<'a> {
     pairs: &'a [Pair],
-    words: HashMap<&'a [u8], usize>,
+    words: Wanted<'a>,
+    count: usize,
 }
 
 impl<'a> TermCounter<'a> {
     pub(crate) fn new(asked: &'a Asked) -> Self {
-        let words = asked.words.iter().enumerate().map(|(at, word)| (word.lexeme.as_bytes(), at)).collect();
-        Self { pairs: &asked.pairs, words }
+        let words = Wanted::new(asked.words.iter().map(|word| word.lexeme.as_bytes()));
+        Self { pairs: &asked.pairs, words, count: asked.words.len() }
     }
 
     /// Counts the words in one text.
     pub(crate) fn count(&self, text: TextVector<'_>) -> Terms {
-        let mut frequencies = vec![0.0; self.words.len()];
-        let mut occurrences: Vec<Vec<Occurrence>> = vec![Vec::new(); self.words.len()];
+        let mut frequencies = vec![0.0; self.count];
+        let mut occurrences: Vec<Vec<Occurrence>> = vec![Vec::new(); self.count];
         let mut length = 0;
         for entry in text.entries() {
             length += entry.frequency();
-            if let Some(&at) = self.words.get(entry.lexeme) {
+            if let Some(at) = self.words.place(entry.lexeme) {
                 frequencies[at] = entry.frequency() as f64;
                 occurrences[at].extend(entry.occurrences());
                 if text.count() > LONG && occurrences[at].iter().any(|occurrence| occurrence.is_opening) {
@@ -66,6 +108,8 @@ impl<'a> TermCounter<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::text_vector::sent;
     use super::super::{Corpus, Lexeme};
     use super::*;
@@ -112,5 +156,23 @@ mod tests {
         assert_eq!(frequency(&opening, &others), 4.0);
         assert_eq!(frequency(&later, &others), 2.0);
         assert_eq!(frequency(&opening, &others[..9]), 2.0);
+    }
+
+    proptest! {
+        #[test]
+        fn texts_with_lexemes_are_counted(
+            texts in prop::collection::vec(prop::collection::btree_set("[a-c]{1,3}|é|[a-b]{63,65}", 0..6), 0..8),
+            lexemes in prop::collection::btree_set("[a-c]{1,3}|é|[a-b]{63,65}", 0..6),
+        ) {
+            let sent: Vec<Vec<u8>> = texts
+                .iter()
+                .map(|text| sent(&text.iter().map(|lexeme| (lexeme.as_str(), &[][..])).collect::<Vec<_>>()))
+                .collect();
+            let lexemes: Vec<&str> = lexemes.iter().map(String::as_str).collect();
+            let counts = texts_with(&lexemes, sent.iter().filter_map(|text| TextVector::new(text)));
+            for (lexeme, count) in lexemes.iter().zip(counts) {
+                prop_assert_eq!(count as usize, texts.iter().filter(|text| text.contains(*lexeme)).count());
+            }
+        }
     }
 }

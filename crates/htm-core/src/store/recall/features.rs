@@ -9,7 +9,7 @@ use sqlx::postgres::PgRow;
 use super::reader::{Reader, Vectors, ids};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::rank::{Link, TermCounter, Terms, TextVector, Turn};
+use crate::model::rank::{Link, TermCounter, Terms, TextVector};
 use crate::store::filter::Conditions;
 use crate::store::named::Named;
 
@@ -35,6 +35,33 @@ impl Features {
             speaker: row.try_get::<Option<&str>, _>("speaker")?.map(str::to_lowercase),
             created_at: row.try_get("created_at")?,
             similarity: None,
+        })
+    }
+}
+
+/// A node of a small scope.
+#[derive(Clone, Debug)]
+pub(crate) struct ScopeRow {
+    pub(crate) node: NodeId,
+    pub(crate) created_at: DateTime<Utc>,
+    pub(crate) speaker: Option<String>,
+    /// For a [`TextVector`].
+    pub(crate) text: Vec<u8>,
+    /// The namespace, the session, and the number within it, if it is a turn of a conversation.
+    pub(crate) turn: Option<(String, String, Option<i32>)>,
+}
+
+impl ScopeRow {
+    /// Reads the columns by place: to find a thousand rows' columns by name takes as long as to read them.
+    fn read(row: &PgRow) -> sqlx::Result<Self> {
+        let (namespace, session): (Option<String>, Option<String>) = (row.try_get(4)?, row.try_get(5)?);
+        let seq = row.try_get(6)?;
+        Ok(Self {
+            node: row.try_get(0)?,
+            created_at: row.try_get(1)?,
+            speaker: row.try_get(2)?,
+            text: row.try_get(3)?,
+            turn: namespace.zip(session).map(|(namespace, session)| (namespace, session, seq)),
         })
     }
 }
@@ -99,44 +126,27 @@ impl Reader {
         Ok(features)
     }
 
-    /// All nodes in scope, each with its turn if it is of a conversation. None if there are more than `most` nodes.
+    /// All nodes in scope. None if there are more than `most`.
     pub(crate) async fn small_scope(
         &mut self,
         conditions: &Conditions,
-        counter: &TermCounter<'_>,
-        vectors: Option<&Vectors>,
         most: usize,
-    ) -> Result<Option<Vec<(Features, Option<Turn>)>>> {
+    ) -> Result<Option<Vec<ScopeRow>>> {
         let sql =
             include_str!("../sql/recall/small_scope.sql").replace("{{conditions}}", &conditions.nodes());
         let statement = Named::new(&sql).bind("most", most as i64)?;
-        let read = |row: &PgRow| {
-            let features = Features::read(row, counter)?;
-            let turn = match row.try_get("session")? {
-                Some(session) => Some(Turn {
-                    id: features.node,
-                    namespace: row.try_get("namespace")?,
-                    session,
-                    seq: row.try_get("seq")?,
-                    created_at: features.created_at,
-                    lexemes: features.terms.lexemes,
-                }),
-                None => None,
-            };
-            Ok((features, turn))
-        };
-        let mut nodes = conditions.bind(statement)?.fetch_each(self.once().await?, read).await?;
-        if nodes.len() > most {
-            return Ok(None);
-        }
-        if let Some(vectors) = vectors {
-            let statement = comparison(vectors, &conditions.of_namespaces("e"))?;
-            let similarities = self.similarities(conditions.bind(statement)?).await?;
-            for (node, _) in &mut nodes {
-                node.similarity = similarities.get(&node.node).copied();
-            }
-        }
-        Ok(Some(nodes))
+        let nodes = conditions.bind(statement)?.fetch_each(self.once().await?, ScopeRow::read).await?;
+        Ok((nodes.len() <= most).then_some(nodes))
+    }
+
+    /// The similarity to the query of each node of these namespaces that has a vector.
+    pub(crate) async fn similarities_of_scope(
+        &mut self,
+        vectors: &Vectors,
+        conditions: &Conditions,
+    ) -> Result<HashMap<NodeId, f64>> {
+        let statement = comparison(vectors, &conditions.of_namespaces("e"))?;
+        self.similarities(conditions.bind(statement)?).await
     }
 
     async fn similarities(&mut self, comparison: Named) -> Result<HashMap<NodeId, f64>> {

@@ -28,6 +28,28 @@ pub(crate) struct Lexed {
 }
 
 impl Reader {
+    /// The lexemes of a text, and of words in it that full text would not see, without their numbers of nodes.
+    pub(crate) async fn uncounted_lexemes(
+        &mut self,
+        languages: &[String],
+        text: &str,
+        parts: &[&str],
+    ) -> Result<Vec<Lexeme>> {
+        let rows: Vec<(String, bool, Vec<i32>, Vec<i32>)> = sql!(include_str!("../sql/recall/lexemes.sql"))
+            .bind("languages", languages)?
+            .bind("text", text)?
+            .bind("parts", parts)?
+            .fetch_all(self.once().await?)
+            .await?;
+        let lexeme = |(lexeme, is_part, languages, places)| Lexeme {
+            lexeme,
+            nodes: 0.0,
+            is_part,
+            places: places_of(languages, places),
+        };
+        Ok(rows.into_iter().map(lexeme).collect())
+    }
+
     /// The lexemes of a text, and of words in it that full text would not see.
     pub(crate) async fn lexemes(
         &mut self,
@@ -178,7 +200,11 @@ struct LexemeRow {
 
 impl LexemeRow {
     fn lexeme(self) -> Lexeme {
-        let places = self.languages.into_iter().map(|language| language as usize).zip(self.places).collect();
+        let places = places_of(self.languages, self.places);
         Lexeme { lexeme: self.lexeme, nodes: self.nodes, is_part: self.is_part, places }
     }
+}
+
+fn places_of(languages: Vec<i32>, places: Vec<i32>) -> Vec<(usize, i32)> {
+    languages.into_iter().map(|language| language as usize).zip(places).collect()
 }
