@@ -67,15 +67,19 @@ impl ScopeTexts {
 
     /// The lexemes with these first letters, each with its fewest and most letters.
     pub(super) fn vocabulary(&self, lengths: &BTreeMap<char, (usize, usize)>) -> Words {
-        let mut words = Words::new();
+        let firsts: Vec<u8> = lengths.keys().map(|first| first.to_string().as_bytes()[0]).collect();
+        let mut counts: HashMap<&[u8], f64> = HashMap::new();
         for entry in self.texts().flat_map(TextVector::entries) {
-            let Ok(lexeme) = std::str::from_utf8(entry.lexeme) else { continue };
-            let bounds = lexeme.chars().next().and_then(|first| lengths.get(&first));
-            if bounds.is_some_and(|(fewest, most)| (*fewest..=*most).contains(&lexeme.chars().count())) {
-                *words.entry(lexeme.to_owned()).or_default() += 1.0;
+            if entry.lexeme.first().is_some_and(|first| firsts.contains(first)) {
+                *counts.entry(entry.lexeme).or_default() += 1.0;
             }
         }
-        words
+        let word = |(lexeme, count): (&[u8], f64)| {
+            let lexeme = std::str::from_utf8(lexeme).ok()?;
+            let (fewest, most) = lengths.get(&lexeme.chars().next()?)?;
+            (*fewest..=*most).contains(&lexeme.chars().count()).then(|| (lexeme.to_owned(), count))
+        };
+        counts.into_iter().filter_map(word).collect()
     }
 
     /// The nodes with the features for the words that are asked for, and with their similarities to the query.
