@@ -116,3 +116,21 @@ async fn the_words_of_a_small_scope_are_counted_in_its_texts() {
     let filtered = htm.recall(&filtered.strategy(Strategy::Fulltext)).await.unwrap();
     assert!(filtered.corrected.is_empty() && filtered.hits.is_empty());
 }
+
+/// The statistics know one short memory. The texts that came since are too large to be read at once.
+#[tokio::test]
+async fn texts_that_are_larger_than_the_statistics_know_are_found() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.remember(Memory::new("the zeppelin landed")).await.unwrap();
+    sqlx::query("select htm.refresh_statistics('default')").execute(&db.pool).await.unwrap();
+    for book in 0..6 {
+        let words = (0..45_000).map(|at| format!("w{book}x{at}y"));
+        let content = format!("book {book} {} zeppelin", words.collect::<Vec<_>>().join(" "));
+        htm.remember(Memory::new(content)).await.unwrap();
+    }
+    let query = RecallQuery::new("zeppelin w3x17y").strategy(Strategy::Fulltext).limit(9);
+    let recalled = htm.recall(&query).await.unwrap();
+    assert_eq!(recalled.hits.len(), 7);
+    assert!(recalled.hits[0].node.content.starts_with("book 3"));
+}

@@ -149,7 +149,7 @@ impl Named {
     pub(crate) async fn fetch_each<T>(
         self,
         db: impl Into<Db<'_>>,
-        read: impl Fn(&PgRow) -> sqlx::Result<T>,
+        mut read: impl FnMut(&PgRow) -> sqlx::Result<T>,
     ) -> Result<Vec<T>> {
         let query = self.query();
         let mut own;

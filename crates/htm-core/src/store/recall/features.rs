@@ -13,6 +13,9 @@ use crate::model::rank::{Link, TermCounter, Terms, TextVector};
 use crate::store::filter::Conditions;
 use crate::store::named::Named;
 
+/// The most bytes of the texts of a small scope: twice those of 60,000 lexemes.
+const MOST_BYTES: usize = 2 << 20;
+
 /// The features of a node's text, for the ranking.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
@@ -126,7 +129,7 @@ impl Reader {
         Ok(features)
     }
 
-    /// All nodes in scope. None if there are more than `most`.
+    /// All nodes in scope. None if there are more than `most`, or if their texts are large: the statistics may be older.
     pub(crate) async fn small_scope(
         &mut self,
         conditions: &Conditions,
@@ -135,8 +138,17 @@ impl Reader {
         let sql =
             include_str!("../sql/recall/small_scope.sql").replace("{{conditions}}", &conditions.nodes());
         let statement = Named::new(&sql).bind("most", most as i64)?;
-        let nodes = conditions.bind(statement)?.fetch_each(self.once().await?, ScopeRow::read).await?;
-        Ok((nodes.len() <= most).then_some(nodes))
+        let mut bytes = 0;
+        let read = |row: &PgRow| {
+            let mut row = ScopeRow::read(row)?;
+            bytes += row.text.len();
+            if bytes > MOST_BYTES {
+                row.text = Vec::new();
+            }
+            Ok(row)
+        };
+        let nodes = conditions.bind(statement)?.fetch_each(self.once().await?, read).await?;
+        Ok((nodes.len() <= most && bytes <= MOST_BYTES).then_some(nodes))
     }
 
     /// The similarity to the query of each node of these namespaces that has a vector.
