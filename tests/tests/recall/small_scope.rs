@@ -129,8 +129,8 @@ async fn texts_that_are_larger_than_the_statistics_know_are_found() {
         let content = format!("book {book} {} zeppelin", words.collect::<Vec<_>>().join(" "));
         htm.remember(Memory::new(content)).await.unwrap();
     }
-    let query = RecallQuery::new("zeppelin w3x17y").strategy(Strategy::Fulltext).limit(9);
-    let recalled = htm.recall(&query).await.unwrap();
-    assert_eq!(recalled.hits.len(), 7);
-    assert!(recalled.hits[0].node.content.starts_with("book 3"));
+    for (text, count) in [("zeppelin", 7), ("w3x17y", 1)] {
+        let query = RecallQuery::new(text).strategy(Strategy::Fulltext).limit(9);
+        assert_eq!(htm.recall(&query).await.unwrap().hits.len(), count, "{text}");
+    }
 }
