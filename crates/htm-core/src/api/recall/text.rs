@@ -203,6 +203,7 @@ impl Search<'_> {
         let parts: Vec<&str> = self.words.signs.iter().filter_map(Sign::parts).collect();
         let mut lexemes = self.lexemes(reader, size, texts, &searched, &parts).await?;
         let mut corpus = size.corpus();
+        // The statistics may be older than the texts.
         if let Some(texts) = texts {
             corpus.nodes = corpus.nodes.max(texts.count() as f64);
         }

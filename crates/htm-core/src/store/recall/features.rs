@@ -55,7 +55,7 @@ pub(crate) struct ScopeRow {
 }
 
 impl ScopeRow {
-    /// Reads the columns by place: to find a thousand rows' columns by name takes as long as to read them.
+    /// Reads the columns by place: a name is hashed for each column of each row, and there may be thousands.
     fn read(row: &PgRow) -> sqlx::Result<Self> {
         let (namespace, session): (Option<String>, Option<String>) = (row.try_get(4)?, row.try_get(5)?);
         let seq = row.try_get(6)?;
