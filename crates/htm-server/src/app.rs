@@ -24,7 +24,7 @@ pub(crate) struct Common {
     /// The handle, not restricted.
     pub(crate) htm: Htm,
     pub(crate) access: Access,
-    /// What each path takes.
+    /// The parameters of each path.
     pub(crate) parameters: Parameters,
     pub(crate) limits: Limits,
     /// A permit for each request in hand.

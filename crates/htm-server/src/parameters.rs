@@ -11,7 +11,7 @@ use utoipa::openapi::{OpenApi, RefOr};
 use crate::problem::{Problem, Result};
 use crate::{codes, extract, query};
 
-/// What each method and path takes.
+/// The parameters of each method and path.
 pub(crate) struct Parameters(BTreeMap<String, ByMethod>);
 
 type ByMethod = BTreeMap<&'static str, Taken>;

@@ -66,7 +66,7 @@ pub(super) fn socket_dir_taken(path: &Path) -> Error {
     ))
 }
 
-/// What the system says of a full disk. The programs write English.
+/// The message of the system for a full disk. The programs write English.
 const FULL: &str = "No space left on device";
 
 /// A program of PostgreSQL failed. `output` is what it said, `log` the end of the server's log or nothing, both with ` | `

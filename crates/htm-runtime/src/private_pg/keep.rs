@@ -73,7 +73,7 @@ fn pause(starts: u32) -> Duration {
     }
 }
 
-/// What becomes of a server that has ended.
+/// The next step for a server that has ended.
 enum Again {
     /// It starts, or runs again already.
     Starts,
