@@ -1,5 +1,6 @@
 //! A process's session: its database, and its configured providers.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ use htm_core::{
     Embedders, Error, Follower, Hosts, Htm, RecallSettings, ReplicaPools, Replicas, Result, Settings,
     pool_options, tenant_options,
 };
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, Row};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, Postgres, Row};
 
 use crate::config::Config;
 use crate::embedders::ConfiguredEmbedders;
@@ -24,6 +26,9 @@ use crate::refiners::{self, Refiners};
 /// The time limit for saving pending changes and for closing the connections. Without it, a vanished server would block
 /// the process.
 const CLOSE: Duration = Duration::from_secs(5);
+
+/// The time after which a connection that is not there is looked into.
+const SOON: Duration = Duration::from_millis(100);
 
 /// Keepalives, by which the server detects a vanished client and releases its locks. After 30 s of silence the server
 /// probes the client, which has 30 s to answer. They have no effect on a Unix socket.
@@ -99,19 +104,20 @@ impl Session {
         let timeout = Duration::from_millis(config.database.connect_timeout_ms);
         let hosts = hosts(config, &url)?;
         let options = hosts.primary(timeout).await?;
-        // Not by the pool, which retries until its timeout and then hides the cause.
-        let mut found = version(&options, timeout).await?;
+        let (pool, tenants) = pools(config, &options);
+        let mut connection = first(&pool, &options, timeout).await?;
+        let mut found = version(&mut connection).await?;
         if server.is_some() && found < htm_migration::LATEST {
             // The private database belongs to this program, so it is migrated without asking.
             htm_migration::up(&options).await.map_err(of_migration)?;
             found = htm_migration::LATEST;
         }
-        let (pool, tenants) = pools(config, &options);
-        let follower =
-            hosts.follow(&options, vec![(pool.clone(), |same| same), (tenants.clone(), tenant_options)]);
-        if found != htm_migration::LATEST && !serves_older(&options, found, timeout).await? {
+        if found != htm_migration::LATEST && !serves_older(&mut connection, found).await? {
             return Err(error::schema_version(found, htm_migration::LATEST));
         }
+        drop(connection);
+        let follower =
+            hosts.follow(&options, vec![(pool.clone(), |same| same), (tenants.clone(), tenant_options)]);
         let embedders = Arc::new(ConfiguredEmbedders::new(config.clone(), paths.clone()));
         let refiners = Refiners::new(config, &paths);
         let htm = Htm::with_embedders(pool.clone(), settings(config), Some(embedders.clone()));
@@ -286,7 +292,13 @@ pub async fn drop_schemas(config: &Config) -> Result<()> {
 /// As [`migrate`].
 pub async fn schema_version(config: &Config) -> Result<u32> {
     let timeout = Duration::from_millis(config.database.connect_timeout_ms);
-    on_database(config, async |options| version(&options, timeout).await).await
+    on_database(config, async |options| {
+        let mut connection = connect(&options, timeout).await?;
+        let version = version(&mut connection).await?;
+        connection.close().await?;
+        Ok(version)
+    })
+    .await
 }
 
 /// Does something at the primary of the configured database, whatever its schema.
@@ -342,25 +354,34 @@ async fn check_direct(connection: &mut PgConnection) -> Result<()> {
     Err(Error::new(codes::DATABASE_POOLED, message))
 }
 
-/// Reads the schema version, on a connection of its own.
-async fn version(options: &PgConnectOptions, timeout: Duration) -> Result<u32> {
-    let mut connection = connect(options, timeout).await?;
-    check_direct(&mut connection).await?;
-    let version = htm_migration::version(&mut connection).await.map_err(of_migration)?;
-    connection.close().await?;
-    Ok(version)
+/// The first connection of a pool. The pool retries while a server refuses connections, and hides the cause. So if there is
+/// no connection soon, one outside the pool finds the cause.
+async fn first(
+    pool: &PgPool,
+    options: &PgConnectOptions,
+    timeout: Duration,
+) -> Result<PoolConnection<Postgres>> {
+    let mut acquired = pin!(pool.acquire());
+    if let Ok(soon) = tokio::time::timeout(SOON, &mut acquired).await {
+        return Ok(soon?);
+    }
+    connect(options, timeout).await?.close().await?;
+    Ok(acquired.await?)
+}
+
+/// Reads the schema version.
+async fn version(connection: &mut PgConnection) -> Result<u32> {
+    check_direct(connection).await?;
+    htm_migration::version(connection).await.map_err(of_migration)
 }
 
 /// Whether a newer schema still serves this program. A fleet is upgraded database first, and programs of the previous
 /// version may go on and restart meanwhile.
-async fn serves_older(options: &PgConnectOptions, found: u32, timeout: Duration) -> Result<bool> {
+async fn serves_older(connection: &mut PgConnection, found: u32) -> Result<bool> {
     if found < htm_migration::LATEST {
         return Ok(false);
     }
-    let mut connection = connect(options, timeout).await?;
-    let oldest = htm_migration::oldest_program(&mut connection).await?;
-    connection.close().await?;
-    let serves = oldest <= htm_migration::LATEST;
+    let serves = htm_migration::oldest_program(connection).await? <= htm_migration::LATEST;
     if serves {
         let wanted = htm_migration::LATEST;
         tracing::warn!(

@@ -1,6 +1,7 @@
 //! Where statements get their connections: a pool, a pool whose connections see some namespaces only, or the caller.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use sqlx::pool::PoolConnection;
@@ -31,14 +32,29 @@ pub trait Connections: Send + Sync {
     }
 }
 
+/// The longest wait for a connection that is being returned.
+const RETURN: Duration = Duration::from_millis(1);
+
 #[async_trait]
 impl Connections for PgPool {
     async fn acquire(&self) -> Result<PoolConnection<Postgres>> {
+        await_return(self).await;
         PgPool::acquire(self).await
     }
 
     async fn begin_with(&self, statement: &str) -> Result<Transaction<'static, Postgres>> {
+        await_return(self).await;
         PgPool::begin_with(self, AssertSqlSafe(statement.to_owned())).await
+    }
+}
+
+/// Waits a moment for a connection that is being returned. sqlx tests it in the background, and would open another one
+/// meanwhile. The test is a round trip; a new connection costs ten milliseconds, and its first statements as much again.
+async fn await_return(pool: &PgPool) {
+    let asked = Instant::now();
+    let may_open = |pool: &PgPool| pool.num_idle() == 0 && pool.size() < pool.options().get_max_connections();
+    while pool.size() > 0 && may_open(pool) && asked.elapsed() < RETURN {
+        tokio::task::yield_now().await;
     }
 }
 
@@ -114,7 +130,7 @@ impl Walled {
 #[async_trait]
 impl Connections for Walled {
     async fn acquire(&self) -> Result<PoolConnection<Postgres>> {
-        let mut connection = self.tenants.acquire().await?;
+        let mut connection = Connections::acquire(&self.tenants).await?;
         self.tell(&mut connection, false).await?;
         Ok(connection)
     }
