@@ -214,6 +214,9 @@ async fn ensure_template(
         let options = admin.clone().database(name);
         htm_migration::up(&options).await.expect("migrated");
         htm_migration::repartition(&options, *partitions, &mut |_| {}).await.expect("partitioned");
+        // A connection that finds no file of PostgreSQL's own relations writes one. Clones get it too.
+        let first = PgConnection::connect_with(&options).await.expect("the template answers");
+        first.close().await.expect("closed");
         // Marked last, so that a half-migrated database is never cloned.
         run(format!("alter database {name} is_template true"))
             .execute(&mut *connection)

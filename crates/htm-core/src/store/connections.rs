@@ -32,8 +32,11 @@ pub trait Connections: Send + Sync {
     }
 }
 
-/// The longest wait for a connection that is being returned.
-const RETURN: Duration = Duration::from_millis(1);
+/// The longest wait for a connection that is being returned: less than opening one takes.
+const RETURN: Duration = Duration::from_millis(5);
+
+/// The time in which one is returned if a processor is free.
+const SOON: Duration = Duration::from_micros(300);
 
 #[async_trait]
 impl Connections for PgPool {
@@ -52,9 +55,12 @@ impl Connections for PgPool {
 /// meanwhile. The test is a round trip; a new connection costs ten milliseconds, and its first statements as much again.
 async fn await_return(pool: &PgPool) {
     let asked = Instant::now();
-    let may_open = |pool: &PgPool| pool.num_idle() == 0 && pool.size() < pool.options().get_max_connections();
-    while pool.size() > 0 && may_open(pool) && asked.elapsed() < RETURN {
-        tokio::task::yield_now().await;
+    let most = pool.options().get_max_connections();
+    while pool.num_idle() == 0 && (1..most).contains(&pool.size()) && asked.elapsed() < RETURN {
+        match asked.elapsed() < SOON {
+            true => tokio::task::yield_now().await,
+            false => tokio::time::sleep(Duration::from_millis(1)).await,
+        }
     }
 }
 
