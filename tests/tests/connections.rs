@@ -1,10 +1,12 @@
 //! The connections of an application's pool: what a call takes of them, and those whose server has gone silent.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use htm_core::{Caller, Conversation, Edit, Memory, Operation, Quota, Replacement, pool_options};
 use htm_documents::{Cutting, read};
-use htm_tests::{Proxy, TestDatabase, wait_until};
+use htm_tests::{Proxy, Sandbox, TestDatabase, wait_until};
 use serde_json::json;
 use sqlx::PgPool;
 
@@ -54,6 +56,32 @@ async fn a_write_takes_one_connection_at_a_time() {
     let receipt = new().remember_in_tx(&mut tx, Memory::new("within")).await.unwrap();
     tx.commit().await.unwrap();
     receipt.notify();
+}
+
+/// The version of the schema is read on the connection that the command goes on with, and its statements wait for the one
+/// that is being returned.
+#[tokio::test]
+async fn a_command_opens_one_connection() {
+    let db = TestDatabase::new().await;
+    let proxy = Proxy::start(db.options()).await;
+    let opened = Arc::new(AtomicUsize::new(0));
+    let counted = opened.clone();
+    proxy.silence(move |message| {
+        let is_first = message.windows(16).any(|part| part == b"application_name");
+        counted.fetch_add(is_first.into(), Ordering::SeqCst);
+        false
+    });
+    let sandbox = Sandbox::on(&proxy.url());
+    sandbox.htm(&["remember", "The mast holds the airship."]).await.exits(0);
+    for arguments in [&["timeline"][..], &["recall", "mast"], &["get", "1"]] {
+        // On a busy machine, a return may take longer than a statement waits for it.
+        wait_until(|| async {
+            opened.store(0, Ordering::SeqCst);
+            sandbox.htm(arguments).await.exits(0);
+            opened.load(Ordering::SeqCst) == 1
+        })
+        .await;
+    }
 }
 
 #[tokio::test]

@@ -362,7 +362,7 @@ async fn first(
     timeout: Duration,
 ) -> Result<PoolConnection<Postgres>> {
     let mut acquired = pin!(pool.acquire());
-    if let Ok(soon) = tokio::time::timeout(SOON, &mut acquired).await {
+    if let Ok(soon) = tokio::time::timeout(SOON.min(timeout / 2), &mut acquired).await {
         return Ok(soon?);
     }
     connect(options, timeout).await?.close().await?;
