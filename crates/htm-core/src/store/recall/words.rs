@@ -15,6 +15,8 @@ use crate::model::words::Sign;
 use crate::store::filter::unindexed;
 use crate::store::named::{Named, sql};
 
+const LEXEMES: &str = include_str!("../sql/recall/lexemes.sql");
+
 /// A sign of the query in the form of full text.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct Lexed {
@@ -35,7 +37,7 @@ impl Reader {
         text: &str,
         parts: &[&str],
     ) -> Result<Vec<Lexeme>> {
-        let rows: Vec<(String, bool, Vec<i32>, Vec<i32>)> = sql!(include_str!("../sql/recall/lexemes.sql"))
+        let rows: Vec<(String, bool, Vec<i32>, Vec<i32>)> = sql!(LEXEMES)
             .bind("languages", languages)?
             .bind("text", text)?
             .bind("parts", parts)?
@@ -58,7 +60,8 @@ impl Reader {
         text: &str,
         parts: &[&str],
     ) -> Result<Vec<Lexeme>> {
-        let mut rows: Vec<LexemeRow> = sql!(include_str!("../sql/recall/words.sql"))
+        let sql = include_str!("../sql/recall/words.sql").replace("{{lexemes}}", LEXEMES);
+        let mut rows: Vec<LexemeRow> = Named::new(&sql)
             .bind("namespaces", namespaces)?
             .bind("languages", &size.languages)?
             .bind("text", text)?

@@ -29,16 +29,8 @@ sampled as materialized (
      where (select count(*) from sample s where s.namespace = u.namespace) < 2000
 ),
 asked as materialized (
-    select x.lexeme, bool_and(t.is_part) as is_part,
-           array_agg(l.language::int order by l.language, place) filter (where place is not null) as languages,
-           array_agg(place::int order by l.language, place) filter (where place is not null) as places
-      from unnest(:languages::text[]) with ordinality l(config, language)
-     cross join (select :text::text, false union all select unnest(:parts::text[]), true) t(text, is_part)
-     cross join unnest(to_tsvector(l.config::regconfig, htm.segmented(t.text))) x
-      left join lateral (select p from unnest(x.positions) p where not t.is_part) p(place) on true
-     group by 1
-)
-select a.lexeme, a.is_part, coalesce(a.languages, '{}') as languages, coalesce(a.places, '{}') as places, k.nodes,
+{{lexemes}})
+select a.lexeme, a.is_part, a.languages, a.places, k.nodes,
        case when k.nodes = 0 then array(select n.namespace from unnest(:namespaces::text[]) n(namespace)
                                          where n.namespace not in (select namespace from sampled))
             else '{}' end as unread
