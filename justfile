@@ -65,7 +65,7 @@ bench-workers *args: setup
 bench-recall *args: setup
     cargo bench -p htm-tests --bench recall -- {{args}}
 
-# The kinds of a vector index beside one another; --nodes 100000,1000000 takes an hour
+# The kinds of a vector index beside one another; --nodes 100000,1000000 takes two hours
 bench-indexes *args: setup
     cargo bench -p htm-tests --bench indexes -- {{args}}
 

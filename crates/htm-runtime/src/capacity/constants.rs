@@ -63,7 +63,7 @@ pub(super) const SIZED: &[Sized] = &[
     index("htm.robots", "robots_pk", Per::Namespace, 25.0),
     index("htm.robots", "robots_uuid_key", Per::Namespace, 60.0),
     index("htm.robots", "robots_namespace_name_key", Per::Namespace, 70.0),
-    // Its size depends on how soon vacuum comes after the updates: 380 to 640 bytes a row.
+    // Its size depends on how soon vacuum comes after the updates: 310 to 640 bytes a row.
     table("apalis.jobs", Per::Job, 420.0),
     index("apalis.jobs", "jobs_pkey", Per::Job, 93.0),
     index("apalis.jobs", "idx_jobs_idempotency_key", Per::Job, 127.0),
