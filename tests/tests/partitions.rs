@@ -1,18 +1,17 @@
 //! The memories in partitions by namespace: the change of the layout beside writes, and searches that read one partition.
 
+#[path = "partitions/recall.rs"]
+mod recall;
+#[path = "partitions/statements.rs"]
+mod statements;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use htm_core::provider::{CALLER, ModelName};
-use htm_core::{
-    Caller, Confirmation, ContextOptions, Edit, Expiry, Filter, Htm, Memory, NodeId, RecallQuery,
-    RecallSettings, RelationKind, Settings, Stage, Strategy, TagFilter, TimelineQuery, VectorSearch,
-};
+use htm_core::{Caller, Confirmation, Edit, Htm, Memory, NodeId, RecallQuery, Settings, Stage};
 use htm_migration::{LayoutStep, MigrationError};
-use htm_providers::fake::{self, FakeSettings};
-use htm_tests::{Plan, Plans, Sandbox, TestDatabase, drain, every_row, explained, wait_until};
+use htm_tests::{Sandbox, TestDatabase, drain, every_row, wait_until};
 use nix::sys::signal::Signal;
 use sqlx::PgPool;
 
@@ -324,173 +323,6 @@ async fn a_change_that_is_stopped_while_an_index_is_built_keeps_no_other_one_wai
     assert!(abandon.log().contains("the change has ended"), "{}", abandon.log());
     assert_eq!(partitions(&db.pool).await, 0);
     reading.rollback().await.unwrap();
-}
-
-/// Parts of the statements that are about all namespaces: the sweeps of workers.
-const OF_ALL: [&str; 2] = ["n.expires_at <= now()", "htm.statistics_watermark"];
-
-/// A model whose vectors callers bring.
-const MINE: &str = "caller/mine";
-
-/// The tables of which a plan read or wrote more than one partition.
-fn of_several(plan: &Plan) -> BTreeSet<String> {
-    let mut partitions = BTreeMap::<String, u32>::new();
-    for (table, number) in plan.tables().iter().filter_map(|table| table.rsplit_once("_p")) {
-        if number.bytes().all(|byte| byte.is_ascii_digit()) {
-            *partitions.entry(table.to_owned()).or_default() += 1;
-        }
-    }
-    partitions.into_iter().filter(|(_, read)| *read > 1).map(|(table, _)| table).collect()
-}
-
-#[tokio::test]
-async fn a_statement_about_one_namespace_reads_one_partition() {
-    let mut db = TestDatabase::new().await;
-    repartition(&db, 8).await;
-    let filler = db.htm();
-    for number in 0..30 {
-        filler
-            .remember(Memory::new(format!("filler {number}")).namespace(format!("tenant-{number}")))
-            .await
-            .unwrap();
-    }
-    filler.remember(Memory::new("a zeppelin at anchor").namespace("atlas")).await.unwrap();
-    drain(&db, Stage::Embed).await;
-    drain(&db, Stage::Tag).await;
-    sqlx::raw_sql("analyze").execute(&db.pool).await.unwrap();
-    // The plans of large tables, which read by index.
-    let by_index = [("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("enable_seqscan", "off")];
-    let options = explained(db.options()).options(by_index);
-    db.pool = htm_core::pool_options().max_connections(10).connect_with(options).await.unwrap();
-    let tenants = htm_core::tenant_options(explained(db.options()).options(by_index));
-    let htm = db.htm().with_tenants(htm_core::pool_options().connect_lazy_with(tenants));
-    let tenant = htm.within(["atlas"]).unwrap();
-    htm.models().unwrap().add(&ModelName::new(CALLER, "mine"), 4).await.unwrap();
-    let embedder = fake::embedder(FakeSettings::default()).unwrap();
-    let by_index = Htm::with_pool(
-        db.pool.clone(),
-        Settings {
-            recall: RecallSettings { exact_scope: 0, ..RecallSettings::default() },
-            ..htm.settings().clone()
-        },
-        Some(embedder),
-    );
-    let mut turns = Vec::new();
-    for place in 0..6 {
-        let mut memory = Memory::new(format!("the zeppelin of turn {place}"))
-            .namespace("atlas")
-            .tag("a:b".parse().unwrap());
-        (memory.session, memory.seq) = (Some("flight".into()), Some(place));
-        turns.push(memory);
-    }
-    let plans = Plans::collect();
-    let (mut several, mut exceptions) = (Vec::new(), BTreeSet::new());
-    // Each with the table whose partitions it may all read.
-    macro_rules! watch {
-        ($name:literal, $of_all:literal, $work:expr) => {
-            $work;
-            let seen = plans.take();
-            assert!(!seen.is_empty(), "{}: no plan", $name);
-            for plan in seen.iter().filter(|plan| !OF_ALL.iter().any(|part| plan.sql.contains(part))) {
-                let tables = of_several(plan);
-                if tables.iter().any(|table| table != $of_all) {
-                    several.push(format!("{}: {tables:?}\n{plan}", $name));
-                }
-                exceptions.extend(tables);
-            }
-        };
-    }
-    let of = || Filter::default().namespace("atlas");
-    let mut ids = Vec::new();
-    watch!(
-        "remember",
-        "",
-        ids.extend(htm.remember_many(&turns).await.unwrap().iter().flatten().map(|it| it.node))
-    );
-    watch!("remember again", "", htm.remember_many(&turns).await.unwrap());
-    watch!("remember one again", "", htm.remember(turns[0].clone()).await.unwrap());
-    let ask = |strategy| RecallQuery {
-        count_accesses: false,
-        ..RecallQuery::new("zeppelin anchor").strategy(strategy).filter(of())
-    };
-    let me = &Caller::AnyRobot;
-    // A memory is found by its id alone in each partition, and the memories with a tag by the tag's id. What is then read
-    // and written is in one. Six times a statement is planned for its values, then once for all.
-    for number in 0..7 {
-        watch!("fulltext", "", htm.recall(&ask(Strategy::Fulltext)).await.unwrap());
-        watch!("vector", "", htm.recall(&ask(Strategy::Vector)).await.unwrap());
-        watch!("hybrid", "", htm.recall(&ask(Strategy::Hybrid)).await.unwrap());
-        watch!("by the index of vectors", "", {
-            let recalled = by_index.recall(&ask(Strategy::Vector)).await.unwrap();
-            assert_eq!(recalled.vector_search, Some(VectorSearch::Approximate), "{:?}", recalled.degraded);
-        });
-        watch!(
-            "timeline",
-            "",
-            htm.conversation_timeline(&TimelineQuery::everything().filter(of())).await.unwrap()
-        );
-        let tagged = of().tag(TagFilter::Prefix("a".parse().unwrap()));
-        watch!("by tag", "node_tags", htm.recall(&ask(Strategy::Hybrid).filter(tagged)).await.unwrap());
-        let beside = RecallQuery { neighbours: 1, ..ask(Strategy::Fulltext) };
-        watch!("recall with neighbours", "", htm.recall(&beside).await.unwrap());
-        watch!("get", "nodes", htm.get(ids[0]).await.unwrap());
-        let edit =
-            Edit::new().content(format!("the zeppelin turns {number}")).importance(7.0).caller(me.clone());
-        watch!("edit", "nodes", htm.edit(ids[1], &edit).await.unwrap());
-        watch!("forget", "nodes", htm.forget(ids[2], me, Confirmation::Confirmed).await.unwrap());
-        watch!("restore", "nodes", htm.restore(ids[2], me).await.unwrap());
-        watch!(
-            "relate",
-            "nodes",
-            htm.relate(ids[3], RelationKind::Supersedes, ids[4], None, me).await.unwrap()
-        );
-        watch!("superseded", "", htm.recall(&ask(Strategy::Vector)).await.unwrap());
-        watch!("counts of recalls", "", {
-            htm.recall(&RecallQuery { count_accesses: true, ..ask(Strategy::Vector) }).await.unwrap();
-            htm.flush().await;
-        });
-        let landing =
-            || Memory::new(format!("a landing {number}")).namespace("atlas").key(format!("landing-{number}"));
-        watch!("remember one", "", htm.remember(landing()).await.unwrap());
-        watch!(
-            "get by its key",
-            "",
-            htm.get_by_key(Some("atlas"), &format!("landing-{number}")).await.unwrap()
-        );
-        let flight = || {
-            let expiry = Expiry::After(Duration::from_secs(86_400));
-            Memory::new(format!("a flight {number}"))
-                .namespace("atlas")
-                .vector(MINE, vec![1.0; 4])
-                .expires(expiry)
-        };
-        watch!("remember with a vector", "", htm.remember(flight()).await.unwrap());
-        watch!("prolong", "", htm.remember(flight()).await.unwrap());
-        let refreshing = RecallQuery { refresh: true, ..ask(Strategy::Fulltext) };
-        watch!("recall that prolongs", "nodes", htm.recall(&refreshing).await.unwrap());
-        watch!("working memory", "nodes", {
-            let robot = htm.robot_in("atlas", "pilot").await.unwrap();
-            robot.recall(&ask(Strategy::Fulltext)).await.unwrap();
-            robot.context(&ContextOptions::new(100)).await;
-            robot.close().await.unwrap();
-        });
-        watch!("a tenant's memory", "", {
-            let memory = Memory::new(format!("a tenant's flight {number}")).namespace("atlas");
-            tenant.remember(memory).await.unwrap();
-        });
-        for strategy in [Strategy::Fulltext, Strategy::Vector, Strategy::Hybrid] {
-            watch!("a tenant's recall", "", tenant.recall(&ask(strategy)).await.unwrap());
-        }
-        watch!(
-            "a tenant's timeline",
-            "",
-            tenant.conversation_timeline(&TimelineQuery::everything().filter(of())).await.unwrap()
-        );
-        watch!("embed", "", drain(&db, Stage::Embed).await);
-        watch!("tag", "node_tags", drain(&db, Stage::Tag).await);
-    }
-    assert!(several.is_empty(), "{}", several.join("\n"));
-    assert_eq!(exceptions, BTreeSet::from(["node_tags".into(), "nodes".into()]));
 }
 
 #[tokio::test]

@@ -221,6 +221,22 @@ async fn a_dump_brings_what_is_htms_and_names_the_rest() {
 }
 
 #[tokio::test]
+async fn a_new_version_without_pg_upgrade_is_planned_by_a_dump() {
+    let Some(home) = Home::new().await else { return };
+    home.install_new_with("");
+    fs::remove_file(home.path("postgres/98.0/bin/pg_upgrade")).unwrap();
+    let planned = home.htm(&["--json", "db", "upgrade", "--dry-run"]).await.json();
+    let plan = &planned["plan"];
+    assert_eq!((&planned["upgraded"], &plan["method"]), (&false.into(), &"dump".into()), "{planned}");
+    // The dump, and what is made of it.
+    assert_eq!(plan["bytes_needed"].as_u64().unwrap(), 2 * plan["bytes"].as_u64().unwrap());
+    let said = home.htm(&["db", "upgrade", "--dry-run"]).await;
+    assert!(said.succeeds().contains("by a dump of HTM's schemas"), "{said:?}");
+    assert_eq!(home.version(), "16");
+    home.htm(&["db", "down"]).await.succeeds();
+}
+
+#[tokio::test]
 async fn what_goes_wrong_leaves_the_old_cluster_in_its_place() {
     let Some(home) = Home::new().await else { return };
     let rows = home.rows().await;

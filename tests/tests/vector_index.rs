@@ -2,7 +2,10 @@
 
 use htm_core::models::{ModelState, VectorIndex};
 use htm_core::provider::ModelName;
-use htm_core::{Filter, Htm, NodeId, RecallQuery, RecallSettings, Settings, Strategy, VectorSearch};
+use htm_core::{
+    Filter, Htm, Leg, NodeId, RecallQuery, RecallSettings, Settings, Strategy, TagFilter, TagPath,
+    VectorSearch,
+};
 use htm_runtime::paths::Paths;
 use htm_tests::{OwnServer, Sandbox, TestDatabase};
 use pgvector::HalfVector;
@@ -10,7 +13,8 @@ use sqlx::{AssertSqlSafe, PgPool};
 
 const MODEL: &str = "caller/mine";
 
-/// 6,000 nodes with vectors of 128 dimensions in 300 clusters. A twentieth of the nodes is in a namespace of its own.
+/// 6,000 nodes with vectors of 128 dimensions in 300 clusters. A twentieth of the nodes is in a namespace of its own. Of the
+/// others, a hundredth has one tag: all of three clusters. A twentieth has another: one of each cluster.
 const FILL: &str = "
     select setseed(0.5), htm.register_embedding_model('caller', 'mine', 128);
     insert into htm.robots (namespace, name) values ('default', 'most'), ('default', 'half'), ('small', 'most');
@@ -19,6 +23,11 @@ const FILL: &str = "
            case when i % 20 = 7 then 3 when i / 10 % 2 = 0 then 2 else 1 end,
            'node', sha256(i::text::bytea), 1, 'none'
       from generate_series(1, 6000) i;
+    insert into htm.tags (namespace, path) values ('default', 'together'), ('default', 'scattered');
+    insert into htm.node_tags (namespace, node_id, tag_id, origin)
+    select n.namespace, n.id, t.id, 'manual'
+      from htm.nodes n join htm.tags t on t.namespace = n.namespace
+     where case t.path when 'together' then n.id % 100 = 1 else n.id / 300 = 3 end;
     create temporary table centre as
     select c, array(select random() - 0.5 from generate_series(1, 128) where c is not null) as v
       from generate_series(0, 299) c;
@@ -26,7 +35,7 @@ const FILL: &str = "
     select n.id, n.namespace, n.created_at, 1,
            array(select x + (random() - 0.5) * 0.5 from unnest(e.v) x where n.id is not null)::real[]::halfvec
       from htm.nodes n join centre e on e.c = n.id * 7919 % 300;
-    analyze htm.nodes; analyze htm.embeddings_1";
+    analyze htm.nodes; analyze htm.node_tags; analyze htm.embeddings_1";
 
 /// The database with its nodes, and a handle to search it.
 async fn filled(pool: &PgPool) -> Htm {
@@ -52,6 +61,10 @@ async fn scans(pool: &PgPool, kind: VectorIndex) -> i64 {
     sqlx::query_scalar(sql).bind(format!("htm.embeddings_1_{kind}_idx")).fetch_one(pool).await.unwrap()
 }
 
+fn floats(vector: &HalfVector) -> Vec<f32> {
+    vector.to_vec().iter().map(|x| x.to_f32()).collect()
+}
+
 /// Searches under filters of each width, and compares with the nearest of all that pass.
 async fn finds_what_there_is(pool: &PgPool, htm: &Htm, kind: VectorIndex) {
     let by_index = if kind == VectorIndex::None { VectorSearch::Exact } else { VectorSearch::Approximate };
@@ -69,7 +82,7 @@ async fn finds_what_there_is(pool: &PgPool, htm: &Htm, kind: VectorIndex) {
     // Another process has changed the kind: this one sees it within a second.
     let any: HalfVector =
         sqlx::query_scalar("select embedding from htm.embeddings_1 limit 1").fetch_one(pool).await.unwrap();
-    let asked = base.clone().vector(any.to_vec().iter().map(|x| x.to_f32()).collect());
+    let asked = base.clone().vector(floats(&any));
     htm_tests::wait_until(|| async { htm.recall(&asked).await.unwrap().vector_search == Some(by_index) })
         .await;
     let before = scans(pool, kind).await;
@@ -83,7 +96,7 @@ async fn finds_what_there_is(pool: &PgPool, htm: &Htm, kind: VectorIndex) {
             let sql = "select embedding from htm.embeddings_1 where node_id >= $1 order by node_id limit 1";
             let vector: HalfVector =
                 sqlx::query_scalar(sql).bind(1 + call * 577_i64).fetch_one(pool).await.unwrap();
-            let query = query.clone().vector(vector.to_vec().iter().map(|x| x.to_f32()).collect());
+            let query = query.clone().vector(floats(&vector));
             let recalled = htm.recall(&query).await.unwrap();
             assert_eq!(recalled.hits.len(), 10, "{kind}, {what}, call {call}");
             assert_eq!(recalled.vector_search, Some(search), "{kind}, {what}, call {call}");
@@ -103,6 +116,41 @@ async fn finds_what_there_is(pool: &PgPool, htm: &Htm, kind: VectorIndex) {
     }
 }
 
+/// Searches the index under filters that few nodes pass, but more than are compared one by one. Of those with the first tag
+/// there are fewer than the index is asked for: it is read to its end.
+async fn finds_those_with_a_tag(pool: &PgPool, htm: &Htm, kind: VectorIndex) {
+    let recall = RecallSettings { exact_scope: 20, ..RecallSettings::default() };
+    let htm = Htm::with_pool(pool.clone(), Settings { recall, ..htm.settings().clone() }, None);
+    let before = scans(pool, kind).await;
+    for tag in ["together", "scattered"] {
+        let sql = "select count(*) from htm.nodes n
+                     join htm.node_tags nt on nt.node_id = n.id and nt.namespace = n.namespace
+                     join htm.tags t on t.id = nt.tag_id
+                    where t.path = $1 and n.deleted_at is null";
+        let there: i64 = sqlx::query_scalar(sql).bind(tag).fetch_one(pool).await.unwrap();
+        assert!((40..=300).contains(&there), "{there} have the tag {tag}");
+        for limit in [10, 100] {
+            let query = RecallQuery::new("").strategy(Strategy::Vector).limit(limit);
+            let query = query.tag(TagFilter::Exact(tag.parse().unwrap()));
+            for call in 0..5 {
+                let what = format!("{kind}, the tag {tag}, {limit} hits, call {call}");
+                let sql =
+                    "select embedding from htm.embeddings_1 where node_id >= $1 order by node_id limit 1";
+                let vector: HalfVector =
+                    sqlx::query_scalar(sql).bind(1 + call * 1_153_i64).fetch_one(pool).await.unwrap();
+                let recalled = htm.recall(&query.clone().vector(floats(&vector))).await.unwrap();
+                assert_eq!(recalled.legs, [Leg::Index], "{what}");
+                assert_eq!(recalled.vector_search, Some(VectorSearch::Approximate), "{what}");
+                let has_tag = |tags: &[TagPath]| tags.iter().any(|it| it.as_str() == tag);
+                assert!(recalled.hits.iter().all(|hit| has_tag(&hit.node.tags)), "{what}");
+                assert_eq!(recalled.hits.len(), limit.min(there as usize), "{what}");
+            }
+        }
+    }
+    // The counts of a session are reported when it ends, or a second later.
+    htm_tests::wait_until(|| async { scans(pool, kind).await > before }).await;
+}
+
 #[tokio::test]
 async fn the_kinds_of_pgvector_find_what_there_is() {
     let db = TestDatabase::in_one_table().await;
@@ -118,6 +166,9 @@ async fn the_kinds_of_pgvector_find_what_there_is() {
         };
         assert_eq!(indexes(&db.pool).await, expected);
         finds_what_there_is(&db.pool, &htm, kind).await;
+        if kind != VectorIndex::None {
+            finds_those_with_a_tag(&db.pool, &htm, kind).await;
+        }
     }
     let again = sandbox.htm(&["models", "index", MODEL, "--kind", "hnsw"]).await;
     assert!(again.succeeds().contains("was hnsw already"), "{again:?}");
@@ -140,12 +191,14 @@ async fn diskann_finds_what_there_is_and_what_is_written_later() {
     sandbox.htm(&["models", "index", MODEL, "--kind", "diskann"]).await.succeeds();
     assert_eq!(indexes(&server.pool).await, ["embeddings_1_diskann_idx"]);
     finds_what_there_is(&server.pool, &htm, VectorIndex::Diskann).await;
+    finds_those_with_a_tag(&server.pool, &htm, VectorIndex::Diskann).await;
     // Vectors that are changed, and nodes that are forgotten.
     let later = "
         update htm.embeddings_1 set embedding = array(select -x from unnest(embedding::real[]) x)::real[]::halfvec where node_id % 9 = 1;
         update htm.nodes set deleted_at = now() where id % 7 = 2";
     sqlx::raw_sql(later).execute(&server.pool).await.unwrap();
     finds_what_there_is(&server.pool, &htm, VectorIndex::Diskann).await;
+    finds_those_with_a_tag(&server.pool, &htm, VectorIndex::Diskann).await;
 
     // A backup is restored with the extension that its index needs.
     sqlx::raw_sql("create database back").execute(&server.pool).await.unwrap();
