@@ -168,3 +168,22 @@ async fn every_statement_of_a_recall_in_one_namespace_reads_one_partition() {
     assert!(tables.iter().any(|table| table.starts_with("embeddings_")), "{tables:?}");
     watched.end(&["node_tags"]);
 }
+
+/// `analyze` gives a partitioned table a number of rows beside those of its partitions.
+#[tokio::test]
+async fn the_number_of_all_memories_is_that_of_the_partitions() {
+    let db = TestDatabase::new().await;
+    repartition(&db, 8).await;
+    fill(&db).await;
+    sqlx::raw_sql("analyze htm.nodes").execute(&db.pool).await.unwrap();
+    let nodes = db.count("select count(*) from htm.nodes").await;
+    for name in ["corpus", "counted"] {
+        let dir = "crates/htm-core/src/store/sql/recall";
+        let file = files(dir, "sql").into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
+        let sql = fs::read_to_string(file).unwrap();
+        let sql = sql.replace(":namespaces", "'{atlas}'").replace(":language", "'english'");
+        let all = sqlx::AssertSqlSafe(format!("select all_nodes::bigint from ({sql}) size"));
+        let all: i64 = sqlx::query_scalar(all).fetch_one(&db.pool).await.unwrap();
+        assert_eq!(all, nodes, "{name}");
+    }
+}

@@ -35,8 +35,10 @@ select coalesce(sum(nodes), 0)::float8 as nodes, coalesce(sum(nodes + unseen), 0
        array(select :language::text
               union
              select language from (select distinct language from step where language is not null limit 8) present) as languages,
-       (select greatest(sum(reltuples), 0)::float8 from pg_class
-         where oid = 'htm.nodes'::regclass or oid in (select inhrelid from pg_inherits where inhparent = 'htm.nodes'::regclass)) as all_nodes,
+       -- A partitioned table has a number beside those of its partitions.
+       (select sum(greatest(reltuples, 0))::float8 from pg_class
+         where relkind = 'r'
+           and (oid = 'htm.nodes'::regclass or oid in (select inhrelid from pg_inherits where inhparent = 'htm.nodes'::regclass))) as all_nodes,
        exists (select from pg_inherits where inhparent = 'htm.nodes'::regclass) as is_partitioned,
        exists (select from pg_am where amname = 'bm25') as knows_bm25
   from counted
