@@ -1,4 +1,5 @@
-//! A proxy before the database. Its connections can go silent, as behind a broken router, and be encrypted.
+//! A proxy before the database. Its connections can go silent, as behind a broken router or at a server without power, and
+//! be encrypted.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use tokio_util::sync::CancellationToken;
 
 use crate::Certificate;
 
@@ -29,6 +31,8 @@ struct Shared {
     tls: Option<TlsAcceptor>,
     silence: Mutex<Condition>,
     silent: AtomicUsize,
+    /// Cancelled when the server's machine loses its power.
+    dark: CancellationToken,
 }
 
 impl Proxy {
@@ -46,7 +50,8 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("its address");
         let silence: Mutex<Condition> = Mutex::new(Box::new(|_| false));
-        let shared = Arc::new(Shared { to, tls, silence, silent: AtomicUsize::new(0) });
+        let (silent, dark) = (AtomicUsize::new(0), CancellationToken::new());
+        let shared = Arc::new(Shared { to, tls, silence, silent, dark });
         let mut connections = JoinSet::new();
         connections.spawn(accept(listener, shared.clone()));
         Self { address, shared, _connections: connections }
@@ -67,6 +72,12 @@ impl Proxy {
     /// From now on, silences a connection when its client sends a matching message. That message is not forwarded.
     pub fn silence(&self, when: impl FnMut(&[u8]) -> bool + Send + 'static) {
         *self.shared.silence.lock().expect("no panic holds it") = Box::new(when);
+    }
+
+    /// Silences every connection at once, also one that waits for an answer, and every later one: the server's machine has
+    /// lost its power.
+    pub fn lose_power(&self) {
+        self.shared.dark.cancel();
     }
 
     /// The number of silenced connections.
@@ -101,6 +112,9 @@ async fn encrypt(mut client: TcpStream, tls: &TlsAcceptor) -> std::io::Result<Tl
 }
 
 async fn connect(client: impl AsyncRead + AsyncWrite, shared: &Shared) {
+    if shared.dark.is_cancelled() {
+        return stay_silent(shared).await;
+    }
     let to = &shared.to;
     let port = to.get_port();
     match to.get_socket() {
@@ -132,11 +146,19 @@ async fn pass(client: impl AsyncRead + AsyncWrite, server: impl AsyncRead + Asyn
         }
     };
     let is_silent = tokio::select! {
+        biased;
+        // First, as the server may be killed right after.
+        () = shared.dark.cancelled() => true,
         is_silent = there => is_silent,
         _ = tokio::io::copy(&mut from_server, &mut to_client) => false,
     };
     if is_silent {
-        shared.silent.fetch_add(1, Ordering::SeqCst);
-        std::future::pending::<()>().await;
+        stay_silent(shared).await;
     }
+}
+
+/// Keeps the connections of its caller open.
+async fn stay_silent(shared: &Shared) {
+    shared.silent.fetch_add(1, Ordering::SeqCst);
+    std::future::pending::<()>().await;
 }

@@ -2,8 +2,12 @@
 
 #[path = "replicas/fail_over.rs"]
 mod fail_over;
+#[path = "replicas/power.rs"]
+mod power;
 #[path = "replicas/reads.rs"]
 mod reads;
+#[path = "replicas/writers.rs"]
+mod writers;
 
 use std::time::Duration;
 
@@ -16,6 +20,26 @@ async fn pair() -> (OwnServer, Replica) {
     primary.serve_replicas().await;
     let replica = Replica::of(&primary, "second").await;
     (primary, replica)
+}
+
+/// A URL with the hosts of two others.
+fn both(first: &str, second: &str) -> String {
+    let host = |url: &str| url.split(['@', '/']).nth(3).unwrap().to_owned();
+    first.replace(&host(first), &format!("{},{}", host(first), host(second)))
+}
+
+/// Lets commits wait until the replica has them.
+async fn synchronous(primary: &OwnServer) {
+    sqlx::raw_sql("alter system set synchronous_standby_names = 'second'")
+        .execute(&primary.pool)
+        .await
+        .unwrap();
+    sqlx::raw_sql("select pg_reload_conf()").execute(&primary.pool).await.unwrap();
+    wait_until(|| async {
+        let asked = sqlx::query_scalar("select count(*) from pg_stat_replication where sync_state = 'sync'");
+        asked.fetch_one::<_>(&primary.pool).await.unwrap_or(0_i64) == 1
+    })
+    .await;
 }
 
 /// A handle on the primary that reads at the replica, once the replica is in use.

@@ -106,7 +106,7 @@ impl Session {
         let options = hosts.primary(timeout).await?;
         let (pool, tenants) = pools(config, &options);
         let mut connection = first(&pool, &options, timeout).await?;
-        let mut found = version(&mut connection).await?;
+        let mut found = version(&mut connection, timeout).await?;
         if server.is_some() && found < htm_migration::LATEST {
             // The private database belongs to this program, so it is migrated without asking.
             htm_migration::up(&options).await.map_err(of_migration)?;
@@ -294,7 +294,7 @@ pub async fn schema_version(config: &Config) -> Result<u32> {
     let timeout = Duration::from_millis(config.database.connect_timeout_ms);
     on_database(config, async |options| {
         let mut connection = connect(&options, timeout).await?;
-        let version = version(&mut connection).await?;
+        let version = version(&mut connection, timeout).await?;
         connection.close().await?;
         Ok(version)
     })
@@ -369,10 +369,14 @@ async fn first(
     Ok(acquired.await?)
 }
 
-/// Reads the schema version.
-async fn version(connection: &mut PgConnection) -> Result<u32> {
-    check_direct(connection).await?;
-    htm_migration::version(connection).await.map_err(of_migration)
+/// Reads the schema version. A server that has gone silent since it took the connection is not followed yet, so the time
+/// is limited.
+async fn version(connection: &mut PgConnection, limit: Duration) -> Result<u32> {
+    let read = async {
+        check_direct(connection).await?;
+        htm_migration::version(connection).await.map_err(of_migration)
+    };
+    tokio::time::timeout(limit, read).await.unwrap_or_else(|_elapsed| Err(sqlx::Error::PoolTimedOut.into()))
 }
 
 /// Whether a newer schema still serves this program. A fleet is upgraded database first, and programs of the previous

@@ -6,6 +6,7 @@ use crate::api::htm::Htm;
 use crate::model::api_keys::{ApiKey, CreatedApiKey, NewApiKey, Parts};
 use crate::model::error::{Error, Result, codes};
 use crate::store::api_keys as store;
+use crate::store::connections::Connections;
 
 impl Htm {
     /// Creates a key of the API. A restricted handle creates keys for its own namespaces and its own robot only.
@@ -27,7 +28,7 @@ impl Htm {
             Error::new(codes::NO_RANDOMNESS, "the system has no random bytes").with_source(error)
         })?;
         let (parts, secret) = Parts::generate(random);
-        let mut tx = self.shared_pool().begin().await?;
+        let mut tx = Connections::begin(self.shared_pool()).await?;
         let key = store::create(&mut tx, &parts, key).await?;
         self.record_key_in_tx(&mut tx, "key.create", &key).await?;
         tx.commit().await?;
@@ -50,7 +51,7 @@ impl Htm {
     /// `api_key_unknown`, also for a key of namespaces that a restricted handle does not see; or a database error.
     pub async fn revoke_api_key(&self, id: &str) -> Result<ApiKey> {
         let unknown = || Error::new(codes::API_KEY_UNKNOWN, format!("there is no key `{id}`"));
-        let mut tx = self.shared_pool().begin().await?;
+        let mut tx = Connections::begin(self.shared_pool()).await?;
         let found = store::lock_in_tx(&mut tx, id).await?;
         let found = found.filter(|key| self.admit_key(key).is_ok()).ok_or_else(unknown)?;
         if found.revoked_at.is_some() {

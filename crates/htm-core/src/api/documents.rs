@@ -80,7 +80,7 @@ impl Htm {
             return Ok(loaded);
         }
         let freed = plan.gone.iter().filter_map(|node| sizes.get(node)).sum();
-        self.give_room(&mut Some(&mut *tx), namespace, plan.gone.len(), freed).await;
+        self.give_room(&mut Some(&mut **tx), namespace, plan.gone.len(), freed).await;
         let former = found.map(|it| it.info.tags).unwrap_or_default();
         let written = async {
             self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;

@@ -210,7 +210,7 @@ impl Htm {
         let text = edit.content.as_deref().filter(|_| hash.is_some_and(|hash| before.content_hash != hash));
         if let (Some(text), Some(hash)) = (text, hash) {
             let longer = text.len().saturating_sub(before.bytes as usize);
-            self.make_room(&mut Some(&mut *tx), &after.namespace, 0, longer).await?;
+            self.make_room(&mut Some(&mut **tx), &after.namespace, 0, longer).await?;
             changed.insert(0, "content");
             after.content_hash = hash.to_vec();
             after.revision += 1;

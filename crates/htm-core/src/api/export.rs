@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use chrono::{DateTime, Utc};
-use sqlx::{ConnectOptions, PgConnection, Postgres, Transaction};
+use sqlx::{ConnectOptions, PgConnection};
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
@@ -12,6 +12,7 @@ use crate::model::export::{
     End, FORMAT, Header, Line, LineCounts, SavedChange, SavedGroup, SavedMemory, SavedModel, SavedName,
     SavedRobot, SavedTag, VERSION,
 };
+use crate::store::connections::Tx;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::erase;
 use crate::store::export::{self as store, Snapshot, log, settings};
@@ -73,7 +74,7 @@ impl Htm {
 /// An open export. Dropped before its end, it ends its transaction.
 #[derive(Debug)]
 pub struct Exporter {
-    tx: Transaction<'static, Postgres>,
+    tx: Tx,
     /// Tells the transaction's snapshot from later ones.
     snapshot: String,
     /// A connection that sees what was erased since.

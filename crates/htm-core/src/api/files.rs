@@ -21,6 +21,7 @@ use crate::model::id::NodeId;
 use crate::model::memory::Memory;
 use crate::model::operation::Kept;
 use crate::model::remember::Outcome;
+use crate::store::connections::Tx;
 use crate::store::files::{self as store, File};
 use crate::store::{forget, operations};
 
@@ -192,7 +193,7 @@ impl<'a> Files<'a> {
     }
 
     /// Commits a command with its answer.
-    async fn commit(&self, mut tx: PgTransaction<'_>, reply: &FileReply) -> Result<()> {
+    async fn commit(&self, mut tx: Tx, reply: &FileReply) -> Result<()> {
         self.keep_in_tx(&mut tx, reply).await?;
         Ok(tx.commit().await?)
     }
@@ -202,7 +203,7 @@ impl<'a> Files<'a> {
     }
 
     /// Begins a transaction that no other command that creates, renames or deletes runs beside.
-    async fn hold(&self) -> Result<PgTransaction<'static>> {
+    async fn hold(&self) -> Result<Tx> {
         let mut tx = self.htm.pool().begin().await?;
         store::hold_in_tx(&mut tx, self.namespace).await?;
         Ok(tx)

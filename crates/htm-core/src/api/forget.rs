@@ -1,8 +1,6 @@
 //! Forgetting and restoring. Forgetting marks a node: no search finds it after the commit. It stays until it is
 //! restored or [purged](crate::Htm::purge).
 
-use sqlx::PgTransaction;
-
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
 use crate::model::error::{Error, Result, codes};
@@ -14,6 +12,7 @@ use crate::model::memory::{content_empty, refuse_nul};
 use crate::model::nodes::{Node, key_taken_meanwhile, not_found, revision_conflict};
 use crate::model::operation::Kept;
 use crate::model::timeline::TimeCursor;
+use crate::store::connections::Tx;
 use crate::store::forget as store;
 use crate::store::{nodes, operations};
 
@@ -197,7 +196,7 @@ impl Htm {
             return Err(revision_conflict(node, found.revision, expected));
         }
         let namespace = &found.unique_keys.namespace;
-        self.make_room(&mut Some(&mut *tx), namespace, 1, found.bytes).await?;
+        self.make_room(&mut Some(&mut **tx), namespace, 1, found.bytes).await?;
         let restored = self.restore_in_tx(tx, node, &found.unique_keys, kept).await;
         match restored {
             Ok(_) => self.pinger().ping(),
@@ -208,7 +207,7 @@ impl Htm {
 
     async fn restore_in_tx(
         &self,
-        mut tx: PgTransaction<'static>,
+        mut tx: Tx,
         node: NodeId,
         keys: &nodes::UniqueKeys,
         kept: Option<Kept<'_, Restored>>,

@@ -66,8 +66,9 @@ impl Hosts {
     }
 
     /// Keeps pools at the primary, until the result is dropped: if `now` fails or is no primary any more, new connections
-    /// go to the host that is, and older ones are closed before their next use. `now` is what
-    /// [`primary`](Self::primary) gave. None for a single host. Must be called within a tokio runtime.
+    /// go to the host that is, and older ones are closed before their next use. A statement of this crate that was sent
+    /// before and is not answered within two seconds, in any pool of the process, fails with `database_unreachable`. `now`
+    /// is what [`primary`](Self::primary) gave. None for a single host. Must be called within a tokio runtime.
     pub fn follow(&self, now: &PgConnectOptions, pools: Vec<FollowingPool>) -> Option<Follower> {
         let at = self.options.iter().position(|host| name(host) == name(now))?;
         if self.options.len() < 2 {
@@ -128,7 +129,7 @@ impl Watch {
             }
             if self.switched.is_some_and(|switched| switched.elapsed() > CONNECTED) {
                 self.switched = None;
-                switches::note();
+                switches::note_late();
             }
             // One look in a while, however many connections are lost.
             tokio::time::sleep(LOOK / 10).await;

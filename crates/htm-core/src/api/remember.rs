@@ -21,6 +21,7 @@ use crate::store::connections::{Db, Held};
 use crate::store::expiry::{self, Wanted};
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode, Unique};
+use crate::store::switches::{answered, tested};
 use crate::store::{priorities, robots, statistics, tags};
 
 /// The errors of some memories, at their places, and the others, ready to be written.
@@ -150,10 +151,10 @@ impl Htm {
     /// As [`remember`](Self::remember); the transaction is then as it was before (the write has a savepoint).
     pub async fn remember_in_tx(&self, tx: &mut PgTransaction<'_>, memory: Memory) -> Result<PendingReceipt> {
         let node = self.prepare(&memory)?;
-        let mut saved = tx.begin().await?;
+        let mut saved = answered(tested(tx).await?.begin()).await?;
         self.admit_one(&mut Some(&mut *saved), &node).await?;
         let receipt = self.write_in_tx(&mut saved, std::slice::from_ref(&node)).await?.remove(0)?;
-        saved.commit().await?;
+        answered(saved.commit()).await?;
         Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
     }
 
@@ -412,7 +413,7 @@ impl Htm {
         connection: &mut PgConnection,
         nodes: &[NewNode<'_>],
     ) -> Result<Vec<Result<Receipt>>> {
-        let mut tx = connection.begin().await?;
+        let mut tx = answered(tested(connection).await?.begin()).await?;
         let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
         robots::register_in_tx(&mut tx, &robots).await?;
         // Tags are registered before any node is locked, as everywhere. Otherwise a writer that waits for a tag could
@@ -429,7 +430,7 @@ impl Htm {
             tags.iter().find_map(|tag| names.of(node.namespace, tag.as_str()).err())
         });
         if let Some(full) = full {
-            tx.rollback().await?;
+            answered(tx.rollback()).await?;
             if nodes.len() == 1 {
                 return Ok(vec![Err(full)]);
             }
@@ -454,7 +455,7 @@ impl Htm {
         self.bring_vectors_in_tx(&mut tx, nodes, &results).await?;
         let has_vectors = nodes.iter().any(|node| !node.memory.vectors.is_empty());
         if !has_vectors && !has_prolonged && !results.iter().any(|result| changed(&result)) {
-            tx.rollback().await?;
+            answered(tx.rollback()).await?;
             return Ok(results);
         }
         let tags: Vec<(NodeId, &str, &str)> = nodes
@@ -472,7 +473,7 @@ impl Htm {
         if nodes.len() > nodes::BULK {
             statistics::note_written_in_tx(&mut tx, nodes.iter().map(|node| node.namespace)).await?;
         }
-        tx.commit().await?;
+        answered(tx.commit()).await?;
         Ok(results)
     }
 

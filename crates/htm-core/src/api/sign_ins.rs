@@ -4,6 +4,7 @@ use crate::api::htm::Htm;
 use crate::model::api_keys::{ApiKey, KeyText};
 use crate::model::error::{Error, Result, codes};
 use crate::model::sign_ins::{LENGTH, OVERLAP, RENEWED_AFTER, SignIn, digest, token};
+use crate::store::connections::Connections;
 use crate::store::sign_ins as store;
 
 impl Htm {
@@ -13,7 +14,7 @@ impl Htm {
     /// A database error.
     pub async fn sign_in(&self, key: ApiKey) -> Result<SignIn> {
         let token = new_token()?;
-        let mut tx = self.shared_pool().begin().await?;
+        let mut tx = Connections::begin(self.shared_pool()).await?;
         let ends_at = store::begin(&mut tx, &digest(token.expose()), &key.id, LENGTH).await?;
         tx.commit().await?;
         Ok(SignIn { key, ends_at, token: Some(token) })

@@ -1,5 +1,6 @@
 //! Where statements get their connections: a pool, a pool whose connections see some namespaces only, or the caller.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,8 @@ use async_trait::async_trait;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Result, Transaction};
 use tokio::sync::Mutex;
+
+use super::switches::{answered, tested};
 
 /// The role of walled connections. The policies of the tables restrict it to the namespaces in the setting
 /// `htm.namespaces`.
@@ -24,11 +27,50 @@ pub trait Connections: Send + Sync {
     async fn acquire(&self) -> Result<PoolConnection<Postgres>>;
 
     /// A transaction, begun by a statement of this crate.
-    async fn begin_with(&self, statement: &str) -> Result<Transaction<'static, Postgres>>;
+    async fn begin_with(&self, statement: &str) -> Result<Tx>;
 
     /// A transaction.
-    async fn begin(&self) -> Result<Transaction<'static, Postgres>> {
+    async fn begin(&self) -> Result<Tx> {
         self.begin_with("begin").await
+    }
+}
+
+/// A transaction. Its end fails, as its statements do, if it was begun before another host became the primary and is not
+/// answered.
+#[derive(Debug)]
+pub struct Tx(Transaction<'static, Postgres>);
+
+impl Tx {
+    /// Commits it.
+    ///
+    /// # Errors
+    /// A database error. It may be committed all the same if the connection was lost.
+    pub async fn commit(mut self) -> Result<()> {
+        tested(&mut self.0).await?;
+        answered(self.0.commit()).await
+    }
+
+    /// Undoes it.
+    ///
+    /// # Errors
+    /// A database error. It is undone all the same.
+    pub async fn rollback(mut self) -> Result<()> {
+        tested(&mut self.0).await?;
+        answered(self.0.rollback()).await
+    }
+}
+
+impl Deref for Tx {
+    type Target = Transaction<'static, Postgres>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
 }
 
@@ -45,9 +87,9 @@ impl Connections for PgPool {
         PgPool::acquire(self).await
     }
 
-    async fn begin_with(&self, statement: &str) -> Result<Transaction<'static, Postgres>> {
+    async fn begin_with(&self, statement: &str) -> Result<Tx> {
         await_return(self).await;
-        PgPool::begin_with(self, AssertSqlSafe(statement.to_owned())).await
+        answered(PgPool::begin_with(self, AssertSqlSafe(statement.to_owned()))).await.map(Tx)
     }
 }
 
@@ -108,6 +150,12 @@ impl<'c> From<&'c mut Transaction<'_, Postgres>> for Db<'c> {
     }
 }
 
+impl<'c> From<&'c mut Tx> for Db<'c> {
+    fn from(tx: &'c mut Tx) -> Self {
+        Self::from(&mut **tx)
+    }
+}
+
 /// A pool of the tenants' role, for the rows of some namespaces.
 #[derive(Clone)]
 pub(crate) struct Walled {
@@ -127,7 +175,7 @@ impl Walled {
     async fn tell(&self, connection: &mut PgConnection, is_local: bool) -> Result<()> {
         let sql = "select current_user::text = $3, set_config('htm.namespaces', $1::text[]::text, $2)";
         let told = sqlx::query_as(sql).bind(&self.namespaces[..]).bind(is_local).bind(TENANT_ROLE);
-        let (is_tenant, _): (bool, String) = told.fetch_one(connection).await?;
+        let (is_tenant, _): (bool, String) = answered(told.fetch_one(connection)).await?;
         // A pooler may drop the settings of connections, the role among them: also one before a replica.
         if is_tenant { Ok(()) } else { Err(sqlx::Error::Configuration(Box::new(NotATenant))) }
     }
@@ -141,7 +189,7 @@ impl Connections for Walled {
         Ok(connection)
     }
 
-    async fn begin_with(&self, statement: &str) -> Result<Transaction<'static, Postgres>> {
+    async fn begin_with(&self, statement: &str) -> Result<Tx> {
         let mut tx = Connections::begin_with(&self.tenants, statement).await?;
         self.tell(&mut tx, true).await?;
         Ok(tx)

@@ -13,7 +13,7 @@ use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection, Row};
 
-use super::connections::Connections;
+use super::connections::{Connections, Tx};
 use super::named::{Named, sql};
 use super::{documents, groups, kept_recalls};
 use super::{server, statistics};
@@ -177,7 +177,7 @@ pub(crate) async fn record_rest(pool: &dyn Connections, erasure: i64, namespace:
 }
 
 /// Begins the transaction of a [record](record_in_tx).
-pub(crate) async fn begin(pool: &dyn Connections) -> Result<sqlx::Transaction<'static, sqlx::Postgres>> {
+pub(crate) async fn begin(pool: &dyn Connections) -> Result<Tx> {
     Ok(pool.begin_with(BEGIN).await?)
 }
 

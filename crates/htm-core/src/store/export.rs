@@ -10,10 +10,10 @@ use pgvector::HalfVector;
 use serde_json::{Map, Value};
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
-use sqlx::{FromRow, PgConnection, Postgres, Row, Transaction};
+use sqlx::{FromRow, PgConnection, Row};
 use uuid::Uuid;
 
-use super::connections::Connections;
+use super::connections::{Connections, Tx};
 use super::embeddings::{self, RegisteredModel};
 use super::named::{Named, sql};
 use crate::model::error::{Error, Result};
@@ -36,7 +36,7 @@ pub(crate) type Namespaces<'a> = Option<&'a [String]>;
 
 /// A snapshot, its time, and what tells it from later ones.
 pub(crate) struct Snapshot {
-    pub(crate) tx: Transaction<'static, Postgres>,
+    pub(crate) tx: Tx,
     pub(crate) at: DateTime<Utc>,
     pub(crate) name: String,
 }

@@ -8,6 +8,7 @@ use tokio::sync::Mutex;
 
 use crate::model::error::{Error, Result};
 use crate::model::wal::WalPosition;
+use crate::store::switches::answered;
 
 /// The state of a server, by its own word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +103,7 @@ pub(crate) async fn position(pool: &PgPool) -> Result<WalPosition> {
                                                              else pg_current_wal_flush_lsn() end
                  - '0/0'::pg_lsn)::bigint",
     );
-    Ok(WalPosition::of_bytes(asked.fetch_one(pool).await?))
+    Ok(WalPosition::of_bytes(answered(asked.fetch_one(pool)).await?))
 }
 
 /// How far a replica has replayed. None: it did not say so in time, or the pool is busy.

@@ -9,6 +9,7 @@ use sqlx::query::Query;
 use sqlx::{Arguments, AssertSqlSafe, FromRow, Postgres, Type};
 
 use super::connections::Db;
+use super::switches::{answered, tested};
 use crate::model::error::Result;
 
 /// Makes a [`Named`] of a text that is known at compile time. The text is parsed once.
@@ -132,8 +133,10 @@ impl Named {
     pub(crate) async fn execute(self, db: impl Into<Db<'_>>) -> Result<u64> {
         let query = self.query();
         let done = match db.into() {
-            Db::Pool(pool) => query.execute(&mut *pool.acquire().await?).await,
-            Db::Connection(connection) => query.execute(connection.into_inner()).await,
+            Db::Pool(pool) => answered(query.execute(&mut *pool.acquire().await?)).await,
+            Db::Connection(connection) => {
+                answered(query.execute(tested(connection.into_inner()).await?)).await
+            }
         };
         Ok(done?.rows_affected())
     }
@@ -158,13 +161,17 @@ impl Named {
                 own = pool.acquire().await?;
                 &mut *own
             }
-            Db::Connection(connection) => connection.into_inner(),
+            Db::Connection(connection) => tested(connection.into_inner()).await?,
         };
         let mut rows = query.fetch(connection);
         let mut all = Vec::new();
-        while let Some(row) = rows.try_next().await? {
-            all.push(read(&row)?);
-        }
+        let reading = async {
+            while let Some(row) = rows.try_next().await? {
+                all.push(read(&row)?);
+            }
+            Ok::<_, sqlx::Error>(())
+        };
+        answered(reading).await?;
         Ok(all)
     }
 
@@ -174,8 +181,10 @@ impl Named {
     {
         let query = self.query();
         let row = match db.into() {
-            Db::Pool(pool) => query.fetch_optional(&mut *pool.acquire().await?).await,
-            Db::Connection(connection) => query.fetch_optional(connection.into_inner()).await,
+            Db::Pool(pool) => answered(query.fetch_optional(&mut *pool.acquire().await?)).await,
+            Db::Connection(connection) => {
+                answered(query.fetch_optional(tested(connection.into_inner()).await?)).await
+            }
         };
         Ok(row?.map(|row| T::from_row(&row)).transpose()?)
     }

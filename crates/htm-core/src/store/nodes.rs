@@ -14,6 +14,7 @@ use super::named::{Named, sql};
 use super::orm::on;
 use super::recall::{NodeRow, node_columns};
 use super::relations;
+use super::switches::answered;
 use super::then::Then;
 use crate::model::error::{Error, Result};
 use crate::model::expiry::Expiry;
@@ -103,7 +104,7 @@ pub(crate) async fn insert_in_tx(
     };
     let bulk = nodes.len() > BULK;
     if bulk {
-        sqlx::raw_sql("set local enable_nestloop = off").execute(&mut *connection).await?;
+        answered(sqlx::raw_sql("set local enable_nestloop = off").execute(&mut *connection)).await?;
     }
     let job_ids = || nodes.iter().map(|_| Ulid::new().to_string()).collect::<Vec<_>>();
     let statement = match bulk {
@@ -145,7 +146,7 @@ pub(crate) async fn insert_in_tx(
         .fetch_all(&mut *connection)
         .await?;
     if bulk {
-        sqlx::raw_sql("set local enable_nestloop = on").execute(connection).await?;
+        answered(sqlx::raw_sql("set local enable_nestloop = on").execute(connection)).await?;
     }
     let mut ids = vec![None; nodes.len()];
     for (ord, id) in written {

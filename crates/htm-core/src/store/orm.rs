@@ -10,6 +10,7 @@ use sqlx::postgres::Postgres;
 use sqlx::query::Query;
 
 use super::connections::Db;
+use super::switches::{answered, tested};
 
 /// The executor for the statements of entities.
 pub(crate) fn on<'c>(db: impl Into<Db<'c>>) -> Db<'c> {
@@ -21,8 +22,12 @@ macro_rules! run {
     ($db:expr, $statement:expr, $method:ident) => {{
         let query = query($statement);
         match $db {
-            Db::Pool(pool) => query.$method(&mut *pool.acquire().await.map_err(failed)?).await,
-            Db::Connection(connection) => query.$method(&mut **connection.lock().await).await,
+            Db::Pool(pool) => answered(query.$method(&mut *pool.acquire().await.map_err(failed)?)).await,
+            Db::Connection(connection) => {
+                let mut held = connection.lock().await;
+                let connection = tested(&mut held).await.map_err(failed)?;
+                answered(query.$method(connection)).await
+            }
         }
         .map_err(failed)
     }};

@@ -15,6 +15,7 @@ use super::entity::robot;
 use super::groups;
 use super::named::{Named, sql};
 use super::orm::on;
+use super::switches::{answered, tested};
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::{GroupId, RobotId};
 use crate::model::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
@@ -34,17 +35,17 @@ pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&st
     for _ in 0..REGISTRATIONS {
         // The locks of an attempt are released before the next one. They are taken in one order; otherwise two callers
         // that hold one robot each would wait for the other's.
-        let mut attempt = connection.begin().await?;
+        let mut attempt = answered(tested(connection).await?.begin()).await?;
         let missing: i64 = sql!(include_str!("sql/register_robots.sql"))
             .bind("namespaces", &namespaces)?
             .bind("names", &names)?
             .fetch_scalar(&mut *attempt)
             .await?;
         if missing == 0 {
-            attempt.commit().await?;
+            answered(attempt.commit()).await?;
             return Ok(());
         }
-        attempt.rollback().await?;
+        answered(attempt.rollback()).await?;
     }
     Err(Error::contended())
 }

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, DerivePartialModel, EntityTrait, QueryFilter, QueryOrder};
 use serde_json::Value;
+use sqlx::PgConnection;
 use sqlx::types::Json;
-use sqlx::{PgConnection, Postgres, Transaction};
 
-use super::connections::Connections;
+use super::connections::{Connections, Tx};
 use super::entity::{tag, tag_change, tag_change_name, tag_synonym};
 use super::named::sql;
 use super::orm::on;
@@ -21,7 +21,7 @@ use crate::model::tags::Leftover;
 
 /// Begins a change: until its end nobody else changes names of the namespace or removes assignments from any nodes.
 /// There is no statement timeout, because a million nodes take a while; each lock is waited for half a minute at most.
-pub(crate) async fn begin(pool: &dyn Connections, namespace: &str) -> Result<Transaction<'static, Postgres>> {
+pub(crate) async fn begin(pool: &dyn Connections, namespace: &str) -> Result<Tx> {
     let begin = "begin; set local statement_timeout = 0; set local lock_timeout = '30s'";
     let mut tx = pool.begin_with(begin).await?;
     sql!("select pg_advisory_xact_lock(htm.tag_changes_lock(:namespace))")
@@ -32,7 +32,7 @@ pub(crate) async fn begin(pool: &dyn Connections, namespace: &str) -> Result<Tra
 }
 
 /// Begins a dry run: it reads one snapshot and blocks nobody.
-pub(crate) async fn begin_dry(pool: &dyn Connections) -> Result<Transaction<'static, Postgres>> {
+pub(crate) async fn begin_dry(pool: &dyn Connections) -> Result<Tx> {
     let begin = "begin isolation level repeatable read, read only; set local statement_timeout = 0";
     Ok(pool.begin_with(begin).await?)
 }

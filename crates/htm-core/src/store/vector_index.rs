@@ -11,6 +11,7 @@ use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
 use super::entity::embedding_model;
 use super::named::sql;
 use super::orm::on;
+use super::switches::answered;
 use crate::model::error::Result;
 use crate::model::vector_index::{VectorIndex, unavailable};
 
@@ -125,7 +126,8 @@ async fn patient(pool: &PgPool) -> Result<PgConnection> {
     let options = pool.connect_options().as_ref().clone().options([("statement_timeout", "0")]);
     let mut connection = PgConnection::connect_with(&options).await?;
     // A build must not go on, and keep others waiting, when its process was stopped. Not every system can tell.
-    sqlx::raw_sql("set client_connection_check_interval = '500ms'").execute(&mut connection).await.ok();
+    let check = sqlx::raw_sql("set client_connection_check_interval = '500ms'");
+    answered(check.execute(&mut connection)).await.ok();
     Ok(connection)
 }
 
@@ -161,7 +163,7 @@ async fn change_on(
             .bind("kind", other.to_string())?
             .fetch_scalar(&mut *connection)
             .await?;
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection).await?;
+        answered(sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut *connection)).await?;
     }
     Ok(built)
 }
@@ -212,11 +214,12 @@ async fn build_on(
     if kind == VectorIndex::Diskann {
         // pgvectorscale 0.9 builds an index of 65,536 vectors and more with parallel workers, and fails outside of the
         // first transaction, as `concurrently` is.
-        sqlx::raw_sql("set max_parallel_maintenance_workers = 0").execute(&mut *connection).await?;
+        let serial = sqlx::raw_sql("set max_parallel_maintenance_workers = 0");
+        answered(serial.execute(&mut *connection)).await?;
     }
     let began = Instant::now();
     for statement in statements {
-        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
+        answered(sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection)).await?;
     }
     Ok(Some(began.elapsed()))
 }

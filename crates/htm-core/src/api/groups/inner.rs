@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
-use sqlx::{PgConnection, PgTransaction};
+use sqlx::PgConnection;
 use tokio::sync::{Mutex, Notify, broadcast};
 use uuid::Uuid;
 
@@ -17,6 +17,7 @@ use crate::model::groups::errors;
 use crate::model::groups::mirror::{Applied, Mirror};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::Memory;
+use crate::store::connections::Tx;
 use crate::store::group_memory::{self, Changes, Synced};
 use crate::store::{groups, robots};
 
@@ -247,7 +248,7 @@ impl Inner {
     }
 
     /// Writes changes, reads them back as the other members will, and commits.
-    async fn commit(&self, mut tx: PgTransaction<'_>, mirror: &mut Mirror, changes: &Changes) -> Result<()> {
+    async fn commit(&self, mut tx: Tx, mirror: &mut Mirror, changes: &Changes) -> Result<()> {
         if !changes.is_empty() {
             let robot = Some(self.robot_id);
             group_memory::write_in_tx(&mut tx, self.group, &self.namespace, robot, changes).await?;

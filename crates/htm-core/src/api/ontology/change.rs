@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use sqlx::{PgConnection, Postgres, Transaction};
+use sqlx::PgConnection;
 
 use super::Ontology;
 use crate::model::error::{Error, Result, codes};
@@ -12,12 +12,13 @@ use crate::model::ontology::errors;
 use crate::model::ontology::names::{Draft, Meaning, NameChange, Names, uppermost};
 use crate::model::ontology::{ChangeKind, Changed, Moved, Removal, Synonym, Term};
 use crate::model::tags::{Leftover, TagPath};
+use crate::store::connections::Tx;
 use crate::store::tag_changes as store;
 use crate::store::{jobs, ontology as reads, tags};
 
 /// A transaction that has locked names of the namespace, and the draft of their changes.
 pub(super) struct OpenChange {
-    pub(super) tx: Transaction<'static, Postgres>,
+    pub(super) tx: Tx,
     pub(super) draft: Draft,
 }
 

@@ -12,6 +12,7 @@ use super::rest;
 use crate::model::erase::{Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
 use crate::model::error::Result;
 use crate::store::named::{Named, sql};
+use crate::store::switches::answered;
 
 /// The longest wait for older transactions before a vacuum, which frees nothing that one of them may still read.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -66,7 +67,7 @@ async fn vacuum_on(connection: &mut PgConnection, erasure: &Erasure) -> Result<V
             // With the indexes, however few rows were removed: a vector's index has the vector itself. With new
             // statistics of the planner: they have samples of texts.
             let statement = format!("vacuum (analyze, index_cleanup on) {table}");
-            sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection).await?;
+            answered(sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *connection)).await?;
             if table != SAMPLES {
                 let parts: Vec<String> = sql!(
                     "select format('%I.%I', n.nspname, c.relname)

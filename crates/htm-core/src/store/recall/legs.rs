@@ -7,6 +7,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::store::filter::Conditions;
 use crate::store::named::Named;
+use crate::store::switches::answered;
 
 /// A word by which the text leg selects candidates.
 #[derive(Clone, Debug)]
@@ -173,7 +174,7 @@ impl Reader {
         let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", fetched as i64)?;
         // The nearest vectors are read first in any case, and each node is looked up by its id.
         if !is_exact && let Some(settings) = vectors.settings(self.ef_search) {
-            sqlx::raw_sql(AssertSqlSafe(settings)).execute(&mut **self.once().await?).await?;
+            answered(sqlx::raw_sql(AssertSqlSafe(settings)).execute(&mut ***self.once().await?)).await?;
         }
         let mut near: Vec<(NodeId, f64)> = conditions.bind(statement)?.fetch_all(self.once().await?).await?;
         near.sort_by(|(_, one), (_, other)| other.total_cmp(one));

@@ -2,17 +2,17 @@
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
-use sqlx::{Postgres, Transaction};
 
 use super::node_row::{NodeRow, node_columns};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::Corpus;
 use crate::model::vector_index::VectorIndex;
-use crate::store::connections::Connections;
+use crate::store::connections::{Connections, Tx};
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{Conditions, only, placed};
 use crate::store::named::{Named, sql};
+use crate::store::switches::answered;
 use crate::store::then::Then;
 use crate::store::vector_index;
 
@@ -63,7 +63,7 @@ impl Vectors {
 
 /// A snapshot of the database. It ends when this is dropped; nobody waits for its end.
 pub(crate) struct Reader {
-    tx: Transaction<'static, Postgres>,
+    tx: Tx,
     plans: Plans,
     pub(crate) ef_search: u32,
     /// The namespace that is searched; none if several are.
@@ -199,19 +199,19 @@ impl Reader {
     }
 
     /// The snapshot, for a statement that is planned so. Each statement names it: the setting holds until another one.
-    pub(super) async fn planned(&mut self, plans: Plans) -> Result<&mut Transaction<'static, Postgres>> {
+    pub(super) async fn planned(&mut self, plans: Plans) -> Result<&mut Tx> {
         if self.plans != plans {
             let mode = match plans {
                 Plans::Once => "set local plan_cache_mode = force_generic_plan",
                 Plans::Anew => "set local plan_cache_mode = force_custom_plan",
             };
-            sqlx::raw_sql(mode).execute(&mut *self.tx).await?;
+            answered(sqlx::raw_sql(mode).execute(&mut **self.tx)).await?;
             self.plans = plans;
         }
         Ok(&mut self.tx)
     }
 
-    pub(super) async fn once(&mut self) -> Result<&mut Transaction<'static, Postgres>> {
+    pub(super) async fn once(&mut self) -> Result<&mut Tx> {
         self.planned(Plans::Once).await
     }
 
