@@ -58,8 +58,7 @@ async fn a_write_takes_one_connection_at_a_time() {
     receipt.notify();
 }
 
-/// The version of the schema is read on the connection that the command goes on with, and its statements wait for the one
-/// that is being returned.
+/// The version of the schema is read on the connection that the command goes on with.
 #[tokio::test]
 async fn a_command_opens_one_connection() {
     let db = TestDatabase::new().await;
@@ -74,7 +73,7 @@ async fn a_command_opens_one_connection() {
     let sandbox = Sandbox::on(&proxy.url());
     sandbox.htm(&["remember", "The mast holds the airship."]).await.exits(0);
     for arguments in [&["timeline"][..], &["recall", "mast"], &["get", "1"]] {
-        // On a busy machine, a return may take longer than a statement waits for it.
+        // On a busy machine, another one looks into a first connection that is not there soon.
         wait_until(|| async {
             opened.store(0, Ordering::SeqCst);
             sandbox.htm(arguments).await.exits(0);

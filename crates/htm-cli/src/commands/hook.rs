@@ -23,6 +23,7 @@ use htm_runtime::telemetry::to_stderr;
 use self::event::{Event, read};
 use self::transcript::SOURCE;
 use crate::args::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs};
+use crate::commands::session::with_one_connection;
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -112,7 +113,7 @@ pub(crate) async fn here(
     input: &str,
     output: &Output,
 ) -> Result<(), CliError> {
-    on(&Session::open_if_up(config).await?, hook, input, output).await
+    on(&Session::open_if_up(&with_one_connection(config)).await?, hook, input, output).await
 }
 
 /// Asks an open session, and prints what the hook adds to the context. Nothing, if there is nothing to say.

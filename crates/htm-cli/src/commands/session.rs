@@ -11,10 +11,18 @@ pub(crate) async fn with_session<T>(
     config: &Config,
     work: impl AsyncFnOnce(&Session) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let session = Session::open(config).await?;
+    let session = Session::open(&with_one_connection(config)).await?;
     let result = work(&session).await;
     session.close().await;
     result
+}
+
+/// The configuration of a command, which does one thing after the other. A pool of more connections would open a second one
+/// while sqlx still tests the first, which has been returned.
+pub(crate) fn with_one_connection(config: &Config) -> Config {
+    let mut config = config.clone();
+    config.database.max_connections = 1;
+    config
 }
 
 /// A handle for a namespace alone, if one is named.

@@ -2,7 +2,6 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use sqlx::pool::PoolConnection;
@@ -74,35 +73,14 @@ impl DerefMut for Tx {
     }
 }
 
-/// The longest wait for a connection that is being returned: less than opening one takes.
-const RETURN: Duration = Duration::from_millis(5);
-
-/// The time in which one is returned if a processor is free.
-const SOON: Duration = Duration::from_micros(300);
-
 #[async_trait]
 impl Connections for PgPool {
     async fn acquire(&self) -> Result<PoolConnection<Postgres>> {
-        await_return(self).await;
         PgPool::acquire(self).await
     }
 
     async fn begin_with(&self, statement: &str) -> Result<Tx> {
-        await_return(self).await;
         answered(PgPool::begin_with(self, AssertSqlSafe(statement.to_owned()))).await.map(Tx)
-    }
-}
-
-/// Waits a moment for a connection that is being returned. sqlx tests it in the background, and would open another one
-/// meanwhile. The test is a round trip; a new connection costs ten milliseconds, and its first statements as much again.
-async fn await_return(pool: &PgPool) {
-    let asked = Instant::now();
-    let most = pool.options().get_max_connections();
-    while pool.num_idle() == 0 && (1..most).contains(&pool.size()) && asked.elapsed() < RETURN {
-        match asked.elapsed() < SOON {
-            true => tokio::task::yield_now().await,
-            false => tokio::time::sleep(Duration::from_millis(1)).await,
-        }
     }
 }
 
@@ -184,7 +162,7 @@ impl Walled {
 #[async_trait]
 impl Connections for Walled {
     async fn acquire(&self) -> Result<PoolConnection<Postgres>> {
-        let mut connection = Connections::acquire(&self.tenants).await?;
+        let mut connection = self.tenants.acquire().await?;
         self.tell(&mut connection, false).await?;
         Ok(connection)
     }

@@ -6,6 +6,7 @@ use htm_runtime::config::Config;
 use serde_json::{Map, Value};
 
 use super::relevance::Found;
+use crate::commands::session::with_one_connection;
 
 /// The memories of the configured namespace.
 fn filter(htm: &Htm) -> Filter {
@@ -41,7 +42,7 @@ pub(super) async fn store(config: &Config, memories: &[Memory]) -> htm_core::Res
     if memories.is_empty() {
         return Ok(());
     }
-    let session = Session::open(config).await?;
+    let session = Session::open(&with_one_connection(config)).await?;
     let stored = session.htm().remember_many(memories).await;
     session.close().await;
     stored?.into_iter().try_for_each(|result| result.map(drop))
