@@ -269,6 +269,7 @@ async fn its_statements_use_the_indexes() {
             "words",
             statement!("recall/words.sql"),
             &[
+                ("{{lexemes}}", statement!("recall/lexemes.sql")),
                 (":languages", "'{english}'"),
                 (":namespaces", "'{atlas}'"),
                 (":text::text", "'zeppelin'::text"),

@@ -57,7 +57,7 @@ impl Models<'_> {
     /// # Errors
     /// A database error.
     pub async fn overview(&self, model: &RegisteredModel) -> Result<ModelOverview> {
-        lifecycle::overview(self.htm.shared_pool(), model).await
+        lifecycle::overview(&mut *self.htm.shared_pool().acquire().await?, model).await
     }
 
     /// Builds a model's vector index if it is missing; true if this call built it. Writes and recalls are not blocked.

@@ -88,10 +88,13 @@ pub(crate) async fn add(pool: &PgPool, name: &ModelName, dimensions: usize) -> R
 ///
 /// # Errors
 /// A database error.
-pub(crate) async fn overview(pool: &PgPool, model: &RegisteredModel) -> Result<ModelOverview> {
+pub(crate) async fn overview(
+    connection: &mut PgConnection,
+    model: &RegisteredModel,
+) -> Result<ModelOverview> {
     let exists: bool = sql!("select to_regclass(:store) is not null")
         .bind("store", model.store())?
-        .fetch_scalar(pool)
+        .fetch_scalar(&mut *connection)
         .await?;
     let dropped = "(select 0::bigint as node_id, '' as namespace, 0 as revision where false)";
     let sql = include_str!("sql/model_overview.sql")
@@ -100,7 +103,7 @@ pub(crate) async fn overview(pool: &PgPool, model: &RegisteredModel) -> Result<M
         .bind("queue", &model.queue)?
         .bind("store", model.store())?
         .bind("index", model.index_of(model.vector_index))?
-        .fetch_one(pool)
+        .fetch_one(connection)
         .await
 }
 
@@ -129,7 +132,7 @@ pub(crate) async fn activate(
             None => 0,
         };
         match &active {
-            Some(active) if lost > 0 && !forced => Err(incomplete(pool, active, &target, lost).await?),
+            Some(active) if lost > 0 && !forced => Err(incomplete(connection, active, &target, lost).await?),
             _ => Ok((target, active, lost)),
         }
     };
@@ -255,12 +258,12 @@ async fn count_lost(
 }
 
 async fn incomplete(
-    pool: &PgPool,
+    connection: &mut PgConnection,
     active: &RegisteredModel,
     target: &RegisteredModel,
     missing: i64,
 ) -> Result<Error> {
-    let ModelOverview { open, dead, .. } = overview(pool, target).await?;
+    let ModelOverview { open, dead, .. } = overview(connection, target).await?;
     let (label, active) = (&target.label, &active.label);
     let message =
         format!("{label} lacks the embeddings of {missing} nodes that recall finds by vector with {active}");
