@@ -6,7 +6,7 @@ use htm_runtime::Session;
 use htm_runtime::config::{Config, Loaded};
 use htm_runtime::telemetry::to_stderr;
 
-use super::session::with_session;
+use super::session::{with_connections, with_session};
 use super::{context, hook, recall, remember};
 use crate::args::{ContextArgs, HookArgs, RecallArgs, RememberArgs, WayArgs};
 use crate::error::CliError;
@@ -81,7 +81,13 @@ async fn here(config: &Config, asked: Asked, may_be_done: bool, output: &Output)
         Asked::Context(args) => context::check(config, args)?,
         Asked::Hook(hook, input) => return hook::here(config, hook, input, output).await,
     }
-    with_session(config, async |session| on(session, asked, may_be_done, output).await).await
+    let searches_at_once =
+        matches!(&asked, Asked::Recall(args) if args.refine.expand || args.models.len() > 1);
+    let work = async |session: &Session| on(session, asked, may_be_done, output).await;
+    match searches_at_once {
+        true => with_connections(config, work).await,
+        false => with_session(config, work).await,
+    }
 }
 
 /// Carries out a command on an open session. One that may have been done is not done twice.

@@ -9,7 +9,7 @@ use htm_core::{Group, GroupInfo, Htm, Zone};
 use htm_runtime::Session;
 use htm_runtime::config::Config;
 
-use super::session::with_session;
+use super::session::{with_connections, with_session};
 use crate::again;
 use crate::args::{GroupArgs, GroupsCommand, ShutdownArgs, TransferArgs};
 use crate::duration::rough;
@@ -25,7 +25,13 @@ pub(crate) async fn run(
     if let GroupsCommand::Shutdown(ShutdownArgs { yes: false, group, .. }) = &command {
         return Err(CliError::not_confirmed(format!("shutting down group {}", group.group)));
     }
-    with_session(config, async |session| dispatch(session, command, output).await).await
+    // The tasks of a member go on while it waits for what is typed.
+    let is_member = matches!(&command, GroupsCommand::Join(_));
+    let work = async |session: &Session| dispatch(session, command, output).await;
+    match is_member {
+        true => with_connections(config, work).await,
+        false => with_session(config, work).await,
+    }
 }
 
 async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) -> Result<ExitCode, CliError> {

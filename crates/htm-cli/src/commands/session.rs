@@ -6,19 +6,27 @@ use htm_runtime::config::Config;
 
 use crate::error::CliError;
 
-/// Opens a session for some work. It is closed whether or not the work succeeds.
+/// Opens a session for some work that does one thing after the other. It is closed whether or not the work succeeds.
 pub(crate) async fn with_session<T>(
     config: &Config,
     work: impl AsyncFnOnce(&Session) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let session = Session::open(&with_one_connection(config)).await?;
+    with_connections(&with_one_connection(config), work).await
+}
+
+/// As [`with_session`], for work that does several things at a time: its pool has `database.max_connections`.
+pub(crate) async fn with_connections<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(&Session) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let session = Session::open(config).await?;
     let result = work(&session).await;
     session.close().await;
     result
 }
 
-/// The configuration of a command, which does one thing after the other. A pool of more connections would open a second one
-/// while sqlx still tests the first, which has been returned.
+/// The configuration for a pool of one connection. A larger one would open a second while sqlx still tests the first, which
+/// has been returned.
 pub(crate) fn with_one_connection(config: &Config) -> Config {
     let mut config = config.clone();
     config.database.max_connections = 1;
