@@ -16,6 +16,8 @@ mod several;
 mod small_scope;
 #[path = "recall/spelling.rs"]
 mod spelling;
+#[path = "recall/two_connections.rs"]
+mod two_connections;
 #[path = "recall/words.rs"]
 mod words;
 

@@ -5,6 +5,7 @@ use htm_core::{
 };
 use htm_tests::{TestDatabase, drain};
 use serde_json::{Value, json};
+use sqlx::PgPool;
 
 const WORDS: [&str; 24] = [
     "ledger", "harbour", "engine", "garden", "night", "invoice", "mirror", "copper", "winter", "letter",
@@ -13,7 +14,7 @@ const WORDS: [&str; 24] = [
 ];
 
 /// Conversations with numbered turns and without, some of them long, and notes, in two namespaces.
-async fn filled(db: &TestDatabase) {
+pub(super) async fn filled(db: &TestDatabase) {
     let memory = |n: usize| {
         let length = if n.is_multiple_of(17) { 90 } else { 3 + n % 9 };
         let words = (0..length).map(|at| match length {
@@ -46,15 +47,20 @@ async fn filled(db: &TestDatabase) {
 
 /// By the legs, unless the scope is read at once.
 fn handle(db: &TestDatabase, is_small: bool) -> Htm {
+    handle_on(db, db.pool.clone(), is_small)
+}
+
+/// As [`handle`], with another pool.
+pub(super) fn handle_on(db: &TestDatabase, pool: PgPool, is_small: bool) -> Htm {
     let mut settings: Settings = db.htm().settings().clone();
     if !is_small {
         settings.recall.exact_scope = 0;
     }
     let embedder = htm_providers::fake::embedder(Default::default()).unwrap();
-    Htm::with_pool(db.pool.clone(), settings, Some(embedder))
+    Htm::with_pool(pool, settings, Some(embedder))
 }
 
-fn told(hits: &[Hit]) -> Vec<Value> {
+pub(super) fn told(hits: &[Hit]) -> Vec<Value> {
     let hit = |hit: &Hit| json!([hit.node.content, hit.scores, hit.matched_by, hit.explanation]);
     hits.iter().map(hit).collect()
 }

@@ -10,7 +10,7 @@ mod text;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use search::Search;
+use search::{Found, Search};
 
 use crate::api::htm::Htm;
 use crate::model::error::chain;
@@ -22,7 +22,8 @@ use crate::model::recall::{
 };
 use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
-use crate::store::recall::Reader;
+use crate::store::again::waited_for_lock;
+use crate::store::recall::{Reader, Readers};
 use crate::store::then::Then;
 use crate::store::{expiry, nodes, timeline};
 
@@ -171,11 +172,10 @@ impl Htm {
             sizes: self.known_sizes(),
             known_words: self.known_words(),
         };
-        let open = || Reader::open(self.pool(), &namespaces, self.settings().recall.ef_search, then);
-        let mut found = search.run(open().await?).await?;
+        let mut found = self.searched(&search).await?;
         let mut relaxed = false;
         if found.hits.is_empty() && required.is_empty() && words.has(SignKind::Phrase) {
-            found = Search { words: &words.relaxed(), ..search }.run(open().await?).await?;
+            found = self.searched(&Search { words: &words.relaxed(), ..search }).await?;
             relaxed = !found.hits.is_empty();
         }
         let hits = found.hits;
@@ -212,6 +212,20 @@ impl Htm {
 }
 
 impl Htm {
+    /// Searches in one snapshot: by two connections if both vectors and words are searched.
+    async fn searched(&self, search: &Search<'_>) -> Result<Found> {
+        let ef_search = self.settings().recall.ef_search;
+        let open =
+            |is_shared| Reader::open(self.pool(), search.namespaces, ef_search, search.then, is_shared);
+        if search.is_by_both() {
+            let found = search.run(Readers::two(open(true).await?, self.pool())).await;
+            if !found.as_ref().is_err_and(waited_for_lock) {
+                return found;
+            }
+        }
+        search.run(Readers::one(open(false).await?)).await
+    }
+
     /// Answers a query that is only a time: the latest memories of that time.
     async fn recall_time(&self, query: &RecallQuery, applied: Applied) -> Result<Recalled> {
         let started = Instant::now();

@@ -28,31 +28,70 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// The word and its variants with their stems. Words that a language drops have none.
-    pub(crate) fn new(word: String, variants: Vec<String>, stems: &HashMap<String, Vec<String>>) -> Self {
-        let of = |word: &str| stems.get(word).cloned().unwrap_or_default();
-        let stemmed = |variant: String| of(&variant).into_iter().map(move |stem| (variant.clone(), stem));
-        Self { stems: of(&word), variants: variants.into_iter().flat_map(stemmed).collect(), word }
+    /// A word with its stems, and its variants with theirs. Words that a language drops have none.
+    pub(crate) fn new(
+        word: String,
+        stems: Vec<String>,
+        variants: impl Iterator<Item = (String, Vec<String>)>,
+    ) -> Self {
+        let stemmed = |(variant, stems): (String, Vec<String>)| {
+            stems.into_iter().map(move |stem| (variant.clone(), stem))
+        };
+        Self { word, stems, variants: variants.flat_map(stemmed).collect() }
     }
 
     /// Whether a stem is one edit from one of the word.
     fn is_near(&self, lexeme: &str) -> bool {
         self.stems.iter().any(|stem| strsim::osa_distance(stem, lexeme) <= 1)
     }
+
+    /// The stems whose neighbours may be meant, each with its letters and the most edits: those of a long word, and of one
+    /// that is not ASCII, whose variants are not made.
+    fn stems_with_neighbours(&self) -> impl Iterator<Item = (&str, usize, usize)> {
+        let is_long = self.word.chars().count() >= TWO_EDITS;
+        let most = move |letters: usize| match is_long && letters >= LONG_STEM {
+            true => Some(2),
+            false => (!is_varied(&self.word)).then_some(1),
+        };
+        self.stems.iter().filter_map(move |stem| {
+            let letters = stem.chars().count();
+            Some((stem.as_str(), letters, most(letters)?))
+        })
+    }
+}
+
+/// The variants' stems, each once.
+pub(crate) fn stems_of_variants(typed: &[Typed]) -> Vec<&str> {
+    let stems = typed.iter().flat_map(|typed| &typed.variants).map(|(_, stem)| stem.as_str());
+    let mut stems: Vec<&str> = stems.collect();
+    stems.sort_unstable();
+    stems.dedup();
+    stems
+}
+
+/// The first letters of the lexemes that are near the stems of unknown words, each with the fewest and the most letters of
+/// these.
+pub(crate) fn lengths_of_neighbours(typed: &[Typed]) -> BTreeMap<char, (usize, usize)> {
+    let stems = typed.iter().flat_map(Typed::stems_with_neighbours);
+    lengths_around(stems.map(|(stem, _, most)| (stem, most)))
 }
 
 /// The first letters of the lexemes that unknown words may mean, each with the fewest and the most letters of these.
 pub(crate) fn lengths(typed: &[Typed]) -> BTreeMap<char, (usize, usize)> {
+    lengths_around(typed.iter().flat_map(|typed| {
+        let stems = typed.stems.iter().map(|stem| (stem.as_str(), 2));
+        stems.chain(typed.variants.iter().map(|(_, stem)| (stem.as_str(), 0)))
+    }))
+}
+
+/// The first letters of some stems, each with the fewest and the most letters of lexemes within these edits.
+fn lengths_around<'t>(stems: impl Iterator<Item = (&'t str, usize)>) -> BTreeMap<char, (usize, usize)> {
     let mut lengths = BTreeMap::new();
-    for typed in typed {
-        let stems = typed.stems.iter().map(|stem| (stem, 2));
-        let variants = typed.variants.iter().map(|(_, stem)| (stem, 0));
-        for (stem, edits) in stems.chain(variants) {
-            let (Some(first), letters) = (first_letter(stem), stem.chars().count()) else { continue };
-            let (shortest, longest) = lengths.entry(first).or_insert((letters, letters));
-            *shortest = letters.saturating_sub(edits).min(*shortest);
-            *longest = (letters + edits).max(*longest);
-        }
+    for (stem, edits) in stems {
+        let (Some(first), letters) = (first_letter(stem), stem.chars().count()) else { continue };
+        let (shortest, longest) = lengths.entry(first).or_insert((letters, letters));
+        *shortest = letters.saturating_sub(edits).min(*shortest);
+        *longest = (letters + edits).max(*longest);
     }
     lengths
 }
@@ -145,20 +184,23 @@ pub(crate) fn variants(word: &str) -> Vec<String> {
     let with = |from: usize, to: usize, by: &[char]| -> String {
         letters[..from].iter().chain(by).chain(&letters[to..]).collect()
     };
-    let swaps = 1..letters.len().saturating_sub(1);
+    let swaps = (1..letters.len().saturating_sub(1)).filter(|&at| letters[at] != letters[at + 1]);
     let mut variants: Vec<String> =
         swaps.map(|at| with(at, at + 2, &[letters[at + 1], letters[at]])).collect();
     if is_varied(word) {
+        // Of letters that are alike the first is lost, and another one is added before them: each variant is made once.
         for at in 1..letters.len() {
-            variants.push(with(at, at + 1, &[]));
-            variants.extend(('a'..='z').map(|letter| with(at, at + 1, &[letter])));
+            if letters[at] != letters[at - 1] || at == 1 {
+                variants.push(with(at, at + 1, &[]));
+            }
+            let others = ('a'..='z').filter(|letter| *letter != letters[at]);
+            variants.extend(others.map(|letter| with(at, at + 1, &[letter])));
         }
         for at in 1..=letters.len() {
-            variants.extend(('a'..='z').map(|letter| with(at, at, &[letter])));
+            let others = ('a'..='z').filter(|letter| *letter != letters[at - 1] || at == 1);
+            variants.extend(others.map(|letter| with(at, at, &[letter])));
         }
     }
-    let mut seen = HashSet::from([word.to_owned()]);
-    variants.retain(|variant| seen.insert(variant.clone()));
     variants
 }
 
@@ -222,20 +264,9 @@ impl Shown {
     }
 }
 
-/// The known lexemes within two edits of a long stem, with their distances. Of a word that is not ASCII, whose variants are
-/// not made, also those within one edit of a short stem.
+/// The known lexemes that are near the stems of a word, with their distances.
 fn near_stems(typed: &Typed, known: &Vocabulary) -> Vec<(usize, Meant)> {
-    let is_long = typed.word.chars().count() >= TWO_EDITS;
-    let most = |letters: usize| match is_long && letters >= LONG_STEM {
-        true => Some(2),
-        false => (!is_varied(&typed.word)).then_some(1),
-    };
-    let stems: Vec<(&str, usize, usize)> = typed
-        .stems
-        .iter()
-        .map(|stem| (stem.as_str(), stem.chars().count()))
-        .filter_map(|(stem, letters)| Some((stem, letters, most(letters)?)))
-        .collect();
+    let stems: Vec<(&str, usize, usize)> = typed.stems_with_neighbours().collect();
     let distance = |lexeme: &str| {
         let letters = lexeme.chars().count();
         let edits = stems.iter().filter_map(|(stem, stem_letters, most)| {
@@ -279,9 +310,12 @@ mod tests {
 
     /// A word whose variants have the stems of a list, if they are in it.
     fn stemmed(word: &str, stem: &str, stems: &[(&str, &str)]) -> Typed {
-        let mut all = HashMap::from([(word.to_owned(), vec![stem.to_owned()])]);
-        all.extend(stems.iter().map(|(word, stem)| ((*word).to_owned(), vec![(*stem).to_owned()])));
-        Typed::new(word.into(), variants(word), &all)
+        let of = |variant: &str| -> Vec<String> {
+            let found = stems.iter().filter(|(word, _)| *word == variant);
+            found.map(|(_, stem)| (*stem).to_owned()).collect()
+        };
+        let variants = variants(word).into_iter().map(|variant| (variant.clone(), of(&variant)));
+        Typed::new(word.into(), vec![stem.into()], variants)
     }
 
     #[test]
@@ -382,6 +416,7 @@ mod tests {
             let letters: Vec<char> = word.chars().collect();
             prop_assert_eq!(swapped, letters[1..].windows(2).filter(|two| two[0] != two[1]).count());
             prop_assert!(word.is_ascii() || variants.len() == swapped);
+            prop_assert_eq!(variants.iter().collect::<HashSet<_>>().len(), variants.len());
             for variant in &variants {
                 prop_assert_eq!(first_letter(variant), first_letter(&word));
                 prop_assert_eq!(strsim::osa_distance(&word, variant), 1);

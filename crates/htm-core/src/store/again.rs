@@ -24,6 +24,11 @@ pub(crate) fn met_another(error: &Error) -> bool {
     error.database().is_some_and(|it| it.sqlstate() == Some("40P01"))
 }
 
+/// Whether a statement waited for a lock for too long.
+pub(crate) fn waited_for_lock(error: &Error) -> bool {
+    error.database().is_some_and(|it| it.sqlstate() == Some("55P03"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,17 +2,22 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Result, Transaction};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::switches::{answered, tested};
 
 /// The role of walled connections. The policies of the tables restrict it to the namespaces in the setting
 /// `htm.namespaces`.
 pub(crate) const TENANT_ROLE: &str = "htm_tenant";
+
+/// The time limit for an idle connection to begin a transaction.
+const ANSWER: Duration = Duration::from_secs(1);
 
 /// A connection that should be of the tenants' role is of another, which may see every row.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +37,12 @@ pub trait Connections: Send + Sync {
     async fn begin(&self) -> Result<Tx> {
         self.begin_with("begin").await
     }
+
+    /// Whether a connection is idle, and so are most of those that there may be.
+    fn are_mostly_idle(&self) -> bool;
+
+    /// A transaction on an idle connection; none: there is none, or it does not answer.
+    async fn begin_if_idle(&self, statement: &str) -> Option<Tx>;
 }
 
 /// A transaction. Its end fails, as its statements do, if it was begun before another host became the primary and is not
@@ -81,6 +92,21 @@ impl Connections for PgPool {
 
     async fn begin_with(&self, statement: &str) -> Result<Tx> {
         answered(PgPool::begin_with(self, AssertSqlSafe(statement.to_owned()))).await.map(Tx)
+    }
+
+    fn are_mostly_idle(&self) -> bool {
+        let in_use = (self.size() as usize).saturating_sub(self.num_idle());
+        self.num_idle() > 0 && 2 * in_use <= self.options().get_max_connections() as usize
+    }
+
+    async fn begin_if_idle(&self, statement: &str) -> Option<Tx> {
+        // It is not tested before its use, as those that are waited for are.
+        let begun = timeout(ANSWER, self.try_begin_with(AssertSqlSafe(statement.to_owned()))).await;
+        begun
+            .ok()?
+            .inspect_err(|error| tracing::debug!(%error, "an idle connection is of no use"))
+            .ok()?
+            .map(Tx)
     }
 }
 
@@ -171,5 +197,15 @@ impl Connections for Walled {
         let mut tx = Connections::begin_with(&self.tenants, statement).await?;
         self.tell(&mut tx, true).await?;
         Ok(tx)
+    }
+
+    fn are_mostly_idle(&self) -> bool {
+        self.tenants.are_mostly_idle()
+    }
+
+    async fn begin_if_idle(&self, statement: &str) -> Option<Tx> {
+        let mut tx = self.tenants.begin_if_idle(statement).await?;
+        self.tell(&mut tx, true).await.ok()?;
+        Some(tx)
     }
 }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use super::candidates::Candidates;
 use super::search::Search;
-use super::small_scope::MOST_NODES;
+use super::small_scope::{MOST_NODES, SmallScope};
 use super::text::Text;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{Link, Member, TermCounter};
-use crate::model::recall::{Leg, Strategy, VectorSearch};
+use crate::model::recall::{Correction, Leg, Strategy, VectorSearch};
 use crate::store::filter::Conditions;
-use crate::store::recall::{Reader, Size, Vectors};
+use crate::store::recall::{Features, Reader, Readers, Size, Vectors};
 
 /// The candidates, with the links to their neighbouring turns.
 #[derive(Default)]
@@ -20,35 +20,38 @@ pub(super) struct Retrieved {
     pub(super) links: Vec<Link>,
     pub(super) legs: Vec<Leg>,
     pub(super) vector_search: Option<VectorSearch>,
+    pub(super) corrected: Vec<Correction>,
+}
+
+/// What the legs found, the best first, and the corrections of the words.
+struct Legs {
+    by_vector: Option<(VectorSearch, Vec<(NodeId, f64)>)>,
+    by_text: Option<(Leg, Vec<NodeId>)>,
+    corrected: Vec<Correction>,
 }
 
 impl Search<'_> {
     /// The candidates of all legs. `boosted` are the ids of preferred tags.
     pub(super) async fn retrieve(
         &self,
-        reader: &mut Reader,
+        readers: &mut Readers<'_>,
         size: &Size,
         text: &mut Text<'_>,
         conditions: &Conditions,
         vectors: Option<&Vectors>,
         boosted: &[i64],
     ) -> Result<Retrieved> {
-        let pool = self.leg_limit();
-        let similarities = match (&text.scope, vectors) {
-            (Some(_), Some(vectors)) => reader.similarities_of_scope(vectors, conditions).await?,
-            _ => HashMap::new(),
+        let small = self.small_scope(readers, size, text, conditions, vectors).await?;
+        let (small, legs) = match small {
+            Some((scope, corrected)) => {
+                let legs = self.legs_of_scope(&scope, text, vectors.is_some(), corrected);
+                (Some(scope), legs)
+            }
+            None => (None, self.legs(readers, size, text, conditions, vectors, boosted).await?),
         };
-        let small = text.scope.take().map(|texts| texts.with_features(&text.asked, &similarities));
         let mut candidates = Candidates::default();
-        let mut retrieved = Retrieved::default();
-        if let Some(vectors) = vectors {
-            let (search, leg) = match &small {
-                Some(scope) => (VectorSearch::Exact, scope.by_vector(pool)),
-                None => {
-                    let wanted = if self.is_by_distance(boosted) { self.query.limit } else { pool };
-                    self.vector_leg(reader, vectors, conditions, size, wanted).await?
-                }
-            };
+        let mut retrieved = Retrieved { corrected: legs.corrected, ..Retrieved::default() };
+        if let Some((search, leg)) = legs.by_vector {
             retrieved.vector_search = (!leg.is_empty()).then_some(search);
             retrieved.legs.push(match (search, conditions.is_narrow()) {
                 (VectorSearch::Approximate, _) => Leg::Index,
@@ -57,16 +60,13 @@ impl Search<'_> {
             });
             candidates.by_vector(leg, self.query.min_similarity.or(self.settings.recall.min_similarity));
         }
-        if self.by_text && (!text.choosing.is_empty() || text.required.has_phrase()) {
-            let (leg, found) = match &small {
-                Some(scope) => (Leg::Text, scope.by_text(&text.asked, pool)),
-                None => text_leg(reader, text, conditions, size, pool).await?,
-            };
+        if let Some((leg, found)) = legs.by_text {
             candidates.by_text(found);
             retrieved.legs.push(leg);
         }
         if !boosted.is_empty() {
-            candidates.by_tag(reader.tagged(vectors, conditions, boosted, pool).await?);
+            let tagged = readers.main().tagged(vectors, conditions, boosted, self.leg_limit()).await?;
+            candidates.by_tag(tagged);
         }
 
         let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || text.words.filters();
@@ -74,24 +74,92 @@ impl Search<'_> {
             _ if !self.has_neighbours() => Vec::new(),
             // A turn that the filter leaves out counts as a step between turns.
             Some(scope) if !is_filtered => scope.links(&candidates.first_of_legs()),
-            _ => reader.links(conditions, &candidates.first_of_legs(), is_filtered).await?,
+            _ => readers.main().links(conditions, &candidates.first_of_legs(), is_filtered).await?,
         };
         // A search by vectors alone needs no further features.
         if self.by_text || !boosted.is_empty() {
             let nodes = candidates.with(retrieved.links.iter().map(|link| link.other));
             let features = match small {
                 Some(scope) => scope.features(&nodes),
-                None => {
-                    let counter = TermCounter::new(&text.asked);
-                    let compared = vectors.map(|vectors| (vectors, candidates.uncompared(&nodes)));
-                    reader.features(&nodes, &counter, compared).await?
-                }
+                None => self.features(readers, text, &candidates, &nodes, vectors).await?,
             };
-            let sought = text.sought(reader, &nodes).await?;
+            let sought = text.sought(readers.main(), &nodes).await?;
             candidates.have(features, sought, &text.mentions);
         }
         retrieved.members = candidates.into_members();
         Ok(retrieved)
+    }
+
+    /// The legs of a scope whose nodes were all read.
+    fn legs_of_scope(
+        &self,
+        scope: &SmallScope,
+        text: &Text<'_>,
+        by_vector: bool,
+        corrected: Vec<Correction>,
+    ) -> Legs {
+        let pool = self.leg_limit();
+        Legs {
+            by_vector: by_vector.then(|| (VectorSearch::Exact, scope.by_vector(pool))),
+            by_text: text.can_choose().then(|| (Leg::Text, scope.by_text(&text.asked, pool))),
+            corrected,
+        }
+    }
+
+    /// Searches by vectors and by words.
+    async fn legs(
+        &self,
+        readers: &mut Readers<'_>,
+        size: &Size,
+        text: &mut Text<'_>,
+        conditions: &Conditions,
+        vectors: Option<&Vectors>,
+        boosted: &[i64],
+    ) -> Result<Legs> {
+        let pool = self.leg_limit();
+        let by_vector = async |reader: &mut Reader| match vectors {
+            None => Ok(None),
+            Some(vectors) => {
+                let wanted = if self.is_by_distance(boosted) { self.query.limit } else { pool };
+                self.vector_leg(reader, vectors, conditions, size, wanted).await.map(Some)
+            }
+        };
+        let by_text = async |reader: &mut Reader| {
+            if !self.by_text {
+                return Ok((None, Vec::new()));
+            }
+            let corrected = self.weigh(text, None, reader, size).await?;
+            let leg = match text.can_choose() {
+                true => Some(text_leg(reader, text, conditions, size, pool).await?),
+                false => None,
+            };
+            Ok((leg, corrected))
+        };
+        let (by_vector, (by_text, corrected)) = readers.both(by_vector, by_text).await?;
+        Ok(Legs { by_vector, by_text, corrected })
+    }
+
+    /// The features of candidates and of the turns beside them.
+    async fn features(
+        &self,
+        readers: &mut Readers<'_>,
+        text: &Text<'_>,
+        candidates: &Candidates,
+        nodes: &[NodeId],
+        vectors: Option<&Vectors>,
+    ) -> Result<Vec<Features>> {
+        let counter = TermCounter::new(&text.asked);
+        let uncompared = candidates.uncompared(nodes);
+        let texts = async |reader: &mut Reader| reader.features(nodes, &counter).await;
+        let compared = async |reader: &mut Reader| match vectors {
+            Some(vectors) => reader.similarities_of(vectors, &uncompared).await,
+            None => Ok(HashMap::new()),
+        };
+        let (mut features, similarities) = readers.both(texts, compared).await?;
+        for node in &mut features {
+            node.similarity = similarities.get(&node.node).copied();
+        }
+        Ok(features)
     }
 
     /// The number of candidates of each leg.

@@ -21,7 +21,7 @@ use crate::model::words::Words;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{self, Conditions, Scope};
 use crate::store::rankings::ActiveRanking;
-use crate::store::recall::{HitRow, Reader, Size, Vectors};
+use crate::store::recall::{HitRow, Reader, Readers, Size, Vectors};
 use crate::store::then::Then;
 
 /// The first hits by which two rankings are compared.
@@ -77,9 +77,10 @@ impl Search<'_> {
     ///
     /// # Errors
     /// A database error.
-    pub(crate) async fn run(&self, mut reader: Reader) -> Result<Found> {
-        let size = self.size(&mut reader).await?;
-        let mut text = self.signs(&mut reader, &size).await?;
+    pub(crate) async fn run(&self, mut readers: Readers<'_>) -> Result<Found> {
+        let reader = readers.main();
+        let size = self.size(reader).await?;
+        let mut text = self.signs(reader, &size).await?;
         let vectors = self.embedding.as_ref().map(|(model, vector)| Vectors::new(model, vector));
         let rules = &self.settings.tag_rules;
         let conditions = Conditions::of(
@@ -94,19 +95,17 @@ impl Search<'_> {
         )
         .await?
         .at(self.then);
-        text.scope = self.scope_texts(&mut reader, &size, &conditions).await?;
-        let corrected = match self.by_text {
-            true => self.weigh(&mut text, &mut reader, &size).await?,
-            false => Vec::new(),
-        };
-        let mut found = Found { corrected, ..Found::default() };
         let boosts =
             filter::tags(reader.connection().await?, rules, self.namespaces, &self.query.boost_tags).await?;
         let boosted = boosts.concat();
         let retrieved =
-            self.retrieve(&mut reader, &size, &mut text, &conditions, vectors.as_ref(), &boosted).await?;
-        found.vector_search = retrieved.vector_search;
-        found.legs = retrieved.legs;
+            self.retrieve(&mut readers, &size, &mut text, &conditions, vectors.as_ref(), &boosted).await?;
+        let mut found = Found {
+            corrected: retrieved.corrected,
+            legs: retrieved.legs,
+            vector_search: retrieved.vector_search,
+            ..Found::default()
+        };
 
         let mut ranking = Ranking::new(&self.settings.recall, self.by_text, vectors.is_some());
         // Without one of the legs, the default ranking stands in: what was learnt weighs both.
@@ -128,14 +127,26 @@ impl Search<'_> {
 
         let shown = self.query.snippets.then(|| text.shown());
         let order: Vec<NodeId> = ranked.iter().map(|ranked| ranked.id).collect();
-        let rows = reader.hits(&order, vectors.as_ref(), shown.as_deref(), &boosts).await?;
-        match self.then.is_past() {
-            true => found.former_texts = reader.rewritten(&conditions).await?,
-            false => found.unembedded = self.unembedded(&mut reader, &conditions).await?,
-        }
-        drop(reader);
+        let (rows, ()) = readers
+            .both(
+                async |reader| reader.hits(&order, vectors.as_ref(), shown.as_deref(), &boosts).await,
+                async |reader| {
+                    match self.then.is_past() {
+                        true => found.former_texts = reader.rewritten(&conditions).await?,
+                        false => found.unembedded = self.unembedded(reader, &conditions).await?,
+                    }
+                    Ok(())
+                },
+            )
+            .await?;
+        drop(readers);
         found.hits = self.hits(ranked, rows)?;
         Ok(found)
+    }
+
+    /// Whether both vectors and words are searched.
+    pub(crate) fn is_by_both(&self) -> bool {
+        self.by_text && self.embedding.is_some()
     }
 
     async fn size(&self, reader: &mut Reader) -> Result<Size> {

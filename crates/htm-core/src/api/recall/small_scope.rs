@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::search::Search;
+use super::text::Text;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{self, Asked, Lexeme, Link, TermCounter, TextVector, Turn};
-use crate::model::spelling::Words;
+use crate::model::recall::Correction;
+use crate::model::spelling::{self, Typed, Words};
 use crate::store::filter::Conditions;
-use crate::store::recall::{Features, Reader, ScopeRow, Size};
+use crate::store::recall::{Features, Reader, Readers, ScopeRow, Size, Vectors};
 
 /// The most nodes of a small scope.
 pub(super) const MOST_NODES: usize = 2_000;
@@ -19,8 +21,6 @@ const MOST_LEXEMES: f64 = 60_000.0;
 /// The texts of all nodes in scope.
 pub(super) struct ScopeTexts {
     rows: Vec<ScopeRow>,
-    /// Whether the scope is all of the searched namespaces.
-    pub(super) is_whole: bool,
 }
 
 /// All nodes in scope, with their features.
@@ -30,22 +30,35 @@ pub(super) struct SmallScope {
 }
 
 impl Search<'_> {
-    /// Reads all nodes in scope; none if they are many, or if the query needs statements of its own.
-    pub(super) async fn scope_texts(
+    /// Reads all nodes in scope, and weighs the words; none if they are many, or if the query needs statements of its own.
+    pub(super) async fn small_scope(
         &self,
-        reader: &mut Reader,
+        readers: &mut Readers<'_>,
         size: &Size,
+        text: &mut Text<'_>,
         conditions: &Conditions,
-    ) -> Result<Option<ScopeTexts>> {
+        vectors: Option<&Vectors>,
+    ) -> Result<Option<(SmallScope, Vec<Correction>)>> {
         let most = MOST_NODES.min(self.settings.recall.exact_scope);
         let is_small = size.by_now <= most as f64 && size.by_now * size.average_lexemes <= MOST_LEXEMES;
         // Signs are searched by statements of their own.
         if !is_small || !self.by_text || !self.words.signs.is_empty() || self.then.is_past() {
             return Ok(None);
         }
-        let is_whole = !conditions.is_narrow() && !conditions.is_of_a_time();
-        let rows = reader.small_scope(conditions, most).await?;
-        Ok(rows.map(|rows| ScopeTexts { rows, is_whole }))
+        let texts = async |reader: &mut Reader| {
+            let Some(rows) = reader.small_scope(conditions, most).await? else { return Ok(None) };
+            let texts = ScopeTexts { rows };
+            // A filter leaves out texts of the namespaces.
+            let is_whole = !conditions.is_narrow() && !conditions.is_of_a_time();
+            let corrected = self.weigh(text, is_whole.then_some(&texts), reader, size).await?;
+            Ok(Some((texts, corrected)))
+        };
+        let compared = async |reader: &mut Reader| match vectors {
+            Some(vectors) => reader.similarities_of_scope(vectors, conditions).await,
+            None => Ok(HashMap::new()),
+        };
+        let (found, similarities) = readers.both(texts, compared).await?;
+        Ok(found.map(|(texts, corrected)| (texts.with_features(&text.asked, &similarities), corrected)))
     }
 }
 
@@ -65,8 +78,21 @@ impl ScopeTexts {
         lexemes.iter_mut().zip(counts).for_each(|(lexeme, count)| lexeme.nodes = f64::from(count));
     }
 
+    /// The lexemes that unknown words may mean.
+    pub(super) fn vocabulary(&self, typed: &[Typed]) -> Words {
+        let stems = spelling::stems_of_variants(typed);
+        let counts = rank::texts_with(&stems, self.texts());
+        let known = stems.iter().zip(counts).filter(|(_, count)| *count > 0);
+        let mut words: Words = known.map(|(stem, count)| ((*stem).to_owned(), f64::from(count))).collect();
+        let lengths = spelling::lengths_of_neighbours(typed);
+        if !lengths.is_empty() {
+            words.extend(self.beginning_with(&lengths));
+        }
+        words
+    }
+
     /// The lexemes with these first letters, each with its fewest and most letters.
-    pub(super) fn vocabulary(&self, lengths: &BTreeMap<char, (usize, usize)>) -> Words {
+    fn beginning_with(&self, lengths: &BTreeMap<char, (usize, usize)>) -> Words {
         let firsts: Vec<u8> = lengths.keys().map(|first| first.to_string().as_bytes()[0]).collect();
         let mut counts: HashMap<&[u8], f64> = HashMap::new();
         for entry in self.texts().flat_map(TextVector::entries) {

@@ -38,8 +38,6 @@ pub(super) struct Text<'a> {
     pub(super) mentions: Mentions,
     /// The words for an index of pg_textsearch.
     spoken: String,
-    /// The texts of a small scope.
-    pub(super) scope: Option<ScopeTexts>,
 }
 
 impl<'a> Text<'a> {
@@ -74,7 +72,6 @@ impl<'a> Text<'a> {
             choosing: Vec::new(),
             mentions: Mentions::default(),
             spoken: String::new(),
-            scope: None,
         }
     }
 
@@ -105,6 +102,11 @@ impl<'a> Text<'a> {
             }
         }
         self.asked = asked;
+    }
+
+    /// Whether candidates can be chosen by the text.
+    pub(super) fn can_choose(&self) -> bool {
+        !self.choosing.is_empty() || self.required.has_phrase()
     }
 
     /// The only choosing word and the number of newest nodes to search for it, if that is faster than the index. The number
@@ -189,15 +191,15 @@ impl Search<'_> {
         Ok(Text::new(self.words, lexed))
     }
 
-    /// Weighs the query's words by their frequency in these namespaces. Returns the corrections.
+    /// Weighs the query's words by their frequency in these namespaces, which is counted in `texts` if these are all.
+    /// Returns the corrections.
     pub(super) async fn weigh(
         &self,
         text: &mut Text<'_>,
+        texts: Option<&ScopeTexts>,
         reader: &mut Reader,
         size: &Size,
     ) -> Result<Vec<Correction>> {
-        // A filter leaves out texts of the namespaces.
-        let texts = text.scope.as_ref().filter(|texts| texts.is_whole);
         let mut corrected = Vec::new();
         let searched = self.words.searched();
         let parts: Vec<&str> = self.words.signs.iter().filter_map(Sign::parts).collect();
@@ -261,19 +263,23 @@ impl Search<'_> {
             return Ok(Vec::new());
         }
         let asked: Vec<&str> = words.iter().map(String::as_str).collect();
-        let mut stems = reader.stems(&size.languages, &asked).await?;
+        let stems = reader.stems(&size.languages, &asked).await?;
         // A word that is unknown in one language may be a word of another.
         let has = |stem: &String| lexemes.iter().any(|lexeme| lexeme.lexeme == *stem && lexeme.nodes > 0.0);
-        let has_none = |word: &String| stems.get(word).is_some_and(|stems| !stems.iter().any(has));
-        let unknown: Vec<String> = words.into_iter().filter(has_none).take(MOST_UNKNOWN).collect();
+        let has_none = |stems: &Vec<String>| !stems.is_empty() && !stems.iter().any(has);
+        let unknown = words.into_iter().zip(stems).filter(|(_, stems)| has_none(stems)).take(MOST_UNKNOWN);
+        let unknown: Vec<(String, Vec<String>)> = unknown.collect();
         if unknown.is_empty() {
             return Ok(Vec::new());
         }
-        let variants: Vec<Vec<String>> = unknown.iter().map(|word| spelling::variants(word)).collect();
+        let variants: Vec<Vec<String>> = unknown.iter().map(|(word, _)| spelling::variants(word)).collect();
         let all: Vec<&str> = variants.iter().flatten().map(String::as_str).collect();
-        stems.extend(reader.stems(&size.languages, &all).await?);
+        let mut of_variants = reader.stems(&size.languages, &all).await?.into_iter();
         let typed = unknown.into_iter().zip(variants);
-        let typed = typed.map(|(word, variants)| Typed::new(word, variants, &stems)).collect();
+        let typed = typed.map(|((word, stems), variants)| {
+            Typed::new(word, stems, variants.into_iter().zip(of_variants.by_ref()))
+        });
+        let typed = typed.collect();
         let mut corrected = Vec::new();
         for (asked, Meant { used, lexeme, nodes }) in self.meant(reader, size, texts, typed).await? {
             lexemes.push(Lexeme { lexeme, nodes, ..Lexeme::default() });
@@ -296,10 +302,10 @@ impl Search<'_> {
                 |typed: &Typed| Some((typed.word.clone(), spelling::meant(typed, known, size.nodes)?));
             typed.iter().filter_map(meant).collect()
         };
-        let lengths = spelling::lengths(&typed);
         if let Some(texts) = texts {
-            return Ok(meant_in(&spelling::by_first_letter(texts.vocabulary(&lengths))));
+            return Ok(meant_in(&spelling::by_first_letter(texts.vocabulary(&typed))));
         }
+        let lengths = spelling::lengths(&typed);
         let Some(counted_at) = &size.counted_at else {
             let known = reader.vocabulary(self.namespaces, &[], &lengths).await?;
             return Ok(meant_in(&spelling::by_first_letter(known)));

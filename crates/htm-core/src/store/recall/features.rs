@@ -29,14 +29,14 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    /// Reads all but the similarity.
+    /// Reads all but the similarity. The columns are read by place: a name is hashed for each column of each row.
     fn read(row: &PgRow, counter: &TermCounter<'_>) -> sqlx::Result<Self> {
-        let text = row.try_get::<&[u8], _>("text")?;
+        let text = row.try_get::<&[u8], _>(3)?;
         Ok(Self {
-            node: row.try_get("id")?,
+            node: row.try_get(0)?,
             terms: TextVector::new(text).map(|text| counter.count(text)).unwrap_or_default(),
-            speaker: row.try_get::<Option<&str>, _>("speaker")?.map(str::to_lowercase),
-            created_at: row.try_get("created_at")?,
+            speaker: row.try_get::<Option<&str>, _>(1)?.map(str::to_lowercase),
+            created_at: row.try_get(2)?,
             similarity: None,
         })
     }
@@ -55,7 +55,7 @@ pub(crate) struct ScopeRow {
 }
 
 impl ScopeRow {
-    /// Reads the columns by place: a name is hashed for each column of each row, and there may be thousands.
+    /// Reads the columns by place, as above: there may be thousands of rows.
     fn read(row: &PgRow) -> sqlx::Result<Self> {
         let (namespace, session): (Option<String>, Option<String>) = (row.try_get(4)?, row.try_get(5)?);
         let seq = row.try_get(6)?;
@@ -97,36 +97,38 @@ impl Reader {
         Ok(rows.into_iter().map(|(turn, other, steps)| Link { turn, other, steps }).collect())
     }
 
-    /// The occurrences of a query's words in the texts of nodes, and the similarity to the query of the nodes that are
-    /// to be compared. Each text is read as it arrives: together they may be large.
+    /// The occurrences of a query's words in the texts of nodes. Each text is read as it arrives: together they may be large.
     pub(crate) async fn features(
         &mut self,
         nodes: &[NodeId],
         counter: &TermCounter<'_>,
-        compared: Option<(&Vectors, Vec<NodeId>)>,
     ) -> Result<Vec<Features>> {
         let sql = include_str!("../sql/recall/texts.sql").replace("{{of_m}}", self.of_namespace("m"));
         let statement = Named::new(&self.then.statement(&sql))
             .bind("nodes", ids(nodes))?
             .bind("only_namespace", &self.namespace)?;
         let statement = self.then.bind(statement)?;
-        let mut features =
-            statement.fetch_each(self.once().await?, |row| Features::read(row, counter)).await?;
-        if let Some((vectors, nodes)) = compared.filter(|(_, nodes)| !nodes.is_empty()) {
-            let mut scope = format!("e.node_id = any (:nodes){}", self.of_namespace("e"));
-            if self.then.is_past() {
-                scope += " and exists (select from htm.nodes m
-                                where m.id = e.node_id and m.namespace = e.namespace and m.revision = e.revision)";
-            }
-            let statement = comparison(vectors, &self.then.statement(&scope))?
-                .bind("nodes", ids(&nodes))?
-                .bind("only_namespace", &self.namespace)?;
-            let similarities = self.similarities(self.then.bind(statement)?).await?;
-            for node in &mut features {
-                node.similarity = similarities.get(&node.node).copied();
-            }
+        statement.fetch_each(self.once().await?, |row| Features::read(row, counter)).await
+    }
+
+    /// The similarity to the query of each of some nodes that has a vector.
+    pub(crate) async fn similarities_of(
+        &mut self,
+        vectors: &Vectors,
+        nodes: &[NodeId],
+    ) -> Result<HashMap<NodeId, f64>> {
+        if nodes.is_empty() {
+            return Ok(HashMap::new());
         }
-        Ok(features)
+        let mut scope = format!("e.node_id = any (:nodes){}", self.of_namespace("e"));
+        if self.then.is_past() {
+            scope += " and exists (select from htm.nodes m
+                            where m.id = e.node_id and m.namespace = e.namespace and m.revision = e.revision)";
+        }
+        let statement = comparison(vectors, &self.then.statement(&scope))?
+            .bind("nodes", ids(nodes))?
+            .bind("only_namespace", &self.namespace)?;
+        self.similarities(self.then.bind(statement)?).await
     }
 
     /// All nodes in scope. None if there are more than `most`, or if their texts are large: the statistics may be older.

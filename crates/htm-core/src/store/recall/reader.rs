@@ -61,6 +61,10 @@ impl Vectors {
     }
 }
 
+/// How long one of two connections waits for a lock. A change of the schema may wait for a table that one of them reads, and
+/// keep the other one from it: PostgreSQL does not know that they wait for each other.
+const LOCK_TIMEOUT: &str = "set local lock_timeout = '200ms';";
+
 /// A snapshot of the database. It ends when this is dropped; nobody waits for its end.
 pub(crate) struct Reader {
     tx: Tx,
@@ -70,6 +74,24 @@ pub(crate) struct Reader {
     pub(super) namespace: Option<String>,
     /// The time as of which the nodes are read.
     pub(super) then: Then,
+}
+
+/// A snapshot that another connection may read.
+pub(super) struct Exported<'p> {
+    pool: &'p dyn Connections,
+    begin: String,
+    ef_search: u32,
+    namespace: Option<String>,
+    then: Then,
+}
+
+impl Exported<'_> {
+    /// Opens it on an idle connection; none if there is none by now, or if it does not answer.
+    pub(super) async fn open(self) -> Option<Reader> {
+        let Self { pool, begin, ef_search, namespace, then } = self;
+        let tx = pool.begin_if_idle(&begin).await?;
+        Some(Reader { tx, plans: Plans::Once, ef_search, namespace, then })
+    }
 }
 
 /// When statements are planned. Planning one of these statements takes as long as running it.
@@ -163,7 +185,7 @@ pub(crate) struct HitRow {
 }
 
 impl Reader {
-    /// Opens a snapshot for a search of these namespaces.
+    /// Opens a snapshot for a search of these namespaces, which another connection may read too if it `is_shared`.
     ///
     /// # Errors
     /// A database error.
@@ -172,18 +194,26 @@ impl Reader {
         namespaces: &[&str],
         ef_search: u32,
         then: Then,
+        is_shared: bool,
     ) -> Result<Self> {
-        // Whole tables are never read, and without sorting only the vector index is in order of distance. No parallel
-        // workers: starting them takes longer than their work.
-        let begin = format!(
-            "begin isolation level repeatable read, read only; set local jit = off;
-             set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; set local enable_sort = off; set local max_parallel_workers_per_gather = 0;
-             set local hnsw.iterative_scan = relaxed_order; set local hnsw.max_scan_tuples = 200000;
-             set local hnsw.ef_search = {}",
-            ef_search.clamp(1, 1_000)
-        );
+        let tx = pool.begin_with(&begin(ef_search, is_shared.then_some(LOCK_TIMEOUT))).await?;
         let namespace = only(namespaces).map(Into::into);
-        Ok(Self { tx: pool.begin_with(&begin).await?, plans: Plans::Once, ef_search, namespace, then })
+        Ok(Self { tx, plans: Plans::Once, ef_search, namespace, then })
+    }
+
+    /// Exports the snapshot for another connection; none if most connections of the pool are in use.
+    ///
+    /// # Errors
+    /// A database error.
+    pub(super) async fn export<'p>(&mut self, pool: &'p dyn Connections) -> Result<Option<Exported<'p>>> {
+        if !pool.are_mostly_idle() {
+            return Ok(None);
+        }
+        let exported = sqlx::query_scalar("select pg_export_snapshot()").fetch_one(&mut **self.tx);
+        let id: String = answered(exported).await?;
+        let begin = begin(self.ef_search, Some(&format!("set transaction snapshot '{id}'; {LOCK_TIMEOUT}")));
+        let (ef_search, namespace, then) = (self.ef_search, self.namespace.clone(), self.then);
+        Ok(Some(Exported { pool, begin, ef_search, namespace, then }))
     }
 
     /// The condition that a row, which is known to be of the namespaces that are searched, is of the only one: it tells a
@@ -327,6 +357,20 @@ impl Reader {
         let (count,): (i64,) = conditions.bind(statement)?.fetch_one(self.once().await?).await?;
         Ok(count)
     }
+}
+
+/// Begins a snapshot, with further settings.
+fn begin(ef_search: u32, settings: Option<&str>) -> String {
+    let settings = settings.unwrap_or_default();
+    // Whole tables are never read, and without sorting only the vector index is in order of distance. No parallel workers:
+    // starting them takes longer than their work.
+    format!(
+        "begin isolation level repeatable read, read only; {settings} set local jit = off;
+         set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; set local enable_sort = off; set local max_parallel_workers_per_gather = 0;
+         set local hnsw.iterative_scan = relaxed_order; set local hnsw.max_scan_tuples = 200000;
+         set local hnsw.ef_search = {}",
+        ef_search.clamp(1, 1_000)
+    )
 }
 
 /// The store of the vectors; without a model, an empty relation of the same shape.

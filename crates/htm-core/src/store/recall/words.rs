@@ -1,6 +1,6 @@
 //! The words of a query as lexemes of full text, and their numbers of nodes.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -89,32 +89,26 @@ impl Reader {
         Ok(rows.into_iter().map(LexemeRow::lexeme).collect())
     }
 
-    /// The stems of words in all languages. A word that a language drops is left out, for it is a word of that language.
-    pub(crate) async fn stems(
-        &mut self,
-        languages: &[String],
-        words: &[&str],
-    ) -> Result<HashMap<String, Vec<String>>> {
-        let rows: Vec<(String, Vec<String>)> = sql!(include_str!("../sql/recall/stems.sql"))
+    /// The stems of each word in all languages; none of a word that a language drops, for it is a word of that language.
+    pub(crate) async fn stems(&mut self, languages: &[String], words: &[&str]) -> Result<Vec<Vec<String>>> {
+        let by_language: Vec<Vec<String>> = sql!(include_str!("../sql/recall/stems.sql"))
             .bind("words", words)?
             .bind("languages", languages)?
-            .fetch_all(self.once().await?)
+            .fetch_scalars(self.once().await?)
             .await?;
-        let (mut stems, mut dropped) = (HashMap::<String, Vec<String>>::new(), HashSet::new());
-        for (word, found) in rows {
-            if found.is_empty() {
-                dropped.insert(word);
+        let mut all = vec![Vec::new(); words.len()];
+        for (at, stems) in all.iter_mut().enumerate() {
+            let of_word = || by_language.iter().filter_map(|words| words.get(at));
+            if of_word().any(String::is_empty) {
                 continue;
             }
-            let stems = stems.entry(word).or_default();
-            for stem in found {
-                if !stems.contains(&stem) {
-                    stems.push(stem);
+            for stem in of_word().flat_map(|stems| stems.lines()) {
+                if !stems.iter().any(|known| known == stem) {
+                    stems.push(stem.to_owned());
                 }
             }
         }
-        stems.retain(|word, _| !dropped.contains(word));
-        Ok(stems)
+        Ok(all)
     }
 
     /// The named lexemes that are known, and those with these first letters, each with its fewest and most letters.
