@@ -22,7 +22,7 @@ use crate::model::recall::{
 };
 use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
-use crate::store::again::waited_for_lock;
+use crate::store::again::is_refused;
 use crate::store::recall::{Reader, Readers};
 use crate::store::then::Then;
 use crate::store::{expiry, nodes, timeline};
@@ -212,18 +212,18 @@ impl Htm {
 }
 
 impl Htm {
-    /// Searches in one snapshot: by two connections if both vectors and words are searched.
+    /// Searches in one snapshot: by two connections if both vectors and words are searched. What the database refuses them,
+    /// such as a lock for which they would wait, one may be granted.
     async fn searched(&self, search: &Search<'_>) -> Result<Found> {
         let ef_search = self.settings().recall.ef_search;
-        let open =
-            |is_shared| Reader::open(self.pool(), search.namespaces, ef_search, search.then, is_shared);
+        let open = || Reader::open(self.pool(), search.namespaces, ef_search, search.then);
         if search.is_by_both() {
-            let found = search.run(Readers::two(open(true).await?, self.pool())).await;
-            if !found.as_ref().is_err_and(waited_for_lock) {
+            let found = search.run(Readers::two(open().await?, self.pool())).await;
+            if !found.as_ref().is_err_and(is_refused) {
                 return found;
             }
         }
-        search.run(Readers::one(open(false).await?)).await
+        search.run(Readers::one(open().await?)).await
     }
 
     /// Answers a query that is only a time: the latest memories of that time.

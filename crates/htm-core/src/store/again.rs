@@ -24,9 +24,9 @@ pub(crate) fn met_another(error: &Error) -> bool {
     error.database().is_some_and(|it| it.sqlstate() == Some("40P01"))
 }
 
-/// Whether a statement waited for a lock for too long.
-pub(crate) fn waited_for_lock(error: &Error) -> bool {
-    error.database().is_some_and(|it| it.sqlstate() == Some("55P03"))
+/// Whether the database refused a statement at once or, because of a lock, soon: not after the time limit of statements.
+pub(crate) fn is_refused(error: &Error) -> bool {
+    error.database().and_then(|it| it.sqlstate()).is_some_and(|state| state != "57014")
 }
 
 #[cfg(test)]

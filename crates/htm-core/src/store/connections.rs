@@ -1,13 +1,13 @@
 //! Where statements get their connections: a pool, a pool whose connections see some namespaces only, or the caller.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
-use std::time::Duration;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Result, Transaction};
-use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::switches::{answered, tested};
@@ -18,6 +18,9 @@ pub(crate) const TENANT_ROLE: &str = "htm_tenant";
 
 /// The time limit for an idle connection to begin a transaction.
 const ANSWER: Duration = Duration::from_secs(1);
+
+/// The time for which connections are looked at after a begin was cut off. They are returned at once.
+const CUT_OFF_FOR: Duration = Duration::from_secs(2);
 
 /// A connection that should be of the tenants' role is of another, which may see every row.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +94,7 @@ impl Connections for PgPool {
     }
 
     async fn begin_with(&self, statement: &str) -> Result<Tx> {
-        answered(PgPool::begin_with(self, AssertSqlSafe(statement.to_owned()))).await.map(Tx)
+        begun(answered(PgPool::begin_with(self, AssertSqlSafe(statement.to_owned())))).await.map(Tx)
     }
 
     fn are_mostly_idle(&self) -> bool {
@@ -101,20 +104,47 @@ impl Connections for PgPool {
 
     async fn begin_if_idle(&self, statement: &str) -> Option<Tx> {
         // It is not tested before its use, as those that are waited for are.
-        let begun = timeout(ANSWER, self.try_begin_with(AssertSqlSafe(statement.to_owned()))).await;
-        begun
-            .ok()?
-            .inspect_err(|error| tracing::debug!(%error, "an idle connection is of no use"))
-            .ok()?
-            .map(Tx)
+        let begin = async {
+            let begin = self.try_begin_with(AssertSqlSafe(statement.to_owned()));
+            timeout(ANSWER, begin).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+        };
+        let begun = begun(begin).await;
+        begun.inspect_err(|error| tracing::debug!(%error, "an idle connection is of no use")).ok()?.map(Tx)
     }
+}
+
+/// The last transaction of which it is unknown whether it was begun.
+static CUT_OFF: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Awaits the begin of a transaction. If it fails or is dropped, sqlx does not end the transaction that the server may have
+/// begun, and returns the connection to the pool.
+async fn begun<T>(begin: impl Future<Output = Result<T>>) -> Result<T> {
+    struct CutOff;
+    impl Drop for CutOff {
+        fn drop(&mut self) {
+            *CUT_OFF.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
+    }
+    // Dropped before the connection is returned.
+    let (begin, cut_off) = (pin!(begin), CutOff);
+    let begun = begin.await;
+    if begun.is_ok() {
+        std::mem::forget(cut_off);
+    }
+    begun
+}
+
+/// Whether a connection that is returned may be within a transaction that was cut off as it was begun.
+pub(crate) fn may_be_within_a_transaction() -> bool {
+    let cut_off = *CUT_OFF.lock().unwrap_or_else(PoisonError::into_inner);
+    cut_off.is_some_and(|at| at.elapsed() < CUT_OFF_FOR)
 }
 
 /// Any connection of a pool, or a given one.
 pub(crate) enum Db<'c> {
     Pool(&'c dyn Connections),
     /// In a mutex because sea-orm shares its executor; nobody ever waits for the lock.
-    Connection(Mutex<&'c mut PgConnection>),
+    Connection(tokio::sync::Mutex<&'c mut PgConnection>),
 }
 
 /// The connection of a caller, if it has one. A caller that has one and waits for another of the same pool can deadlock.
@@ -144,7 +174,7 @@ impl<'c> From<&'c PgPool> for Db<'c> {
 
 impl<'c> From<&'c mut PgConnection> for Db<'c> {
     fn from(connection: &'c mut PgConnection) -> Self {
-        Self::Connection(Mutex::new(connection))
+        Self::Connection(tokio::sync::Mutex::new(connection))
     }
 }
 

@@ -45,7 +45,7 @@ impl Search<'_> {
         if !is_small || !self.by_text || !self.words.signs.is_empty() || self.then.is_past() {
             return Ok(None);
         }
-        let texts = async |reader: &mut Reader| {
+        let mut texts = async |reader: &mut Reader| {
             let Some(rows) = reader.small_scope(conditions, most).await? else { return Ok(None) };
             let texts = ScopeTexts { rows };
             // A filter leaves out texts of the namespaces.
@@ -57,7 +57,14 @@ impl Search<'_> {
             Some(vectors) => reader.similarities_of_scope(vectors, conditions).await,
             None => Ok(HashMap::new()),
         };
-        let (found, similarities) = readers.both(texts, compared).await?;
+        let (found, similarities) = match size.is_counted {
+            true => readers.both(texts, compared).await?,
+            // There may be many more nodes.
+            false => match texts(readers.main()).await? {
+                None => return Ok(None),
+                found => (found, compared(readers.main()).await?),
+            },
+        };
         Ok(found.map(|(texts, corrected)| (texts.with_features(&text.asked, &similarities), corrected)))
     }
 }

@@ -63,7 +63,7 @@ impl Vectors {
 
 /// How long one of two connections waits for a lock. A change of the schema may wait for a table that one of them reads, and
 /// keep the other one from it: PostgreSQL does not know that they wait for each other.
-const LOCK_TIMEOUT: &str = "set local lock_timeout = '200ms';";
+const LOCK_TIMEOUT: &str = "200ms";
 
 /// A snapshot of the database. It ends when this is dropped; nobody waits for its end.
 pub(crate) struct Reader {
@@ -185,7 +185,7 @@ pub(crate) struct HitRow {
 }
 
 impl Reader {
-    /// Opens a snapshot for a search of these namespaces, which another connection may read too if it `is_shared`.
+    /// Opens a snapshot for a search of these namespaces.
     ///
     /// # Errors
     /// A database error.
@@ -194,9 +194,8 @@ impl Reader {
         namespaces: &[&str],
         ef_search: u32,
         then: Then,
-        is_shared: bool,
     ) -> Result<Self> {
-        let tx = pool.begin_with(&begin(ef_search, is_shared.then_some(LOCK_TIMEOUT))).await?;
+        let tx = pool.begin_with(&begin(ef_search, "")).await?;
         let namespace = only(namespaces).map(Into::into);
         Ok(Self { tx, plans: Plans::Once, ef_search, namespace, then })
     }
@@ -209,9 +208,10 @@ impl Reader {
         if !pool.are_mostly_idle() {
             return Ok(None);
         }
-        let exported = sqlx::query_scalar("select pg_export_snapshot()").fetch_one(&mut **self.tx);
-        let id: String = answered(exported).await?;
-        let begin = begin(self.ef_search, Some(&format!("set transaction snapshot '{id}'; {LOCK_TIMEOUT}")));
+        let export = sqlx::query_as("select pg_export_snapshot(), set_config('lock_timeout', $1, true)");
+        let (id, _): (String, String) = answered(export.bind(LOCK_TIMEOUT).fetch_one(&mut **self.tx)).await?;
+        let shared = format!("set transaction snapshot '{id}'; set local lock_timeout = '{LOCK_TIMEOUT}';");
+        let begin = begin(self.ef_search, &shared);
         let (ef_search, namespace, then) = (self.ef_search, self.namespace.clone(), self.then);
         Ok(Some(Exported { pool, begin, ef_search, namespace, then }))
     }
@@ -360,8 +360,7 @@ impl Reader {
 }
 
 /// Begins a snapshot, with further settings.
-fn begin(ef_search: u32, settings: Option<&str>) -> String {
-    let settings = settings.unwrap_or_default();
+fn begin(ef_search: u32, settings: &str) -> String {
     // Whole tables are never read, and without sorting only the vector index is in order of distance. No parallel workers:
     // starting them takes longer than their work.
     format!(
