@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::candidates::Candidates;
 use super::search::Search;
-use super::small_scope::{MOST_NODES, SmallScope};
+use super::small_scope::{MOST_NODES, ScopeTexts, SmallScope, is_small};
 use super::text::Text;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -23,7 +23,7 @@ pub(super) struct Retrieved {
     pub(super) corrected: Vec<Correction>,
 }
 
-/// What the legs found, the best first, and the corrections of the words.
+/// The candidates of each leg, the best first, and the corrections of the words.
 struct Legs {
     by_vector: Option<(VectorSearch, Vec<(NodeId, f64)>)>,
     by_text: Option<(Leg, Vec<NodeId>)>,
@@ -88,6 +88,43 @@ impl Search<'_> {
         }
         retrieved.members = candidates.into_members();
         Ok(retrieved)
+    }
+
+    /// Reads all nodes in scope, and weighs the words; none if they are many, or if the query needs statements of its own.
+    async fn small_scope(
+        &self,
+        readers: &mut Readers<'_>,
+        size: &Size,
+        text: &mut Text<'_>,
+        conditions: &Conditions,
+        vectors: Option<&Vectors>,
+    ) -> Result<Option<(SmallScope, Vec<Correction>)>> {
+        let most = MOST_NODES.min(self.settings.recall.exact_scope);
+        // Signs are searched by statements of their own.
+        if !is_small(size, most) || !self.by_text || !self.words.signs.is_empty() || self.then.is_past() {
+            return Ok(None);
+        }
+        let mut texts = async |reader: &mut Reader| {
+            let Some(rows) = reader.small_scope(conditions, most).await? else { return Ok(None) };
+            let texts = ScopeTexts { rows };
+            // A filter leaves out texts of the namespaces.
+            let is_whole = !conditions.is_narrow() && !conditions.is_of_a_time();
+            let corrected = self.weigh(text, is_whole.then_some(&texts), reader, size).await?;
+            Ok(Some((texts, corrected)))
+        };
+        let compared = async |reader: &mut Reader| match vectors {
+            Some(vectors) => reader.similarities_of_scope(vectors, conditions).await,
+            None => Ok(HashMap::new()),
+        };
+        let (found, similarities) = match size.is_counted {
+            true => readers.both(texts, compared).await?,
+            // There may be many more nodes.
+            false => match texts(readers.main()).await? {
+                None => return Ok(None),
+                found => (found, compared(readers.main()).await?),
+            },
+        };
+        Ok(found.map(|(texts, corrected)| (texts.with_features(&text.asked, &similarities), corrected)))
     }
 
     /// The legs of a scope whose nodes were all read.

@@ -2,15 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::search::Search;
-use super::text::Text;
-use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::{self, Asked, Lexeme, Link, TermCounter, TextVector, Turn};
-use crate::model::recall::Correction;
 use crate::model::spelling::{self, Typed, Words};
-use crate::store::filter::Conditions;
-use crate::store::recall::{Features, Reader, Readers, ScopeRow, Size, Vectors};
+use crate::store::recall::{Features, ScopeRow, Size};
 
 /// The most nodes of a small scope.
 pub(super) const MOST_NODES: usize = 2_000;
@@ -20,7 +15,7 @@ const MOST_LEXEMES: f64 = 60_000.0;
 
 /// The texts of all nodes in scope.
 pub(super) struct ScopeTexts {
-    rows: Vec<ScopeRow>,
+    pub(super) rows: Vec<ScopeRow>,
 }
 
 /// All nodes in scope, with their features.
@@ -29,44 +24,9 @@ pub(super) struct SmallScope {
     turns: Vec<Turn>,
 }
 
-impl Search<'_> {
-    /// Reads all nodes in scope, and weighs the words; none if they are many, or if the query needs statements of its own.
-    pub(super) async fn small_scope(
-        &self,
-        readers: &mut Readers<'_>,
-        size: &Size,
-        text: &mut Text<'_>,
-        conditions: &Conditions,
-        vectors: Option<&Vectors>,
-    ) -> Result<Option<(SmallScope, Vec<Correction>)>> {
-        let most = MOST_NODES.min(self.settings.recall.exact_scope);
-        let is_small = size.by_now <= most as f64 && size.by_now * size.average_lexemes <= MOST_LEXEMES;
-        // Signs are searched by statements of their own.
-        if !is_small || !self.by_text || !self.words.signs.is_empty() || self.then.is_past() {
-            return Ok(None);
-        }
-        let mut texts = async |reader: &mut Reader| {
-            let Some(rows) = reader.small_scope(conditions, most).await? else { return Ok(None) };
-            let texts = ScopeTexts { rows };
-            // A filter leaves out texts of the namespaces.
-            let is_whole = !conditions.is_narrow() && !conditions.is_of_a_time();
-            let corrected = self.weigh(text, is_whole.then_some(&texts), reader, size).await?;
-            Ok(Some((texts, corrected)))
-        };
-        let compared = async |reader: &mut Reader| match vectors {
-            Some(vectors) => reader.similarities_of_scope(vectors, conditions).await,
-            None => Ok(HashMap::new()),
-        };
-        let (found, similarities) = match size.is_counted {
-            true => readers.both(texts, compared).await?,
-            // There may be many more nodes.
-            false => match texts(readers.main()).await? {
-                None => return Ok(None),
-                found => (found, compared(readers.main()).await?),
-            },
-        };
-        Ok(found.map(|(texts, corrected)| (texts.with_features(&text.asked, &similarities), corrected)))
-    }
+/// Whether namespaces of this size are read at once if they have at most `most` nodes.
+pub(super) fn is_small(size: &Size, most: usize) -> bool {
+    size.by_now <= most as f64 && size.by_now * size.average_lexemes <= MOST_LEXEMES
 }
 
 impl ScopeTexts {
