@@ -1,9 +1,11 @@
 //! Spell correction: unknown words, and the known words that were meant.
 
+mod ordinary;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::model::tokens::TokenEncoding;
+use ordinary::is_ordinary;
 
 /// The fewest letters of a corrected word. In a shorter one, a letter more or less makes another word.
 pub(crate) const SHORTEST: usize = 5;
@@ -132,7 +134,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
             (SHORTEST..=LONGEST).contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
         })
         .map(str::to_lowercase)
-        .filter(|word| seen.insert(word.clone()) && !TokenEncoding::is_ordinary(word))
+        .filter(|word| seen.insert(word.clone()) && !is_ordinary(word))
         .collect()
 }
 
@@ -236,7 +238,7 @@ pub(crate) fn meant(typed: &Typed, known: &Vocabulary, nodes: f64) -> Option<Mea
     let least = 1.0 + (nodes / NODES).floor();
     let may_be_meant = |it: &Meant| it.nodes >= least && it.lexeme.chars().count() + 1 >= SHORTEST;
     let of_variants = variants.into_iter().filter_map(|it| {
-        let is_ordinary = TokenEncoding::is_ordinary(&it.used);
+        let is_ordinary = is_ordinary(&it.used);
         (is_ordinary || typed.is_near(&it.lexeme)).then_some((1, Shown::variant(is_ordinary), it))
     });
     of_variants

@@ -42,11 +42,6 @@ impl TokenEncoding {
             Self::Estimate => text.chars().count().div_ceil(4),
         }
     }
-
-    /// Whether a word is ordinary: it is one token of the vocabulary, which was made from very many texts.
-    pub(crate) fn is_ordinary(word: &str) -> bool {
-        Self::default().count(&format!(" {word}")) == 1
-    }
 }
 
 /// Whether no token spans the place between two characters, in any context. Both encodings split a text by a regular
