@@ -5,7 +5,6 @@
 //! the index of words, are planned each time.
 
 mod features;
-mod hits;
 mod legs;
 mod node_row;
 mod reader;
@@ -13,9 +12,8 @@ mod readers;
 mod words;
 
 pub(crate) use features::{Features, ScopeRow};
-pub(crate) use hits::HitRow;
 pub(crate) use legs::{Choosing, TextSearch};
 pub(crate) use node_row::{NodeRow, node_columns, successors};
-pub(crate) use reader::{Reader, Size, Vectors};
+pub(crate) use reader::{HitRow, Reader, Size, Vectors};
 pub(crate) use readers::Readers;
 pub(crate) use words::{CountedWords, Lexed};

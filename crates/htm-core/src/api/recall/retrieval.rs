@@ -11,7 +11,7 @@ use crate::model::id::NodeId;
 use crate::model::rank::{Link, Member, TermCounter};
 use crate::model::recall::{Correction, Leg, Strategy, VectorSearch};
 use crate::store::filter::Conditions;
-use crate::store::recall::{Features, HitRow, Reader, Readers, Size, Vectors};
+use crate::store::recall::{Features, Reader, Readers, Size, Vectors};
 
 /// The candidates, with the links to their neighbouring turns.
 #[derive(Default)]
@@ -21,8 +21,6 @@ pub(super) struct Retrieved {
     pub(super) legs: Vec<Leg>,
     pub(super) vector_search: Option<VectorSearch>,
     pub(super) corrected: Vec<Correction>,
-    /// The rows of the hits, if they were read with the candidates.
-    pub(super) rows: Option<Vec<HitRow>>,
 }
 
 /// The candidates of each leg, the best first, and the corrections of the words.
@@ -43,11 +41,6 @@ impl Search<'_> {
         vectors: Option<&Vectors>,
         boosted: &[i64],
     ) -> Result<Retrieved> {
-        if let (Some(vectors), true) = (vectors, self.is_by_distance(boosted))
-            && self.is_surely_few(size, conditions)
-        {
-            return self.nearest(readers.main(), vectors, conditions, text).await;
-        }
         let small = self.small_scope(readers, size, text, conditions, vectors).await?;
         let (small, legs) = match small {
             Some((scope, corrected)) => {
@@ -65,7 +58,7 @@ impl Search<'_> {
                 (VectorSearch::Exact, true) => Leg::Narrow,
                 (VectorSearch::Exact, false) => Leg::Exact,
             });
-            candidates.by_vector(leg, self.least_similarity());
+            candidates.by_vector(leg, self.query.min_similarity.or(self.settings.recall.min_similarity));
         }
         if let Some((leg, found)) = legs.by_text {
             candidates.by_text(found);
@@ -95,28 +88,6 @@ impl Search<'_> {
         }
         retrieved.members = candidates.into_members();
         Ok(retrieved)
-    }
-
-    /// The hits of a search by vectors alone in a small scope.
-    async fn nearest(
-        &self,
-        reader: &mut Reader,
-        vectors: &Vectors,
-        conditions: &Conditions,
-        text: &Text<'_>,
-    ) -> Result<Retrieved> {
-        let shown = self.query.snippets.then(|| text.shown());
-        let rows = reader.nearest_hits(vectors, conditions, shown.as_deref(), self.query.limit).await?;
-        let near = rows.iter().filter_map(|row| Some((row.node.id, row.similarity?)));
-        let mut candidates = Candidates::default();
-        candidates.by_vector(near.collect(), self.least_similarity());
-        Ok(Retrieved {
-            vector_search: (!rows.is_empty()).then_some(VectorSearch::Exact),
-            legs: vec![Leg::Exact],
-            members: candidates.into_members(),
-            rows: Some(rows),
-            ..Retrieved::default()
-        })
     }
 
     /// Reads all nodes in scope, and weighs the words; none if they are many, or if the query needs statements of its own.
@@ -238,27 +209,9 @@ impl Search<'_> {
         !self.by_text && boosted.is_empty() && !self.has_neighbours() && self.relevance.is_none()
     }
 
-    fn least_similarity(&self) -> Option<f64> {
-        self.query.min_similarity.or(self.settings.recall.min_similarity)
-    }
-
     fn has_neighbours(&self) -> bool {
         // Also when the vectors of a hybrid query are missing. The turns beside one are those of now.
         matches!(self.strategy, Strategy::Hybrid | Strategy::Auto) && !self.then.is_past()
-    }
-
-    /// The number of nodes in the filter's namespaces and time by the statistics; none if they do not tell whether these are few
-    /// enough for an exact search.
-    fn certain_size(&self, size: &Size, conditions: &Conditions) -> Option<f64> {
-        let few = self.settings.recall.exact_scope as f64;
-        let counted = (size.is_counted && !conditions.is_of_a_time()).then_some(size.by_now);
-        counted.filter(|nodes| !(few / CERTAIN..few * CERTAIN).contains(nodes))
-    }
-
-    /// Whether all vectors of the namespaces are compared, and no filter leaves fewer nodes.
-    fn is_surely_few(&self, size: &Size, conditions: &Conditions) -> bool {
-        let few = self.settings.recall.exact_scope as f64;
-        !conditions.is_narrow() && self.certain_size(size, conditions).is_some_and(|nodes| nodes <= few)
     }
 
     /// The nearest nodes, `wanted` or more if there are so many: by comparing all nodes in scope if they are few enough,
@@ -272,7 +225,9 @@ impl Search<'_> {
         wanted: usize,
     ) -> Result<(VectorSearch, Vec<(NodeId, f64)>)> {
         let few = self.settings.recall.exact_scope;
-        let in_scope = match self.certain_size(size, conditions) {
+        let counted = (size.is_counted && !conditions.is_of_a_time()).then_some(size.by_now);
+        let certain = counted.filter(|nodes| !(few as f64 / CERTAIN..few as f64 * CERTAIN).contains(nodes));
+        let in_scope = match certain {
             Some(nodes) => nodes,
             None => reader.scope_size(vectors, conditions, few).await? as f64,
         };

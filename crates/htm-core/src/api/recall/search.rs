@@ -127,18 +127,17 @@ impl Search<'_> {
 
         let shown = self.query.snippets.then(|| text.shown());
         let order: Vec<NodeId> = ranked.iter().map(|ranked| ranked.id).collect();
-        let rows = async |reader: &mut Reader| match retrieved.rows {
-            Some(rows) => Ok(rows),
-            None => reader.hits(&order, vectors.as_ref(), shown.as_deref(), &boosts).await,
-        };
         let (rows, ()) = readers
-            .both(rows, async |reader| {
-                match self.then.is_past() {
-                    true => found.former_texts = reader.rewritten(&conditions).await?,
-                    false => found.unembedded = self.unembedded(reader, &conditions).await?,
-                }
-                Ok(())
-            })
+            .both(
+                async |reader| reader.hits(&order, vectors.as_ref(), shown.as_deref(), &boosts).await,
+                async |reader| {
+                    match self.then.is_past() {
+                        true => found.former_texts = reader.rewritten(&conditions).await?,
+                        false => found.unembedded = self.unembedded(reader, &conditions).await?,
+                    }
+                    Ok(())
+                },
+            )
             .await?;
         drop(readers);
         found.hits = self.hits(ranked, rows)?;
@@ -220,10 +219,11 @@ impl Search<'_> {
 
     fn hits(&self, ranked: Vec<Ranked>, rows: Vec<HitRow>) -> Result<Vec<Hit>> {
         let best = Best::of(&ranked, self.settings.recall.weight_vector);
-        let mut by_id: HashMap<NodeId, HitRow> = rows.into_iter().map(|row| (row.node.id, row)).collect();
-        let mut hits = Vec::with_capacity(by_id.len());
-        for ranked in ranked {
-            if let Some(row) = by_id.remove(&ranked.id) {
+        let mut by_id: HashMap<NodeId, Ranked> =
+            ranked.into_iter().map(|ranked| (ranked.id, ranked)).collect();
+        let mut hits = Vec::with_capacity(rows.len());
+        for row in rows {
+            if let Some(ranked) = by_id.remove(&row.node.id) {
                 hits.push(self.hit(ranked, row, best)?);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::text_vector::{Entry, TextVector};
+use super::text_vector::{Occurrence, TextVector};
 use super::{Asked, Pair};
 
 /// The additional frequency of a word in a long text's opening.
@@ -78,30 +78,29 @@ impl<'a> TermCounter<'a> {
         Self { pairs: &asked.pairs, words, count: asked.words.len() }
     }
 
-    /// Counts the words in one text. A small scope has thousands of texts, most with few of the words.
+    /// Counts the words in one text.
     pub(crate) fn count(&self, text: TextVector<'_>) -> Terms {
-        let mut found: Vec<(usize, Entry<'_>)> = Vec::new();
+        let mut frequencies = vec![0.0; self.count];
+        let mut occurrences: Vec<Vec<Occurrence>> = vec![Vec::new(); self.count];
         let mut length = 0;
         for entry in text.entries() {
             length += entry.frequency();
-            found.extend(self.words.place(entry.lexeme).map(|at| (at, entry)));
+            if let Some(at) = self.words.place(entry.lexeme) {
+                frequencies[at] = entry.frequency() as f64;
+                occurrences[at].extend(entry.occurrences());
+                if text.count() > LONG && occurrences[at].iter().any(|occurrence| occurrence.is_opening) {
+                    frequencies[at] += OPENING;
+                }
+            }
         }
-        let mut frequencies = vec![0.0; self.count];
-        for (at, entry) in &found {
-            let is_opening = || entry.occurrences().any(|occurrence| occurrence.is_opening);
-            let opening = if text.count() > LONG && is_opening() { OPENING } else { 0.0 };
-            frequencies[*at] = entry.frequency() as f64 + opening;
-        }
-        let occurrences = |word: usize| {
-            let entries = found.iter().filter(move |(at, _)| *at == word);
-            entries.flat_map(|(_, entry)| entry.occurrences())
-        };
         let is_together = |pair: &Pair| {
-            occurrences(pair.first).any(|first| {
-                occurrences(pair.second).any(|second| first.position + pair.distance == second.position)
+            occurrences[pair.first].iter().any(|first| {
+                occurrences[pair.second]
+                    .iter()
+                    .any(|second| first.position + pair.distance == second.position)
             })
         };
-        let pairs = self.pairs.iter().enumerate().filter(|_| found.len() > 1);
+        let pairs = self.pairs.iter().enumerate();
         let together = pairs.filter(|(_, pair)| is_together(pair)).map(|(at, _)| at).collect();
         Terms { lexemes: text.count(), length: length as f64, frequencies, together }
     }
@@ -111,7 +110,7 @@ impl<'a> TermCounter<'a> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::text_vector::{Occurrence, sent};
+    use super::super::text_vector::sent;
     use super::super::{Corpus, Lexeme};
     use super::*;
 

@@ -16,9 +16,6 @@ use crate::store::named::Named;
 /// The most bytes of the texts of a small scope: twice those of 60,000 lexemes.
 const MOST_BYTES: usize = 2 << 20;
 
-/// The most bytes of one of them, as it is stored.
-const LARGEST_TEXT: usize = MOST_BYTES / 8;
-
 /// The features of a node's text, for the ranking.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
@@ -57,29 +54,18 @@ pub(crate) struct ScopeRow {
     pub(crate) turn: Option<(String, String, Option<i32>)>,
 }
 
-/// The nodes of a small scope, as one row.
-#[derive(sqlx::FromRow)]
-struct ScopeRows {
-    nodes: Vec<NodeId>,
-    created_at: Vec<DateTime<Utc>>,
-    speakers: Vec<Option<String>>,
-    texts: Vec<Option<Vec<u8>>>,
-    namespaces: Vec<Option<String>>,
-    sessions: Vec<Option<String>>,
-    places: Vec<Option<i32>>,
-}
-
-impl ScopeRows {
-    /// Each node; none if a text is missing.
-    fn into_nodes(self) -> Option<Vec<ScopeRow>> {
-        let conversations = self.namespaces.into_iter().zip(self.sessions).zip(self.places);
-        let turns = conversations.map(|((namespace, session), seq)| Some((namespace?, session?, seq)));
-        let nodes = self.nodes.into_iter().zip(self.created_at).zip(self.speakers);
-        let rows = nodes.zip(self.texts).zip(turns);
-        rows.map(|((((node, created_at), speaker), text), turn)| {
-            Some(ScopeRow { node, created_at, speaker, text: text?, turn })
+impl ScopeRow {
+    /// Reads the columns by place, as above: there may be thousands of rows.
+    fn read(row: &PgRow) -> sqlx::Result<Self> {
+        let (namespace, session): (Option<String>, Option<String>) = (row.try_get(4)?, row.try_get(5)?);
+        let seq = row.try_get(6)?;
+        Ok(Self {
+            node: row.try_get(0)?,
+            created_at: row.try_get(1)?,
+            speaker: row.try_get(2)?,
+            text: row.try_get(3)?,
+            turn: namespace.zip(session).map(|(namespace, session)| (namespace, session, seq)),
         })
-        .collect()
     }
 }
 
@@ -153,10 +139,17 @@ impl Reader {
     ) -> Result<Option<Vec<ScopeRow>>> {
         let sql =
             include_str!("../sql/recall/small_scope.sql").replace("{{conditions}}", &conditions.nodes());
-        let statement = Named::new(&sql).bind("most", most as i64)?.bind("largest", LARGEST_TEXT as i64)?;
-        let rows: Option<ScopeRows> = conditions.bind(statement)?.fetch_optional(self.once().await?).await?;
-        let Some(nodes) = rows.map_or(Some(Vec::new()), ScopeRows::into_nodes) else { return Ok(None) };
-        let bytes: usize = nodes.iter().map(|node| node.text.len()).sum();
+        let statement = Named::new(&sql).bind("most", most as i64)?;
+        let mut bytes = 0;
+        let read = |row: &PgRow| {
+            let mut row = ScopeRow::read(row)?;
+            bytes += row.text.len();
+            if bytes > MOST_BYTES {
+                row.text = Vec::new();
+            }
+            Ok(row)
+        };
+        let nodes = conditions.bind(statement)?.fetch_each(self.once().await?, read).await?;
         Ok((nodes.len() <= most && bytes <= MOST_BYTES).then_some(nodes))
     }
 

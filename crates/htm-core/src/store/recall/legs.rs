@@ -153,7 +153,22 @@ impl Reader {
         is_exact: bool,
         pool: usize,
     ) -> Result<Vec<(NodeId, f64)>> {
-        let sql = self.nearest(vectors, conditions, is_exact);
+        let (order, scope, scope_after) = match vectors.order().filter(|_| !is_exact) {
+            Some(order) => (order, self.index_scope().to_owned(), conditions.scope("near")),
+            // "+ 0" keeps the planner from using the index. Of equal ones the newest come first.
+            None => (
+                "(e.embedding <=> :vector) + 0, e.node_id desc".to_owned(),
+                conditions.scope("e"),
+                "true".to_owned(),
+            ),
+        };
+        let sql = include_str!("../sql/recall/vectors.sql")
+            .replace("{{store}}", &vectors.store)
+            .replace("{{order}}", &order)
+            .replace("{{scope_after}}", &scope_after)
+            .replace("{{scope}}", &scope)
+            .replace("{{of_m}}", self.of_namespace("m"))
+            .replace("{{conditions}}", &with_vector(conditions, vectors, conditions.nodes_in_scope()));
         let fetched = if is_exact { pool } else { pool * vectors.candidates_each() };
         let sql = conditions.then().statement(&sql);
         let statement = Named::new(&sql).bind("vector", &vectors.vector)?.bind("pool", fetched as i64)?;
@@ -165,26 +180,6 @@ impl Reader {
         near.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         near.truncate(pool);
         Ok(near)
-    }
-
-    /// The statement of the nearest nodes.
-    pub(super) fn nearest(&self, vectors: &Vectors, conditions: &Conditions, is_exact: bool) -> String {
-        let (order, scope, scope_after) = match vectors.order().filter(|_| !is_exact) {
-            Some(order) => (order, self.index_scope().to_owned(), conditions.scope("near")),
-            // "+ 0" keeps the planner from using the index. Of equal ones the newest come first.
-            None => (
-                "(e.embedding <=> :vector) + 0, e.node_id desc".to_owned(),
-                conditions.scope("e"),
-                "true".to_owned(),
-            ),
-        };
-        include_str!("../sql/recall/vectors.sql")
-            .replace("{{store}}", &vectors.store)
-            .replace("{{order}}", &order)
-            .replace("{{scope_after}}", &scope_after)
-            .replace("{{scope}}", &scope)
-            .replace("{{of_m}}", self.of_namespace("m"))
-            .replace("{{conditions}}", &with_vector(conditions, vectors, conditions.nodes_in_scope()))
     }
 
     /// The condition on a vector `e` that an index of vectors gives. It tells the partition, whose index alone is searched

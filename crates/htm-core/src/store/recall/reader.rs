@@ -3,13 +3,14 @@
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
 
+use super::node_row::{NodeRow, node_columns};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::Corpus;
 use crate::model::vector_index::VectorIndex;
 use crate::store::connections::{Connections, Tx};
 use crate::store::embeddings::RegisteredModel;
-use crate::store::filter::{Conditions, only};
+use crate::store::filter::{Conditions, only, placed};
 use crate::store::named::{Named, sql};
 use crate::store::switches::answered;
 use crate::store::then::Then;
@@ -169,6 +170,20 @@ impl Size {
     }
 }
 
+/// A hit's row.
+#[derive(sqlx::FromRow)]
+pub(crate) struct HitRow {
+    #[sqlx(flatten)]
+    pub(crate) node: NodeRow,
+    pub(crate) snippet: Option<String>,
+    pub(crate) tag_share: Option<f64>,
+    /// Whether its embedding is of a former text.
+    pub(crate) stale: bool,
+    pub(crate) access_count: Option<i64>,
+    pub(crate) last_accessed: Option<DateTime<Utc>>,
+    pub(crate) hours: f64,
+}
+
 impl Reader {
     /// Opens a snapshot for a search of these namespaces.
     ///
@@ -267,6 +282,48 @@ impl Reader {
             knows_bm25: false,
             bm25: None,
         })
+    }
+
+    /// The hits. `shown` are the terms that snippets mark; none: no snippets. `boosts` are the tags of the hits'
+    /// `tag_share`.
+    pub(crate) async fn hits(
+        &mut self,
+        nodes: &[NodeId],
+        vectors: Option<&Vectors>,
+        shown: Option<&str>,
+        boosts: &[Vec<i64>],
+    ) -> Result<Vec<HitRow>> {
+        // "<" is replaced: text that looks like a tag would be left out.
+        let snippet = match shown {
+            None => "null::text",
+            Some(_) => {
+                "ts_headline(m.language::regconfig, translate(left(m.content, 100000), E'<\\x02\\x03\\x04', E'\\x04'), :shown::tsquery,
+                             E'StartSel=\"\\x02\", StopSel=\"\\x03\", MaxWords=35, MinWords=15')"
+            }
+        };
+        let tag_share = match boosts.is_empty() {
+            true => "null::float8",
+            false => {
+                "(select count(distinct b.ord) from htm.node_tags nt
+                    join unnest(:boosts::bigint[], :places::int[]) b(id, ord) on b.id = nt.tag_id
+                   where nt.node_id = m.id and nt.namespace = m.namespace)::float8 / :count"
+            }
+        };
+        let sql = include_str!("../sql/recall/hits.sql")
+            .replace("{{node}}", &node_columns())
+            .replace("{{snippet}}", snippet)
+            .replace("{{tag_share}}", tag_share)
+            .replace("{{store}}", store(vectors))
+            .replace("{{of_n}}", self.of_namespace("n"));
+        let (boosted, places) = placed(boosts);
+        let statement = Named::new(&self.then.statement(&sql))
+            .bind("nodes", ids(nodes))?
+            .bind("shown", shown)?
+            .bind("boosts", boosted)?
+            .bind("places", places)?
+            .bind("count", boosts.len() as f64)?
+            .bind("only_namespace", &self.namespace)?;
+        self.then.bind(statement)?.fetch_all(self.once().await?).await
     }
 
     /// The number of nodes in scope that the vectors cannot find yet.
