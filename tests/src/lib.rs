@@ -190,6 +190,11 @@ where
     waited.await.expect("the condition holds within two minutes");
 }
 
+/// A text of 1 MB that begins with a number. It has one word that full text knows: that of a million takes longest to write.
+pub fn long_text(number: usize) -> String {
+    format!("{number}{}", format!(" {}", "0123456789".repeat(2_000)).repeat(50))
+}
+
 /// A PDF of two pages, of which the second one names a font that there is not: only the first can be read.
 pub fn torn_pdf() -> Vec<u8> {
     let page = |contents: u32| {

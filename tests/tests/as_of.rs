@@ -56,6 +56,9 @@ async fn a_recall_answers_as_the_memory_stood() {
     let near: Vec<NodeId> = near.into_iter().map(|it| it.0).collect();
     assert!(near.contains(&kept) && !near.contains(&edited), "{near:?}");
 
+    let before_all = "-9000-01-01T00:00:00Z".parse().unwrap();
+    let refused = htm.recall(&RecallQuery::new("kettle").as_of(before_all)).await.unwrap_err();
+    assert_eq!(refused.code(), "time_out_of_range");
     let recalled = htm.recall(&RecallQuery::new("kettle").as_of(then)).await.unwrap();
     let as_of = recalled.as_of.unwrap();
     assert_eq!((as_of.at, as_of.former_texts), (then, 1));

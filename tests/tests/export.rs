@@ -4,6 +4,8 @@
 mod log;
 #[path = "export/settings.rs"]
 mod settings;
+#[path = "export/stream.rs"]
+mod stream;
 #[path = "export/tables.rs"]
 mod tables;
 
@@ -13,13 +15,14 @@ use std::time::Duration;
 
 use htm_core::ontology::{ChangeKind, Removal, Term};
 use htm_core::providers::LimitChanges;
+use htm_core::ranking::Learnt;
 use htm_core::tag::Leftover;
 use htm_core::{
     Caller, Confirmation, Edit, Expiry, ExportOptions, FieldChange, Htm, ImportedLine, JoinOptions,
-    LearningSettings, LineKind, Memory, NodeId, Outcome, Quota, RecallQuery, RelationKind, Retention, Signal,
-    Stage, Strategy,
+    LearningSettings, LineKind, Memory, NodeId, Outcome, Quota, RankingFigures, RecallQuery, RelationKind,
+    Retention, Signal, Stage, Strategy,
 };
-use htm_tests::{Sandbox, TestDatabase, drain, wait_until};
+use htm_tests::{Sandbox, TestDatabase, drain, long_text, wait_until};
 use nix::sys::signal;
 use serde_json::{Map, Value, json};
 
@@ -355,8 +358,7 @@ async fn one_snapshot_is_exported_a_page_at_a_time() {
     let htm = db.htm();
     let memories: Vec<Memory> = (0..1_300).map(|n| Memory::new(format!("memory {n}"))).collect();
     htm.remember_many(&memories).await.unwrap();
-    let long: Vec<Memory> =
-        (0..12).map(|n| Memory::new(format!("{n} {}", "long ".repeat(200_000)))).collect();
+    let long: Vec<Memory> = (0..12).map(|n| Memory::new(long_text(n))).collect();
     htm.remember_many(&long).await.unwrap();
     let mut export = htm.export(ExportOptions::default()).await.unwrap();
     let mut blocks = vec![export.next().await.unwrap().unwrap()];
@@ -423,6 +425,11 @@ async fn a_bad_line_is_refused_and_the_others_are_imported() {
     let at = "2026-01-01T00:00:00Z";
     let vector = |model: &str, vector: Value| json!([{"model": model, "outcome": "embedded", "at": at, "vector": vector}]);
     let label = model["label"].as_str().unwrap();
+    let early = "-5000-01-01T00:00:00Z";
+    let ranking = |version, reason| {
+        json!({"kind": "ranking", "ns": "n", "version": version, "learnt": Learnt::default_ranking(),
+               "figures": RankingFigures::default(), "adopted": true, "reason": reason, "made_at": at})
+    };
     let lines = [
         (changed("vectors", Value::Array(Vec::new())), None),
         (memory.clone(), Some("vector_unfit")), // its model is not known yet
@@ -452,6 +459,10 @@ async fn a_bad_line_is_refused_and_the_others_are_imported() {
                    "keep_days": 0, "least": 100}),
             Some("learning_invalid"),
         ),
+        (changed("absences", json!([{"forgotten_at": early, "restored_at": at}])), Some("time_out_of_range")),
+        (json!({"kind": "tag", "ns": "n", "tag": "t", "created_at": early}), Some("time_out_of_range")),
+        (ranking(0, "learnt"), Some("line_invalid")),
+        (ranking(1, "\u{0}"), Some("nul_byte")),
         (json!({"kind": "budget", "ns": "n", "tokens_per_day": -1}), Some("line_invalid")),
         (json!({"kind": "limits", "model": "m", "concurrent_calls": 0}), Some("line_invalid")),
         (

@@ -247,6 +247,27 @@ async fn a_timeline_is_in_the_order_of_time() {
 }
 
 #[tokio::test]
+async fn turns_of_one_time_are_in_their_order_in_several_namespaces() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for namespace in ["one", "two"] {
+        for seq in [3, 1, 2] {
+            let turn =
+                Memory { session: Some("s".into()), seq: Some(seq), ..Memory::new(format!("turn {seq}")) };
+            htm.remember(turn.namespace(namespace).at(instant("2026-03-01T22:00:00Z"))).await.unwrap();
+        }
+    }
+    let seqs = async |namespaces: &[&str], limit| {
+        let query = namespaces.iter().fold(TimelineQuery::everything(), |query, it| query.namespace(*it));
+        let timeline = htm.conversation_timeline(&query.limit(limit)).await.unwrap();
+        timeline.entries.iter().map(|entry| entry.node.seq.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(seqs(&["one"], 2).await, [2, 3]);
+    assert_eq!(seqs(&["one", "two"], 2).await, [3, 3]);
+    assert_eq!(seqs(&["one", "two"], 6).await, [1, 1, 2, 2, 3, 3]);
+}
+
+#[tokio::test]
 async fn memories_are_counted_over_time_by_robot_and_by_tag() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -1,8 +1,8 @@
 //! A handle that sees some namespaces and no others: every call that takes a namespace or a node.
 
 use htm_core::{
-    BackfillRequest, Caller, Confirmation, ContextOptions, Edit, Htm, JoinOptions, Memory, NodeId, Purge,
-    RecallQuery, Scope, Stage, StatsQuery, Strategy, TimelineQuery,
+    BackfillRequest, Caller, Confirmation, ContextOptions, Edit, Htm, JoinOptions, Memory, NewApiKey, NodeId,
+    Purge, RecallQuery, Role, Scope, Stage, StatsQuery, Strategy, TimelineQuery,
 };
 use htm_tests::TestDatabase;
 use serde_json::Map;
@@ -159,6 +159,26 @@ async fn it_sees_and_writes_its_namespaces_and_no_others() {
     assert_eq!(narrower.get(nodes[0]).await.unwrap_err().code(), "node_not_found");
     assert_eq!(all.within(Vec::<String>::new()).unwrap_err().code(), "namespace_invalid");
     assert_eq!(all.within([" "]).unwrap_err().code(), "namespace_invalid");
+}
+
+#[tokio::test]
+async fn a_robot_that_is_called_any_robot_is_one_robot() {
+    let db = TestDatabase::new().await;
+    let node = db.htm().remember(Memory::new("a zeppelin").robot("ada")).await.unwrap().node;
+    for name in ["any robot", "a new robot"] {
+        let htm = db.htm().acting_as(name).unwrap();
+        let refused = [
+            htm.edit(node, &Edit { importance: Some(7.0), caller: Caller::AnyRobot, ..Edit::default() })
+                .await
+                .err(),
+            htm.forget(node, &Caller::AnyRobot, YES).await.err(),
+            htm.register_robot(None, None, Map::new()).await.err(),
+            htm.create_api_key(&NewApiKey::new(Role::Writer)).await.err(),
+        ];
+        assert_eq!(refused.map(|error| error.unwrap().code()), ["robot_forbidden"; 4], "{name}");
+        let own = NewApiKey { robot: Some(name.into()), ..NewApiKey::new(Role::Writer) };
+        htm.create_api_key(&own).await.unwrap();
+    }
 }
 
 #[tokio::test]

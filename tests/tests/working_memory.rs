@@ -444,6 +444,20 @@ async fn a_robot_that_is_merged_into_another_while_it_is_open_keeps_what_it_has_
 }
 
 #[tokio::test]
+async fn what_is_removed_after_a_merge_does_not_come_back_with_it() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    let robot = htm.robot("old").await.unwrap();
+    let (kept, removed) = (say(&robot, "one", 5.0).await, say(&robot, "two", 5.0).await);
+    robot.flush().await.unwrap();
+    htm.register_robot(None, Some("new"), Default::default()).await.unwrap();
+    htm.merge_robots(None, &["old"], "new").await.unwrap();
+    assert!(robot.remove(removed));
+    robot.flush().await.unwrap();
+    assert_eq!(in_mind(&process(&db.pool, 1_000).robot("new").await.unwrap()), [kept.0]);
+}
+
+#[tokio::test]
 async fn nodes_are_taken_into_mind_by_their_ids() {
     let db = TestDatabase::new().await;
     let htm = process(&db.pool, 12);

@@ -1,6 +1,6 @@
 //! `htm import`: good and bad lines, again, and after an interruption.
 
-use htm_tests::{Proxy, Sandbox, TestDatabase, wait_until};
+use htm_tests::{Proxy, Sandbox, TestDatabase, long_text, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -145,8 +145,7 @@ async fn long_texts_are_a_transaction_of_fewer_lines() {
     let mut import = sandbox.start("htm", &["import", "-"]);
     let mut stdin = import.stdin();
     for n in 0..17 {
-        let text = format!("{n} {}", "long ".repeat(200_000));
-        let line = json!({"id": format!("m{n}"), "ns": "log", "text": text});
+        let line = json!({"id": format!("m{n}"), "ns": "log", "text": long_text(n)});
         stdin.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
     stdin.flush().await.unwrap();

@@ -1,7 +1,7 @@
 //! Unloaded, purged and erased documents.
 
-use htm_core::{Caller, Confirmation, Erase, Purge};
-use htm_tests::TestDatabase;
+use htm_core::{Caller, Confirmation, Erase, LoadOutcome, Purge};
+use htm_tests::{TestDatabase, wait_until};
 
 use super::{GUIDE, load, passages};
 
@@ -43,6 +43,46 @@ async fn an_erased_passage_leaves_no_hash_and_the_last_one_no_path() {
     assert_eq!(db.count("select count(*) from htm.documents").await, 0);
     let verified = htm.verify_erasure(erased.id, Some("secret/zeppelin.md")).await.unwrap();
     assert!(verified.is_clean, "{verified:?}");
+}
+
+#[tokio::test]
+async fn a_purge_of_former_passages_leaves_the_document_unchanged() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    let changed = GUIDE.replace("floats", "rises");
+    assert_eq!(load(&htm, "a.md", &changed).await.outcome, LoadOutcome::Changed);
+    htm.purge(&Purge::before(chrono::Utc::now()), Confirmation::Confirmed).await.unwrap();
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is not null").await, 0);
+    assert_eq!(load(&htm, "a.md", &changed).await.outcome, LoadOutcome::Unchanged);
+}
+
+#[tokio::test]
+async fn a_purge_waits_for_a_load_that_writes_new_passages() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    for node in passages(&htm, "a.md").await {
+        htm.forget(node.id, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    }
+    // As a load does: the row, and a passage.
+    let mut load = db.pool.begin().await.unwrap();
+    let steps = "update htm.documents set changed_at = now();
+                 insert into htm.nodes (namespace, robot_id, content, content_hash, token_count, token_encoding, language, session, seq, type, key)
+                 select namespace, robot_id, 'new', sha256('new'), 1, token_encoding, language, session, 9, type, 'passage:new' from htm.nodes limit 1";
+    sqlx::raw_sql(steps).execute(&mut *load).await.unwrap();
+    let purge =
+        tokio::spawn(
+            async move { htm.purge(&Purge::before(chrono::Utc::now()), Confirmation::Confirmed).await },
+        );
+    wait_until(|| async {
+        db.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").await == 1
+    })
+    .await;
+    load.commit().await.unwrap();
+    purge.await.unwrap().unwrap();
+    assert_eq!(db.count("select count(*) from htm.documents").await, 1);
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 1);
 }
 
 #[tokio::test]

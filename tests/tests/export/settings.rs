@@ -117,4 +117,12 @@ async fn the_home_of_a_ranking_comes_back_whichever_line_is_first() {
     }
     let again = counts(&import(&to.htm(), &lines).await);
     assert!(again.keys().all(|(_, outcome)| outcome == "Existing"), "{again:?}");
+    // Where its home learns with another one, that is the home.
+    let other = TestDatabase::new().await;
+    let with =
+        LearningSettings { learns_with: Some("zeus".into()), is_on: true, ..LearningSettings::default() };
+    other.htm().set_learning(Some("hermes"), &with).await.unwrap();
+    import(&other.htm(), &lines).await;
+    let atlas = other.htm().learning(Some("atlas")).await.unwrap().settings;
+    assert_eq!(atlas.learns_with.as_deref(), Some("zeus"));
 }

@@ -1,5 +1,7 @@
 //! What members have in mind.
 
+use std::task::Poll;
+
 use htm_core::groups::{AfterShutdown, TransferTarget, Transferred};
 use htm_core::{
     Caller, Confirmation, ContextOptions, GroupEvent, GroupRole, Htm, Memory, NodeId, RecallQuery, Settings,
@@ -65,6 +67,36 @@ async fn uses_reach_the_others() {
     assert!(!ada.touch(NodeId(999)).await.unwrap());
     wait_until(|| async { bob.entries().await.first().is_some_and(|entry| entry.accesses == 5) }).await;
     assert_eq!(ada.entries().await[0].accesses, 5);
+}
+
+#[tokio::test]
+async fn a_write_that_is_dropped_leaves_no_trace_in_mind() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = htm.group(GROUP).join("ada", options(Some(GroupRole::Active), 3)).await.unwrap();
+    let (first, other) = (remember(&htm, &text(1, 2)).await, remember(&htm, &text(2, 2)).await);
+    ada.add(first).await.unwrap();
+    let of_group = "select coalesce(array_agg(node_id order by node_id), '{}') from htm.group_memory where removed_at is null";
+    for waits in 1.. {
+        assert!(ada.touch(held(&ada).await[0]).await.unwrap());
+        let mut adding = Box::pin(ada.add(other));
+        let mut polls = 0;
+        let added = std::future::poll_fn(|context| {
+            polls += 1;
+            if polls > waits { Poll::Ready(None) } else { adding.as_mut().poll(context).map(Some) }
+        });
+        let is_added = added.await.is_some();
+        drop(adding);
+        wait_until(|| async {
+            let of_group: Vec<i64> = sqlx::query_scalar(of_group).fetch_one(&db.pool).await.unwrap();
+            held(&ada).await == of_group.into_iter().map(NodeId).collect::<Vec<_>>()
+        })
+        .await;
+        if is_added {
+            break;
+        }
+    }
+    assert_eq!(held(&ada).await, [other]);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Verdicts, erasures, purges and fits beside each other, and namespaces that join and part.
 
 use htm_core::worker::learning;
-use htm_core::{Caller, Confirmation, Erase, Feedback, LearningSettings, Memory, Purge};
+use htm_core::{Caller, Confirmation, Erase, Feedback, LearningSettings, Memory, Purge, RecallQuery, Signal};
 
 use super::{judge, nodes, on, recall, with_learning};
 
@@ -81,6 +81,32 @@ async fn a_verdict_while_a_ranking_is_learnt_leaves_the_request_to_the_next() {
             .await,
         1
     );
+}
+
+#[tokio::test]
+async fn what_learns_with_a_namespace_goes_with_it_to_another() {
+    let (_db, htm) = with_learning(on()).await;
+    let with = |home: &str| LearningSettings { learns_with: Some(home.into()), ..on() };
+    htm.set_learning(Some("follower"), &with("default")).await.unwrap();
+    htm.set_learning(None, &with("home")).await.unwrap();
+    assert_eq!(htm.rankings(Some("follower")).await.unwrap().namespace, "home");
+    let follower = htm.learning(Some("follower")).await.unwrap().settings;
+    assert_eq!(follower.learns_with.as_deref(), Some("home"));
+}
+
+#[tokio::test]
+async fn a_citation_is_of_the_last_recall_also_if_several_are_written_at_once() {
+    let (db, htm) = with_learning(LearningSettings { signals: Signal::ALL.into(), ..on() }).await;
+    let hit = async |host: u32| {
+        let query = RecallQuery::new(format!("which disk was full on host {host}")).limit(1);
+        htm.recall(&query).await.unwrap().hits.remove(0).node
+    };
+    hit(3).await;
+    let last = hit(7).await;
+    htm.remember(Memory::new(format!("As I said: {} So we bought more.", last.content))).await.unwrap();
+    let cited: Vec<i64> =
+        sqlx::query_scalar("select node_id from htm.feedback").fetch_all(&db.pool).await.unwrap();
+    assert_eq!(cited, [last.id.0]);
 }
 
 #[tokio::test]

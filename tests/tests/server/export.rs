@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use htm_core::Memory;
 use htm_server::Limits;
-use htm_tests::wait_until;
+use htm_tests::{long_text, wait_until};
 use reqwest::Method;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -33,8 +33,7 @@ async fn reads_a_little(served: &Served) -> TcpStream {
 
 /// More texts than fit into the buffers of a connection.
 async fn remember_much(served: &Served) {
-    let text = |n: usize| format!("{n} {}", "long ".repeat(200_000));
-    let memories: Vec<Memory> = (0..40).map(|n| Memory::new(text(n)).namespace("long")).collect();
+    let memories: Vec<Memory> = (0..40).map(|n| Memory::new(long_text(n)).namespace("long")).collect();
     served.db.htm().remember_many(&memories).await.unwrap();
 }
 

@@ -19,9 +19,9 @@ impl Htm {
             true => self.admit_all()?,
             false => key.namespaces.iter().try_for_each(|it| self.admit(it).map(drop))?,
         }
-        if let Some(own) = self.bound_robot() {
-            self.admit_robot(key.robot.as_deref().unwrap_or("any robot"))?;
-            debug_assert!(key.robot.as_deref() == Some(own));
+        match &key.robot {
+            Some(robot) => self.admit_robot(robot)?,
+            None => self.admit_any_robot()?,
         }
         let mut random = [0; 38];
         getrandom::fill(&mut random).map_err(|error| {

@@ -14,6 +14,7 @@ use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 use crate::model::models::{not_ready, of_callers, retired, unknown};
 use crate::store::backfill::{self, Range, Run, Subject};
+use crate::store::connections::Connections;
 use crate::store::embeddings::{self, ModelState};
 use crate::store::{jobs, lifecycle};
 
@@ -266,7 +267,7 @@ impl Htm {
     /// As [`start_backfill`](Self::start_backfill).
     pub async fn count_backfill(&self, request: &BackfillRequest) -> Result<u64> {
         let subject = self.subject(request).await?;
-        let mut tx = self.shared_pool().begin_with(backfill::BEGIN).await?;
+        let mut tx = Connections::begin_with(self.shared_pool(), backfill::BEGIN).await?;
         let (mut after, mut wanted) = (0, 0);
         loop {
             let range = Range { after, up_to: i64::MAX, limit: CHUNK as i64, count_only: true };

@@ -124,6 +124,8 @@ enum Step {
     Rankings(String, i32),
     End,
     Done,
+    /// A call failed or was dropped.
+    Broken,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -147,10 +149,15 @@ impl Exporter {
     ///
     /// # Errors
     /// `erased_meanwhile` if memories of its namespaces were erased since it began; a database error, also if the last
-    /// call was more than five minutes ago. The export is over then, without its end.
+    /// call was more than five minutes ago. The export is over then, without its end; so it is if the call is dropped.
+    /// Further calls fail with `export_incomplete`.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        if matches!(self.step, Step::Broken) {
+            let message = "the export is over without its end: an earlier call failed or was dropped";
+            return Err(Error::new(codes::EXPORT_INCOMPLETE, message));
+        }
         while self.block.len() < BLOCK && !matches!(self.step, Step::Done) {
-            let step = std::mem::replace(&mut self.step, Step::Done);
+            let step = std::mem::replace(&mut self.step, Step::Broken);
             self.step = self.advance(step).await?;
         }
         if self.block.is_empty() {
@@ -166,8 +173,7 @@ impl Exporter {
         if !erase::is_in_snapshot(&mut self.watch, of, &self.snapshot, self.made_at).await? {
             return Ok(());
         }
-        self.step = Step::Done;
-        self.block.clear();
+        self.step = Step::Broken;
         let message = "memories were erased since the export began; it ends without them, and is not whole";
         Err(Error::new(codes::ERASED_MEANWHILE, message))
     }
@@ -297,7 +303,7 @@ impl Exporter {
                 self.add(Line::End(End { lines }));
                 Step::Done
             }
-            Step::Done => Step::Done,
+            over @ (Step::Done | Step::Broken) => over,
         })
     }
 

@@ -10,6 +10,7 @@ use crate::model::learning::{
     Feedback, FeedbackReceipt, LAST_RECALL, MAX_RECALLS_A_DAY, Signal, recall_unknown, validate_recall_id,
 };
 use crate::store::again::{again, met_another};
+use crate::store::connections::Connections;
 use crate::store::feedback::{self as store, Judged, Settled};
 use crate::store::jobs;
 
@@ -120,7 +121,7 @@ impl Htm {
     ) -> Result<(Vec<(NodeId, bool)>, Settled)> {
         let (pool, actor) = (self.shared_pool(), self.actor());
         // The namespaces that learn together may be behind the caller's wall.
-        let mut tx = pool.begin().await?;
+        let mut tx = Connections::begin(pool).await?;
         if signal.is_none() && store::judged_in_a_day(&mut tx, recall, actor).await? >= MAX_RECALLS_A_DAY {
             let message = format!(
                 "`{actor}` has judged {MAX_RECALLS_A_DAY} recalls of `{}` in a day, as many as one may",

@@ -257,6 +257,7 @@ impl Importer {
     }
 
     async fn tag(&mut self, tag: SavedTag) -> Result<()> {
+        tag.check()?;
         self.htm.admit(&tag.ns)?;
         let joins = |(_, last): &(u64, SavedTag)| last.ns == tag.ns && last.removed == tag.removed;
         let has_room = match &self.waiting {
@@ -323,6 +324,8 @@ impl Importer {
         self.changes.clear();
         self.is_with_log = header.version > 1;
         self.laid.clear();
+        // The numbers of its memories are its own.
+        self.written = saved::Written::default();
         match self.export.replace(LineCounts::new()) {
             None => Ok(()),
             Some(_) => {

@@ -126,6 +126,8 @@ impl Mind {
     pub(crate) async fn flush(&self) -> Result<()> {
         let _one_at_a_time = self.writing.lock().await;
         match self.write_pending().await {
+            Ok(Written::All) => return Ok(()),
+            Ok(Written::OfFormerRobot) => {}
             Err(error) if is_robot_gone(&error) => {
                 // The robot was merged into another one, or was removed: then its name is registered again.
                 let (id, name) = match robots::now_called(&self.pool, self.id()).await? {
@@ -136,18 +138,18 @@ impl Mind {
                     }
                 };
                 self.become_robot(id, &name);
-                self.write_pending().await
             }
-            result => result,
+            Err(error) => return Err(error),
         }
+        self.write_pending().await.map(drop)
     }
 
-    async fn write_pending(&self) -> Result<()> {
+    async fn write_pending(&self) -> Result<Written> {
         let (id, pending, kept, gone) = {
             let mut state = self.lock();
             let pending = std::mem::take(&mut state.pending);
             if pending.is_empty() {
-                return Ok(());
+                return Ok(Written::All);
             }
             let kept_of = |entry: &Entry| Kept {
                 node: entry.node,
@@ -163,12 +165,17 @@ impl Mind {
         // Given back if the write fails, or if its caller is cancelled.
         let mut unwritten = Unwritten { mind: self, pending };
         store::keep(&self.pool, id, &kept, &gone).await?;
-        unwritten.pending.clear();
-        // It may have been renamed elsewhere.
-        if let Ok(Some((now, name))) = robots::now_called(&self.pool, id).await {
+        // It may have been renamed elsewhere, or merged: then what was removed is there again, with the other robot.
+        let now = robots::now_called(&self.pool, id).await.ok().flatten();
+        let is_merged = now.as_ref().is_some_and(|(now, _)| *now != id);
+        if !is_merged {
+            unwritten.pending.clear();
+        }
+        drop(unwritten);
+        if let Some((now, name)) = now {
             self.become_robot(now, &name);
         }
-        Ok(())
+        Ok(if is_merged { Written::OfFormerRobot } else { Written::All })
     }
 
     /// Writes batch after batch until the robot is closed. The last batch begins after that.
@@ -216,6 +223,13 @@ impl Mind {
     fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Acquire) || self.pool.is_closed()
     }
+}
+
+/// The outcome of a write.
+enum Written {
+    All,
+    /// The robot was merged into another one before; everything is pending again, for that robot.
+    OfFormerRobot,
 }
 
 struct Unwritten<'a> {

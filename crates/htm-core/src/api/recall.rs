@@ -43,7 +43,13 @@ impl Htm {
         // A look at an earlier time changes nothing.
         let past = RecallQuery { count_accesses: false, refresh: false, ..query.clone() };
         let query = if query.as_of.is_some() { &past } else { query };
-        let recalled = self.reading(|htm| async move { Box::pin(htm.recall_here(query)).await }).await?;
+        let mut recalled = self.reading(|htm| async move { Box::pin(htm.recall_here(query)).await }).await?;
+        // After all reads, because a read that fails at a replica is repeated. Feedback judges what is seen, at the places
+        // where it is seen.
+        if query.count_accesses {
+            self.count_accesses(recalled.hits.iter().map(|hit| &hit.node));
+        }
+        self.keep_recall(query, &mut recalled).await;
         if query.refresh {
             let hits: Vec<NodeId> = recalled.hits.iter().map(|hit| hit.node.id).collect();
             expiry::refresh(self.pool(), &hits, self.bound_robot()).await?;
@@ -61,8 +67,6 @@ impl Htm {
             true => self.follow(query, &mut recalled).await?,
             false => succession::order(&mut recalled.hits),
         }
-        // Feedback judges what is seen, at the places where it is seen.
-        self.keep_recall(query, &mut recalled).await;
         if query.as_of.is_some() {
             recalled.hits.iter_mut().for_each(|hit| self.count_tokens_of(&mut hit.node));
         }
@@ -180,9 +184,6 @@ impl Htm {
         }
         let hits = found.hits;
         let embedded = embedding.is_some();
-        if query.count_accesses {
-            self.count_accesses(hits.iter().map(|hit| &hit.node));
-        }
         Ok(Recalled {
             facets: facets(&hits),
             hits,
@@ -244,9 +245,6 @@ impl Htm {
             after: Vec::new(),
         });
         let hits: Vec<Hit> = hits.collect();
-        if query.count_accesses {
-            self.count_accesses(hits.iter().map(|hit| &hit.node));
-        }
         Ok(Recalled {
             facets: facets(&hits),
             hits,

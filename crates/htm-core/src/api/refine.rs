@@ -45,8 +45,7 @@ impl Htm {
             let message = "expanding the query needs a language model, and none is configured";
             return Err(Error::new(codes::EXPANDER_MISSING, message));
         }
-        // A candidate that does not become a hit was not recalled.
-        let search = RecallQuery { limit: self.candidates(query), count_accesses: false, ..query.clone() };
+        let search = RecallQuery { limit: self.candidates(query), ..query.clone() };
         let mut recalled = self.search_models(&search, &[]).await?;
         // A query that is only a time asks for the latest memories: there is nothing to compare them with.
         let is_search = recalled.hits.iter().all(|hit| hit.matched_by != MatchedBy::Time);
@@ -69,9 +68,6 @@ impl Htm {
         }
         recalled.hits.truncate(query.limit);
         recalled.facets = facets(&recalled.hits);
-        if query.count_accesses {
-            self.count_accesses(recalled.hits.iter().map(|hit| &hit.node));
-        }
         Ok(recalled)
     }
 

@@ -154,7 +154,6 @@ impl Htm {
             vector: Some(vector.clone()),
             models: vec![model.label.clone()],
             min_similarity: Some(NEAR_DUPLICATE),
-            count_accesses: false,
             correct: false,
             ..RecallQuery::new("").namespace(&node.namespace).limit(limit.saturating_add(1).min(10_000))
         };

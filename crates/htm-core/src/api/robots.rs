@@ -67,7 +67,7 @@ impl Htm {
             let registered = robots::insert(self.pool(), namespace, name, &metadata).await?;
             return registered.ok_or_else(|| taken(namespace, name));
         }
-        self.admit_robot("a new robot")?;
+        self.admit_any_robot()?;
         loop {
             // One of a million names; when it is taken, another is drawn.
             let name = name::generate();

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;
+use crate::model::memory::validate_time;
 use crate::model::nodes::Node;
 use crate::model::recall::as_of::refuse_future;
 use crate::model::timeframe::{Applied, TimeFilter};
@@ -24,10 +25,13 @@ impl Htm {
         }
     }
 
-    /// Refuses a time that has not come.
+    /// Refuses a time that has not come, or that PostgreSQL cannot store.
     pub(crate) async fn admit_as_of(&self, as_of: Option<DateTime<Utc>>) -> Result<()> {
         match as_of {
-            Some(at) => refuse_future(at, server::now(self.pool()).await?, &self.settings().time.zone),
+            Some(at) => {
+                validate_time(at)?;
+                refuse_future(at, server::now(self.pool()).await?, &self.settings().time.zone)
+            }
             None => Ok(()),
         }
     }

@@ -1,7 +1,5 @@
 //! Memories in the order of time: about a topic, within a timeframe, around a memory.
 
-use std::cmp::Reverse;
-
 use chrono::{DateTime, Utc};
 
 use crate::api::htm::Htm;
@@ -141,7 +139,7 @@ impl Htm {
         for namespace in &namespaces {
             latest.extend(timeline::latest(self.pool(), namespace, scope, limit, Then::of(as_of)).await?);
             if namespaces.len() > 1 {
-                latest.sort_by_key(|node| Reverse((node.created_at, node.id)));
+                timeline::sort_latest_first(&mut latest);
                 latest.truncate(limit);
             }
         }

@@ -89,12 +89,22 @@ impl Htm {
         }
     }
 
+    /// Refuses to act as no robot in particular on a handle that is restricted to one.
+    pub(crate) fn admit_any_robot(&self) -> Result<()> {
+        match self.bound_robot() {
+            Some(own) => {
+                Err(Error::new(codes::ROBOT_FORBIDDEN, format!("this handle acts as robot `{own}` only")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a caller that is another robot than the one that the handle is restricted to.
     pub(crate) fn admit_caller(&self, caller: &Caller) -> Result<()> {
-        self.bound_robot().map_or(Ok(()), |_| match caller {
-            Caller::AnyRobot => self.admit_robot("any robot"),
+        match caller {
+            Caller::AnyRobot => self.admit_any_robot(),
             _ => self.admit_robot(caller.robot(self.settings())),
-        })
+        }
     }
 
     /// The namespace, if it is valid and the handle sees it.

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::error::{Error, codes};
 use crate::model::id::NodeId;
+use crate::model::memory::time_of_micros;
 use crate::model::relations::RelationKind;
 
 /// The most bytes of an event's id.
@@ -119,7 +120,7 @@ impl FromStr for EventPlace {
         let place = || {
             let (transaction, rest) = text.split_once('-')?;
             let (since, row) = rest.split_once('-')?;
-            let since = DateTime::from_timestamp_micros(since.parse().ok()?)?;
+            let since = time_of_micros(since)?;
             let transaction = transaction.parse().ok().filter(|it| *it >= 0)?;
             (text.len() <= MAX_ID_BYTES && is_plain(row)).then(|| Self {
                 transaction,

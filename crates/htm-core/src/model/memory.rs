@@ -311,6 +311,13 @@ pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
     Err(Error::new(codes::TIME_OUT_OF_RANGE, message))
 }
 
+/// A time from its microseconds since 1970, as a cursor has it; none if PostgreSQL cannot store it.
+pub(crate) fn time_of_micros(text: &str) -> Option<DateTime<Utc>> {
+    let time = DateTime::from_timestamp_micros(text.parse().ok()?)?;
+    validate_time(time).ok()?;
+    Some(time)
+}
+
 /// Checks an expiry: a time that PostgreSQL stores, or a time to live of 1 second to 100 years.
 pub(crate) fn validate_expiry(expiry: Expiry) -> Result<()> {
     expiry.at().map_or(Ok(()), validate_time)?;
@@ -391,6 +398,14 @@ impl std::io::Write for Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cursor_is_a_time_that_postgres_stores() {
+        assert_eq!(time_of_micros("-62135596800000000").unwrap().to_rfc3339(), "0001-01-01T00:00:00+00:00");
+        for text in ["-300000000000000000", "99999999999999999999", "now", ""] {
+            assert_eq!(time_of_micros(text), None, "{text}");
+        }
+    }
 
     fn code(memory: Memory) -> &'static str {
         memory.validate().unwrap_err().code()

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::error::{Error, codes};
 use crate::model::filter::{Filter, TagFilter};
+use crate::model::memory::time_of_micros;
 use crate::model::nodes::Node;
 use crate::model::recall::{AsOf, Correction, Degraded, Strategy};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
@@ -42,8 +43,7 @@ impl FromStr for TimeCursor {
     fn from_str(text: &str) -> Result<Self, Error> {
         let place = || {
             let (time, number) = text.split_once('.')?;
-            let time = DateTime::from_timestamp_micros(time.parse().ok()?)?;
-            Some(Self { time, number: number.parse().ok()? })
+            Some(Self { time: time_of_micros(time)?, number: number.parse().ok()? })
         };
         place().ok_or_else(|| Error::new(codes::CURSOR_INVALID, format!("`{text}` is not a cursor")))
     }

@@ -94,6 +94,7 @@ impl Connections for PgPool {
     }
 
     async fn begin_with(&self, statement: &str) -> Result<Tx> {
+        #[expect(clippy::disallowed_methods, reason = "it is looked after here")]
         begun(answered(PgPool::begin_with(self, AssertSqlSafe(statement.to_owned())))).await.map(Tx)
     }
 
@@ -105,6 +106,7 @@ impl Connections for PgPool {
     async fn begin_if_idle(&self, statement: &str) -> Option<Tx> {
         // It is not tested before its use, as those that are waited for are.
         let begin = async {
+            #[expect(clippy::disallowed_methods, reason = "it is looked after here")]
             let begin = self.try_begin_with(AssertSqlSafe(statement.to_owned()));
             timeout(ANSWER, begin).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
         };

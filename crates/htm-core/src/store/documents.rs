@@ -289,34 +289,54 @@ pub(super) async fn of_nodes_in_tx(
 }
 
 /// After some passages of these documents are gone for ever: deletes the rows of those that have none left, forgotten ones
-/// included, and the digests of the others. Returns the number of rows.
-pub(super) async fn forget_erased_in_tx(
+/// included. Returns the number of rows.
+pub(super) async fn delete_empty_in_tx(
     connection: &mut PgConnection,
     documents: &[(String, String)],
 ) -> Result<u64> {
     if documents.is_empty() {
         return Ok(0);
     }
-    let (namespaces, paths): (Vec<&str>, Vec<&str>) =
-        documents.iter().map(|(namespace, path)| (namespace.as_str(), path.as_str())).unzip();
-    let deleted = sql!(
+    let (namespaces, paths) = unzipped(documents);
+    // A statement of its own: a load may have the row, and the passages that it writes are seen after its end.
+    sql!(
+        "select from htm.documents d join unnest(:namespaces::text[], :paths::text[]) u(namespace, path)
+             on (d.namespace, d.path) = (u.namespace, u.path)
+          order by d.namespace, d.path for update of d"
+    )
+    .bind("namespaces", &namespaces)?
+    .bind("paths", &paths)?
+    .execute(&mut *connection)
+    .await?;
+    sql!(
         "delete from htm.documents d using unnest(:namespaces::text[], :paths::text[]) u(namespace, path)
           where (d.namespace, d.path) = (u.namespace, u.path)
             and not exists (select from htm.nodes n
                              where n.namespace = d.namespace and md5(n.session) = md5(d.path) and n.session = d.path
                                and n.type = 'passage' and n.key like 'passage:%')"
     )
-    .bind("namespaces", &namespaces)?
-    .bind("paths", &paths)?
-    .execute(&mut *connection)
-    .await?;
-    let cleared = sql!(
+    .bind("namespaces", namespaces)?
+    .bind("paths", paths)?
+    .execute(connection)
+    .await
+}
+
+/// Clears the digests of these documents: passages of theirs were erased. Returns the number of rows.
+pub(super) async fn clear_digests_in_tx(
+    connection: &mut PgConnection,
+    documents: &[(String, String)],
+) -> Result<u64> {
+    let (namespaces, paths) = unzipped(documents);
+    sql!(
         "update htm.documents d set digest = null from unnest(:namespaces::text[], :paths::text[]) u(namespace, path)
           where (d.namespace, d.path) = (u.namespace, u.path) and d.digest is not null"
     )
     .bind("namespaces", namespaces)?
     .bind("paths", paths)?
     .execute(connection)
-    .await?;
-    Ok(deleted + cleared)
+    .await
+}
+
+fn unzipped(documents: &[(String, String)]) -> (Vec<&str>, Vec<&str>) {
+    documents.iter().map(|(namespace, path)| (namespace.as_str(), path.as_str())).unzip()
 }

@@ -240,7 +240,10 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
                     .await?
             }
             // Their passages are gone by now.
-            Holds::Documents => documents::forget_erased_in_tx(&mut tx, &of_documents).await?,
+            Holds::Documents => {
+                documents::delete_empty_in_tx(&mut tx, &of_documents).await?
+                    + documents::clear_digests_in_tx(&mut tx, &of_documents).await?
+            }
             _ => continue,
         };
         removed.insert(place.table.into_owned(), rows);

@@ -140,7 +140,7 @@ pub(crate) async fn last_with(
                  where recall = r.number and namespace = r.namespace and shown is not null) hit
           where r.namespace = :namespace and r.author = :author and r.made_at > now() - interval '30 minutes'
             and hit.node = any (:nodes)
-          group by r.number, r.namespace, r.id order by r.number desc limit 1"
+          group by r.number, r.namespace, r.id, r.made_at order by r.made_at desc, r.number desc limit 1"
     )
     .bind("namespace", namespace)?
     .bind("author", author)?
@@ -161,7 +161,7 @@ pub(crate) async fn last_shown(
         "select n.id, n.content
            from (select number, candidates, candidates_shown from htm.recalls
                   where namespace = :namespace and author = :author and made_at > now() - interval '30 minutes'
-                  order by made_at desc limit 1) r
+                  order by made_at desc, number desc limit 1) r
           cross join lateral (
                 select node from unnest(r.candidates, r.candidates_shown) c(node, shown) where shown > 0
                 union all

@@ -14,7 +14,7 @@ use super::connections::Connections;
 use super::named::sql;
 use super::nodes::{DuplicateScope, Unique};
 use super::{relations, tag_changes};
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
 use crate::model::export::{SavedGroup, SavedMemory, SavedRelation, SavedRevision, SavedRobot};
 use crate::model::forget::ForgetReason;
 use crate::model::id::{GroupId, NodeId};
@@ -102,7 +102,7 @@ pub(crate) async fn group(pool: &dyn Connections, group: &SavedGroup) -> Result<
 }
 
 /// Inserts a relation between two nodes; false if it exists. `relation_cycle` if the nodes here have relations that it would
-/// close to a circle.
+/// close to a circle, `line_invalid` if a node was purged or erased since it was imported.
 pub(crate) async fn relation(
     pool: &dyn Connections,
     saved: &SavedRelation,
@@ -110,6 +110,22 @@ pub(crate) async fn relation(
     to: NodeId,
 ) -> Result<bool> {
     let mut tx = pool.begin().await?;
+    // Forgotten nodes have relations, too.
+    let ends: Vec<NodeId> = sql!(
+        "select n.id from htm.nodes n
+          where n.namespace = :namespace and n.id = any (:nodes) order by n.id for key share of n"
+    )
+    .bind("namespace", &saved.ns)?
+    .bind("nodes", &[from, to][..])?
+    .fetch_scalars(&mut *tx)
+    .await?;
+    if ends.len() < 2 {
+        let what = format!(
+            "memories {} and {} are not two memories of namespace `{}` here",
+            saved.from, saved.to, saved.ns
+        );
+        return Err(Error::new(codes::LINE_INVALID, what));
+    }
     relations::hold_in_tx(&mut tx, &saved.ns).await?;
     if relations::get(&mut tx, &saved.ns, (from, saved.relation, to)).await?.is_some() {
         return Ok(false);

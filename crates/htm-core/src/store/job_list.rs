@@ -11,6 +11,7 @@ use super::named::Named;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::{JobState, Learning, Payload, PayloadError, decode, not_found};
+use crate::model::memory::time_of_micros;
 use crate::model::status::ParkedFor;
 
 /// A filter of jobs: those that meet every condition that is set.
@@ -157,8 +158,7 @@ impl FromStr for JobPlace {
         let place = || {
             let (rank, rest) = text.split_once('.')?;
             let (time, id) = rest.split_once('.')?;
-            let time = DateTime::from_timestamp_micros(time.parse().ok()?)?;
-            Some(Self { rank: rank.parse().ok()?, time, id: id.into() })
+            Some(Self { rank: rank.parse().ok()?, time: time_of_micros(time)?, id: id.into() })
         };
         place().ok_or_else(|| Error::new(codes::CURSOR_INVALID, format!("`{text}` is not a cursor")))
     }

@@ -149,7 +149,7 @@ pub async fn ack(
     namespace: &str,
     learnt: Option<&LearntRanking>,
 ) -> Result<bool> {
-    let mut tx = pool.begin().await?;
+    let mut tx = Connections::begin(pool).await?;
     // In the order of feedback: the settings, then the job.
     learning::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut tx)).await?;
     let ended = sql!(include_str!("sql/ack_learn.sql"))

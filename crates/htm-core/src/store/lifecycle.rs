@@ -19,6 +19,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::{PgConnection, PgPool};
 
 use super::backfill::{self, Subject};
+use super::connections::Connections;
 use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
 use super::entity::embedding_model;
 use super::named::{Named, sql};
@@ -137,7 +138,7 @@ pub(crate) async fn activate(
         }
     };
     // Checked before the index is built, which takes long, and again under the lock.
-    let mut tx = pool.begin_with(PATIENT).await?;
+    let mut tx = Connections::begin_with(pool, PATIENT).await?;
     let (target, _, _) = look(&mut tx).await?;
     tx.rollback().await?;
     vector_index::build(pool, &target).await?;
@@ -145,7 +146,7 @@ pub(crate) async fn activate(
         return Err(writer_open());
     }
     let enqueued = enqueue_missing(pool, &target, max_attempts).await?;
-    let mut tx = pool.begin_with(PATIENT).await?;
+    let mut tx = Connections::begin_with(pool, PATIENT).await?;
     lock_in_tx(&mut tx).await?;
     let (target, active, lost) = look(&mut tx).await?;
     let standby = active.filter(|active| active.id != target.id);
@@ -164,7 +165,7 @@ pub(crate) async fn activate(
 /// `model_unknown`; `model_active`; `writer_open` (it is retired then, and jobs may be left: retire it again); or a
 /// database error.
 pub(crate) async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
-    let mut tx = pool.begin().await?;
+    let mut tx = Connections::begin(pool).await?;
     lock_in_tx(&mut tx).await?;
     let model = embeddings::by_label(&embeddings::models_on(&mut *tx).await?, label)?.clone();
     if model.state == ModelState::Active {
@@ -180,7 +181,7 @@ pub(crate) async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result
     if !writers_end(pool, "htm.nodes", WRITERS_PATIENCE).await? {
         return Err(writer_open());
     }
-    let mut tx = pool.begin_with(PATIENT).await?;
+    let mut tx = Connections::begin_with(pool, PATIENT).await?;
     let removed = sql!(
         "delete from apalis.jobs where job_type = :queue and job_type like 'htm.%' and status <> 'Done'"
     )
@@ -191,7 +192,7 @@ pub(crate) async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result
     if dropping {
         // Other processes may not have seen yet that it is retired, and may still search it.
         tokio::time::sleep(2 * MODELS_KEPT).await;
-        let mut tx = pool.begin_with(PATIENT).await?;
+        let mut tx = Connections::begin_with(pool, PATIENT).await?;
         sql!("select htm.drop_embedding_store(:model)").bind("model", model.id)?.execute(&mut *tx).await?;
         tx.commit().await?;
     }

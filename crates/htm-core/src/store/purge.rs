@@ -107,7 +107,7 @@ async fn nodes_step(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result<Purge
         .exec(&on(&mut tx))
         .await?;
     purged.removed.nodes = deleted.rows_affected;
-    documents::forget_erased_in_tx(&mut tx, &of_documents).await?;
+    documents::delete_empty_in_tx(&mut tx, &of_documents).await?;
     kept_recalls::delete_in_tx(&mut tx, &named, &ids).await?;
     tx.commit().await?;
     Ok(purged)

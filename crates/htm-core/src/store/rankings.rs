@@ -158,7 +158,8 @@ fn trial(version: Option<i32>, kind: Option<String>) -> Option<Trial> {
     Some(Trial { version: version?, kind })
 }
 
-/// Sets what a namespace keeps. `home` has a row of its own, which stays off if it is new.
+/// Sets what a namespace keeps. `home` has a row of its own, which stays off if it is new. What learnt with the namespace
+/// learns with `home` from now on.
 pub(crate) async fn set_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -186,6 +187,7 @@ pub(crate) async fn set_in_tx(
     .bind("signals", signals)?
     .execute(&mut *connection)
     .await?;
+    lead_in_tx(&mut *connection, namespace, home).await?;
     // Judged recalls of a joining namespace count.
     sql!(
         "update htm.learning
@@ -198,6 +200,16 @@ pub(crate) async fn set_in_tx(
     .execute(connection)
     .await
     .map(drop)
+}
+
+/// Lets the namespaces that learn with one learn with its `home`, as far as the connection sees them.
+pub(super) async fn lead_in_tx(connection: &mut PgConnection, namespace: &str, home: &str) -> Result<()> {
+    sql!("update htm.learning set learns_with = :home where learns_with = :namespace and :home <> :namespace")
+        .bind("namespace", namespace)?
+        .bind("home", home)?
+        .execute(connection)
+        .await
+        .map(drop)
 }
 
 /// Applies the settings of a namespace to the recalls that are kept: their time, and whether they have texts.

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
-use sqlx::{ConnectOptions, Connection, PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
 
+use super::connections::{Connections, Tx};
 use super::entity::{lexeme_statistic, namespace_statistic};
 use super::named::sql;
 use super::orm::on;
@@ -37,7 +38,7 @@ pub async fn analyze_grown(pool: &PgPool) -> Result<usize> {
     let mut analyzed = 0;
     loop {
         // A table may take longer than the application's statement timeout.
-        let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
+        let mut tx = Connections::begin_with(pool, "begin; set local statement_timeout = 0").await?;
         let one: bool = sql!("select htm.analyze_grown()").fetch_scalar(&mut *tx).await?;
         tx.commit().await?;
         if !one {
@@ -95,7 +96,7 @@ pub async fn refresh(pool: &PgPool, namespace: &str) -> Result<()> {
 
 /// As [`refresh`], unless another process has done so since a time.
 async fn refresh_unless(pool: &PgPool, namespace: &str, since: Option<DateTime<Utc>>) -> Result<()> {
-    let mut tx = pool.begin_with(BEGIN).await?;
+    let mut tx = Connections::begin_with(pool, BEGIN).await?;
     // The process with the lock does the work; the others skip it.
     let ours: bool =
         sql!("select pg_try_advisory_xact_lock(hashtextextended('htm.statistics/' || :namespace, 0))")
@@ -122,7 +123,7 @@ async fn refresh_unless(pool: &PgPool, namespace: &str, since: Option<DateTime<U
 /// # Errors
 /// A database error; what was written before it stays.
 pub(crate) async fn refresh_now(pool: &PgPool, namespace: &str) -> Result<()> {
-    let mut tx = pool.begin_with(BEGIN).await?;
+    let mut tx = Connections::begin_with(pool, BEGIN).await?;
     hold_in_tx(&mut tx, namespace).await?;
     refresh_in_tx(pool, tx, namespace).await
 }
@@ -140,7 +141,7 @@ pub(crate) async fn hold_in_tx(connection: &mut PgConnection, namespace: &str) -
 /// does not hold up vacuum.
 const BEGIN: &str = "begin; set local statement_timeout = 0";
 
-async fn refresh_in_tx(pool: &PgPool, mut tx: Transaction<'static, Postgres>, namespace: &str) -> Result<()> {
+async fn refresh_in_tx(pool: &PgPool, mut tx: Tx, namespace: &str) -> Result<()> {
     let mut end = page_end_in_tx(&mut tx, namespace, None).await?;
     if end.is_none() {
         sql!("select htm.refresh_statistics(:namespace)")

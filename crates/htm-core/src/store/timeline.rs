@@ -1,5 +1,6 @@
 //! Nodes in order of time: those of a timeframe, and those around a node.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
@@ -39,6 +40,11 @@ pub(crate) async fn latest(
     let rows: Vec<NodeRow> = conditions.bind(statement)?.fetch_all(&mut tx).await?;
     tx.commit().await?;
     rows.into_iter().map(NodeRow::into_node).collect()
+}
+
+/// Sorts nodes of several namespaces as the statement sorts those of one.
+pub(crate) fn sort_latest_first(nodes: &mut [Node]) {
+    nodes.sort_by_key(|node| Reverse((node.created_at, node.seq.is_none(), node.seq, node.id)));
 }
 
 /// The number of nodes that pass a filter in each step of time, the earliest first; at most `limit` rows.

@@ -5,7 +5,7 @@ use std::sync::{Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
 use sqlx::PgConnection;
-use tokio::sync::{Mutex, Notify, broadcast};
+use tokio::sync::{Mutex, MutexGuard, Notify, broadcast};
 use uuid::Uuid;
 
 use super::{Fence, GroupRole};
@@ -14,7 +14,7 @@ use crate::api::remember::PendingReceipt;
 use crate::model::error::{Error, Result, codes};
 use crate::model::groups::GroupEvent;
 use crate::model::groups::errors;
-use crate::model::groups::mirror::{Applied, Mirror};
+use crate::model::groups::mirror::{Applied, Mirror, Use};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::Memory;
 use crate::store::connections::Tx;
@@ -75,6 +75,26 @@ pub(super) struct Written {
     pub(super) pending: Option<PendingReceipt>,
     pub(super) removed: Vec<NodeId>,
     pub(super) applied: Applied,
+}
+
+/// A write that changes the copy. If it fails, or its caller drops it, the copy may have changes that were not written, or
+/// lack changes that were: it is read again.
+struct MirrorChange<'a> {
+    inner: &'a Inner,
+    mirror: MutexGuard<'a, Mirror>,
+    /// The uses that it writes.
+    uses: Vec<(NodeId, Use)>,
+    is_written: bool,
+}
+
+impl Drop for MirrorChange<'_> {
+    fn drop(&mut self) {
+        if !self.is_written {
+            self.mirror.return_uses(std::mem::take(&mut self.uses));
+            self.mirror.reset();
+            self.inner.stirred.notify_one();
+        }
+    }
 }
 
 impl std::fmt::Debug for Inner {
@@ -172,26 +192,23 @@ impl Inner {
     }
 
     pub(super) async fn write(&self, op: Op) -> Result<Written> {
-        let mut mirror = self.mirror.lock().await;
+        let mirror = self.mirror.lock().await;
         self.check_active()?;
-        match self.try_write(&mut mirror, op).await {
+        let mut change = MirrorChange { inner: self, mirror, uses: Vec::new(), is_written: false };
+        match self.try_write(&mut change, op).await {
             Ok(mut written) => {
-                self.follow(&mirror, std::mem::take(&mut written.applied));
+                change.is_written = true;
+                self.follow(&change.mirror, std::mem::take(&mut written.applied));
                 self.told.notify_one();
                 Ok(written)
             }
-            Err(error) => {
-                // The copy may have changes that were not written, or lack changes that were: it is read again.
-                mirror.reset();
-                self.stirred.notify_one();
-                // The process was suspended: nothing was written. The write may be retried if the member may still
-                // write.
-                Err(if groups::lost_lock(&error) { Error::contended() } else { error })
-            }
+            // The process was suspended: nothing was written. The write may be retried if the member may still write.
+            Err(error) => Err(if groups::lost_lock(&error) { Error::contended() } else { error }),
         }
     }
 
-    pub(super) async fn try_write(&self, mirror: &mut Mirror, op: Op) -> Result<Written> {
+    async fn try_write(&self, change: &mut MirrorChange<'_>, op: Op) -> Result<Written> {
+        let mirror = &mut *change.mirror;
         let mut tx = self.htm.pool().begin().await?;
         groups::lock_in_tx(&mut tx, &[self.group], self.lease).await?;
         let synced = self.synced_in_tx(&mut tx, mirror).await?;
@@ -234,10 +251,8 @@ impl Inner {
             Op::Remove(_) | Op::Uses => {}
         }
         changes.used = mirror.take_uses();
-        if let Err(error) = self.commit(tx, mirror, &changes).await {
-            mirror.return_uses(changes.used);
-            return Err(error);
-        }
+        change.uses.clone_from(&changes.used);
+        self.commit(tx, mirror, &changes).await?;
         let after = mirror.nodes();
         written.applied = Applied {
             added: after.difference(&before).copied().collect(),

@@ -47,6 +47,7 @@ impl Importer {
 
     /// Writes a learnt ranking; true if the namespace had none of its version.
     pub(super) async fn ranking(&self, saved: &SavedRanking) -> Result<bool> {
+        saved.check()?;
         self.htm.admit(&saved.ns)?;
         store::ranking(self.htm.pool(), saved).await
     }

@@ -150,6 +150,21 @@ impl SavedLimits {
     }
 }
 
+impl SavedTag {
+    pub(crate) fn check(&self) -> Result<()> {
+        times(self.created_at)
+    }
+}
+
+impl SavedRanking {
+    pub(crate) fn check(&self) -> Result<()> {
+        validate_namespace(&self.ns)?;
+        least("version", self.version.into(), 1)?;
+        refuse_nul("reason", &self.reason)?;
+        times([self.made_at])
+    }
+}
+
 impl SavedChange {
     pub(crate) fn check(&self) -> Result<()> {
         fn nul_free(value: &Value) -> Result<()> {
@@ -234,6 +249,7 @@ impl SavedMemory {
                 return Err(invalid(format!("the confidence of tag `{}` is outside 0 to 1", it.tag)));
             }
         }
+        times(self.absences.iter().flat_map(|it| [it.forgotten_at, it.restored_at]))?;
         for it in &self.repeats {
             robot(&it.robot)?;
             least("count", it.count, 1)?;

@@ -11,6 +11,7 @@ use super::places::{self, Holds, TableOfTraces};
 use super::rest;
 use crate::model::erase::{Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
 use crate::model::error::Result;
+use crate::store::connections::Connections;
 use crate::store::named::{Named, sql};
 use crate::store::switches::answered;
 
@@ -108,7 +109,7 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
     let answers = rest::answers(pool, erasure.id, whole(&erasure)).await?.len() as u64;
     // A vacuum may be running: its times are read anew by each statement.
     let begin = "begin; set local statement_timeout = 0; set local stats_fetch_consistency = none";
-    let mut tx = pool.begin_with(begin).await?;
+    let mut tx = Connections::begin_with(pool, begin).await?;
     let known: Vec<TableOfTraces> = places::all(&mut tx).await?;
     let vacuumed = vacuumed_at(&mut tx, erasure.id).await?;
     let forms = text.map(forms).unwrap_or_default();

@@ -7,6 +7,7 @@ use crate::model::export::{SavedBudget, SavedDocument, SavedLearning, SavedLimit
 use crate::model::tags::TagPath;
 use crate::store::connections::Connections;
 use crate::store::named::sql;
+use crate::store::rankings;
 
 /// Sets a budget; false if the namespace has one.
 pub(crate) async fn budget(pool: &dyn Connections, budget: &SavedBudget) -> Result<bool> {
@@ -42,6 +43,14 @@ pub(crate) async fn ranking(pool: &dyn Connections, ranking: &SavedRanking) -> R
 
 /// Sets what a namespace keeps for learning, and its ranking; false if something was set.
 pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning) -> Result<bool> {
+    let mut tx = pool.begin().await?;
+    // The namespace may learn with another one here.
+    let home: Option<String> = sql!("select learns_with from htm.learning where namespace = :namespace")
+        .bind("namespace", &learning.learns_with)?
+        .fetch_optional_scalar(&mut *tx)
+        .await?;
+    let home =
+        home.filter(|_| learning.learns_with != learning.ns).unwrap_or_else(|| learning.learns_with.clone());
     let signals: Vec<&str> = learning.signals.iter().map(|signal| <&str>::from(*signal)).collect();
     let inserted = sql!(
         "with home as (
@@ -61,15 +70,19 @@ pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning) -
                  or excluded.keeps_text)"
     )
     .bind("namespace", &learning.ns)?
-    .bind("home", &learning.learns_with)?
+    .bind("home", &home)?
     .bind("is_on", learning.is_on)?
     .bind("keeps_text", learning.keeps_text)?
     .bind("keep_days", learning.keep_days)?
     .bind("least", learning.least)?
     .bind("signals", signals)?
     .bind("version", learning.version)?
-    .execute(pool)
+    .execute(&mut *tx)
     .await?;
+    if inserted > 0 {
+        rankings::lead_in_tx(&mut tx, &learning.ns, &home).await?;
+    }
+    tx.commit().await?;
     Ok(inserted > 0)
 }
 

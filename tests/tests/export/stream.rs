@@ -1,0 +1,73 @@
+//! Several exports in one stream, and exports that are broken off.
+
+use futures::FutureExt;
+use htm_core::{Caller, Confirmation, ExportOptions, Htm, Memory, NodeId, Purge, RelationKind};
+use htm_tests::TestDatabase;
+use serde_json::{Value, json};
+
+use super::{ALL, export, import};
+
+/// Two memories, the second of which supersedes the first.
+async fn related(htm: &Htm, subject: &str) -> [NodeId; 2] {
+    let old = htm.remember(Memory::new(format!("{subject} is blue"))).await.unwrap().node;
+    let new = htm.remember(Memory::new(format!("{subject} is red"))).await.unwrap().node;
+    htm.relate(new, RelationKind::Supersedes, old, None, &Caller::Handle).await.unwrap();
+    [old, new]
+}
+
+fn place(lines: &[Value], kind: &str) -> usize {
+    lines.iter().position(|line| line["kind"] == kind).unwrap()
+}
+
+#[tokio::test]
+async fn each_export_has_its_own_numbers() {
+    let (one, other, to) = (TestDatabase::new().await, TestDatabase::new().await, TestDatabase::new().await);
+    let same = [related(&one.htm(), "the door").await, related(&other.htm(), "the roof").await];
+    assert_eq!(same[0], same[1]);
+    let (first, mut second) = (export(&one.htm(), ALL, "").await, export(&other.htm(), ALL, "").await);
+    let refused = place(&second, "memory");
+    second[refused]["language"] = json!("klingon");
+    let results = import(&to.htm(), &[first, second].concat()).await;
+    let refused: Vec<_> = results.iter().filter_map(|it| it.err()).collect();
+    assert_eq!(refused, ["language_unknown", "line_invalid"]);
+    assert_eq!(to.count("select count(*) from htm.relations").await, 1);
+}
+
+#[tokio::test]
+async fn a_relation_of_a_memory_that_is_purged_meanwhile_is_refused_alone() {
+    let (from, to) = (TestDatabase::new().await, TestDatabase::new().await);
+    related(&from.htm(), "the door").await;
+    let htm = to.htm();
+    let lines = export(&from.htm(), ALL, "").await;
+    let mut importer = htm.importer(1, 1 << 20);
+    let mut results = Vec::new();
+    for line in &lines[..place(&lines, "relation")] {
+        results.extend(importer.line(line.to_string().as_bytes()).await.unwrap());
+    }
+    // Memories are written before another line.
+    let robot = &lines[place(&lines, "robot")];
+    results.extend(importer.line(robot.to_string().as_bytes()).await.unwrap());
+    let memories: Vec<NodeId> = results.iter().filter_map(|(_, line)| line.as_ref().unwrap().node).collect();
+    htm.forget(memories[0], &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    htm.purge(&Purge::before(chrono::Utc::now()), Confirmation::Confirmed).await.unwrap();
+    let mut refused = Vec::new();
+    for line in &lines[place(&lines, "relation")..] {
+        refused.extend(importer.line(line.to_string().as_bytes()).await.unwrap());
+    }
+    refused.extend(importer.finish().await.unwrap());
+    let refused: Vec<_> = refused.iter().filter_map(|(_, line)| Some(line.as_ref().err()?.code())).collect();
+    // The robot that came twice is one line too many.
+    assert_eq!(refused, ["line_invalid", "export_incomplete"]);
+}
+
+#[tokio::test]
+async fn an_export_that_was_dropped_within_a_call_does_not_end_as_if_it_were_whole() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.remember(Memory::new("one")).await.unwrap();
+    let mut exporter = htm.export(ExportOptions::default()).await.unwrap();
+    assert!(exporter.next().now_or_never().is_none(), "it waits for the database");
+    for _ in 0..2 {
+        assert_eq!(exporter.next().await.unwrap_err().code(), "export_incomplete");
+    }
+}
