@@ -588,6 +588,8 @@ async fn the_command_writes_a_file_that_the_command_reads() {
     let report: Value = serde_json::from_str(&report.exits(2).stdout).unwrap();
     let codes: Vec<&Value> = report["refused"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
     assert_eq!(codes, ["line_invalid", "export_incomplete"]);
+    let mistyped = one.htm(&["export", "--namespace", "atlos"]).await;
+    assert!(mistyped.exits(0).stderr.contains("namespace `atlos`; the nearest: atlas"), "{mistyped:?}");
     let refused = one.htm(&["export", "--namespace", "", "--json"]).await;
     assert!(refused.exits(2).stderr.contains("namespace_invalid"));
 }

@@ -261,7 +261,7 @@ pub(crate) struct RememberArgs {
     /// Its time: a date (midnight in time.zone), an RFC 3339 time, or words (yesterday, 2 hours ago). Default: now
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
-    /// Its expiry: a time to live (30m, 12h, 90d, 2w, 1y), or a date or time to come. Default: never
+    /// Its expiry: a time to live (30m, 12h, 90d, 2w, 1y), or a future date or time. Default: never
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
     /// Wait for embedding and tagging, at most SECONDS (60 if not given)

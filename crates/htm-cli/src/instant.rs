@@ -44,7 +44,7 @@ pub(crate) fn expiry(text: &str, settings: &TimeSettings) -> Result<Expiry, CliE
         true => CliError { message: format!("`{}` is no expiry", one_line(text, 200)), ..error },
         false => error,
     };
-    let hint = "give a time to live (30m, 12h, 90d, 2w, 1y, 1h30m), or a day or time to come (2030-01-01, 2030-01-01 12:00, \
+    let hint = "give a time to live (30m, 12h, 90d, 2w, 1y, 1h30m), or a future day or time (2030-01-01, 2030-01-01 12:00, \
                 tomorrow, next Friday)";
     instant(text, settings).map(Expiry::At).map_err(|error| refused(error).with_hint(hint))
 }

@@ -335,7 +335,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             to_stderr(&format!("{}\n", missing_subcommand()));
             return ExitCode::from(2);
         }
-        let text = error.to_string();
+        let text = in_plain_words(&error.to_string());
         let (what, usage) = text.split_once("\n\nUsage: ").unwrap_or((&text, ""));
         let what = what.split("\n\nFor more information").next().unwrap_or(what);
         let message = one_line(what.strip_prefix("error: ").unwrap_or(what), usize::MAX);
@@ -345,11 +345,27 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         };
         let error = serde_json::json!({ "code": codes::USAGE.name, "message": message, "hint": hint });
         to_stderr(&format!("{}\n", serde_json::json!({ "error": error })));
+    } else if error.use_stderr() {
+        let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        to_stderr(&coloured(&in_plain_words(&error.render().ansi().to_string()), colours));
     } else {
         // An error means that nobody reads the output.
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// An error of clap, without the words of Rust's parsers.
+fn in_plain_words(text: &str) -> String {
+    let words = [
+        ("invalid digit found in string", "not a whole number"),
+        ("invalid float literal", "not a number"),
+        ("cannot parse integer from empty string", "not a whole number"),
+        ("cannot parse float from empty string", "not a number"),
+        ("number too large to fit in target type", "too large"),
+        ("invalid socket address syntax", "not an address such as 127.0.0.1:7480"),
+    ];
+    words.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 /// The error of a command without a required subcommand, such as `htm --json config`. It lists the subcommands.

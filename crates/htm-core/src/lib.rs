@@ -33,7 +33,7 @@ pub use api::erase::ErasureFollower;
 pub use api::export::{ExportOptions, Exporter};
 pub use api::files::Files;
 pub use api::groups::{Group, GroupMember, GroupRecalled, GroupSession};
-pub use api::hosts::{Follower, FollowingPool, Hosts};
+pub use api::hosts::{Follower, FollowingPool, Hosts, address};
 pub use api::htm::{Htm, QueryCache};
 pub use api::import::{Importer, LineResult};
 pub use api::ontology::Ontology;

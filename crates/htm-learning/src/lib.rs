@@ -11,15 +11,7 @@
 //! 4. The ranking is adopted if the bootstrap's lower bound of its gain is above 0, if recall does not suffer, if no author
 //!    loses by it, and if the gain does not depend on one author. Its final form is fitted to all samples.
 //!
-//! The quality on conversations that were left out, as recall at ten and nDCG at ten, with the share of adopted rankings.
-//! All candidates of some questions were judged (`examples/evaluate`, 5 seeds):
-//!
-//! | set | default | 50 judged | 150 judged | 300 judged | 600 judged |
-//! |---|---|---|---|---|---|
-//! | short turns | .790 .612 | .790 .611, 4 % | .797 .618, 24 % | .818 .637, 84 % | .823 .640, all |
-//! | long answers among short messages | .525 .408 | .635 .526, all | .643 .536, all | – | – |
-//! | messages | .680 .572 | .696 .581, 48 % | .698 .582, 52 % | – | – |
-//! | abstracts | .891 .729 | the default | – | – | – |
+//! Measured quality: docs/learning.md.
 //!
 //! ```
 //! use htm_core::ranking::Learnt;

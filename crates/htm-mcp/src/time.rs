@@ -26,7 +26,7 @@ pub(crate) fn expiry(text: &str, settings: &TimeSettings) -> Result<Expiry, Tool
         return Ok(Expiry::After(ttl));
     }
     // The hint of a timeframe is about the past.
-    let hint = "give a time to live (30m, 12h, 90d, 2w, 1y), or a day or time to come (2030-01-01, tomorrow)";
+    let hint = "give a time to live (30m, 12h, 90d, 2w, 1y), or a future day or time (2030-01-01, tomorrow)";
     instant(text, settings).map(Expiry::At).map_err(|error| match error.code == TIMEFRAME_INVALID.name {
         true => {
             let text: String = text.chars().take(80).collect();

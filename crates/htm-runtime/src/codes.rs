@@ -120,8 +120,8 @@ htm_core::error_codes! {
             vector`), then run `htm db migrate` again";
     PARTITIONS_INVALID "partitions_invalid" User "The number of partitions is too large."
         => "choose up to 1024 partitions; 0 is one table";
-    LAYOUT_OTHER "layout_other" User "The database has memories, in another number of partitions."
-        => "change the number beside writes: `htm db repartition --partitions N`";
+    LAYOUT_OTHER "layout_other" User "The database already has memories, in a different number of partitions."
+        => "change the number while programs write: `htm db repartition --partitions N`";
     LAYOUT_CHANGING "layout_changing" User "A change to another number of partitions is not complete."
         => "go on with it: `htm db repartition --partitions N`; or end it: `htm db repartition --abandon`";
 

@@ -200,7 +200,8 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         "version_unfit" => "to embed everything again: `htm backfill embed --force`".into(),
         // A hint of the error's own names the cause.
         "database_unreachable" if error.hint() == codes::DATABASE_UNREACHABLE.hint => {
-            "check database.url with `htm config show` and the server with `htm db status`".into()
+            let server = value("address").map_or_else(|| "the server".into(), |it| format!("the server at {it}"));
+            format!("check that {server} runs, and database.url: `htm db status`, `htm config show`")
         }
         // insufficient_privilege
         "database_denied" if error.database()?.sqlstate() == Some("42501") => {

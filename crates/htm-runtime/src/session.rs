@@ -337,8 +337,22 @@ async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse
 
 /// A connection of its own, which must be there within the timeout.
 async fn connect(options: &PgConnectOptions, timeout: Duration) -> Result<PgConnection> {
-    let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options));
-    Ok(connect.await.map_err(|_elapsed| sqlx::Error::PoolTimedOut)??)
+    let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options)).await;
+    let connected = connect.unwrap_or(Err(sqlx::Error::PoolTimedOut));
+    connected.map_err(|error| at_address(error, options))
+}
+
+fn at_address(error: sqlx::Error, options: &PgConnectOptions) -> Error {
+    let address = htm_core::address(options);
+    match error {
+        sqlx::Error::Protocol(_) => {
+            let message = format!("what answers at {address} does not speak as PostgreSQL does");
+            Error::new(codes::DATABASE_UNREACHABLE, message)
+                .with_hint("check the host and the port that database.url names")
+                .with_source(error)
+        }
+        _ => Error::from(error).with_value("address", address),
+    }
 }
 
 /// Refuses a pooler that drops the settings of connections: the role of tenants is one of them, and a pooler by transactions
@@ -363,10 +377,10 @@ async fn first(
 ) -> Result<PoolConnection<Postgres>> {
     let mut acquired = pin!(pool.acquire());
     if let Ok(soon) = tokio::time::timeout(SOON.min(timeout / 2), &mut acquired).await {
-        return Ok(soon?);
+        return soon.map_err(|error| at_address(error, options));
     }
     connect(options, timeout).await?.close().await?;
-    Ok(acquired.await?)
+    acquired.await.map_err(|error| at_address(error, options))
 }
 
 /// Reads the schema version. A server that has gone silent since it took the connection is not followed yet, so the time

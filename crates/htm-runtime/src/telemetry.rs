@@ -23,8 +23,9 @@ pub enum Role {
     Worker,
 }
 
-/// The filter of the libraries. apalis repeats the worker's messages, and rmcp logs each request of MCP three times.
-const LIBRARIES: &str = "info,apalis_core=warn,rmcp=warn";
+/// The filter of the libraries. apalis repeats the worker's messages, rmcp logs each request of MCP three times, and the pool
+/// of sqlx each connection that it closes because its server has gone.
+const LIBRARIES: &str = "info,apalis_core=warn,rmcp=warn,sqlx_core::pool=error";
 
 /// The exported spans: those of requests and of batches.
 const SPANS: &str = "off,htm_server=info,htm_worker=info";

@@ -58,7 +58,7 @@ htm_core::error_codes! {
         => "this is a bug; the server's log has the cause under the request's id: report it";
     TLS_UNUSABLE "tls_unusable" Permanent "The certificate or the private key of the server cannot be used."
         => "give PEM files that belong together: `server.tls_certificate`, `server.tls_key`";
-    LISTEN_NOT_LOOPBACK "listen_not_loopback" Permanent "The server was to listen beyond this machine, and has no keys."
+    LISTEN_NOT_LOOPBACK "listen_not_loopback" Permanent "The server has no keys, so it may listen on this machine only."
         => "make a key with `htm keys create`, set `oauth.issuer`, or listen on 127.0.0.1 or [::1]";
     LISTEN_UNUSABLE "listen_unusable" Permanent "The server cannot listen on the address."
         => "give `--listen`, or `server.listen`, a free port of this machine";

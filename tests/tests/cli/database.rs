@@ -25,11 +25,32 @@ async fn a_refused_connection_may_be_tried_again_and_says_where_to_look() {
         let answer = sandbox.htm(arguments).await;
         let said = answer.fails(75, "database_unreachable");
         assert!(said.contains("htm config show") && said.contains("htm db status"), "{said}");
+        assert!(said.contains("the server at 127.0.0.1:1 runs"), "{said}");
     }
     // The doctor names it as a finding, among the others.
     let answer = sandbox.htm(&["doctor"]).await;
     let said = &answer.exits(1).stdout;
     assert!(said.contains("the configuration is valid") && said.contains("[database_unreachable]"), "{said}");
+}
+
+#[tokio::test]
+async fn a_port_of_another_kind_of_server_is_named_as_that() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.ok();
+        }
+    });
+    for tls in ["prefer", "disable"] {
+        let sandbox = Sandbox::on(&format!("postgres://me@127.0.0.1:{port}/htm?sslmode={tls}"));
+        let answer = sandbox.htm(&["recall", "x"]).await;
+        let said = answer.fails(75, "database_unreachable");
+        assert!(
+            said.contains(&format!("127.0.0.1:{port}")) || said.contains("does not speak as PostgreSQL does"),
+            "{said}"
+        );
+    }
 }
 
 /// A distribution's PostgreSQL may be too old to be the private one.

@@ -191,6 +191,9 @@ async fn waiting_ends_when_the_node_is_through_and_not_before() {
     let said = "error[wait_timeout]: the memory is stored and is being processed: ";
     assert!(answer.stderr.starts_with(said), "{answer:?}");
     assert!(answer.stderr.contains(&format!("`htm status {node}`")), "{answer:?}");
+    // The number is there before the end.
+    let waiting = sandbox.start("htm", &["remember", "--wait=60", "more patience"]);
+    wait_until(|| async { waiting.log().starts_with("remembered as node ") }).await;
     let _workers = [sandbox.start("embed-worker", &[]), sandbox.start("tag-worker", &[])];
     // The text is not taken for the seconds.
     let node = sandbox.remember(&["--wait", "patience"]).await;

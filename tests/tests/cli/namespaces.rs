@@ -32,7 +32,7 @@ async fn a_memory_expires_with_a_receipt() {
     // A time that has passed would forget it at once.
     for passed in ["2020-01-01", "yesterday", "now"] {
         let refused = sandbox.htm(&["edit", &node, "--expires", passed]).await;
-        assert!(refused.fails(2, "expiry_passed").contains("give a time to come"), "{refused:?}");
+        assert!(refused.fails(2, "expiry_passed").contains("give a future time"), "{refused:?}");
     }
     sqlx::query("update htm.nodes set expires_at = now()").execute(&db.pool).await.unwrap();
     let later = sandbox.remember(&["--expires", "2100-01-01", "It stays."]).await;

@@ -47,7 +47,7 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
             "has no beginning",
         ),
         ("remember", json!({ "text": "a", "expires": "0s" }), "expiry_out_of_range", "1 second to 100 years"),
-        ("remember", json!({ "text": "a", "expires": "yesterday" }), "expiry_passed", "give a time to come"),
+        ("remember", json!({ "text": "a", "expires": "yesterday" }), "expiry_passed", "give a future time"),
         ("remember", json!({ "text": "a", "tags": ["::"] }), "tag_invalid", "`::`"),
         ("forget", json!({}), "arguments_conflict", "give either id or text"),
         (

@@ -114,7 +114,7 @@ class TlsUnusable(HtmError):
 
 
 class ListenNotLoopback(HtmError):
-    """The server was to listen beyond this machine, and has no keys."""
+    """The server has no keys, so it may listen on this machine only."""
 
 
 class ListenUnusable(HtmError):
@@ -186,7 +186,7 @@ class KeyTaken(HtmError):
 
 
 class ContentTaken(HtmError):
-    """Another node has the content, where it may stand once."""
+    """Another node has this content already, and duplicates are not allowed there."""
 
 
 class Contended(HtmError):
@@ -466,7 +466,7 @@ class EmbedderMissing(HtmError):
 
 
 class EmbedderOther(HtmError):
-    """The program has no embedder for the model that recall asks."""
+    """The program has no embedder for the model that recall uses."""
 
 
 class RerankerMissing(HtmError):
@@ -498,7 +498,7 @@ class RobotTaken(HtmError):
 
 
 class MergeIntoItself(HtmError):
-    """A robot was to be merged into itself."""
+    """A robot cannot be merged into itself."""
 
 
 class NothingToMerge(HtmError):
@@ -538,7 +538,7 @@ class GroupElsewhere(HtmError):
 
 
 class GroupTransferToItself(HtmError):
-    """A group was to be transferred to itself."""
+    """A group cannot be transferred to itself."""
 
 
 class GroupSettingOutOfRange(HtmError):
@@ -566,11 +566,11 @@ class TagTaken(HtmError):
 
 
 class TagIntoItself(HtmError):
-    """A tag was to be renamed, merged or split into itself."""
+    """A tag cannot be renamed, merged or split into itself."""
 
 
 class TagIntoOwnChild(HtmError):
-    """A tag was to move below itself."""
+    """A tag cannot be moved below itself."""
 
 
 class TagUnmovable(HtmError):
@@ -594,7 +594,7 @@ class SynonymUnknown(HtmError):
 
 
 class NothingToSplit(HtmError):
-    """A tag was to be split into fewer than two."""
+    """A tag is split into at least two tags."""
 
 
 class DescriptionTooLong(HtmError):
@@ -606,7 +606,7 @@ class OntologyVersion(HtmError):
 
 
 class TagTwice(HtmError):
-    """A tag stands twice in an ontology document."""
+    """A tag occurs twice in an ontology document."""
 
 
 class ChangeUnknown(HtmError):
@@ -706,7 +706,7 @@ class ModelActive(HtmError):
 
 
 class ModelIncomplete(HtmError):
-    """Vectors would lose nodes by the activation of the model."""
+    """Vector search would no longer find some nodes if the model were activated."""
 
 
 class ModelOfCallers(HtmError):

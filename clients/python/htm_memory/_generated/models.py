@@ -1167,7 +1167,7 @@ class ModelName(BaseModel):
     """
     provider: str
     """
-    `local`, `ollama`, `openai`, `fake`.
+    `local`, `ollama`, `openai`, `fake`, or `caller` for vectors that come with writes.
     """
 
 

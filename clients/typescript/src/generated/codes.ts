@@ -62,7 +62,7 @@ export type ServerCode =
   | "internal_error"
   /** 503: The certificate or the private key of the server cannot be used. */
   | "tls_unusable"
-  /** 503: The server was to listen beyond this machine, and has no keys. */
+  /** 503: The server has no keys, so it may listen on this machine only. */
   | "listen_not_loopback"
   /** 503: The server cannot listen on the address. */
   | "listen_unusable"
@@ -98,7 +98,7 @@ export type ServerCode =
   | "language_unknown"
   /** 409: The key names another node. */
   | "key_taken"
-  /** 409: Another node has the content, where it may stand once. */
+  /** 409: Another node has this content already, and duplicates are not allowed there. */
   | "content_taken"
   /** 503: Others changed the same rows at the same moment. Nothing was written. */
   | "contended"
@@ -246,7 +246,7 @@ export type ServerCode =
   | "grouping_unknown"
   /** 422: Strategy `vector` needs an embedding provider, and the handle has none. */
   | "embedder_missing"
-  /** 503: The program has no embedder for the model that recall asks. */
+  /** 503: The program has no embedder for the model that recall uses. */
   | "embedder_other"
   /** 422: Re-ranking was asked for, and the handle has no re-ranker. */
   | "reranker_missing"
@@ -262,7 +262,7 @@ export type ServerCode =
   | "robot_unknown"
   /** 409: The namespace has a robot of this name already. */
   | "robot_taken"
-  /** 422: A robot was to be merged into itself. */
+  /** 422: A robot cannot be merged into itself. */
   | "merge_into_itself"
   /** 422: No robot or tag to merge was named. */
   | "nothing_to_merge"
@@ -282,7 +282,7 @@ export type ServerCode =
   | "group_closed"
   /** 422: The memory and the group are of different namespaces. */
   | "group_elsewhere"
-  /** 422: A group was to be transferred to itself. */
+  /** 422: A group cannot be transferred to itself. */
   | "group_transfer_to_itself"
   /** 422: A setting of a membership is outside its range. */
   | "group_setting_out_of_range"
@@ -296,9 +296,9 @@ export type ServerCode =
   | "tag_unknown"
   /** 409: The new name is a tag already. */
   | "tag_taken"
-  /** 422: A tag was to be renamed, merged or split into itself. */
+  /** 422: A tag cannot be renamed, merged or split into itself. */
   | "tag_into_itself"
-  /** 422: A tag was to move below itself. */
+  /** 422: A tag cannot be moved below itself. */
   | "tag_into_own_child"
   /** 422: A change would give a tag a name that breaks a rule. */
   | "tag_unmovable"
@@ -310,13 +310,13 @@ export type ServerCode =
   | "synonym_is_tag"
   /** 404: No tag of the namespace has this other name. */
   | "synonym_unknown"
-  /** 422: A tag was to be split into fewer than two. */
+  /** 422: A tag is split into at least two tags. */
   | "nothing_to_split"
   /** 422: A tag's description has more bytes than it may. */
   | "description_too_long"
   /** 422: The ontology document has another version than this program reads. */
   | "ontology_version"
-  /** 422: A tag stands twice in an ontology document. */
+  /** 422: A tag occurs twice in an ontology document. */
   | "tag_twice"
   /** 404: The namespace's log has no change of this number. */
   | "change_unknown"
@@ -366,7 +366,7 @@ export type ServerCode =
   | "vector_index_unavailable"
   /** 409: The embedding model is the active one, and cannot be retired. */
   | "model_active"
-  /** 409: Vectors would lose nodes by the activation of the model. */
+  /** 409: Vector search would no longer find some nodes if the model were activated. */
   | "model_incomplete"
   /** 409: The vectors of the embedding model come from callers: HTM computes none. */
   | "model_of_callers"

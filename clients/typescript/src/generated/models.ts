@@ -1700,7 +1700,7 @@ export interface Model extends ModelOverview {
 export interface ModelName {
   /** The provider's own name of the model. */
   name: string;
-  /** `local`, `ollama`, `openai`, `fake`. */
+  /** `local`, `ollama`, `openai`, `fake`, or `caller` for vectors that come with writes. */
   provider: string;
 }
 

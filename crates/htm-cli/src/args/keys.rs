@@ -20,8 +20,7 @@ pub(crate) enum KeysCommand {
 #[derive(Args)]
 #[command(after_help = "The key is printed once. The database has only its hash.
 
-Roles: a reader recalls and reads; a writer also remembers, edits, forgets and restores; an admin also changes the
-ontology, policies, jobs and keys, and deletes.
+Roles: a reader recalls and reads; a writer also remembers, edits, forgets and restores; an admin also changes the ontology, policies, jobs and keys, and purges and erases.
 
 Examples:
   htm keys create --role admin

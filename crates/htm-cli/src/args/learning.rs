@@ -40,7 +40,7 @@ pub(crate) enum LearningCommand {
 /// A namespace.
 #[derive(Args)]
 pub(crate) struct OfNamespace {
-    /// The namespace (default: of the configuration)
+    /// The namespace. Default: memory.namespace
     #[arg(long)]
     pub(crate) namespace: Option<String>,
 }

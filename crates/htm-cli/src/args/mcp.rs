@@ -11,7 +11,8 @@ use super::Consent;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "A client starts it and speaks the Model Context Protocol over standard input and output. Logs go to \
-standard error. It starts the private PostgreSQL and the workers, and ends when standard input closes.
+standard error. It starts the private PostgreSQL if no database is configured, and the workers. It ends when \
+standard input closes.
 
 A client's configuration: {\"mcpServers\": {\"htm\": {\"command\": \"htm\", \"args\": [\"mcp\"]}}}
 

@@ -86,10 +86,10 @@ pub(crate) struct EditArgs {
     /// Metadata entries to set, for example {"ticket": 7}; null removes one
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
-    /// Its expiry: a time to live (30m, 12h, 90d, 2w, 1y), or a date or time to come; empty for never
+    /// Its expiry: a time to live (30m, 12h, 90d, 2w, 1y), or a future date or time; empty for never
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
-    /// Edit only if the text is still at this revision; fields have none
+    /// Edit only if the text is still at this revision (other fields have no revision)
     #[arg(long, value_name = "REVISION")]
     pub(crate) expect: Option<i32>,
     #[command(flatten)]
@@ -99,8 +99,8 @@ pub(crate) struct EditArgs {
 #[derive(Args)]
 #[command(
     override_usage = "htm forget [OPTIONS] <NODE>\n       htm forget [OPTIONS] --matching <TEXT>",
-    after_help = "A forgotten memory is hidden from every search at once. `htm forgotten` lists it, `htm restore` \
-brings it back, `htm purge` deletes it.
+    after_help = "A forgotten memory is hidden at once from every search, except with --as-of a time before. `htm forgotten` \
+lists it, `htm restore` brings it back, `htm purge` deletes it.
 
 Examples:
   htm forget 7 --yes

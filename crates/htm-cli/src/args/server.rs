@@ -9,7 +9,7 @@ use htm_worker::service::ServiceArgs;
 #[command(after_help = "Examples:
   htm serve
   htm serve --listen 127.0.0.1:0
-  curl -s -d '{\"query\": \"tabs?\"}' -H 'Content-Type: application/json' http://127.0.0.1:7480/v1/recall")]
+  curl -s 'http://127.0.0.1:7480/v1/recall?q=tabs'")]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) listening: ListeningArgs,

@@ -245,7 +245,7 @@ pub(crate) enum DistinctCommand {
     /// Declare two tags distinct: no merge of them is suggested
     #[command(after_help = "Example:\n  htm tags distinct add work:report work:reports")]
     Add(TagPairArgs),
-    /// Declare two tags distinct no longer
+    /// Remove a pair of distinct tags
     #[command(after_help = "Example:\n  htm tags distinct remove work:report work:reports")]
     Remove(TagPairArgs),
 }

@@ -92,7 +92,11 @@ fn document() -> String {
     for (fault, who, job) in [
         (Fault::User, "the caller: the same call fails again", "becomes a dead letter"),
         (Fault::Transient, "nobody: it may work in a moment", "is retried with backoff"),
-        (Fault::Permanent, "the operator: a key, a model, a schema", "waits until the cause is fixed"),
+        (
+            Fault::Permanent,
+            "the operator: a key, a model, a schema",
+            "is tried again without charge until `jobs.patience_ms` has passed, then parked until `htm jobs retry`",
+        ),
         (Fault::Bug, "the developers", "becomes a dead letter after its attempts"),
     ] {
         text += &format!("| {} | {} | {who} | {job} |\n", name(fault), fault.exit_code());

@@ -10,6 +10,7 @@ use htm_runtime::shutdown::INTERRUPTED;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use super::notes::unknown_namespaces;
 use super::session::with_session;
 use crate::args::ExportAllArgs;
 use crate::destination::{Destination, file_of, followed, is_special};
@@ -26,10 +27,19 @@ struct Exported {
 
 pub(crate) async fn run(config: &Config, args: ExportAllArgs, output: &Output) -> Result<ExitCode, CliError> {
     let ExportAllArgs { namespaces, output: file, forgotten, vectors } = args;
-    let options = ExportOptions { namespaces, forgotten, vectors };
-    with_session(config, async |session| match file_of(file.as_deref()) {
-        Some(file) => to_file(&session.htm(), options, file, output).await,
-        None => to_stdout(&session.htm(), options, output).await,
+    with_session(config, async |session| {
+        let htm = session.htm();
+        if !namespaces.is_empty() {
+            let named: Vec<&str> = namespaces.iter().map(String::as_str).collect();
+            for unknown in unknown_namespaces(&htm, &named, true).await? {
+                output.aside(&unknown);
+            }
+        }
+        let options = ExportOptions { namespaces: namespaces.clone(), forgotten, vectors };
+        match file_of(file.as_deref()) {
+            Some(file) => to_file(&htm, options, file, output).await,
+            None => to_stdout(&htm, options, output).await,
+        }
     })
     .await
 }

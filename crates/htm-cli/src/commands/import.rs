@@ -222,7 +222,7 @@ fn called(kind: LineKind) -> &'static str {
         LineKind::Relation => "relation",
         LineKind::Document => "document",
         LineKind::Quota => "quota",
-        LineKind::Learning => "setting of learning",
+        LineKind::Learning => "learning setting",
         LineKind::Ranking => "ranking",
         LineKind::Robot => "robot",
         LineKind::Group => "group",

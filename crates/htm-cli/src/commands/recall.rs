@@ -152,7 +152,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         let scores = hit.scores;
         let tags = hit.node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         text.push_str(&format!(
-            "{:>3}. {}  by {:<6}  similarity {} (rank {})  text {} (rank {}){}\n     {}\n     {}\n",
+            "{:>3}. {}  by {:<6}  similarity {} (candidate {})  text {} (candidate {}){}\n     {}\n     {}\n",
             place + 1,
             style(match scores.relevance {
                 Some(relevance) => format!("relevance {relevance:.3}  score {:.3}", scores.score),

@@ -45,6 +45,11 @@ pub(crate) async fn on(
     let left = json!({ "stopped": true, "node": node });
     output
         .leaves(left, format!("the memory is stored as node {node}; see its progress: `htm status {node}`"));
+    // People read the number at once, programs one answer at the end.
+    let tell = || output.value(&written, || written.describe());
+    if !output.is_json() {
+        tell();
+    }
     let mut waited = Ok(());
     if let Some(seconds) = args.wait {
         for stage in Stage::ALL {
@@ -53,7 +58,9 @@ pub(crate) async fn on(
             }
         }
     }
-    output.value(&written, || written.describe());
+    if output.is_json() {
+        tell();
+    }
     waited.map_err(|error| stored(written.node, error))
 }
 
@@ -182,7 +189,7 @@ pub(crate) fn text_or_input(text: String) -> Result<String, CliError> {
     }
     // One byte more than a node may hold is enough to reject the text. A line break has up to two.
     let mut bytes = Vec::new();
-    let cannot = || CliError::io("standard input cannot be read as UTF-8");
+    let cannot = || CliError::io("standard input cannot be read");
     std::io::stdin().take(MAX_CONTENT_BYTES as u64 + 3).read_to_end(&mut bytes).map_err(cannot())?;
     bytes.truncate(without_line_break(&bytes).len());
     if bytes.len() > MAX_CONTENT_BYTES {
@@ -190,7 +197,10 @@ pub(crate) fn text_or_input(text: String) -> Result<String, CliError> {
             format!("the text has more than {MAX_CONTENT_BYTES} bytes, the most that a node may hold");
         return Err(CliError::new(codes::CONTENT_TOO_LARGE, message));
     }
-    String::from_utf8(bytes).map_err(|error| cannot()(std::io::Error::other(error)))
+    String::from_utf8(bytes).map_err(|error| {
+        let is_no_text = CliError::io("standard input is not UTF-8")(std::io::Error::other(error));
+        is_no_text.with_hint("give text in UTF-8, as `iconv -t UTF-8` makes it")
+    })
 }
 
 /// The bytes without one final line break.

@@ -161,8 +161,8 @@ impl Htm {
     ///
     /// # Errors
     /// The errors of [`Edit::validate`], `expiry_passed`, `node_not_found`, `not_owner`, `revision_conflict`, `key_taken`,
-    /// `content_taken` (it would duplicate another node), `namespace_full` (no room for a new tag), or a database
-    /// error. Nothing has changed then.
+    /// `content_taken` (it would duplicate another node), `namespace_full` (no room for a new tag), `robot_forbidden`,
+    /// `quota_exceeded`, `contended`, or a database error. Nothing has changed then.
     pub async fn edit(&self, node: NodeId, edit: &Edit) -> Result<Edited> {
         self.edit_once(node, edit, None).await
     }
@@ -228,13 +228,11 @@ impl Htm {
                 changed.push("expires");
             }
         }
-        let mut remove_tags = edit.remove_tags.clone();
+        // As written, as the rules write it, and as it is in use.
         let stored = self.stored_form(&edit.remove_tags)?;
-        let stored: Vec<_> = stored.iter().map(|tag| (after.namespace.as_str(), tag.as_str())).collect();
-        let in_use = tags_in_use::names(&mut *tx, self.tag_rules(), &stored).await?;
-        remove_tags.extend(in_use.iter().map(|tag| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
-        remove_tags
-            .extend(stored.iter().map(|(_, tag)| tag.parse::<TagPath>()).collect::<Result<Vec<_>, _>>()?);
+        let named: Vec<_> = stored.iter().map(|tag| (after.namespace.as_str(), tag.as_str())).collect();
+        let mut remove_tags = tags_in_use::names(&mut *tx, self.tag_rules(), &named).await?;
+        remove_tags.extend(edit.remove_tags.iter().chain(&stored).map(ToString::to_string));
         if change_tags_in_tx(&mut tx, node, &after.namespace, (&add_tags, &remove_tags)).await? {
             changed.push("tags");
         }
@@ -350,11 +348,11 @@ async fn change_tags_in_tx(
     connection: &mut PgConnection,
     node: NodeId,
     namespace: &str,
-    (add, remove): (&[String], &[TagPath]),
+    (add, remove): (&[String], &[String]),
 ) -> Result<bool> {
     let mut count = 0;
     if !remove.is_empty() {
-        let paths: Vec<&str> = remove.iter().map(TagPath::as_str).collect();
+        let paths: Vec<&str> = remove.iter().map(String::as_str).collect();
         count += tags::unassign_in_tx(connection, (node, namespace), &paths).await?;
     }
     if !add.is_empty() {

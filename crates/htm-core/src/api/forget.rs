@@ -1,5 +1,5 @@
-//! Forgetting and restoring. Forgetting marks a node: no search finds it after the commit. It stays until it is
-//! restored or [purged](crate::Htm::purge).
+//! Forgetting and restoring. Forgetting marks a node: after the commit no search finds it, except as of an earlier time. It
+//! stays until it is restored or [purged](crate::Htm::purge).
 
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
@@ -17,12 +17,12 @@ use crate::store::forget as store;
 use crate::store::{nodes, operations};
 
 impl Htm {
-    /// Forgets a node. After the commit no search finds it, its key is free and its waiting jobs are deleted. A running
-    /// job writes nothing.
+    /// Forgets a node. After the commit no search finds it, except as of an earlier time; its key is free and its waiting
+    /// jobs are deleted. A running job writes nothing.
     ///
     /// # Errors
-    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, `remembered_by_others`
-    /// (another robot remembered the same text), or a database error.
+    /// `not_confirmed` without [`Confirmation::Confirmed`], `node_not_found`, `not_owner`, `robot_forbidden`,
+    /// `remembered_by_others` (another robot remembered the same text), or a database error.
     pub async fn forget(
         &self,
         node: NodeId,

@@ -12,6 +12,11 @@ use crate::api::connect::connect_options;
 use crate::model::error::{Error, Result, chain, codes};
 use crate::model::hosts::one_each;
 use crate::store::hosts::{self, HostState, name};
+
+/// The host and port of a server, or the directory of its socket, for messages.
+pub fn address(options: &PgConnectOptions) -> String {
+    name(options)
+}
 use crate::store::{losses, switches};
 
 /// The time between two looks at the primary.

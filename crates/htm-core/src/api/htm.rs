@@ -95,7 +95,7 @@ impl Htm {
     /// Opens a migrated database. Without an embedder, recall is by full text.
     ///
     /// # Errors
-    /// `database_unreachable`.
+    /// `database_url_invalid`, `database_unreachable`, `database_denied`, or another database error.
     pub async fn connect(url: &str, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Result<Self> {
         let options = connect_options(url)?;
         let pool = pool_options().acquire_timeout(Duration::from_secs(5)).connect_with(options).await?;

@@ -126,8 +126,8 @@ impl Mind {
     pub(crate) async fn flush(&self) -> Result<()> {
         let _one_at_a_time = self.writing.lock().await;
         match self.write_pending().await {
-            Ok(Written::All) => return Ok(()),
-            Ok(Written::OfFormerRobot) => {}
+            Ok(Saved::All) => return Ok(()),
+            Ok(Saved::OfFormerRobot) => {}
             Err(error) if is_robot_gone(&error) => {
                 // The robot was merged into another one, or was removed: then its name is registered again.
                 let (id, name) = match robots::now_called(&self.pool, self.id()).await? {
@@ -144,12 +144,12 @@ impl Mind {
         self.write_pending().await.map(drop)
     }
 
-    async fn write_pending(&self) -> Result<Written> {
+    async fn write_pending(&self) -> Result<Saved> {
         let (id, pending, kept, gone) = {
             let mut state = self.lock();
             let pending = std::mem::take(&mut state.pending);
             if pending.is_empty() {
-                return Ok(Written::All);
+                return Ok(Saved::All);
             }
             let kept_of = |entry: &Entry| Kept {
                 node: entry.node,
@@ -163,19 +163,19 @@ impl Mind {
             (state.id, pending, kept, gone)
         };
         // Given back if the write fails, or if its caller is cancelled.
-        let mut unwritten = Unwritten { mind: self, pending };
+        let mut taken = TakenChanges { mind: self, pending };
         store::keep(&self.pool, id, &kept, &gone).await?;
         // It may have been renamed elsewhere, or merged: then what was removed is there again, with the other robot.
         let now = robots::now_called(&self.pool, id).await.ok().flatten();
         let is_merged = now.as_ref().is_some_and(|(now, _)| *now != id);
         if !is_merged {
-            unwritten.pending.clear();
+            taken.pending.clear();
         }
-        drop(unwritten);
+        drop(taken);
         if let Some((now, name)) = now {
             self.become_robot(now, &name);
         }
-        Ok(if is_merged { Written::OfFormerRobot } else { Written::All })
+        Ok(if is_merged { Saved::OfFormerRobot } else { Saved::All })
     }
 
     /// Writes batch after batch until the robot is closed. The last batch begins after that.
@@ -226,18 +226,18 @@ impl Mind {
 }
 
 /// The outcome of a write.
-enum Written {
+enum Saved {
     All,
     /// The robot was merged into another one before; everything is pending again, for that robot.
     OfFormerRobot,
 }
 
-struct Unwritten<'a> {
+struct TakenChanges<'a> {
     mind: &'a Mind,
     pending: HashSet<NodeId>,
 }
 
-impl Drop for Unwritten<'_> {
+impl Drop for TakenChanges<'_> {
     fn drop(&mut self) {
         if !self.pending.is_empty() {
             self.mind.lock().pending.extend(self.pending.drain());

@@ -36,7 +36,8 @@ impl Htm {
     /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`,
     /// `importance_out_of_range`, `limit_out_of_range`, `too_many_tags`, `model_unknown`, `namespace_forbidden`,
     /// `namespace_invalid`, `robot_invalid`, the errors of [`TimeExpression::resolve`](crate::TimeExpression::resolve),
-    /// `vector_unfit`, `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
+    /// `vector_unfit`, `model_retired`, `relevance_weights_invalid`, `time_in_future` (as of a time),
+    /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
     /// `diversity_out_of_range`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
@@ -49,7 +50,7 @@ impl Htm {
         if query.count_accesses {
             self.count_accesses(recalled.hits.iter().map(|hit| &hit.node));
         }
-        self.keep_recall(query, &mut recalled).await;
+        self.keep_recall(query, &mut recalled);
         if query.refresh {
             let hits: Vec<NodeId> = recalled.hits.iter().map(|hit| hit.node.id).collect();
             expiry::refresh(self.pool(), &hits, self.bound_robot()).await?;

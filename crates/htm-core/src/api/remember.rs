@@ -52,8 +52,9 @@ impl Htm {
     /// Remembers: the node, its tags and its jobs are committed when this returns. Full text finds the node at once.
     ///
     /// # Errors
-    /// The errors of [`Memory::validate`], `expiry_passed`, `key_taken`, `language_unknown`, `namespace_full` (no room for a new tag),
-    /// `model_unknown` or `model_retired` (of a vector), or a database error. Nothing is written then.
+    /// The errors of [`Memory::validate`], `namespace_forbidden`, `robot_forbidden`, `expiry_passed`, `key_taken`,
+    /// `language_unknown`, `namespace_full` (no room for a new tag), `quota_exceeded`, `model_unknown` or `model_retired` (of a
+    /// vector), `contended`, or a database error. Nothing is written then.
     ///
     /// A key whose node has the same content is no error: the receipt says [`Outcome::Existing`]. Nor is a content that
     /// exists already: [`Outcome::Repeated`].

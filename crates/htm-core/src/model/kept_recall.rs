@@ -24,6 +24,8 @@ pub(crate) struct KeptSearch {
     pub(crate) trial: Option<Trial>,
     /// Whether the tried ranking would have shown other hits or another order.
     pub(crate) differs: Option<bool>,
+    /// Whether the text of the query is kept.
+    pub(crate) keeps_text: bool,
 }
 
 impl KeptSearch {

@@ -39,11 +39,11 @@ pub(crate) const MAX_METADATA_DEPTH: usize = 64;
 pub struct Memory {
     /// The text: 1 byte to 1 MiB, not only white space.
     pub content: String,
-    /// Its namespace; none: the handle's.
+    /// Its namespace, at most 512 bytes; none: the handle's.
     pub namespace: Option<String>,
-    /// The robot that remembers; none: the handle's.
+    /// The robot that remembers, at most 128 bytes; none: the handle's.
     pub robot: Option<String>,
-    /// Its key, unique in its namespace.
+    /// Its key, unique in its namespace. At most 512 bytes, without control characters.
     pub key: Option<String>,
     /// Its importance, 1.0 to 10.0: 1–3 for transient facts, 7–10 for decisions and preferences.
     pub importance: f32,
@@ -174,7 +174,7 @@ impl Memory {
     /// # Errors
     /// The codes `content_empty`, `content_too_large`, `nul_byte`, `importance_out_of_range`,
     /// `namespace_invalid`, `robot_invalid`, `key_invalid`, `too_many_tags`, `field_too_long`, `metadata_too_deep`,
-    /// `expiry_out_of_range`, `time_out_of_range`, `vector_unfit`.
+    /// `metadata_number_out_of_range`, `expiry_out_of_range`, `time_out_of_range`, `vector_unfit`.
     pub fn validate(&self) -> Result<()> {
         validate_content(&self.content)?;
         validate_importance(self.importance)?;

@@ -8,7 +8,7 @@ use crate::model::error::{Error, codes};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelName {
-    /// `local`, `ollama`, `openai`, `fake`.
+    /// `local`, `ollama`, `openai`, `fake`, or `caller` for vectors that come with writes.
     pub provider: String,
     /// The provider's own name of the model.
     pub name: String,

@@ -23,18 +23,23 @@ impl Quota {
     /// # Errors
     /// `limit_out_of_range`.
     pub fn validate(&self, namespace: &str) -> Result<()> {
-        let out_of_range = |message: String| Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message));
+        let out_of_range = |message: String, hint: &'static str| {
+            Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint(hint))
+        };
         if above(namespace).is_some() && (self.max_memories, self.max_bytes) != (None, None) {
-            return out_of_range(format!(
+            let message = format!(
                 "`{namespace}` stands for several namespaces, and memories and bytes are limited in each"
-            ));
+            );
+            return out_of_range(message, "limit them for each namespace by its name");
         }
         if let Some(limit) = self.requests_per_minute.filter(|limit| *limit < 1) {
-            return out_of_range(format!("{limit} requests a minute are outside 1 to {}", i32::MAX));
+            let message = format!("{limit} requests a minute are outside 1 to {}", i32::MAX);
+            return out_of_range(message, "give 1 or more, or none for no limit");
         }
         for (what, limit) in [("memories", self.max_memories), ("bytes", self.max_bytes)] {
             if let Some(limit) = limit.filter(|limit| *limit < 0) {
-                return out_of_range(format!("a quota of {limit} {what} is less than 0"));
+                let message = format!("a quota of {limit} {what} is less than 0");
+                return out_of_range(message, "give 0 or more, or none for no limit");
             }
         }
         Ok(())

@@ -150,8 +150,8 @@ fn lacks_locks(error: &dyn sqlx::error::DatabaseError) -> bool {
 fn missing_file_hint(error: &sqlx::Error) -> Option<&'static str> {
     let sqlx::Error::Io(error) = error else { return None };
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied).then_some(
-        "check the files that database.url names: the directory of the server's socket (host), and sslrootcert, \
-         sslcert and sslkey",
+        "start the server. If it runs, check the files that database.url names: the directory of the server's socket \
+         (host), and sslrootcert, sslcert and sslkey",
     )
 }
 

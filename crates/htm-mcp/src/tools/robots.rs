@@ -29,7 +29,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
 
 pub(super) const GET_WORKING_MEMORY: ToolSpec = ToolSpec {
     name: "get_working_memory",
-    about: "The memories in a robot's working memory; the first leave it first.",
+    about: "The memories in a robot's working memory, the next to be evicted first.",
     arguments: &[MAX_TOKENS, NAMESPACE, ROBOT],
     effect: Effect::Reads,
     call: |server, arguments| Box::pin(get_working_memory(server, arguments)),

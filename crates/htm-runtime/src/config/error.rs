@@ -14,6 +14,14 @@ pub(super) fn unknown_key(key: &str, source_name: &str, nearest: Option<&str>) -
         .with_hint(format!("rename or remove it in {source_name}; `htm config default` prints every key"))
 }
 
+/// A variable that would be a key's, but for its underscores.
+pub(super) fn variable(variable: &str, key: &str) -> Error {
+    let meant = format!("HTM_{}", key.replacen('.', "__", 1).to_uppercase());
+    let message = format!("{variable} is no variable of HTM: did you mean {meant}?");
+    Error::new(codes::CONFIG_UNKNOWN_KEY, message)
+        .with_hint("a variable has two underscores between the section and the key; rename or unset it")
+}
+
 /// Neither a key nor a section has this name.
 pub(super) fn unknown_name(name: &str, nearest: Option<&str>) -> Error {
     let message = format!("no key and no section is called `{name}`{}", did_you_mean(nearest));

@@ -179,6 +179,12 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
+/// The key whose variable this would be, but for its underscores: `HTM_DATABASE_URL`.
+pub(super) fn nearly(variable: &str) -> Option<&'static str> {
+    let name = variable.strip_prefix("HTM_").filter(|name| !name.contains("__"))?.to_lowercase();
+    KEYS.iter().map(|key| key.name).find(|key| key.replace('.', "_") == name)
+}
+
 /// Whether `name` is a section, which has no value of its own (`recall = 5`).
 pub(super) fn is_section(name: &str) -> bool {
     KEYS.iter().any(|key| key.name.split_once('.').is_some_and(|(section, _)| section == name))

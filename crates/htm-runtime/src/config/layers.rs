@@ -93,6 +93,11 @@ pub(super) fn collect(locations: &Locations, overrides: &BTreeMap<String, String
     }
     layers.extend(credentials(locations)?);
 
+    if let Some((variable, key)) =
+        locations.env.iter().find_map(|(name, _)| Some((name, keys::nearly(name)?)))
+    {
+        return Err(error::variable(variable, key));
+    }
     let mut variables: Vec<_> = locations.env.iter().filter(|(name, _)| is_configuration(name)).collect();
     variables.sort();
     let set = variables.into_iter().map(|(variable, text)| {

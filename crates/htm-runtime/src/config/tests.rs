@@ -111,6 +111,10 @@ fn an_unknown_key_names_its_source_and_its_neighbour() {
         "there is no key `openai.api_keys` (in HTM_OPENAI__API_KEYS); did you mean `openai.api_key`?"
     );
     assert_eq!(error.code(), "config_unknown_key");
+    let error = with_env("HTM_DATABASE_URL", "postgres://host/db").unwrap_err();
+    assert_eq!(error.code(), "config_unknown_key");
+    assert_eq!(error.to_string(), "HTM_DATABASE_URL is no variable of HTM: did you mean HTM_DATABASE__URL?");
+    assert!(with_env("HTM_FOO", "1").is_ok());
     for text in ["limit = 5", "[reccall]\nlimit = 5", "[recall.limit]\nx = 1", "[recall]\nlimit.x = 1"] {
         assert!(with_project(text).to_string().contains("recall.limit"), "{text}");
     }

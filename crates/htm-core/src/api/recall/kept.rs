@@ -62,7 +62,7 @@ impl Htm {
     }
 
     /// Keeps a recall for feedback if its namespace asks for that, and gives it its id.
-    pub(crate) async fn keep_recall(&self, query: &RecallQuery, recalled: &mut Recalled) {
+    pub(crate) fn keep_recall(&self, query: &RecallQuery, recalled: &mut Recalled) {
         let Some(mut search) = recalled.kept.take() else { return };
         // A look that does not count is not judged either: evaluations, and searches of the program itself.
         let namespaces = self.namespaces_or_own(&query.filter.namespaces);
@@ -78,12 +78,11 @@ impl Htm {
             }
         }
         let id = Ulid::new().to_string();
-        let ranking = self.ranking_of(&[&namespace]).await;
         self.kept_recalls().keep(KeptRecall {
             id: id.clone(),
             namespace,
             author: self.actor().into(),
-            query: ranking.keeps_text.then(|| query.text.clone()),
+            query: search.keeps_text.then(|| query.text.clone()),
             shown: recalled.hits.iter().map(|hit| hit.node.id).collect(),
             search,
         });

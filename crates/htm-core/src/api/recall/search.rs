@@ -201,6 +201,7 @@ impl Search<'_> {
             ranking: used.clone(),
             trial: self.ranking.trial.as_ref().map(|(trial, _)| *trial),
             differs,
+            keeps_text: self.ranking.keeps_text,
         }
     }
 

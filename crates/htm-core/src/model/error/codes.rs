@@ -22,7 +22,7 @@ error_codes! {
     EXPIRY_OUT_OF_RANGE "expiry_out_of_range" User "A time to live or a retention time is too short or too long."
         => "give 1 second to 100 years";
     EXPIRY_PASSED "expiry_passed" User "An expiry has passed: the memory would be forgotten at once."
-        => "give a time to come, or a time to live; the database's clock counts";
+        => "give a future time, or a time to live; the database's clock counts";
     NAMESPACE_INVALID "namespace_invalid" User "A namespace's name is empty, too long or has a control character."
         => "use a short name without control characters";
     ROBOT_INVALID "robot_invalid" User "A robot's name is empty, too long or has a control character."
@@ -37,7 +37,7 @@ error_codes! {
         => "use `simple`, or one that `select cfgname from pg_ts_config` lists";
     KEY_TAKEN "key_taken" User "The key names another node."
         => "use another key, or read the node that has it: `Htm::get`";
-    CONTENT_TAKEN "content_taken" User "Another node has the content, where it may stand once."
+    CONTENT_TAKEN "content_taken" User "Another node has this content already, and duplicates are not allowed there."
         => "use the node that has it, or forget one of the two: `Htm::get`, `Htm::forget`";
     CONTENDED "contended" Transient "Others changed the same rows at the same moment. Nothing was written."
         => "make the same call again";
@@ -188,7 +188,7 @@ error_codes! {
         => "use one of: day, session";
     EMBEDDER_MISSING "embedder_missing" Permanent "Strategy `vector` needs an embedding provider, and the handle has none."
         => "make the handle with `Htm::with_embedders` (embedding.provider), or recall with strategy `fulltext`";
-    EMBEDDER_OTHER "embedder_other" Permanent "The program has no embedder for the model that recall asks."
+    EMBEDDER_OTHER "embedder_other" Permanent "The program has no embedder for the model that recall uses."
         => "give the program its embedder, or activate a model that it has: `Models::activate`";
     RERANKER_MISSING "reranker_missing" Permanent "Re-ranking was asked for, and the handle has no re-ranker."
         => "make the handle with `Htm::with_reranker` (rerank.provider), or recall without it";
@@ -208,7 +208,7 @@ error_codes! {
         => "list them: `Htm::robots`; a robot belongs to one namespace";
     ROBOT_TAKEN "robot_taken" User "The namespace has a robot of this name already."
         => "use another name, or merge them: `Htm::merge_robots`";
-    MERGE_INTO_ITSELF "merge_into_itself" User "A robot was to be merged into itself."
+    MERGE_INTO_ITSELF "merge_into_itself" User "A robot cannot be merged into itself."
         => "name another robot as the one that stays";
     NOTHING_TO_MERGE "nothing_to_merge" User "No robot or tag to merge was named."
         => "name at least one that is to go";
@@ -228,7 +228,7 @@ error_codes! {
         => "join it, which opens it again: `Group::join`";
     GROUP_ELSEWHERE "group_elsewhere" User "The memory and the group are of different namespaces."
         => "remember it in the group's namespace, or without one";
-    GROUP_TRANSFER_TO_ITSELF "group_transfer_to_itself" User "A group was to be transferred to itself."
+    GROUP_TRANSFER_TO_ITSELF "group_transfer_to_itself" User "A group cannot be transferred to itself."
         => "name another group, or a robot";
     GROUP_SETTING_OUT_OF_RANGE "group_setting_out_of_range" User "A setting of a membership is outside its range."
         => "give a value within the range";
@@ -244,9 +244,9 @@ error_codes! {
         => "list them: `Ontology::list`; a tag belongs to one namespace";
     TAG_TAKEN "tag_taken" User "The new name is a tag already."
         => "merge them: `Ontology::merge`";
-    TAG_INTO_ITSELF "tag_into_itself" User "A tag was to be renamed, merged or split into itself."
+    TAG_INTO_ITSELF "tag_into_itself" User "A tag cannot be renamed, merged or split into itself."
         => "name another tag; one may be written in several ways";
-    TAG_INTO_OWN_CHILD "tag_into_own_child" User "A tag was to move below itself."
+    TAG_INTO_OWN_CHILD "tag_into_own_child" User "A tag cannot be moved below itself."
         => "to make several tags of it: `Ontology::split`";
     TAG_UNMOVABLE "tag_unmovable" User "A change would give a tag a name that breaks a rule."
         => "move or shorten the tags below it first";
@@ -258,13 +258,13 @@ error_codes! {
         => "merge them: `Ontology::merge`";
     SYNONYM_UNKNOWN "synonym_unknown" User "No tag of the namespace has this other name."
         => "list them: `Ontology::synonyms`";
-    NOTHING_TO_SPLIT "nothing_to_split" User "A tag was to be split into fewer than two."
+    NOTHING_TO_SPLIT "nothing_to_split" User "A tag is split into at least two tags."
         => "name two tags or more; to replace it by one, rename or merge it";
     DESCRIPTION_TOO_LONG "description_too_long" User "A tag's description has more bytes than it may."
         => "describe the tag in a sentence or two";
     ONTOLOGY_VERSION "ontology_version" User "The ontology document has another version than this program reads."
         => "export it with this version, or upgrade this program";
-    TAG_TWICE "tag_twice" User "A tag stands twice in an ontology document."
+    TAG_TWICE "tag_twice" User "A tag occurs twice in an ontology document."
         => "take one of the two out; nothing was imported";
     CHANGE_UNKNOWN "change_unknown" User "The namespace's log has no change of this number."
         => "list them: `Ontology::log`";
@@ -318,7 +318,7 @@ error_codes! {
         => "install the extension, and create it in the database; or use another kind";
     MODEL_ACTIVE "model_active" User "The embedding model is the active one, and cannot be retired."
         => "activate another one first: `Models::activate`";
-    MODEL_INCOMPLETE "model_incomplete" Transient "Vectors would lose nodes by the activation of the model."
+    MODEL_INCOMPLETE "model_incomplete" Transient "Vector search would no longer find some nodes if the model were activated."
         => "wait for its queue, and retry its dead letters; or go without those nodes: `Models::activate` with `forced`";
     MODEL_OF_CALLERS "model_of_callers" User "The vectors of the embedding model come from callers: HTM computes none."
         => "give the vector: with the memory, later (`Htm::set_vector`), or with the query";

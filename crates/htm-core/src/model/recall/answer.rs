@@ -283,7 +283,7 @@ pub enum MatchedBy {
     Time,
     /// [Boosted](crate::RecallQuery::boost_tags) tags; neither its words nor its embedding.
     Tag,
-    /// A neighbouring turn that vectors or words found.
+    /// Vectors or words found a turn beside it.
     Neighbour,
 }
 

@@ -28,7 +28,7 @@ pub struct RecallSettings {
     /// Candidates that the vector index examines before it is asked for more.
     pub ef_search: u32,
     /// The most nodes that are compared exactly: those of the searched namespaces and time, or those that pass the
-    /// filters by tag, robot, session and metadata.
+    /// other filters and have the required phrases.
     pub exact_scope: usize,
     /// Whether unknown words are spell-corrected.
     pub correct: bool,

@@ -41,16 +41,9 @@ pub(crate) async fn ranking(pool: &dyn Connections, ranking: &SavedRanking) -> R
     Ok(inserted > 0)
 }
 
-/// Sets what a namespace keeps for learning, and its ranking; false if something was set.
-pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning) -> Result<bool> {
+/// Sets what a namespace keeps for learning, and its ranking, which is that of `home`; false if something was set.
+pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning, home: &str) -> Result<bool> {
     let mut tx = pool.begin().await?;
-    // The namespace may learn with another one here.
-    let home: Option<String> = sql!("select learns_with from htm.learning where namespace = :namespace")
-        .bind("namespace", &learning.learns_with)?
-        .fetch_optional_scalar(&mut *tx)
-        .await?;
-    let home =
-        home.filter(|_| learning.learns_with != learning.ns).unwrap_or_else(|| learning.learns_with.clone());
     let signals: Vec<&str> = learning.signals.iter().map(|signal| <&str>::from(*signal)).collect();
     let inserted = sql!(
         "with home as (
@@ -70,7 +63,7 @@ pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning) -
                  or excluded.keeps_text)"
     )
     .bind("namespace", &learning.ns)?
-    .bind("home", &home)?
+    .bind("home", home)?
     .bind("is_on", learning.is_on)?
     .bind("keeps_text", learning.keeps_text)?
     .bind("keep_days", learning.keep_days)?
@@ -80,7 +73,7 @@ pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning) -
     .execute(&mut *tx)
     .await?;
     if inserted > 0 {
-        rankings::lead_in_tx(&mut tx, &learning.ns, &home).await?;
+        rankings::lead_in_tx(&mut tx, &learning.ns, home).await?;
     }
     tx.commit().await?;
     Ok(inserted > 0)

@@ -1,7 +1,8 @@
 -- Enqueues the jobs that the nodes of a chunk lack, as remember.sql does, behind every live job.
 --
--- A plain run leaves out nodes that are done, that have an open job, and dead letters; a forced one only those whose
--- job is open: that will make them again anyway; of a version, it leaves out what is not done at all as well. A key that an ended job still has is told apart by the run's number.
+-- A plain run skips nodes that are done, have an open job, or are dead letters. A forced run skips only nodes with an open
+-- job, which tags or embeds them anyway. With :version, nodes that are not done are skipped too. The run's number in the
+-- key tells its jobs from ended ones.
 --
 -- :stage text   :queue text   :model text   :run bigint   :forced boolean   :after bigint node, exclusive
 -- :up_to bigint node, inclusive   :limit bigint nodes   :namespace text or null   :since timestamptz or null

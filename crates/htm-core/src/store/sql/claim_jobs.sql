@@ -3,8 +3,8 @@
 -- making.
 --
 -- Jobs of a higher priority come first, then those that have been due for longest. Each priority is looked up on its
--- own: the index is entered at `since` and left at now(), so that neither the jobs that wait for later nor, where a
--- transaction that stays open keeps them from being cleaned up, those that were claimed before `since` are walked over.
+-- own: the index is entered at `since` and left at now(), so that it reads neither jobs that are due later, nor
+-- entries of jobs claimed before `since` that a long transaction keeps from being cleaned up.
 --
 -- A suspect is a job that a worker held when it was lost. Suspects are never claimed together with other jobs. After
 -- the first loss an eighth of a batch is claimed, then one job at a time: this isolates the text that crashes workers.

@@ -4,11 +4,10 @@
 -- :delays_ms bigint[] until the next attempt   :charged boolean[] the attempt is charged   :dead boolean[] dead now
 -- :parked_until timestamptz[] or null: its namespace's budget is spent until then   :tokens bigint[] it would spend
 -- :reasons text[] what happened
--- :patience_ms bigint for which a job may be put off without charge: then it is parked until somebody retries it
+-- :patience_ms bigint the longest time for which a job is deferred without charge: then it is parked
 --
--- The time for which a job is put off does not have a wait in the queue of more than an hour: a queue may be paused, and
--- a backlog may be long. `deferred_since` moves on by it. Shorter waits may be those for the provider, whose holds last
--- minutes.
+-- A wait of more than an hour in the queue does not count as deferral, because a queue may be paused, and a backlog may be
+-- long: `deferred_since` moves on by it. Shorter waits may be those for the provider, whose holds last minutes.
 --
 -- A job that was tried and did not end its worker is no suspect any more (claim_jobs.sql).
 --

@@ -8,8 +8,8 @@
 -- :sessions text[] or null   :seqs int[] or null   :sources text[] or null   :types text[] or null   :importances real[]
 -- :token_counts int[]   :languages text[]   :metadata jsonb[]   :created timestamptz[]   :remembered timestamptz[]
 -- :updated timestamptz[]   :forgotten timestamptz[] or null   :reasons text[] or null   :expiries timestamptz[] or null
--- :ttls bigint[] or null, seconds   :scopes bigint[] where the content may stand once: 0 in its namespace, -1 among its
--- robot's, null: everywhere again
+-- :ttls bigint[] or null, seconds   :scopes bigint[] where the content must be unique: 0 in its namespace, -1 among its
+-- robot's, null: nowhere
 --
 -- Of all: :token_encoding text
 --

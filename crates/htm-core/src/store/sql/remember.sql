@@ -9,7 +9,7 @@
 -- :metadata jsonb[]   :times timestamptz[] or null = now   :embed_jobs text[] and :tag_jobs text[] ids of its jobs
 -- :priorities int[] of its jobs
 -- :expiries timestamptz[] or null   :ttls bigint[] or null, seconds from now to the expiry
--- :scopes bigint[] where the content may stand once: 0 in its namespace, -1 among its robot's, null: everywhere again
+-- :scopes bigint[] where the content must be unique: 0 in its namespace, -1 among its robot's, null: nowhere
 --
 -- Of all: :token_encoding text   :embedding_model text as long as none is registered   :tag_model text   :max_attempts int
 --

@@ -10,7 +10,7 @@
 -- :embed_job text and :tag_job text ids of the jobs   :priority int of the jobs   :max_attempts int   :tag_model text
 -- :embedding_model text as long as none is registered
 -- :expiry timestamptz or null   :ttl bigint or null, seconds from now to the expiry
--- :scope bigint where the content may stand once: 0 in its namespace, -1 among its robot's, null: everywhere again
+-- :scope bigint where the content must be unique: 0 in its namespace, -1 among its robot's, null: nowhere
 --
 -- Index: robots_namespace_name_key, nodes_namespace_key_key, nodes_duplicate_key
 with node as (

@@ -1,6 +1,6 @@
--- The numbers of nodes that have words of which there are no statistics, up to 1,000 each. They are new, therefore rare. In a
--- part of all nodes it is planned for its namespaces: those with the word are met with those of the namespaces within the
--- indexes, because a word that is nowhere here may be in most nodes of others. Of nearly all nodes, no index serves the namespace.
+-- The numbers of nodes with words that have no statistics, up to 1,000 each. Such words are new and therefore rare here, but
+-- may be in most nodes of other namespaces. So unless the namespaces have nearly all nodes, the statement is planned for
+-- them: the index of words is combined with the index of the namespace.
 --
 -- :words tsquery[]   :namespaces text[]   conditions on the node m: on its namespace
 --
