@@ -222,6 +222,18 @@ async fn up_serves_every_model_that_is_in_use() {
     sandbox.htm(&["models", "add", "fake/later", "--dimensions", "16"]).await.succeeds();
     sandbox.htm(&["models", "backfill", "fake/later"]).await.succeeds();
     assert_eq!(fields(&sandbox, "fake/later", &["embedded"]).await, [json!(40)]);
+    // The worker of one that is retired ends, and it is served again when it is back.
+    let queue = fields(&sandbox, "fake/later", &["queue"]).await.remove(0);
+    let htm = db.htm();
+    let serving = async || {
+        let all = htm.jobs().unwrap().workers().await.unwrap();
+        all.iter().filter(|worker| worker.alive && queue == worker.queue.as_str()).count()
+    };
+    assert_eq!(serving().await, 1);
+    sandbox.htm(&["models", "retire", "fake/later"]).await.succeeds();
+    htm_tests::wait_until(|| async { serving().await == 0 }).await;
+    sandbox.htm(&["models", "add", "fake/later", "--dimensions", "16"]).await.succeeds();
+    htm_tests::wait_until(|| async { serving().await == 1 }).await;
     up.signal(Signal::SIGTERM);
     assert_eq!(up.end().await.code(), Some(0), "{}", up.log());
     assert!(

@@ -1,7 +1,8 @@
 //! The workers in the process of a command.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::{Duration, Instant};
 
 use embed_worker::EmbedHandler;
@@ -90,24 +91,33 @@ impl Workers {
 }
 
 /// Runs a worker for the configured model, and one for each other model that is in use and can be served here, also for
-/// models that are added later.
+/// models that are added later. The worker of a model that is retired ends.
 async fn embed(
     session: &Session,
     configured: Option<EmbedHandler>,
     args: &ServiceArgs,
     stop: &CancellationToken,
 ) -> htm_core::Result<()> {
-    let serve = async |handler: EmbedHandler| work(session, handler, args, None, stop.child_token()).await;
-    let served: RefCell<HashSet<String>> = RefCell::new(configured.iter().map(Handler::queue).collect());
-    let is_new = |queue: String| served.borrow_mut().insert(queue);
+    let serve =
+        async |handler: EmbedHandler, end: CancellationToken| work(session, handler, args, None, end).await;
+    // By their queues, with what ends each.
+    let served: RefCell<HashMap<String, CancellationToken>> = RefCell::default();
+    let begin = |queue: String| match served.borrow_mut().entry(queue) {
+        Entry::Occupied(_) => None,
+        Entry::Vacant(new) => Some(new.insert(stop.child_token()).clone()),
+    };
+    let configured = configured.and_then(|handler| Some((begin(handler.queue())?, handler)));
     let mut again: HashMap<String, Instant> = HashMap::new();
     let first = async {
         match configured {
-            Some(handler) => serve(handler).await,
+            Some((end, handler)) => serve(handler, end).await,
             None => match until_made(session, stop).await {
-                // Another process may have registered the model, and a look found it.
-                Some(handler) if is_new(handler.queue()) => serve(handler).await,
-                _ => Ok(Report::default()),
+                None => Ok(Report::default()),
+                Some(handler) => match begin(handler.queue()) {
+                    Some(end) => serve(handler, end).await,
+                    // Another process has registered the model, and a look found it.
+                    None => Ok(Report::default()),
+                },
             },
         }
     };
@@ -115,19 +125,34 @@ async fn embed(
     let mut result = Ok(());
     loop {
         let models = match stop.is_cancelled() {
-            true => Vec::new(),
+            true => None,
             // If the database is away, the workers wait for it.
-            false => session.htm().models()?.list().await.unwrap_or_default(),
+            false => session.htm().models()?.list().await.ok(),
         };
-        for model in models.into_iter().filter(RegisteredModel::is_in_use) {
+        if let Some(models) = &models {
+            served.borrow_mut().retain(|queue, end| {
+                let mut of_queue = models.iter().filter(|model| model.queue.as_ref() == Some(queue));
+                let is_served = of_queue.all(RegisteredModel::is_in_use);
+                if !is_served {
+                    end.cancel();
+                }
+                is_served
+            });
+        }
+        for model in models.into_iter().flatten().filter(RegisteredModel::is_in_use) {
             // The vectors of a model without a queue come from callers.
             let Some(queue) = model.queue.clone() else { continue };
-            if served.borrow().contains(&queue) || again.get(&queue).is_some_and(|at| Instant::now() < *at) {
+            if served.borrow().contains_key(&queue)
+                || again.get(&queue).is_some_and(|at| Instant::now() < *at)
+            {
                 continue;
             }
             match start(session, EMBED, embed_worker::handler_of(session, &model)).await {
-                Ok(handler) if is_new(queue.clone()) => workers.push(serve(handler).boxed_local()),
-                Ok(_served) => {}
+                Ok(handler) => {
+                    if let Some(end) = begin(queue) {
+                        workers.push(serve(handler, end).boxed_local());
+                    }
+                }
                 Err(error) => {
                     let is_first = again.insert(queue, Instant::now() + AGAIN).is_none();
                     if is_first {
@@ -149,7 +174,12 @@ async fn embed(
                     result = result.and(Err(error));
                 }
                 Some(Ok(_report)) => {}
-                None => return result,
+                None if args.drain || stop.is_cancelled() => return result,
+                // All models are retired; another one may be added.
+                None => {
+                    stop.run_until_cancelled(tokio::time::sleep_until(until)).await;
+                    break;
+                }
             }
         }
     }
