@@ -346,8 +346,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         let error = serde_json::json!({ "code": codes::USAGE.name, "message": message, "hint": hint });
         to_stderr(&format!("{}\n", serde_json::json!({ "error": error })));
     } else if error.use_stderr() {
-        let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        to_stderr(&coloured(&in_plain_words(&error.render().ansi().to_string()), colours));
+        let text = in_plain_words(&error.render().ansi().to_string());
+        to_stderr(&coloured(&text, console::colors_enabled_stderr()));
     } else {
         // An error means that nobody reads the output.
         let _ = error.print();

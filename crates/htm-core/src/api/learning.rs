@@ -51,13 +51,7 @@ impl Htm {
     ) -> Result<Learning> {
         settings.validate()?;
         let namespace = self.namespace_or_own(namespace)?;
-        let home = self.namespace_or_own(settings.learns_with.as_deref().or(Some(namespace)))?;
-        let home = match store::setting(self.shared_pool(), home).await? {
-            // It shares the ranking of the namespace that the other one learns with.
-            Some(setting) if home != namespace => setting.home,
-            _ => home.to_owned(),
-        };
-        self.admit(&home)?;
+        let home = self.home_of(namespace, settings.learns_with.as_deref().unwrap_or(namespace)).await?;
         let details = json!({
             "is_on": settings.is_on, "learns_with": home, "keeps_text": settings.keeps_text,
             "keep_days": settings.keep_days, "least": settings.least, "signals": settings.signals,
@@ -72,6 +66,17 @@ impl Htm {
         tx.commit().await?;
         self.kept_recalls().forget_rankings();
         self.learning(Some(namespace)).await
+    }
+
+    /// The namespace whose ranking one shares that learns with another: the one that this other one learns with.
+    pub(crate) async fn home_of(&self, namespace: &str, learns_with: &str) -> Result<String> {
+        self.admit(learns_with)?;
+        let home = match store::setting(self.shared_pool(), learns_with).await? {
+            Some(setting) if learns_with != namespace => setting.home,
+            _ => learns_with.to_owned(),
+        };
+        self.admit(&home)?;
+        Ok(home)
     }
 
     /// The judged recalls that the ranking of a namespace (default: the handle's) is learnt from, of all namespaces that

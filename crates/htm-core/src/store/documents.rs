@@ -326,6 +326,9 @@ pub(super) async fn clear_digests_in_tx(
     connection: &mut PgConnection,
     documents: &[(String, String)],
 ) -> Result<u64> {
+    if documents.is_empty() {
+        return Ok(0);
+    }
     let (namespaces, paths) = unzipped(documents);
     sql!(
         "update htm.documents d set digest = null from unnest(:namespaces::text[], :paths::text[]) u(namespace, path)

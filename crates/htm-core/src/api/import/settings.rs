@@ -9,7 +9,6 @@ use crate::model::export::{
 use crate::model::quota::Quota;
 use crate::model::retention::Retention;
 use crate::store::import::settings as store;
-use crate::store::rankings;
 
 impl Importer {
     /// Sets a policy; true if there was none.
@@ -57,13 +56,7 @@ impl Importer {
     pub(super) async fn learning(&self, saved: &SavedLearning) -> Result<bool> {
         saved.settings().validate()?;
         self.htm.admit(&saved.ns)?;
-        self.htm.admit(&saved.learns_with)?;
-        // It may learn with another one here.
-        let home = match rankings::setting(self.htm.shared_pool(), &saved.learns_with).await? {
-            Some(setting) if saved.learns_with != saved.ns => setting.home,
-            _ => saved.learns_with.clone(),
-        };
-        self.htm.admit(&home)?;
+        let home = self.htm.home_of(&saved.ns, &saved.learns_with).await?;
         let is_new = store::learning(self.htm.pool(), saved, &home).await?;
         self.htm.kept_recalls().forget_rankings();
         Ok(is_new)
