@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,8 +24,11 @@ Answer = TypeVar("Answer")
 # The server could not take the request, or the connection failed: nothing is done, or a key makes a repetition safe.
 REPEATED_STATUSES: Final = frozenset({408, 429, 502, 503, 504})
 
-# The first request with the same key is still in hand.
-REPEATED_CODES: Final = frozenset({"operation_open"})
+# The first request with the same key is still in hand. Its answer is waited for, which is no repetition.
+OPEN: Final = "operation_open"
+
+# The seconds for which it is.
+OPEN_FOR: Final = 600.0
 
 MAX_PAUSE: Final = 30.0
 
@@ -133,16 +137,33 @@ def pause(attempt: int, failure: httpx.Response | None) -> float:
     return min(0.1 * float(2 ** min(attempt, 10)), MAX_PAUSE) * random.uniform(0.5, 1.0)
 
 
-def is_repeated(response: httpx.Response) -> bool:
-    """Whether the same request may succeed in a moment."""
-    if response.status_code in REPEATED_STATUSES:
-        return True
+class Attempts:
+    """The attempts of a call."""
+
+    def __init__(self, repetitions: int) -> None:
+        self._repetitions = repetitions
+        self._repeated = 0
+        self._open_until = time.monotonic() + OPEN_FOR
+
+    def pause(self, response: httpx.Response | None) -> float | None:
+        """The seconds before the next attempt after an answer, or none; `None`: there is no other attempt."""
+        if response is not None and _is_open(response) and time.monotonic() < self._open_until:
+            return pause(0, response)
+        if self._repeated >= self._repetitions:
+            return None
+        if response is not None and response.status_code not in REPEATED_STATUSES:
+            return None
+        self._repeated += 1
+        return pause(self._repeated - 1, response)
+
+
+def _is_open(response: httpx.Response) -> bool:
     if response.status_code != 409:
         return False
     try:
         check(response)
     except HtmError as error:
-        return error.code in REPEATED_CODES
+        return error.code == OPEN
     return False
 
 

@@ -13,7 +13,7 @@ import httpx
 
 from ._generated.asynchronous import AsyncSubjects
 from ._generated.synchronous import Subjects
-from .calls import Answer, Call, is_repeated, keep_position, pause
+from .calls import Answer, Attempts, Call, keep_position, pause
 from .errors import HtmError
 from .streams import (
     EVENTS,
@@ -88,19 +88,16 @@ class Htm(Subjects):
     def send(self, call: Call[Answer]) -> Answer:
         """Sends a call, and again if it fails on the way."""
         request = call.request(self._http)
-        for attempt in range(self._retries if call.may_be_repeated else 0):
-            response = None
+        attempts = Attempts(self._retries if call.may_be_repeated else 0)
+        while True:
             try:
                 response = self._http.send(request)
-                if not is_repeated(response):
+                if (wait := attempts.pause(response)) is None:
                     return self._read(call, response)
-            except httpx.TransportError:
-                pass
-            time.sleep(pause(attempt, response))
-        try:
-            return self._read(call, self._http.send(request))
-        except httpx.TransportError as error:
-            raise unreachable(request, error) from error
+            except httpx.TransportError as error:
+                if (wait := attempts.pause(None)) is None:
+                    raise unreachable(request, error) from error
+            time.sleep(wait)
 
     def _read(self, call: Call[Answer], response: httpx.Response) -> Answer:
         keep_position(self._http.headers, response)
@@ -182,19 +179,16 @@ class AsyncHtm(AsyncSubjects):
     async def send(self, call: Call[Answer]) -> Answer:
         """Sends a call, and again if it fails on the way."""
         request = call.request(self._http)
-        for attempt in range(self._retries if call.may_be_repeated else 0):
-            response = None
+        attempts = Attempts(self._retries if call.may_be_repeated else 0)
+        while True:
             try:
                 response = await self._http.send(request)
-                if not is_repeated(response):
+                if (wait := attempts.pause(response)) is None:
                     return self._read(call, response)
-            except httpx.TransportError:
-                pass
-            await asyncio.sleep(pause(attempt, response))
-        try:
-            return self._read(call, await self._http.send(request))
-        except httpx.TransportError as error:
-            raise unreachable(request, error) from error
+            except httpx.TransportError as error:
+                if (wait := attempts.pause(None)) is None:
+                    raise unreachable(request, error) from error
+            await asyncio.sleep(wait)
 
     def _read(self, call: Call[Answer], response: httpx.Response) -> Answer:
         keep_position(self._http.headers, response)

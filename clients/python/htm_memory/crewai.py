@@ -66,6 +66,8 @@ class HtmStorage:
 
     def __init__(self, htm: Htm, *, namespace: str = "crewai", robot: str | None = None) -> None:
         self._htm, self._root, self._robot = htm, namespace, robot
+        # A storage of a robot changes what that robot has saved; another one, what any has.
+        self._caller: dict[str, Any] = {"robot": robot} if robot else {"any_robot": True}
         # Where searches found records, by their ids: the memory and its namespace.
         self._found: dict[str, tuple[int, str]] = {}
 
@@ -363,7 +365,7 @@ class HtmStorage:
     def _touch(self, node: int, namespace: str) -> bool:
         now = datetime.now(timezone.utc).replace(tzinfo=None).isoformat()
         try:
-            self._htm.memories.edit(node, metadata={ACCESSED: now}, namespace=namespace, any_robot=True)
+            self._htm.memories.edit(node, metadata={ACCESSED: now}, namespace=namespace, **self._caller)
         except NodeNotFound:
             return False
         return True
@@ -371,8 +373,8 @@ class HtmStorage:
     def _write(self, memories: list[dict[str, Any]], places: list[dict[str, Any]]) -> None:
         """Writes memories in the places of others, in one transaction. The first vector adds its model."""
         try:
-            self._htm.memories.create_many(memories, replaces=places, any_robot=True)
+            self._htm.memories.create_many(memories, replaces=places, **self._caller)
         except ModelUnknown:
             label, vector = next(item for memory in memories for item in memory["vectors"].items())
             self._htm.models.add(name=label.removeprefix("caller/"), dimensions=len(vector))
-            self._htm.memories.create_many(memories, replaces=places, any_robot=True)
+            self._htm.memories.create_many(memories, replaces=places, **self._caller)

@@ -151,7 +151,9 @@ class HtmMemoryStore:
             existed = current is not None
             receipts = [self._receipt(operation, version, existed)] if operation else []
             try:
-                await self._htm.memories.create_many([*memories, *receipts], replaces=[place], any_robot=True)
+                await self._htm.memories.create_many(
+                    [*memories, *receipts], replaces=[place], robot=self._robot, any_robot=self._robot is None
+                )
                 return MemoryMutation(version=version, replayed=False, existed=existed)
             except (KeyTaken, RevisionConflict):
                 pass

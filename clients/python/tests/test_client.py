@@ -103,6 +103,20 @@ def test_a_busy_server_is_asked_again():
     assert len(attempts) == 3
 
 
+def test_the_answer_to_a_call_that_is_still_in_hand_is_waited_for():
+    still = {"code": "operation_open", "detail": "in hand", "hint": "", "title": "", "type": ""}
+    answers = iter(
+        [
+            httpx.Response(408, json={**still, "code": "request_too_slow"}),
+            *[httpx.Response(409, json=still, headers={"Retry-After": "0"}) for _ in range(4)],
+            httpx.Response(200, json=[]),
+        ]
+    )
+    with httpx.Client(transport=httpx.MockTransport(lambda _: next(answers))) as http:
+        assert Htm("http://here", http=http, retries=1).jobs.queues() == []
+    assert next(answers, None) is None
+
+
 def test_reads_see_what_was_written():
     positions = iter(["0/FF", None, "1/2", "0/100"])
     sent = []

@@ -41,8 +41,11 @@ const MAX_PAUSE_MS = 30_000;
 // The server could not take the request: nothing is done, or a key makes a repetition safe.
 const REPEATED_STATUSES: ReadonlySet<number | undefined> = new Set([408, 429, 502, 503, 504]);
 
-// The first request with the same key is still in hand.
-const REPEATED_CODES: ReadonlySet<Code> = new Set(["operation_open"]);
+// The first request with the same key is still in hand. Its answer is waited for, which is no repetition.
+const OPEN: Code = "operation_open";
+
+// The time for which it is.
+const OPEN_FOR_MS = 600_000;
 
 /** The path of a template, with its parts encoded. */
 export function path(texts: TemplateStringsArray, ...parts: (string | number)[]): string {
@@ -89,8 +92,29 @@ function randomUuid(): string {
 export function isPassing(error: unknown): error is HtmError {
   return (
     error instanceof Unreachable ||
-    (error instanceof HtmError && (REPEATED_STATUSES.has(error.status) || REPEATED_CODES.has(error.code)))
+    (error instanceof HtmError && REPEATED_STATUSES.has(error.status))
   );
+}
+
+/** The attempts of a call. */
+export class Attempts {
+  #repeated = 0;
+  readonly #repetitions: number;
+  readonly #openUntil = performance.now() + OPEN_FOR_MS;
+
+  constructor(repetitions: number) {
+    this.#repetitions = repetitions;
+  }
+
+  /** Waits for the next attempt, or throws the failure again if there is none. */
+  async next(failure: unknown, signal?: AbortSignal): Promise<void> {
+    if (failure instanceof HtmError && failure.code === OPEN && performance.now() < this.#openUntil) {
+      return pause(0, failure, signal);
+    }
+    if (this.#repeated >= this.#repetitions || !isPassing(failure)) throw failure;
+    this.#repeated += 1;
+    return pause(this.#repeated - 1, failure, signal);
+  }
 }
 
 /** Waits before the next attempt: as long as the server asks for, or twice as long each time, partly at random. */

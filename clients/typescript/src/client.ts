@@ -1,6 +1,6 @@
 // The client of a server.
 
-import { headersOf, isPassing, pause, queryOf, type Call, type EditOptions, type Options } from "./calls.js";
+import { Attempts, headersOf, isPassing, pause, queryOf, type Call, type EditOptions, type Options } from "./calls.js";
 import { answer, lines, ofJson, type Outgoing } from "./exchange.js";
 import type { LineImported } from "./generated/models.js";
 import { Subjects } from "./generated/subjects.js";
@@ -85,13 +85,12 @@ export class Htm extends Subjects {
     const init: RequestInit = { method: call.method, headers: headersOf(call, options) };
     if (call.body) init.body = JSON.stringify(call.body);
     const request = this.#request(call.path + queryOf(call.query), init, options);
-    const retries = call.mayBeRepeated === false ? 0 : this.#retries;
-    for (let attempt = 0; ; attempt += 1) {
+    const attempts = new Attempts(call.mayBeRepeated === false ? 0 : this.#retries);
+    for (;;) {
       try {
         return await answer<Answer>(request);
       } catch (error) {
-        if (attempt >= retries || !isPassing(error)) throw error;
-        await pause(attempt, error, options.signal);
+        await attempts.next(error, options.signal);
       }
     }
   }
@@ -147,7 +146,8 @@ export class Htm extends Subjects {
         for await (const sent of sentEvents(lines(request))) {
           [attempt, wasConnected] = [0, true];
           after = sent.id || after;
-          if (sent.data) yield { ...sent, data: ofJson(sent.data) } as Event;
+          // One without an id is at the place of the one before it.
+          if (sent.data) yield { ...sent, id: after ?? "", data: ofJson(sent.data) } as Event;
         }
       } catch (error) {
         if ((attempt >= this.#retries && !wasConnected) || !isPassing(error)) throw error;

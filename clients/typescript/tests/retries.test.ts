@@ -45,13 +45,19 @@ test("the attempts end", async () => {
 test("a busy server is asked again", async () => {
   for (const busy of [
     () => problem(429, "too_busy", { "Retry-After": "0" }),
-    () => problem(409, "operation_open", { "Retry-After": "0" }),
     () => new Response("", { status: 502 }),
   ]) {
     const { fetch, requests } = gives(busy, busy, () => Response.json([]));
     assert.deepEqual(await new Htm({ fetch }).jobs.queues(), []);
     assert.equal(requests.length, 3);
   }
+});
+
+test("the answer to a call that is still in hand is waited for", async () => {
+  const open = () => problem(409, "operation_open", { "Retry-After": "0" });
+  const { fetch, requests } = gives(() => new Response("", { status: 408 }), open, open, open, open, () => Response.json([]));
+  assert.deepEqual(await new Htm({ fetch, retries: 1 }).jobs.queues(), []);
+  assert.equal(requests.length, 6);
 });
 
 test("reads see what was written", async () => {

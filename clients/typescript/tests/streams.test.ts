@@ -163,7 +163,7 @@ test("events go on after a broken connection, from the last place that was told"
   }, { status: 401 });
   assert.deepEqual(seen, [
     { kind: "job.dead", id: "2", data: { job: "a\u2028" } },
-    { kind: "queue.depth", id: "", data: {} },
+    { kind: "queue.depth", id: "3", data: {} },
     { kind: "job.dead", id: "4", data: {} },
   ]);
   assert.deepEqual(asked, ["0", "3", "3", "3", "4"].map((after) => `namespace=a&namespace=b&after=${after}`));

@@ -41,7 +41,7 @@ pub(crate) use self::documents::{DocumentsArgs, LoadArgs, UnloadArgs};
 pub(crate) use self::erase::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
 pub(crate) use self::filter::{FilterArgs, WhichArgs};
 pub(crate) use self::groups::{GroupArgs, GroupsCommand, JoinArgs, ShutdownArgs, TransferArgs};
-pub(crate) use self::hook::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs};
+pub(crate) use self::hook::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs, StopHookArgs};
 pub(crate) use self::import::ImportArgs;
 pub(crate) use self::jobs::{CancelArgs, JobFilterArgs, JobsCommand, ListArgs, PruneArgs, RetryArgs};
 pub(crate) use self::keys::{AuditArgs, CreateKeyArgs, KeysCommand};

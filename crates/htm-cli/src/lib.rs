@@ -33,7 +33,7 @@ pub async fn main() -> ExitCode {
     let arguments = match arguments::parse::<Arguments>() {
         Ok(arguments) => arguments,
         Err(error) => {
-            return match output::usage(&error) {
+            return match output::usage(error) {
                 ExitCode::SUCCESS => ExitCode::SUCCESS,
                 _ if commands::hook::is_named() => ExitCode::FAILURE,
                 code => code,

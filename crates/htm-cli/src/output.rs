@@ -11,7 +11,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use clap::CommandFactory;
-use clap::error::ErrorKind;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::{strip_ansi_codes, style};
@@ -326,7 +327,11 @@ fn coloured(text: &str, colours: bool) -> Cow<'_, str> {
 }
 
 /// Prints clap's error, as JSON if `--json` is among the arguments, which are not parsed yet.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
+    if is_unquoted(&error) {
+        let tip = StyledStr::from("a text with spaces is quoted: \"two words\"");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
         if matches!(
             error.kind(),
@@ -353,6 +358,17 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Whether a word follows the text of a command: the text's second word, as a rule.
+fn is_unquoted(error: &clap::Error) -> bool {
+    let takes_text = error.get(ContextKind::Usage).is_some_and(|usage| usage.to_string().contains("TEXT"));
+    let word = match error.kind() {
+        ErrorKind::UnknownArgument => error.get(ContextKind::InvalidArg),
+        ErrorKind::TooManyValues => error.get(ContextKind::InvalidValue),
+        _ => None,
+    };
+    takes_text && matches!(word, Some(ContextValue::String(word)) if !word.starts_with('-'))
 }
 
 /// An error of clap, without the words of Rust's parsers.
@@ -438,6 +454,20 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+
+    #[test]
+    fn a_text_that_was_not_quoted_is_told_from_other_words_too_many() {
+        for (line, expected) in [
+            (&["remember", "two", "words"][..], true),
+            (&["edit", "7", "two", "words"], true),
+            (&["remember", "text", "--colour"], false),
+            (&["robots", "list", "more"], false),
+            (&["remembr", "text"], false),
+        ] {
+            let error = Arguments::command().try_get_matches_from([&["htm"], line].concat()).unwrap_err();
+            assert_eq!(is_unquoted(&error), expected, "{line:?}");
+        }
+    }
 
     #[test]
     fn an_answer_that_is_no_json_is_an_error_and_no_answer() {

@@ -64,21 +64,18 @@ fn toml(text: &str) -> Option<Map<String, Value>> {
 }
 
 fn read(fields: &Map<String, Value>) -> FrontMatter {
-    let field = |names: &[&str]| {
-        fields.iter().find(|(name, _)| names.contains(&name.to_lowercase().as_str())).map(|(_, value)| value)
-    };
+    let field = |name: &str| fields.iter().find(|(it, _)| it.to_lowercase() == name).map(|(_, value)| value);
     let mut tags: Vec<String> =
-        ["tags", "tag", "keywords"].iter().filter_map(|name| field(&[name])).flat_map(texts).collect();
+        ["tags", "tag", "keywords"].into_iter().filter_map(field).flat_map(texts).collect();
     tags.sort();
     tags.dedup();
-    let written = field(&["date", "created", "created_at"]).and_then(written);
+    // The first of the names with a value, in this order.
+    let written = ["date", "created", "created_at"].into_iter().find_map(|name| written(field(name)?));
+    let described = |name| field(name)?.as_str().map(one_line_of).filter(|text| !text.is_empty());
     let date = written.as_deref().and_then(time);
     FrontMatter {
-        title: field(&["title"]).and_then(Value::as_str).map(one_line).filter(|it| !it.is_empty()),
-        description: field(&["description", "summary"])
-            .and_then(Value::as_str)
-            .map(one_line_of)
-            .filter(|it| !it.is_empty()),
+        title: field("title").and_then(Value::as_str).map(one_line).filter(|it| !it.is_empty()),
+        description: ["description", "summary"].into_iter().find_map(described),
         tags,
         date_left_out: written.filter(|_| date.is_none()),
         date,

@@ -3,6 +3,8 @@
 //! The library panics on some broken files, and a broken file may keep it busy for ever. So it runs in a thread of its own,
 //! whose panics are caught, with a deadline. A thread that misses the deadline is left behind.
 
+mod nesting;
+
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
@@ -71,9 +73,12 @@ fn read(bytes: &[u8]) -> Result<Pages, Unreadable> {
         return Err(Unreadable::Encrypted);
     }
     let (mut pages, mut left_out) = (Vec::new(), Vec::new());
-    for number in document.get_pages().into_keys() {
+    for (number, id) in document.get_pages() {
         let mut text = String::new();
-        let page = || output_doc_page(&document, &mut PlainTextOutput::new(&mut text), number).is_ok();
+        let page = || {
+            !nesting::is_too_deep(&document, id)
+                && output_doc_page(&document, &mut PlainTextOutput::new(&mut text), number).is_ok()
+        };
         if catch_unwind(AssertUnwindSafe(page)).unwrap_or(false) {
             pages.push((number, text));
         } else {

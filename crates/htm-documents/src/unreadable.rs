@@ -34,7 +34,9 @@ impl Unreadable {
             Self::Damaged => "the PDF is damaged".into(),
             Self::TooSlow => "the PDF was not read within a minute".into(),
             Self::Empty => "it has no text".into(),
-            Self::TooLarge => format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20),
+            Self::TooLarge => {
+                format!("it is larger than {} MiB, or has too many passages", MAX_FILE_BYTES >> 20)
+            }
         }
     }
 }

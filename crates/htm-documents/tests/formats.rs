@@ -217,6 +217,37 @@ fn a_page_that_cannot_be_read_is_named() {
 }
 
 #[test]
+fn a_page_that_is_nested_without_end_is_left_out() {
+    let of = |parent: &str, drawn: &str| {
+        let page = |parent: &str, forms: &str, contents: u8| {
+            let resources = format!("<< /Font << /F1 5 0 R >> {forms} >>");
+            format!("<< /Type /Page /Parent {parent} /Resources {resources} /Contents {contents} 0 R >>")
+        };
+        let stream = |kind: &str, content: &str| {
+            format!("<< {kind} /Length {} >>\nstream\n{content}\nendstream", content.len())
+        };
+        let objects = [
+            "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+            "<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 /MediaBox [0 0 600 800] >>".to_owned(),
+            page(parent, "/XObject << /X 8 0 R >>", 6),
+            page("2 0 R", "", 7),
+            "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
+            stream("", "/X Do"),
+            stream("", "BT /F1 12 Tf 50 700 Td (Page two.) Tj ET"),
+            stream("/Type /XObject /Subtype /Form", drawn),
+        ];
+        let read = read("a.pdf", &written(&objects, ""), &CUTTING).unwrap();
+        (shown(&read), read.pages_left_out)
+    };
+    let text = "BT /F1 12 Tf 50 700 Td (In a form.) Tj ET";
+    assert_eq!(of("2 0 R", text), (pairs(&[("", "In a form."), ("", "Page two.")]), vec![]));
+    // A form that draws itself, and a page that is its own parent: the stack of a thread would overflow.
+    for (parent, drawn) in [("2 0 R", "/X Do"), ("3 0 R", text)] {
+        assert_eq!(of(parent, drawn), (pairs(&[("", "Page two.")]), vec![1]));
+    }
+}
+
+#[test]
 fn a_passage_begins_with_its_headings() {
     let read = of("docs/a.md", "# Guide\n\n## Set up\n\nRun it.\n");
     let (document, left_out) = read.document("docs/a.md", 30, &TagRules::default(), &[]);
@@ -268,6 +299,11 @@ fn pdf(password: Option<&str>) -> Vec<u8> {
         let key = "00".repeat(32);
         objects.push(format!("<< /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -44 >>"));
     }
+    written(&objects, password.map_or("", |_| "/Encrypt 8 0 R /ID [<00> <00>]"))
+}
+
+/// A PDF of these objects, the first of which is the catalog.
+fn written(objects: &[String], encrypt: &str) -> Vec<u8> {
     let mut file = b"%PDF-1.4\n".to_vec();
     let mut places = Vec::new();
     for (number, object) in objects.iter().enumerate() {
@@ -277,7 +313,6 @@ fn pdf(password: Option<&str>) -> Vec<u8> {
     let table = file.len();
     file.extend(format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).bytes());
     places.iter().for_each(|place| file.extend(format!("{place:010} 00000 n \n").bytes()));
-    let encrypt = password.map(|_| "/Encrypt 8 0 R /ID [<00> <00>]").unwrap_or_default();
     let trailer = format!(
         "trailer\n<< /Size {} /Root 1 0 R {encrypt} >>\nstartxref\n{table}\n%%EOF\n",
         objects.len() + 1

@@ -183,6 +183,11 @@ impl Arguments {
         self.text(name).map(ToOwned::to_owned)
     }
 
+    /// Whether an argument is given, be it an empty list, or has a default.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     pub(crate) fn texts(&self, name: &str) -> Vec<String> {
         let all = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
         all.filter_map(|it| it.as_str().map(ToOwned::to_owned)).collect()

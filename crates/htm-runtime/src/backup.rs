@@ -113,15 +113,17 @@ pub(crate) async fn dump(
     if version == 0 {
         return Err(schema_version(0, htm_migration::LATEST));
     }
-    let is_changing: bool = sqlx::query_scalar("select to_regnamespace('htm_next') is not null")
-        .fetch_one(&mut connection)
-        .await?;
-    if is_changing {
-        return Err(Error::new(codes::LAYOUT_CHANGING, "the number of partitions is being changed"));
-    }
     // The transaction stays open until the dump has its snapshot, and so until its end.
     let mut tx = connection.begin_with("begin isolation level repeatable read read only").await?;
     let snapshot: String = sqlx::query_scalar("select pg_export_snapshot()").fetch_one(&mut *tx).await?;
+    // Asked in the snapshot: a change that begins now would otherwise be in the dump by half.
+    let is_changing: bool =
+        sqlx::query_scalar("select exists (select from pg_namespace where nspname = 'htm_next')")
+            .fetch_one(&mut *tx)
+            .await?;
+    if is_changing {
+        return Err(Error::new(codes::LAYOUT_CHANGING, "the number of partitions is being changed"));
+    }
     let tables = counts(&mut tx).await?;
     let manifest = Manifest::now(&mut tx, version, tables).await?;
 

@@ -1,13 +1,13 @@
 //! The embedders of the configuration. Each is made at its first use.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use htm_core::Embedders;
 use htm_core::models::RegisteredModel;
 use htm_core::provider::Embedder;
-use tokio::sync::Mutex;
+use tokio::sync::OnceCell;
 
 use crate::config::Config;
 use crate::paths::Paths;
@@ -17,9 +17,12 @@ use crate::providers;
 pub(crate) struct ConfiguredEmbedders {
     config: Config,
     paths: Paths,
-    /// By the model's label. Locked while an embedder is made, so that each is made once.
-    made: Mutex<HashMap<String, Arc<dyn Embedder>>>,
+    /// By the model's label. Each is made once; the others are there while a provider is asked.
+    made: Mutex<HashMap<String, Made>>,
 }
+
+/// An embedder, as soon as it is made.
+type Made = Arc<OnceCell<Arc<dyn Embedder>>>;
 
 impl ConfiguredEmbedders {
     pub(crate) fn new(config: Config, paths: Paths) -> Self {
@@ -30,14 +33,18 @@ impl ConfiguredEmbedders {
 #[async_trait]
 impl Embedders for ConfiguredEmbedders {
     async fn embedder(&self, model: &RegisteredModel) -> htm_core::Result<Option<Arc<dyn Embedder>>> {
-        let mut made = self.made.lock().await;
-        if let Some(embedder) = made.get(&model.label) {
-            return Ok(Some(embedder.clone()));
+        let cell = {
+            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            made.entry(model.label.clone()).or_default().clone()
+        };
+        // The error of a model without an embedder is none.
+        let make = async || {
+            let made = providers::embedder_of(&self.config, &self.paths, model).await.map_err(Some)?;
+            made.ok_or(None)
+        };
+        match cell.get_or_try_init(make).await {
+            Ok(embedder) => Ok(Some(embedder.clone())),
+            Err(error) => error.map_or(Ok(None), Err),
         }
-        let embedder = providers::embedder_of(&self.config, &self.paths, model).await?;
-        if let Some(embedder) = &embedder {
-            made.insert(model.label.clone(), embedder.clone());
-        }
-        Ok(embedder)
     }
 }

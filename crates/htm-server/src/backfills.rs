@@ -53,6 +53,9 @@ async fn steps(runs: &mut Vec<Backfill>) -> bool {
     let mut left = Vec::new();
     for mut run in std::mem::take(runs) {
         match run.step().await {
+            Ok(BackfillStep::Finished) if run.is_cancelled() => {
+                tracing::info!(run = run.run(), enqueued = run.enqueued(), "a backfill was cancelled");
+            }
             Ok(BackfillStep::Finished) => {
                 tracing::info!(run = run.run(), enqueued = run.enqueued(), "a backfill is enqueued");
             }

@@ -4,6 +4,9 @@
 //! [`remember_once`](htm_core::Htm::remember_once). Other writes are claimed before and answered after. Those that change a
 //! memory or a file commit their answer too. After a crash, a retry does the rest again, which has no second effect.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
@@ -14,6 +17,7 @@ use htm_core::error::chain;
 use htm_core::{Kept, Operation};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::access::Principal;
@@ -63,13 +67,29 @@ pub(crate) async fn around(app: App, request: Request, next: Next) -> Result<Res
     let (mut request, operation) = read(request).await?;
     let Some(operation) = operation else { return Ok(next.run(request).await) };
     request.extensions_mut().insert(operation.clone());
-    if let Some(answer) = app.htm.begin_operation(&operation, app.shared.limits.request_time * 2).await? {
+    let lease = app.shared.limits.request_time * 2;
+    if let Some(answer) = app.htm.begin_operation(&operation, lease).await? {
         return Ok(replayed(&answer));
     }
     // In a task of its own: a client that goes away would otherwise leave the operation open.
-    let work =
-        tokio::spawn(async move { keep(&app, &operation, next.run(request).await).await }.in_current_span());
+    let work = async move {
+        let mut work = pin!(async { keep(&app, &operation, next.run(request).await).await });
+        // A retry does not begin it again, however long it takes.
+        loop {
+            match timeout(lease / 4, &mut work).await {
+                Ok(response) => return response,
+                Err(_elapsed) => renew(&app, &operation, lease).await,
+            }
+        }
+    };
+    let work = tokio::spawn(work.in_current_span());
     work.await.map_err(|_| Problem::new(codes::INTERNAL_ERROR, "the server failed"))
+}
+
+async fn renew(app: &App, operation: &Operation, lease: Duration) {
+    if let Err(error) = app.htm.renew_operation(operation, lease).await {
+        tracing::warn!(code = error.code(), error = %chain(&error), "the claim of an operation is not renewed");
+    }
 }
 
 /// Keeps a successful answer, and gives up the operation of another.

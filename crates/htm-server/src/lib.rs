@@ -23,6 +23,7 @@ mod metrics;
 mod oauth;
 mod page;
 mod parameters;
+mod permits;
 mod problem;
 mod query;
 mod rates;

@@ -90,13 +90,13 @@ impl SignedIn {
 
     fn of(shared: &Common, SignIn { key, ends_at, .. }: SignIn) -> Self {
         let own = &shared.htm.settings().namespace;
-        let namespace = match &key.namespaces {
-            Some(namespaces) if !namespaces.contains(own) => namespaces.first().unwrap_or(own),
-            _ => own,
+        let namespace = match shared.htm.for_api_key(&key) {
+            Ok(htm) => htm.settings().namespace.clone(),
+            Err(_) => own.clone(),
         };
         Self {
             role: key.role,
-            namespace: namespace.clone(),
+            namespace,
             namespaces: key.namespaces,
             robot: key.robot,
             key: Some(key.id),

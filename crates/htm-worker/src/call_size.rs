@@ -1,6 +1,6 @@
 //! The number of texts per call. It falls when the provider is strained and rises again afterwards.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Additive increase, multiplicative decrease, as in TCP (Chiu and Jain, 1989). The size settles below the provider's
@@ -11,11 +11,13 @@ pub(crate) struct CallSize {
     now: AtomicUsize,
     /// A call that takes longer than this reduces the size.
     slow: Duration,
+    /// Whether the last call met a rate limit.
+    was_limited: AtomicBool,
 }
 
 impl CallSize {
     pub(crate) fn new(most: usize, slow: Duration) -> Self {
-        Self { most, now: AtomicUsize::new(most), slow }
+        Self { most, now: AtomicUsize::new(most), slow, was_limited: AtomicBool::new(false) }
     }
 
     /// Texts per call, from 1 to the maximum.
@@ -25,13 +27,22 @@ impl CallSize {
 
     /// Adjusts the size after an answer.
     pub(crate) fn answered(&self, took: Duration) {
+        self.was_limited.store(false, Ordering::Relaxed);
         match took > self.slow {
             true => self.change(|size| size - size / 4),
             false => self.change(|size| size + self.most.div_ceil(16)),
         }
     }
 
-    /// Halves the size after a rate limit or a timeout.
+    /// Halves the size after the second rate limit in a row: the call may have more tokens than its provider takes in a
+    /// minute. Where requests are limited, smaller calls would only be more of them.
+    pub(crate) fn limited(&self) {
+        if self.was_limited.swap(true, Ordering::Relaxed) {
+            self.strained();
+        }
+    }
+
+    /// Halves the size after a timeout.
     pub(crate) fn strained(&self) {
         self.change(|size| size / 2);
     }
@@ -65,6 +76,19 @@ mod tests {
             size.answered(Duration::ZERO);
         }
         assert_eq!(size.get(), 64);
+    }
+
+    #[test]
+    fn a_limit_of_requests_makes_no_smaller_calls() {
+        let size = CallSize::new(64, SLOW);
+        for _ in 0..9 {
+            size.limited();
+            size.answered(Duration::ZERO);
+        }
+        assert_eq!(size.get(), 64);
+        size.limited();
+        size.limited();
+        assert_eq!(size.get(), 32);
     }
 
     proptest! {

@@ -153,13 +153,10 @@ impl<H: Handler> Dispatcher<H> {
                     open.extend([(right, false), (items, false)]);
                 }
                 Err(error) => {
-                    if let Some(error) = error.of_provider()
-                        && matches!(
-                            error.kind,
-                            ProviderErrorKind::RateLimited { .. } | ProviderErrorKind::Timeout
-                        )
-                    {
-                        self.size.strained();
+                    match error.of_provider().map(|error| &error.kind) {
+                        Some(ProviderErrorKind::RateLimited { .. }) => self.size.limited(),
+                        Some(ProviderErrorKind::Timeout) => self.size.strained(),
+                        _ => {}
                     }
                     let setback = Setback::from(error);
                     worked.setbacks.extend(items.into_iter().map(|item| (item, setback.clone())));

@@ -221,8 +221,11 @@ begin
     if in_kind = 'limited' then
         -- A trial that is limited shows that the provider works.
         if p.resume_at is null or p.resume_at <= moment then
-            p.resume_at := moment + coalesce(in_retry_after_ms,
-                               least(in_cap_ms, in_wait_ms * power(2, least(p.limits, 20)))) * interval '1 millisecond';
+            -- What the provider asks for, and longer if that was not long enough the last time.
+            p.resume_at := moment + greatest(in_retry_after_ms,
+                               case when in_retry_after_ms is null or p.limits > 0
+                                    then least(in_cap_ms, in_wait_ms * power(2, least(p.limits, 20))) end)
+                             * interval '1 millisecond';
             p.limits := p.limits + 1;
         else
             p.resume_at := greatest(p.resume_at, moment + in_retry_after_ms * interval '1 millisecond');

@@ -23,6 +23,20 @@ async fn namespaces_are_listed_by_their_labels() {
 }
 
 #[tokio::test]
+async fn an_empty_list_of_a_mistyped_namespace_names_the_nearest() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.remember(&["--namespace", "atlas", "text"]).await;
+    for list in [&["robots", "list"][..], &["documents"], &["forgotten"], &["jobs", "list"]] {
+        let of = |namespace| [list, &["--namespace", namespace]].concat();
+        let mistyped = sandbox.htm(&of("atlos")).await;
+        let said = "no memory was ever written to namespace `atlos`; the nearest: atlas\n";
+        assert_eq!(mistyped.exits(0).stderr, said, "{list:?}");
+        assert_eq!(sandbox.htm(&of("atlas")).await.exits(0).stderr, "", "{list:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_memory_expires_with_a_receipt() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

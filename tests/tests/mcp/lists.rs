@@ -79,6 +79,8 @@ async fn of_operators_are_filled() {
     assert!(text.starts_with("3 queues.\n") && facts["queues"][0]["due"] == 1, "{text}");
     assert_eq!(client.succeeds("list_workers", json!({})).await.0, "0 workers.");
     assert_eq!(client.succeeds("list_providers", json!({})).await.0, "0 providers.");
+    let (text, _) = client.succeeds("retry_jobs", json!({ "jobs": [] })).await;
+    assert_eq!(text, "0 jobs due again; 0 outdated and left as they are.");
     let (text, _) = client.succeeds("retry_jobs", json!({})).await;
     assert_eq!(text, "0 jobs due again; 0 outdated and left as they are.");
 }

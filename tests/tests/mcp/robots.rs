@@ -80,6 +80,8 @@ async fn robots_share_a_group() {
     let (text, facts) = client.succeeds("get_group", json!({ "group": "on-call" })).await;
     assert!(text.contains("bob (active), ada (passive)") && text.contains("of 5000 tokens"), "{text}");
     assert_eq!(facts["group"]["name"], "on-call");
+    let none = json!({ "group": "on-call", "ids": [], "to_robot": "ada" });
+    assert_eq!(client.succeeds("transfer_group", none).await.0, "0 memories moved: ");
     let (text, _) = client.succeeds("transfer_group", json!({ "group": "on-call", "to_robot": "ada" })).await;
     assert_eq!(text, format!("1 memory moved: {id}"));
     client.succeeds("leave_group", json!({ "group": "on-call" })).await;

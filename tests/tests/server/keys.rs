@@ -160,6 +160,31 @@ async fn a_key_of_a_robot_acts_as_no_other() {
 }
 
 #[tokio::test]
+async fn an_admin_that_is_a_robot_changes_nothing_of_others() {
+    let mut served = Served::new().await;
+    let of_bea = json!({"content": "Bea counts trains.", "robot": "bea", "tags": ["train"]});
+    served.post("/v1/memories", of_bea).await.is(201);
+    let other = served.db.htm().create_api_key(&NewApiKey::new(Role::Reader)).await.unwrap().key.id;
+    served.use_key(&NewApiKey::new(Role::Admin).robot("ada")).await;
+    let forbidden = (403, "robot_forbidden");
+    let policy = json!({"forget_after_seconds": 1, "confirm": true});
+    assert_eq!(served.patch("/v1/retention", policy).await.problem(), forbidden);
+    let remove = json!({"tag": "train", "assigned": true});
+    assert_eq!(served.post("/v1/tags/remove", remove).await.problem(), forbidden);
+    let rename = json!({"tag": "train", "to": "ship"});
+    assert_eq!(served.post("/v1/tags/rename", rename.clone()).await.problem(), forbidden);
+    // It may ask what would change, and describe a tag.
+    let dry_run = json!({"tag": "train", "to": "ship", "dry_run": true});
+    served.post("/v1/tags/rename", dry_run).await.is(200);
+    let described = json!({"tags": [{"tag": "train", "description": "On rails"}]});
+    served.post("/v1/tags/add", described).await.is(200);
+    // Another one's key is none of its keys.
+    assert_eq!(served.delete(&format!("/v1/keys/{other}")).await.problem(), (404, "api_key_unknown"));
+    let keys = served.get("/v1/keys").await.is(200)["keys"].clone();
+    assert_eq!(keys.as_array().unwrap().len(), 1, "{keys}");
+}
+
+#[tokio::test]
 async fn a_revoked_or_expired_key_is_refused() {
     let mut served = Served::new().await;
     let admin = served.use_key(&NewApiKey::new(Role::Admin)).await;

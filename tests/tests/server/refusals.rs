@@ -49,6 +49,25 @@ async fn bad_requests_say_what_is_wrong() {
         assert_eq!(refused.problem(), (400, "body_invalid"));
         assert!(refused.body["detail"].as_str().unwrap().starts_with(field), "{}", refused.text);
     }
+    // A mistyped `dry_run` makes no change.
+    for (path, body) in [
+        ("add", json!({"tags": []})),
+        ("remove", json!({"tag": "a"})),
+        ("rename", json!({"tag": "a", "to": "b"})),
+        ("merge", json!({"from": ["a"], "into": "b"})),
+        ("split", json!({"tag": "a", "into": []})),
+        ("synonyms/add", json!({"name": "a", "tag": "b"})),
+        ("synonyms/remove", json!({"name": "a"})),
+        ("distinct/add", json!({"tag": "a", "other": "b"})),
+        ("import", json!({"document": {"version": 1, "tags": []}})),
+        ("revert", json!({"id": 1})),
+    ] {
+        let mut body = body;
+        body["dryRun"] = true.into();
+        let refused = served.post(&format!("/v1/tags/{path}"), body).await;
+        assert_eq!(refused.problem(), (400, "body_invalid"), "{path}");
+        assert!(refused.body["detail"].as_str().unwrap().contains("`dryRun`"), "{}", refused.text);
+    }
     assert_eq!(served.get("/v1/jobs?limit=0").await.problem(), (422, "limit_out_of_range"));
     assert_eq!(served.get("/v2/recall").await.problem(), (404, "route_unknown"));
     let wrong = served.put("/v1/recall", json!({})).await;

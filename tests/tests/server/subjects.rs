@@ -98,6 +98,9 @@ async fn jobs_queues_and_models_are_seen_and_steered() {
     assert_eq!(served.get(&format!("/v1/jobs/{id}")).await.is(200)["id"], id);
     assert_eq!(served.get("/v1/jobs/none").await.problem(), (404, "job_not_found"));
     assert_eq!(served.post("/v1/jobs/cancel", json!({})).await.problem(), (409, "not_confirmed"));
+    // An empty list is no job, not every one.
+    let none = json!({"ids": [], "confirm": true});
+    assert_eq!(served.post("/v1/jobs/cancel", none).await.problem(), (400, "body_invalid"));
     assert_eq!(served.post("/v1/jobs/cancel", json!({"confirm": true})).await.is(200)["jobs"], 2);
     assert_eq!(served.get("/v1/jobs?state=dead").await.is(200)["jobs"].as_array().unwrap().len(), 2);
     let both = json!({"ids": [id], "queue": "htm.embed"});

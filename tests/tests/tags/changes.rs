@@ -103,7 +103,7 @@ async fn a_split_tags_the_nodes_again_and_what_was_said_by_hand_stays() {
     let shown: Vec<&str> = shown.iter().map(|tag| tag.path.as_str()).collect();
     assert_eq!(shown, ["task", "work:meeting"]);
     assert_eq!(shown_about, ["What is to be done", "What was said"]);
-    // Jobs that wait are not doubled.
+    // Jobs that wait for this tag are not doubled.
     assert_eq!(htm.ontology(None).unwrap().split("work", &into, Leftover::Keep).await.unwrap().jobs, 0);
     let says = |node: NodeId| vec![(if node.0 % 2 == 0 { "task" } else { "work:meeting" }.to_owned(), 0.5)];
     assert_eq!(Says::llm("1").of(&db, "w", says).await, 41);

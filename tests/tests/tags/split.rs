@@ -34,11 +34,11 @@ async fn what_fits_none_of_the_new_tags_keeps_the_old_one_and_is_counted() {
     let (db, nodes, change) = split(Leftover::Keep).await;
     for node in &nodes {
         let expected: &[&str] = match node.0 % 3 {
-            0 => &["work llm"],
-            1 => &["task:small llm"],
-            _ => &["new llm", "work:meeting llm"],
+            0 => &["other llm", "work llm"],
+            1 => &["other llm", "task:small llm"],
+            _ => &["new llm", "other llm", "work:meeting llm"],
         };
-        assert_eq!(tags_of(&db, *node).await, expected);
+        assert_eq!(tags_of(&db, *node).await, expected, "its other tags stay");
     }
     let htm = db.htm();
     let ontology = htm.ontology(None).unwrap();
@@ -68,9 +68,9 @@ async fn what_fits_none_of_them_goes_to_the_first_when_asked() {
     let (db, nodes, change) = split(Leftover::First).await;
     for node in &nodes {
         let expected: &[&str] = match node.0 % 3 {
-            0 => &["work:meeting llm"],
-            1 => &["task:small llm"],
-            _ => &["new llm", "work:meeting llm"],
+            0 => &["other llm", "work:meeting llm"],
+            1 => &["other llm", "task:small llm"],
+            _ => &["new llm", "other llm", "work:meeting llm"],
         };
         assert_eq!(tags_of(&db, *node).await, expected);
     }
@@ -87,4 +87,55 @@ async fn what_fits_none_of_them_goes_to_the_first_when_asked() {
     ontology.revert(change).await.unwrap();
     assert!(ontology.export().await.unwrap().tags.iter().all(|tag| tag.split_into.is_empty()));
     assert!(tags_of(&db, nodes[0]).await.contains(&"work llm".into()));
+}
+
+#[tokio::test]
+async fn who_asks_for_all_tags_anew_gets_them_also_while_a_split_waits() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let nodes = remember(&htm, 3, "text", &[]).await;
+    Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5), ("other".into(), 0.4)]).await;
+    let into = [term("work:meeting", ""), term("task", "")];
+    assert_eq!(htm.ontology(None).unwrap().split("work", &into, Leftover::Keep).await.unwrap().jobs, 3);
+    let again = htm_core::BackfillRequest { forced: true, ..htm_core::BackfillRequest::new(Stage::Tag) };
+    let mut backfill = htm.start_backfill(&again).await.unwrap();
+    while backfill.step().await.unwrap() != htm_core::BackfillStep::Finished {}
+    // Both jobs of a node are claimed at once.
+    assert_eq!(Says::llm("2").of(&db, "w", |_| vec![("task".into(), 0.5)]).await, 6);
+    for node in nodes {
+        assert_eq!(tags_of(&db, node).await, ["task llm"]);
+    }
+}
+
+#[tokio::test]
+async fn a_new_text_gets_all_its_tags_from_the_job_of_a_split_too() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = remember(&htm, 1, "text", &[]).await[0];
+    Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5), ("other".into(), 0.4)]).await;
+    htm.edit(node, &htm_core::Edit::new().content("another text")).await.unwrap();
+    // The job of the new text is lost; that of the split is the only one.
+    sqlx::query("delete from apalis.jobs where status = 'Pending'").execute(&db.pool).await.unwrap();
+    let into = [term("work:meeting", ""), term("task", "")];
+    assert_eq!(htm.ontology(None).unwrap().split("work", &into, Leftover::Keep).await.unwrap().jobs, 1);
+    assert_eq!(Says::llm("1").of(&db, "w", |_| vec![("task".into(), 0.5)]).await, 1);
+    assert_eq!(tags_of(&db, node).await, ["task llm"]);
+}
+
+#[tokio::test]
+async fn a_split_goes_on_after_another_one_of_the_same_nodes_is_reverted() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = remember(&htm, 1, "text", &[]).await[0];
+    Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5), ("home".into(), 0.4)]).await;
+    let ontology = htm.ontology(None).unwrap();
+    let work = [term("work:meeting", ""), term("task", "")];
+    let work = ontology.split("work", &work, Leftover::Keep).await.unwrap();
+    let home = [term("home:kitchen", ""), term("home:garden", "")];
+    assert_eq!(ontology.clone().dry_run().split("home", &home, Leftover::Keep).await.unwrap().jobs, 1);
+    let home = ontology.split("home", &home, Leftover::Keep).await.unwrap();
+    assert_eq!((work.jobs, home.jobs), (1, 1));
+    ontology.revert(work.change.unwrap()).await.unwrap();
+    assert_eq!(Says::llm("1").of(&db, "w", |_| vec![("home:garden".into(), 0.5)]).await, 1);
+    assert_eq!(tags_of(&db, node).await, ["home:garden llm", "work llm"]);
 }

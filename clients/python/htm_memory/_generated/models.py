@@ -2554,7 +2554,7 @@ class SelectionBody(BaseModel):
     """
     A part of their last error, in upper or lower case.
     """
-    ids: list[str] | None = []
+    ids: list[str] | None = None
     """
     The jobs with these ids; the conditions must be empty then.
     """

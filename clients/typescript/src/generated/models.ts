@@ -2919,7 +2919,7 @@ export interface SelectionBody {
   /** A part of their last error, in upper or lower case. */
   error?: string | null;
   /** The jobs with these ids; the conditions must be empty then. */
-  ids?: string[];
+  ids?: string[] | null;
   /** The namespace of their memories. */
   namespace?: string | null;
   /** Their memory. */

@@ -49,4 +49,7 @@ pub(crate) struct StopHookArgs {
     /// End when it is stored
     #[arg(long)]
     pub(crate) wait: bool,
+    /// The bytes of the transcript to read: what follows is of later turns
+    #[arg(long, value_name = "N", hide = true, requires = "wait")]
+    pub(crate) until: Option<u64>,
 }

@@ -65,8 +65,11 @@ pub(crate) struct Report {
     /// The duration of the build of the model's vector index after that.
     #[serde(skip_serializing_if = "Option::is_none")]
     index_s: Option<f64>,
-    /// Whether it ended by itself, and not by a signal.
+    /// Whether it ended by itself, and not by a signal or because it was cancelled.
     finished: bool,
+    /// Whether somebody has cancelled the run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cancelled: bool,
 }
 
 impl Report {
@@ -112,7 +115,9 @@ impl Report {
         if let Some(seconds) = self.index_s {
             text.push_str(&format!("\nthe vector index is built, in {seconds:.1} s"));
         }
-        if !self.finished {
+        if self.cancelled {
+            text.push_str("\nthe run was cancelled; enqueued jobs stay");
+        } else if !self.finished {
             text.push_str("\nstopped; enqueued jobs stay, and the next run continues from here");
         }
         text
@@ -151,6 +156,7 @@ pub(crate) async fn backfill(
         seconds: started.elapsed().as_secs_f64(),
         index_s: None,
         finished,
+        cancelled: backfill.is_cancelled(),
     };
     Ok(report)
 }
@@ -196,7 +202,7 @@ pub(crate) fn with_options(
     })
 }
 
-/// Enqueues the jobs. True if all are enqueued, false after a stop.
+/// Enqueues the jobs. True if all are enqueued, false after a stop, or if somebody has cancelled the run.
 async fn enqueue(
     session: &Session,
     backfill: &mut Backfill,
@@ -212,7 +218,7 @@ async fn enqueue(
         match step {
             BackfillStep::Finished => {
                 bar.finish_and_clear();
-                return Ok(true);
+                return Ok(!backfill.is_cancelled());
             }
             BackfillStep::Enqueued => {}
             BackfillStep::QueueFull => {

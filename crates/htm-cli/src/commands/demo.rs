@@ -275,8 +275,11 @@ async fn collection_life(session: &Session) -> Result<String, CliError> {
 
 /// The URL of another database on the same server.
 fn with_database(url: &str, database: &str) -> String {
-    let (base, query) =
-        url.split_once('?').map_or((url, String::new()), |(base, query)| (base, format!("?{query}")));
+    let (base, query) = url.split_once('?').unwrap_or((url, ""));
+    // A database among the parameters would win over that of the path.
+    let others: Vec<&str> =
+        query.split('&').filter(|it| !it.is_empty() && !it.starts_with("dbname=")).collect();
+    let query = if others.is_empty() { String::new() } else { format!("?{}", others.join("&")) };
     let host = base.find("://").map_or(0, |scheme| scheme + 3);
     let end = base[host..].find('/').map_or(base.len(), |slash| host + slash);
     format!("{}/{database}{query}", &base[..end])
@@ -292,8 +295,14 @@ mod tests {
             ("postgres://u:p@h:5432/db?sslmode=disable", "postgres://u:p@h:5432/x?sslmode=disable"),
             ("postgres://u@%2Frun%2Fhtm:5432/htm", "postgres://u@%2Frun%2Fhtm:5432/x"),
             ("postgres://h", "postgres://h/x"),
+            (
+                "postgres:///?host=%2Frun&dbname=htm&sslmode=disable",
+                "postgres:///x?host=%2Frun&sslmode=disable",
+            ),
+            ("postgres:///db?dbname=htm", "postgres:///x"),
         ] {
             assert_eq!(with_database(url, "x"), expected);
+            assert_eq!(htm_core::connect_options(expected).unwrap().get_database(), Some("x"));
         }
     }
 }

@@ -18,6 +18,7 @@ use htm_runtime::config::Config;
 use self::files::{File, Files, Missing};
 use self::report::{LeftOut, NO_FILES, Report};
 use self::tried::{Holds, Stamp, Tried};
+use super::notes::tell_unknown;
 use super::session::{with_htm, with_session};
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
 use crate::error::CliError;
@@ -349,7 +350,12 @@ pub(crate) async fn list(
 ) -> Result<ExitCode, CliError> {
     let below = args.below.as_deref().map(files::named);
     let documents = with_htm(config, async |htm| {
-        at_or_below(htm, args.namespace.as_deref(), below.as_deref(), args.limit).await
+        let namespace = args.namespace.as_deref();
+        let found = at_or_below(htm, namespace, below.as_deref(), args.limit).await?;
+        if found.is_empty() {
+            tell_unknown(htm, namespace.as_slice(), output).await?;
+        }
+        Ok(found)
     })
     .await?;
     let zone = config.time.settings().zone;

@@ -10,7 +10,7 @@ use htm_runtime::shutdown::INTERRUPTED;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::notes::unknown_namespaces;
+use super::notes::tell_unknown;
 use super::session::with_session;
 use crate::args::ExportAllArgs;
 use crate::destination::{Destination, file_of, followed, is_special};
@@ -29,12 +29,8 @@ pub(crate) async fn run(config: &Config, args: ExportAllArgs, output: &Output) -
     let ExportAllArgs { namespaces, output: file, forgotten, vectors } = args;
     with_session(config, async |session| {
         let htm = session.htm();
-        if !namespaces.is_empty() {
-            let named: Vec<&str> = namespaces.iter().map(String::as_str).collect();
-            for unknown in unknown_namespaces(&htm, &named, true).await? {
-                output.aside(&unknown);
-            }
-        }
+        let named: Vec<&str> = namespaces.iter().map(String::as_str).collect();
+        tell_unknown(&htm, &named, output).await?;
         let options = ExportOptions { namespaces: namespaces.clone(), forgotten, vectors };
         match file_of(file.as_deref()) {
             Some(file) => to_file(&htm, options, file, output).await,

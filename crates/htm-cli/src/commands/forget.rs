@@ -11,6 +11,7 @@ use htm_runtime::config::Config;
 
 use crate::args::{ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 use crate::codes;
+use crate::commands::notes::tell_unknown;
 use crate::commands::session::with_htm;
 use crate::error::CliError;
 use crate::instant::{instant, local};
@@ -35,9 +36,15 @@ pub(crate) async fn forgotten(
     args: ForgottenArgs,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let nodes =
-        with_htm(config, async |htm| htm.forgotten(args.namespace.as_deref(), None, args.limit).await)
-            .await?;
+    let nodes = with_htm(config, async |htm| {
+        let namespace = args.namespace.as_deref();
+        let nodes = htm.forgotten(namespace, None, args.limit).await?;
+        if nodes.is_empty() {
+            tell_unknown(htm, namespace.as_slice(), output).await?;
+        }
+        Ok(nodes)
+    })
+    .await?;
     output.value(&nodes, || match nodes.is_empty() {
         true => "nothing is forgotten".into(),
         false => describe_forgotten(&nodes, &config.time.settings().zone) + &limited(nodes.len(), args.limit),

@@ -22,7 +22,7 @@ use htm_runtime::telemetry::to_stderr;
 
 use self::event::{Event, read};
 use self::transcript::SOURCE;
-use crate::args::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs};
+use crate::args::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs, StopHookArgs};
 use crate::commands::session::with_one_connection;
 use crate::error::CliError;
 use crate::output::Output;
@@ -55,7 +55,7 @@ pub(crate) async fn run(
     let shown = Output::new(false);
     let output = Output::kept(shown.form());
     let done = match args.hook {
-        HookCommand::Stop(it) => stop(config, it.wait).await.map(|()| ExitCode::SUCCESS),
+        HookCommand::Stop(it) => stop(config, &it).await.map(|()| ExitCode::SUCCESS),
         hook => async { ask(hook, read().await?, &output).await }.await,
     };
     if !is_over.swap(true, Ordering::AcqRel) {
@@ -94,14 +94,14 @@ fn end_after(limit: Duration, lost: &'static str) -> Arc<AtomicBool> {
     is_over
 }
 
-/// Stores the last turn, in the background unless it `wait`s.
-async fn stop(config: &Config, wait: bool) -> Result<(), CliError> {
+/// Stores the last turn, in the background unless it waits.
+async fn stop(config: &Config, args: &StopHookArgs) -> Result<(), CliError> {
     let input = read().await?;
     let event = Event::parse(&input)?;
-    if !wait {
-        return hand_over(&input);
+    if !args.wait {
+        return hand_over(&input, transcript::length(&event));
     }
-    let turn = transcript::last_turn(&event).await?;
+    let turn = transcript::last_turn(&event, args.until).await?;
     let turn = turn.memories(&event, &config.memory.namespace, config.memory.robot_name());
     Ok(database::store(config, &turn).await?)
 }
@@ -158,13 +158,14 @@ fn quoted(hook: &HookCommand, mut memories: Vec<Node>, args: &ContextHookArgs, c
     htm_mcp::quoted_memories(&header, &memories, &zone, max_tokens, TokenEncoding::Estimate)
 }
 
-/// Starts a process that stores the turn. It is in a process group of its own, so that it survives the end of the session.
-fn hand_over(input: &str) -> Result<(), CliError> {
+/// Starts a process that stores the turn, from a transcript of this length if that is known. It is in a process group of its own, so that it survives the end of the session.
+fn hand_over(input: &str, until: Option<u64>) -> Result<(), CliError> {
     let failed = || CliError::io("the process that stores the turn cannot be started");
     let program = std::env::current_exe().map_err(failed())?;
     let mut child = std::process::Command::new(program)
         .args(std::env::args_os().skip(1))
         .arg("--wait")
+        .args(until.map(|until| format!("--until={until}")))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -107,7 +107,8 @@ async fn embed(
         Entry::Vacant(new) => Some(new.insert(stop.child_token()).clone()),
     };
     let configured = configured.and_then(|handler| Some((begin(handler.queue())?, handler)));
-    let mut again: HashMap<String, Instant> = HashMap::new();
+    // Models that could not be served, with the time of the next attempt.
+    let again: RefCell<HashMap<String, Instant>> = RefCell::default();
     let first = async {
         match configured {
             Some((end, handler)) => serve(handler, end).await,
@@ -143,27 +144,32 @@ async fn embed(
             // The vectors of a model without a queue come from callers.
             let Some(queue) = model.queue.clone() else { continue };
             if served.borrow().contains_key(&queue)
-                || again.get(&queue).is_some_and(|at| Instant::now() < *at)
+                || again.borrow().get(&queue).is_some_and(|at| Instant::now() < *at)
             {
                 continue;
             }
-            match start(session, EMBED, embed_worker::handler_of(session, &model)).await {
-                Ok(handler) => {
-                    if let Some(end) = begin(queue) {
-                        workers.push(serve(handler, end).boxed_local());
+            let Some(end) = begin(queue.clone()) else { continue };
+            let (serve, served, again) = (&serve, &served, &again);
+            // Beside the others, which go on while its provider is asked.
+            let worker = async move {
+                let made = start(session, EMBED, embed_worker::handler_of(session, &model));
+                match end.run_until_cancelled(made).await {
+                    Some(Ok(handler)) => return serve(handler, end.clone()).await,
+                    Some(Err(error)) => {
+                        served.borrow_mut().remove(&queue);
+                        if again.borrow_mut().insert(queue, Instant::now() + AGAIN).is_none() {
+                            tracing::warn!(
+                                model = model.label, queue = model.queue, code = error.code(), %error,
+                                hint = commands::hint(&error),
+                                "no worker for this model yet: start an embed-worker where it can be served, or retire it"
+                            );
+                        }
                     }
+                    None => {}
                 }
-                Err(error) => {
-                    let is_first = again.insert(queue, Instant::now() + AGAIN).is_none();
-                    if is_first {
-                        tracing::warn!(
-                            model = model.label, queue = model.queue, code = error.code(), %error,
-                            hint = commands::hint(&error),
-                            "no worker for this model yet: start an embed-worker where it can be served, or retire it"
-                        );
-                    }
-                }
-            }
+                Ok(Report::default())
+            };
+            workers.push(worker.boxed_local());
         }
         // Until the next look, or until every worker has ended.
         let until = tokio::time::Instant::now() + LOOK;

@@ -49,7 +49,7 @@ async fn dispatch(session: &Session, command: JobsCommand, output: &Output) -> R
     let zone = &htm.settings().time.zone;
     match command {
         JobsCommand::Stats => queues::stats(jobs, zone, output).await?,
-        JobsCommand::List(args) => list::list(jobs, args, output).await?,
+        JobsCommand::List(args) => list::list(&htm, args, output).await?,
         JobsCommand::Show { ids } => list::show(jobs, &ids, zone, output).await?,
         JobsCommand::Retry(args) => control::retry(jobs, args, output).await?,
         JobsCommand::Cancel(args) => control::cancel(jobs, args, output).await?,

@@ -6,7 +6,7 @@ use htm_core::{
 use htm_runtime::commands;
 
 use crate::error::{CliError, hint};
-use crate::output::{one_line, plain};
+use crate::output::{Output, one_line, plain};
 
 /// A sentence for each part of a filter that names something unknown, and for each unknown tag that is only preferred.
 /// `phrase` is the time that was taken from the question's text.
@@ -83,6 +83,16 @@ pub(crate) async fn unknown_namespaces(
             format!("no memory was ever written to namespace `{}`; {nearest}", one_line(&it.namespace, 60))
         })
         .collect())
+}
+
+/// Says beside an answer which of the named namespaces no memory was ever written to: they may be mistyped.
+pub(crate) async fn tell_unknown(htm: &Htm, named: &[&str], output: &Output) -> htm_core::Result<()> {
+    if !named.is_empty() {
+        for note in unknown_namespaces(htm, named, true).await? {
+            output.aside(&note);
+        }
+    }
+    Ok(())
 }
 
 /// The time as of which an answer is, and what it cannot know.

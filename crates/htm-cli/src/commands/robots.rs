@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Htm, MAX_BUDGET, MergeReceipt, RobotStatistics, Zone};
+use htm_core::{Htm, MAX_BUDGET, MergeReceipt, RobotStatistics, Scope, Zone};
 use htm_runtime::config::Config;
 
 use crate::again;
 use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs};
 use crate::commands::context::whole;
 use crate::commands::edit::parse_object;
+use crate::commands::notes::tell_unknown;
 use crate::commands::session::with_session;
 use crate::error::CliError;
 use crate::instant::local;
@@ -34,7 +35,11 @@ async fn dispatch(htm: &Htm, command: RobotsCommand, output: &Output) -> Result<
     let zone = &htm.settings().time.zone;
     match command {
         RobotsCommand::List(args) => {
-            let robots = htm.robots(&args.scope()).await?;
+            let scope = args.scope();
+            let robots = htm.robots(&scope).await?;
+            if let (true, Scope::Namespace(namespace)) = (robots.is_empty(), &scope) {
+                tell_unknown(htm, &[namespace], output).await?;
+            }
             output.value(&robots, || list(&robots, zone));
         }
         RobotsCommand::Show(args) => {

@@ -25,9 +25,12 @@ impl Socket {
         let build = format!("{program:?} {} {} {}", file.len(), file.mtime(), file.mtime_nsec());
         // `time.zone = "system"` is what the environment of each process says.
         let zone = format!("{:?}", loaded.config.time.settings().zone);
+        // A URL without a host or a database has those of the environment.
+        let libpq = ["PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE"].map(std::env::var_os);
         let digest = Sha256::new()
             .chain_update(build)
             .chain_update(zone)
+            .chain_update(format!("{libpq:?}"))
             .chain_update(paths.home().as_os_str().as_encoded_bytes())
             .chain_update(loaded.digest())
             .finalize();

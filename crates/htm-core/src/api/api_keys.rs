@@ -19,10 +19,7 @@ impl Htm {
             true => self.admit_all()?,
             false => key.namespaces.iter().try_for_each(|it| self.admit(it).map(drop))?,
         }
-        match &key.robot {
-            Some(robot) => self.admit_robot(robot)?,
-            None => self.admit_any_robot()?,
-        }
+        self.admit_robot_of(key.robot.as_deref())?;
         let mut random = [0; 38];
         getrandom::fill(&mut random).map_err(|error| {
             Error::new(codes::NO_RANDOMNESS, "the system has no random bytes").with_source(error)
@@ -35,7 +32,7 @@ impl Htm {
         Ok(CreatedApiKey { key, secret })
     }
 
-    /// The keys, the newest first, revoked ones included. A restricted handle sees those of its namespaces.
+    /// The keys, the newest first, revoked ones included. A restricted handle sees those of its namespaces and its robot.
     ///
     /// # Errors
     /// A database error.
@@ -48,7 +45,8 @@ impl Htm {
     /// Revokes a key. Servers refuse it within a second. A key that is revoked already stays as it is.
     ///
     /// # Errors
-    /// `api_key_unknown`, also for a key of namespaces that a restricted handle does not see; or a database error.
+    /// `api_key_unknown`, also for a key of namespaces that a restricted handle does not see, or of another robot than its
+    /// own; or a database error.
     pub async fn revoke_api_key(&self, id: &str) -> Result<ApiKey> {
         let unknown = || Error::new(codes::API_KEY_UNKNOWN, format!("there is no key `{id}`"));
         let mut tx = Connections::begin(self.shared_pool()).await?;
@@ -114,8 +112,17 @@ impl Htm {
         store::take_requests(self.shared_pool(), &key.id, limit, wanted).await
     }
 
-    /// Refuses a key that sees more than the handle.
+    /// Refuses the robot of a key, or none, on a handle that is restricted to another one.
+    fn admit_robot_of(&self, robot: Option<&str>) -> Result<()> {
+        match robot {
+            Some(robot) => self.admit_robot(robot),
+            None => self.admit_any_robot(),
+        }
+    }
+
+    /// Refuses a key that may more than the handle.
     fn admit_key(&self, key: &ApiKey) -> Result<()> {
+        self.admit_robot_of(key.robot.as_deref())?;
         match &key.namespaces {
             None => self.admit_all(),
             Some(namespaces) => namespaces.iter().try_for_each(|namespace| self.admit(namespace).map(drop)),

@@ -353,6 +353,11 @@ impl Backfill {
         Ok(BackfillProgress { open, parked, dead })
     }
 
+    /// Whether somebody has cancelled the run: then [`BackfillStep::Finished`] does not say that all nodes are enqueued.
+    pub fn is_cancelled(&self) -> bool {
+        self.run.cancelled
+    }
+
     /// The run's number.
     pub fn run(&self) -> i64 {
         self.run.id

@@ -87,7 +87,12 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
 /// its use only if it has been idle for a moment since, or if another one was lost meanwhile: each test is a round trip.
 /// One that does not answer within a second is closed.
 pub fn pool_options() -> PgPoolOptions {
-    let options = PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, last| {
+    tested_options(PgPoolOptions::new())
+}
+
+/// As [`pool_options`], with other options, such as those of another pool.
+pub fn tested_options(options: PgPoolOptions) -> PgPoolOptions {
+    let options = options.test_before_acquire(false).before_acquire(|connection, last| {
         let surely_open = losses::since_last().map_or(SURELY_OPEN, |loss| loss.min(SURELY_OPEN));
         let is_former = switches::is_former(last.age);
         Box::pin(async move { Ok(!is_former && (last.idle_for < surely_open || answers(connection).await)) })

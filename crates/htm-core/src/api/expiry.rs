@@ -50,9 +50,11 @@ impl Htm {
     /// forgotten memory back, without its expiry.
     ///
     /// # Errors
-    /// `namespace_forbidden` on a handle with a wall, or a database error; earlier transactions stay.
+    /// `namespace_forbidden` on a handle with a wall, `robot_forbidden` on one that is restricted to a robot, or a database
+    /// error; earlier transactions stay.
     pub async fn sweep(&self) -> Result<Swept> {
         self.admit_all()?;
+        self.admit_any_robot()?;
         operations::sweep(self.pool()).await?;
         learning::sweep(self.pool()).await?;
         let mut swept = Swept::default();
@@ -89,8 +91,8 @@ impl Htm {
     /// sweep takes the namespace, also if the policy is the same.
     ///
     /// # Errors
-    /// As [`plan_retention`](Self::plan_retention); `not_confirmed` if the plan is not empty and the call is not
-    /// confirmed. Nothing is set then.
+    /// As [`plan_retention`](Self::plan_retention); `robot_forbidden` on a handle that is restricted to a robot;
+    /// `not_confirmed` if the plan is not empty and the call is not confirmed. Nothing is set then.
     pub async fn set_retention(
         &self,
         namespace: Option<&str>,
@@ -112,6 +114,7 @@ impl Htm {
         confirmation: Confirmation,
     ) -> Result<(Retention, RetentionPlan)> {
         let namespace = self.namespace_or_own(namespace)?;
+        self.admit_any_robot()?;
         let mut tx = self.pool().begin().await?;
         let present = store::hold_retention_in_tx(&mut tx, namespace).await?;
         let policy = change(present);

@@ -72,6 +72,14 @@ impl Htm {
         store::claim(&mut *self.pool().acquire().await?, operation, lease).await
     }
 
+    /// Lets an operation that goes on be begun again only after `lease`.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn renew_operation(&self, operation: &Operation, lease: Duration) -> Result<()> {
+        store::renew(self.pool(), operation, lease).await
+    }
+
     /// Ends an operation with its answer, for retries.
     ///
     /// # Errors

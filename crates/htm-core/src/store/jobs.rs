@@ -371,16 +371,16 @@ pub async fn release_unheld(pool: &dyn Connections, worker: &str, held: &[String
     Ok(released as usize)
 }
 
-/// The number of open jobs of each namespace; at most `most` rows of each are read.
+/// The number of open jobs of each namespace, of at most `most`.
 pub(crate) async fn count_open(
     db: impl Into<Db<'_>>,
     namespaces: &[&str],
     most: i64,
 ) -> Result<HashMap<String, i64>> {
     let counts: Vec<(String, i64)> = sql!(
-        "select n.namespace, (select count(*) filter (where status <> 'Killed')
-                                from (select status from htm.visible_jobs
-                                       where job_type like 'htm.%' and status <> 'Done'
+        "select n.namespace, (select count(*)
+                                from (select from htm.visible_jobs
+                                       where job_type like 'htm.%' and status <> 'Done' and status <> 'Killed'
                                          and metadata -> 'namespace' = n.namespace
                                        limit :most) open)
            from unnest(:namespaces::text[]) as n(namespace)"

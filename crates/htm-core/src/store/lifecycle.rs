@@ -306,11 +306,18 @@ async fn enqueue_missing(pool: &PgPool, target: &RegisteredModel, max_attempts: 
         forced: false,
         version: None,
     };
-    let (mut run, _) = backfill::start(&mut *pool.acquire().await?, &subject).await?;
-    let before = run.enqueued;
-    while !run.is_finished() {
-        run = backfill::advance(pool, run.id, &subject, CHUNK, max_attempts).await?;
-        jobs::ping_queue(pool, queue).await;
+    let mut enqueued = 0;
+    loop {
+        let (mut run, _) = backfill::start(&mut *pool.acquire().await?, &subject).await?;
+        let before = run.enqueued;
+        while !run.is_finished() {
+            run = backfill::advance(pool, run.id, &subject, CHUNK, max_attempts).await?;
+            jobs::ping_queue(pool, queue).await;
+        }
+        enqueued += run.enqueued - before;
+        // One that is cancelled meanwhile has left nodes out.
+        if !run.cancelled {
+            return Ok(enqueued);
+        }
     }
-    Ok(run.enqueued - before)
 }

@@ -64,6 +64,21 @@ pub(crate) fn erased() -> Value {
     json!({"erased": true})
 }
 
+/// Claims an operation without an answer for a time from now.
+pub(crate) async fn renew(pool: &dyn Connections, operation: &Operation, lease: Duration) -> Result<()> {
+    sql!(
+        "update htm.operations set claimed_until = clock_timestamp() + :lease * interval '1 second'
+          where scope = :scope and id = :id and digest = :digest and answer is null"
+    )
+    .bind("lease", lease.as_secs_f64())?
+    .bind("scope", &operation.scope)?
+    .bind("id", &operation.id)?
+    .bind("digest", &operation.digest[..])?
+    .execute(pool)
+    .await
+    .map(drop)
+}
+
 /// Keeps the answer of an operation.
 pub(crate) async fn answer(
     connection: &mut PgConnection,

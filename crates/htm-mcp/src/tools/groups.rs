@@ -289,8 +289,10 @@ async fn set_role(server: McpServer, arguments: Arguments, role: GroupRole) -> R
 
 async fn transfer(server: McpServer, arguments: Arguments) -> Result<Answer, ToolError> {
     let (group, ..) = group(&server, &arguments);
-    let nodes: Vec<NodeId> = arguments.wholes("ids").into_iter().map(NodeId).collect();
-    let what = if nodes.is_empty() { Transferred::All } else { Transferred::Nodes(nodes) };
+    let what = match arguments.has("ids") {
+        true => Transferred::Nodes(arguments.wholes("ids").into_iter().map(NodeId).collect()),
+        false => Transferred::All,
+    };
     let to = match (arguments.owned("to_group"), arguments.owned("to_robot")) {
         (Some(group), None) => TransferTarget::Group(group),
         (None, Some(robot)) => TransferTarget::Robot(robot),

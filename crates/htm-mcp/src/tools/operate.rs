@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{Answer, Effect, ToolSpec};
 use crate::McpServer;
 use crate::arguments::{Arguments, ID, Kind, MAX_TOKENS, argument};
+use crate::codes;
 use crate::error::ToolError;
 use crate::text::{compact, count, rows};
 
@@ -40,7 +41,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "retry_jobs",
-        about: "Retry jobs by their ids, or all dead ones of a queue, after the cause is fixed.",
+        about: "Retry jobs by their ids, or all dead ones of a queue (default: of every queue), after the cause is fixed.",
         arguments: &[argument("jobs", Kind::Texts).about("Ids of jobs"), argument("queue", Kind::Text)],
         effect: Effect::Sets,
         call: |server, arguments| Box::pin(retry_jobs(server, arguments)),
@@ -98,10 +99,11 @@ async fn list_jobs(server: McpServer, arguments: Arguments) -> Result<Answer, To
 }
 
 async fn retry_jobs(server: McpServer, arguments: Arguments) -> Result<Answer, ToolError> {
-    let ids = arguments.texts("jobs");
-    let selection = match ids.is_empty() {
-        true => Selection::Filter(JobFilter { queue: arguments.owned("queue"), ..JobFilter::default() }),
-        false => Selection::Ids(ids),
+    let selection = match (arguments.has("jobs"), arguments.owned("queue")) {
+        // An empty list is no job, not all of them.
+        (true, None) => Selection::Ids(arguments.texts("jobs")),
+        (false, queue) => Selection::Filter(JobFilter { queue, ..JobFilter::default() }),
+        _ => return Err(ToolError::new(codes::ARGUMENTS_CONFLICT, "give either jobs or queue")),
     };
     let retried = server.htm().jobs()?.retry(&selection).await?;
     let text = format!(

@@ -12,6 +12,9 @@ use crate::text::{compact, count, name, quoted, rows};
 const LIMIT: Argument = argument("limit", Kind::Whole(1, 1_000, Some(100)));
 const BELOW: Argument = argument("below", Kind::Text).about("Only this tag and those below it");
 
+/// The tokens of a tool without an argument for them.
+const LIST_TOKENS: usize = 2_000;
+
 pub(super) const TAGS: ToolSpec = ToolSpec {
     name: "tags",
     about: "The tags in use with their counts, to choose tags for recall and remember.",
@@ -41,7 +44,7 @@ async fn tags(server: McpServer, arguments: Arguments) -> Result<Answer, ToolErr
     let htm = server.htm();
     let ontology = htm.ontology(Some(&who.namespace))?;
     let limit = arguments.size("limit");
-    let max_tokens = arguments.size("max_tokens").max(2_000);
+    let max_tokens = arguments.whole("max_tokens").map_or(LIST_TOKENS, |tokens| tokens as usize);
     let encoding = htm.settings().token_encoding;
     if let Some(text) = arguments.text("search") {
         let found = ontology.similar(text, limit as u32).await?;

@@ -232,7 +232,7 @@ fn variables_of(url: &str) -> Vec<(&'static str, String)> {
     for (name, value) in query.split('&').filter_map(|parameter| parameter.split_once('=')) {
         let variable = match name.replace('-', "").as_str() {
             "password" => "PGPASSWORD",
-            "sslrootcert" => AUTHORITIES,
+            "sslrootcert" | "sslca" => AUTHORITIES,
             "sslcert" => "PGSSLCERT",
             "sslkey" => "PGSSLKEY",
             _ => continue,

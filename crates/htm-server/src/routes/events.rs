@@ -11,7 +11,7 @@ use futures::stream;
 use htm_core::jobs::QueueGauges;
 use htm_core::{Event, EventPlace};
 use serde::Serialize;
-use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -19,11 +19,11 @@ use utoipa_axum::routes;
 use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::Asked;
+use crate::permits::{Permit, Permits};
 use crate::problem::{Problem, Result};
 
-/// A permit for each stream of the process: each looks for events every second, and each asks for its key.
-static STREAMS: Semaphore = Semaphore::const_new(MAX_STREAMS);
-const MAX_STREAMS: usize = 64;
+/// Each looks for events every second, and each asks for its key.
+static STREAMS: Permits = Permits::new("streams of events are open", 64, 16);
 
 /// The interval of the looks for events.
 const LOOK: Duration = Duration::from_secs(1);
@@ -81,10 +81,7 @@ async fn events(
     };
     // Refuses what the caller may not see before the stream begins.
     app.htm.events(&place, &namespaces).await?;
-    let permit = STREAMS.try_acquire().map_err(|_| {
-        let problem = format!("{MAX_STREAMS} streams of events are open, as many as may at a time");
-        Problem::new(codes::TOO_BUSY, problem)
-    })?;
+    let permit = STREAMS.take(&app.htm)?;
     let (to, sent) = mpsc::channel(16);
     let sender = Sender { app, headers, namespaces, to, _permit: permit };
     tokio::spawn(sender.run(place));
@@ -102,7 +99,7 @@ struct Sender {
     headers: HeaderMap,
     namespaces: Vec<String>,
     to: mpsc::Sender<Sent>,
-    _permit: SemaphorePermit<'static>,
+    _permit: Permit,
 }
 
 /// The end of a stream.

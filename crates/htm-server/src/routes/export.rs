@@ -9,7 +9,6 @@ use bytes::Bytes;
 use futures::stream;
 use htm_core::{ExportOptions, Exporter};
 use tokio::sync::mpsc::{Sender, channel};
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -18,10 +17,11 @@ use super::import::NDJSON;
 use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::Asked;
+use crate::permits::{Permit, Permits};
 use crate::problem::{Problem, Result};
 
-/// A permit for each export of the process: each holds a connection and a snapshot.
-static EXPORTS: Semaphore = Semaphore::const_new(2);
+/// Each holds a connection and a snapshot.
+static EXPORTS: Permits = Permits::new("exports are running", 2, 1);
 
 pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(export))
@@ -30,7 +30,8 @@ pub(crate) fn router() -> OpenApiRouter<Shared> {
 /// Export everything that is stored as a stream of JSON Lines.
 ///
 /// The first line says what the export has, the last one, of the kind `end`, how many lines of each kind it has: a
-/// stream without it was cut. `/v1/import` restores it. The export is one snapshot. Two exports run at a time.
+/// stream without it was cut. `/v1/import` restores it. The export is one snapshot. Two exports run at a time, one
+/// of them for a key of some namespaces.
 #[utoipa::path(get, path = "/v1/export", tag = "memories",
     params(
         ("namespace" = Option<Vec<String>>, Query, description = "The namespaces; repeated for several. Default: all."),
@@ -40,9 +41,7 @@ pub(crate) fn router() -> OpenApiRouter<Shared> {
     responses((status = 200, body = String, content_type = "application/x-ndjson")))]
 async fn export(app: App, Asked(asked): Asked<Vec<(String, String)>>) -> Result<Response> {
     let options = options(asked)?;
-    let permit = EXPORTS
-        .try_acquire()
-        .map_err(|_| Problem::new(codes::TOO_BUSY, "two exports are running, as many as may at a time"))?;
+    let permit = EXPORTS.take(&app.htm)?;
     let export = app.htm.export(options).await?;
     let (blocks, answer) = channel(1);
     tokio::spawn(run(export, permit, app.shared.stop.clone(), blocks));
@@ -77,12 +76,7 @@ fn options(asked: Vec<(String, String)>) -> Result<ExportOptions> {
 
 /// Sends the blocks of an export, and nothing as its end. The end of the connection ends it, and so does the stop of the
 /// server.
-async fn run(
-    mut export: Exporter,
-    _permit: SemaphorePermit<'static>,
-    stop: CancellationToken,
-    blocks: Sender<Option<Bytes>>,
-) {
+async fn run(mut export: Exporter, _permit: Permit, stop: CancellationToken, blocks: Sender<Option<Bytes>>) {
     loop {
         let next = tokio::select! {
             () = stop.cancelled() => return,

@@ -12,7 +12,6 @@ use futures::{StreamExt, TryStreamExt, stream};
 use htm_core::{ImportedLine, LineResult, MAX_LINE_BYTES, Role};
 use serde::Serialize;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, FramedRead};
 use tokio_util::io::StreamReader;
@@ -23,6 +22,7 @@ use utoipa_axum::routes;
 use crate::app::{App, Shared};
 use crate::codes;
 use crate::extract::plain_only;
+use crate::permits::{Permit, Permits};
 use crate::problem::{Details, Problem, Result};
 use crate::weight;
 
@@ -41,8 +41,8 @@ const CHUNK_WEIGHT: usize = 32 << 20;
 /// A client that sends nothing for this time has the results of what it has sent.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A permit for each import of the process: each has a chunk in memory.
-static IMPORTS: Semaphore = Semaphore::const_new(4);
+/// Each has a chunk in memory.
+static IMPORTS: Permits = Permits::new("imports are running", 4, 2);
 
 pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(import))
@@ -78,7 +78,8 @@ enum LineOutcome {
 /// again. Importing an export needs the role admin. The fields of a line are `id` (its key), `ns` (its namespace),
 /// `text`, `created_at`, `expires_at` or `ttl_seconds`, `speaker`, `session`, `seq`, `tags`, `metadata`, `robot`,
 /// `importance`, `source` and `type`; the first three are required. The lines of `/v1/export` say by `kind` what they
-/// are. A request has at most 100,000 lines. Four imports run at a time.
+/// are. A request has at most 100,000 lines. Four imports run at a time,
+/// two of them for a key of some namespaces.
 #[utoipa::path(post, path = "/v1/import", tag = "memories",
     request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, body = LineImported, content_type = "application/x-ndjson")))]
@@ -89,9 +90,7 @@ async fn import(app: App, request: Request) -> Result<Response> {
         let problem = format!("the content type is `{given}`, not {NDJSON}");
         return Err(Problem::new(codes::MEDIA_TYPE_UNFIT, problem));
     }
-    let permit = IMPORTS
-        .try_acquire()
-        .map_err(|_| Problem::new(codes::TOO_BUSY, "four imports are running, as many as may at a time"))?;
+    let permit = IMPORTS.take(&app.htm)?;
     let (results, answer) = unbounded_channel();
     tokio::spawn(run(app, request.into_body(), permit, Results(results)));
     let lines = stream::unfold(answer, async |mut answer| {
@@ -129,7 +128,7 @@ impl Results {
 }
 
 /// Reads lines and writes them until the end of the body. If the body cannot be read further, the last result says why.
-async fn run(app: App, body: Body, _permit: SemaphorePermit<'static>, results: Results) {
+async fn run(app: App, body: Body, _permit: Permit, results: Results) {
     let reader = StreamReader::new(body.into_data_stream().map_err(io::Error::other));
     let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), MAX_LINE_BYTES);
     let mut lines = FramedRead::new(reader, codec);

@@ -92,7 +92,7 @@ async fn get(app: App, Named(id): Named<String>) -> Result<Json<Job>> {
 #[serde(deny_unknown_fields, default)]
 struct SelectionBody {
     /// The jobs with these ids; the conditions must be empty then.
-    ids: Vec<String>,
+    ids: Option<Vec<String>>,
     /// The queue.
     queue: Option<String>,
     /// The state.
@@ -116,13 +116,12 @@ impl SelectionBody {
             node: self.node,
             error: self.error,
         };
-        match (self.ids.is_empty(), filter == JobFilter::default()) {
-            (true, _) => Ok((Selection::Filter(filter), self.confirm)),
-            (false, true) => Ok((Selection::Ids(self.ids), self.confirm)),
-            (false, false) => Err(Problem::new(
-                codes::BODY_INVALID,
-                "both ids and conditions are given; give one of the two",
-            )),
+        let refused = |problem: &str| Err(Problem::new(codes::BODY_INVALID, problem));
+        match (self.ids, filter == JobFilter::default()) {
+            (None, _) => Ok((Selection::Filter(filter), self.confirm)),
+            (Some(ids), _) if ids.is_empty() => refused("`ids` is empty; name a job"),
+            (Some(ids), true) => Ok((Selection::Ids(ids), self.confirm)),
+            (Some(_), false) => refused("both ids and conditions are given; give one of the two"),
         }
     }
 }

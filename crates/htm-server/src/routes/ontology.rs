@@ -71,6 +71,7 @@ fn terms(terms: Vec<TermBody>) -> Vec<Term> {
 
 /// Tags to add or to describe.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct AddTags {
     #[serde(flatten)]
     change: Change,
@@ -87,6 +88,7 @@ async fn add(app: App, Body(body): Body<AddTags>) -> Result<Json<Changed>> {
 
 /// A tag to remove.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct RemoveTag {
     #[serde(flatten)]
     change: Change,
@@ -107,6 +109,7 @@ async fn remove(app: App, Body(body): Body<RemoveTag>) -> Result<Json<Changed>> 
 
 /// A new name of a tag.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct RenameTag {
     #[serde(flatten)]
     change: Change,
@@ -125,6 +128,7 @@ async fn rename(app: App, Body(body): Body<RenameTag>) -> Result<Json<Changed>> 
 
 /// A merge of tags.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct MergeTags {
     #[serde(flatten)]
     change: Change,
@@ -144,6 +148,7 @@ async fn merge(app: App, Body(body): Body<MergeTags>) -> Result<Json<Changed>> {
 
 /// A split of a tag.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct SplitTag {
     #[serde(flatten)]
     change: Change,
@@ -166,6 +171,7 @@ async fn split(app: App, Body(body): Body<SplitTag>) -> Result<Json<Changed>> {
 
 /// A synonym of a tag.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct AddSynonym {
     #[serde(flatten)]
     change: Change,
@@ -184,6 +190,7 @@ async fn add_synonym(app: App, Body(body): Body<AddSynonym>) -> Result<Json<Chan
 
 /// A synonym to remove.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct RemoveSynonym {
     #[serde(flatten)]
     change: Change,
@@ -200,6 +207,7 @@ async fn remove_synonym(app: App, Body(body): Body<RemoveSynonym>) -> Result<Jso
 
 /// Two tags that are marked as distinct, or no longer.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct TagPair {
     #[serde(flatten)]
     change: Change,
@@ -225,6 +233,7 @@ async fn unmark_distinct(app: App, Body(body): Body<TagPair>) -> Result<Json<Cha
 
 /// An ontology to import.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct ImportOntology {
     #[serde(flatten)]
     change: Change,
@@ -249,6 +258,7 @@ async fn import(app: App, Body(body): Body<ImportOntology>) -> Result<Json<Impor
 
 /// A change to revert.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct RevertChange {
     #[serde(flatten)]
     change: Change,

@@ -133,7 +133,13 @@ impl Files {
             Err(missing) => missing.path.clone(),
         };
         all.sort_by_key(path);
-        all.dedup_by(|a, b| a.is_ok() && b.is_ok() && path(a) == path(b));
+        all.dedup_by(|again, kept| match (again, kept) {
+            (Ok(again), Ok(kept)) if again.path == kept.path => {
+                kept.named |= again.named;
+                true
+            }
+            _ => false,
+        });
         all
     }
 }

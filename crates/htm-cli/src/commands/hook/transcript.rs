@@ -3,7 +3,7 @@
 //! A transcript is a file of JSON lines that Claude Code writes meanwhile. Its form is not documented, so unknown
 //! lines are skipped.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 
 use chrono::{DateTime, Utc};
 use htm_core::{MAX_CONTENT_BYTES, Memory};
@@ -102,12 +102,19 @@ pub(super) struct Turn {
     answer: Said,
 }
 
-/// The last turn of the event's transcript. The answer is that of the event, if it has one: the file may lag behind.
-pub(super) async fn last_turn(event: &Event) -> Result<Turn, CliError> {
+/// The length of the event's transcript. The session goes on meanwhile, and writes the next prompt there. None if the event
+/// has no answer: then it is yet to be written.
+pub(super) fn length(event: &Event) -> Option<u64> {
+    event.last_assistant_message.as_ref()?;
+    Some(std::fs::metadata(event.transcript_path.as_ref()?).ok()?.len())
+}
+
+/// The last turn of the event's transcript, or of its first bytes. The answer is that of the event, if it has one: the file may lag behind.
+pub(super) async fn last_turn(event: &Event, until: Option<u64>) -> Result<Turn, CliError> {
     let path = event.transcript_path.clone().unwrap_or_default();
     let read = tokio::task::spawn_blocking(move || {
         let file = std::fs::File::open(path)?;
-        turn_of(BufReader::new(file))
+        turn_of(BufReader::new(file.take(until.unwrap_or(u64::MAX))))
     });
     let failed = || CliError::io("the transcript cannot be read");
     let mut turn = read.await.map_err(std::io::Error::other).map_err(failed())?.map_err(failed())?;

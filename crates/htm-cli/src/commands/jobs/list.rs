@@ -3,16 +3,18 @@
 use chrono::{DateTime, Utc};
 use htm_core::job::JobState;
 use htm_core::jobs::{Job, JobFilter, Jobs};
-use htm_core::{ParkedFor, Zone};
+use htm_core::{Htm, ParkedFor, Zone};
 
 use crate::args::ListArgs;
+use crate::commands::notes::tell_unknown;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::instant::local;
 use crate::output::{Output, one_line, table};
 
-pub(super) async fn list(jobs: Jobs<'_>, args: ListArgs, output: &Output) -> Result<(), CliError> {
-    let filter = args.filter.into();
+pub(super) async fn list(htm: &Htm, args: ListArgs, output: &Output) -> Result<(), CliError> {
+    let jobs = htm.jobs()?;
+    let filter: JobFilter = args.filter.into();
     let listed = jobs.list(&filter, None, args.limit).await?;
     let are_more = match listed.last() {
         Some(last) if listed.len() == args.limit as usize && !output.is_json() => {
@@ -20,6 +22,9 @@ pub(super) async fn list(jobs: Jobs<'_>, args: ListArgs, output: &Output) -> Res
         }
         _ => false,
     };
+    if listed.is_empty() {
+        tell_unknown(htm, filter.namespace.as_deref().as_slice(), output).await?;
+    }
     output.value(&listed, || match (listed.is_empty(), are_more) {
         (true, _) => none(&filter),
         (false, false) => in_table(&listed),

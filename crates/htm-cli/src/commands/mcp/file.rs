@@ -36,7 +36,7 @@ impl ConfigFile {
     }
 
     /// The changed lines: `-` as they are, `+` as they will be. Lines around them are not shown, because they may have the
-    /// keys of other servers.
+    /// keys of other servers; nor is what stays of a line that has another server.
     pub(super) fn diff(&self, changed: &str) -> String {
         let (old, new): (Vec<&str>, Vec<&str>) = (self.text.lines().collect(), changed.lines().collect());
         let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
@@ -44,8 +44,16 @@ impl ConfigFile {
         let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
         let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
         let mut text = format!("line {}:", start + 1);
-        old.iter().for_each(|line| text.push_str(&format!("\n- {line}")));
-        new.iter().for_each(|line| text.push_str(&format!("\n+ {line}")));
+        let mut show = |sign: char, first: Option<String>, lines: &[&str]| {
+            let rest = lines.iter().skip(usize::from(first.is_some())).map(|line| (*line).to_owned());
+            first.into_iter().chain(rest).for_each(|line| text.push_str(&format!("\n{sign} {line}")));
+        };
+        let (before, after) = match (old, new) {
+            ([before, ..], [after, ..]) => differing(before, after).unzip(),
+            _ => (None, None),
+        };
+        show('-', before, old);
+        show('+', after, new);
         text
     }
 
@@ -67,7 +75,7 @@ impl ConfigFile {
         write().map_err(&written)?;
         let backup = self.exists.then(|| self.backup());
         if let Some(backup) = &backup {
-            fs::copy(&self.path, backup).map_err(io("written", backup))?;
+            self.back_up(dir, backup).map_err(io("written", backup))?;
         }
         // Clients write these files too.
         if Self::read(&self.path)?.text != self.text {
@@ -76,6 +84,15 @@ impl ConfigFile {
         }
         new.persist(&self.path).map_err(|error| written(error.error))?;
         Ok(backup)
+    }
+
+    /// Writes the text as it was into a file that takes the backup's name: a link of that name is replaced, not followed.
+    fn back_up(&self, dir: &Path, backup: &Path) -> std::io::Result<()> {
+        let mut copy = tempfile::NamedTempFile::new_in(dir)?;
+        copy.write_all(self.text.as_bytes())?;
+        self.keep_rights(copy.as_file())?;
+        copy.persist(backup)?;
+        Ok(())
     }
 
     fn keep_rights(&self, new: &File) -> std::io::Result<()> {
@@ -93,7 +110,67 @@ impl ConfigFile {
     }
 }
 
+/// What differs between a line with another server, before and after a change. None for any other line.
+fn differing(before: &str, after: &str) -> Option<(String, String)> {
+    let gets_comma = after.strip_suffix(',') == Some(before) && before.contains(char::is_alphanumeric);
+    let is_nested = before.contains('{') && after.contains('{');
+    if !(gets_comma || is_nested) {
+        return None;
+    }
+    let alike = |before: &mut dyn Iterator<Item = char>, after: &mut dyn Iterator<Item = char>| {
+        before.zip(after).take_while(|(before, after)| before == after).count()
+    };
+    let start = alike(&mut before.chars(), &mut after.chars());
+    let rest = |text: &str| text.chars().skip(start).collect::<Vec<char>>();
+    let (before, after) = (rest(before), rest(after));
+    let end = alike(&mut before.iter().rev().copied(), &mut after.iter().rev().copied());
+    let shown = |text: &[char]| {
+        let text: String = text[..text.len() - end].iter().collect();
+        format!("{}{text}{}", if start > 0 { "…" } else { "" }, if end > 0 { "…" } else { "" })
+    };
+    Some((shown(&before), shown(&after)))
+}
+
 fn io(what: &str, path: &Path) -> impl Fn(std::io::Error) -> CliError + use<> {
     let what = format!("{} cannot be {what}", path.display());
     move |error| CliError::io(what.clone())(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diff(text: &str, changed: &str) -> String {
+        ConfigFile { path: PathBuf::new(), text: text.into(), exists: true }.diff(changed)
+    }
+
+    #[test]
+    fn keys_of_other_servers_are_not_shown() {
+        let github = r#"    "github": { "command": "npx", "env": { "TOKEN": "ghp_secret" } }"#;
+        let htm = r#"    "htm": { "command": "htm" }"#;
+        let before = format!("{{\n{github}\n}}");
+        let after = format!("{{\n{github},\n{htm}\n}}");
+        assert_eq!(diff(&before, &after), format!("line 2:\n- …\n+ …,\n+ {htm}"));
+        let before = r#"{"mcpServers":{"github":{"env":{"TOKEN":"ghp_secret"}}}}"#;
+        let after = r#"{"mcpServers":{"github":{"env":{"TOKEN":"ghp_secret"}},"htm":{"command":"htm"}}}"#;
+        let shown = diff(before, after);
+        assert!(shown.contains("htm") && !shown.contains("secret"), "{shown}");
+        // What is not of another server is shown as it is.
+        let (before, after) = ("{\n  \"command\": \"/a/htm\"\n}", "{\n  \"command\": \"/b/htm\"\n}");
+        assert_eq!(diff(before, after), "line 2:\n-   \"command\": \"/a/htm\"\n+   \"command\": \"/b/htm\"");
+        assert_eq!(diff("{\n  {}\n}", "{\n  {},\n  {}\n}"), "line 2:\n+   {},");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_the_copy_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, other) = (dir.path().join("mcp.json"), dir.path().join("other"));
+        fs::write(&path, "{}").unwrap();
+        fs::write(&other, "mine").unwrap();
+        std::os::unix::fs::symlink(&other, dir.path().join("mcp.json.htm-backup")).unwrap();
+        let backup = ConfigFile::read(&path).unwrap().replace("{ }").unwrap().unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(&backup).unwrap(), "{}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{ }");
+    }
 }

@@ -107,8 +107,8 @@ impl Ontology<'_> {
     }
 
     /// Splits a tag: adds `into` with their descriptions and enqueues a tag job for each node, behind every live job.
-    /// Until then a node keeps the tag. `leftover` decides for nodes that fit none of `into`. Manual assignments stay.
-    /// [`split_outcome`](Self::split_outcome) reports the progress.
+    /// Until then a node keeps the tag. `leftover` decides for nodes that fit none of `into`. Manual assignments
+    /// and all other tags stay. [`split_outcome`](Self::split_outcome) reports the progress.
     ///
     /// # Errors
     /// `tag_unknown`, `nothing_to_split`, `tag_into_itself`, `tag_is_synonym`, `tag_invalid`, `description_too_long`,
@@ -408,6 +408,10 @@ impl Ontology<'_> {
         let mut changed = self.describe(kind, draft, &names);
         if names.is_empty() {
             return Ok(changed);
+        }
+        let changes_nodes = !(draft.merged.is_empty() && draft.renamed.is_empty() && taken.is_empty());
+        if changes_nodes || kind == ChangeKind::Split {
+            self.htm.admit_any_robot()?;
         }
         let change = store::open_in_tx(tx, namespace, kind, details, self.made_by).await?;
         let losing: Vec<String> = draft.merged.keys().chain(taken).cloned().collect();

@@ -116,6 +116,7 @@ impl Ontology<'_> {
         past: &store::Past,
         log: &[NameChange],
     ) -> Result<Changed> {
+        self.htm.admit_any_robot()?;
         let namespace = self.namespace;
         let (tx, draft) = (&mut open.tx, &mut open.draft);
         let details = json!({ "change": change, "kind": past.kind });

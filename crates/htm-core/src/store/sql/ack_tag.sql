@@ -1,8 +1,8 @@
 -- Writes tag assignments, completions and the jobs' end in one statement, for the jobs that the worker still holds.
 --
 -- A node that was edited or forgotten meanwhile gets nothing; as in ack_embed.sql, the locked row says whether it was.
--- Earlier tags of any model are replaced. A manual tag stays, and so does a split tag if none of its parts fits. The
--- tags' rows are registered before.
+-- Earlier tags of any model are replaced. A manual tag stays, and so does a split tag if none of its parts fits. A job of a
+-- split replaces the split tag only. The tags' rows are registered before.
 --
 -- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids   :nodes bigint[]   :revisions int[]
 -- :model text   :version text of the prompt   :origin text   :tag_jobs text[] tag: its job   :tags text[] tag: path
@@ -11,16 +11,18 @@
 -- Index: jobs_pkey, nodes_pk, tags_namespace_path_key
 with held as (
     -- By their ids: the index of workers has their done jobs too, until a vacuum.
-    select id, attempts, metadata -> 'namespace' as namespace from apalis.jobs
+    select id, attempts, metadata -> 'namespace' as namespace,
+           coalesce(split_part(idempotency_key, '/', 3), '') like 'split-%' as of_split
+      from apalis.jobs
      where id = any (:jobs::text[]) and status = 'Running' and lock_by || '' = :worker and lock_at = :claimed_at
      order by id
        for update
 ), result as (
-    select r.*, h.attempts, h.namespace
+    select r.*, h.attempts, h.namespace, h.of_split
       from unnest(:jobs::text[], :nodes::bigint[], :revisions::int[]) as r(job, node, revision)
       join held h on h.id = r.job
 ), node as (
-    select n.id, n.namespace, n.updated_at, r.job, r.revision, r.attempts,
+    select n.id, n.namespace, n.updated_at, r.job, r.revision, r.attempts, r.of_split,
            n.deleted_at is null and n.revision = r.revision as lives
       from htm.nodes n
       join result r on r.node = n.id and r.namespace = n.namespace
@@ -28,8 +30,12 @@ with held as (
      order by n.id -- as all who lock several: they wait for one another, and never both
        for share of n
 ), once as (
-    -- Two jobs of a node may have been open, and claimed together.
-    select distinct on (id) * from node where lives order by id, job
+    -- Two jobs of a node may have been open, and claimed together: one of them may be a split's.
+    select distinct on (id) *,
+           exists (select from htm.completions c
+                    where c.node_id = node.id and c.namespace = node.namespace and c.revision = node.revision
+                      and c.stage || '' = 'tag') as was_tagged
+      from node where lives order by id, of_split, job
 ), proposed as (
     select distinct on (n.id, t.id) n.namespace, n.id as node_id, t.id as tag_id, g.confidence
       from unnest(:tag_jobs::text[], :tags::text[], :confidences::real[]) as g(job, path, confidence)
@@ -45,9 +51,7 @@ with held as (
       join htm.node_tags nt on nt.node_id = n.id and nt.namespace = n.namespace and nt.origin <> 'manual'
       join htm.tags t on t.id = nt.tag_id and t.namespace = n.namespace and t.split_into is not null
       left join htm.tags f on t.split_rest = 'first' and f.namespace = t.namespace and f.path = t.split_into[1]
-     where exists (select from htm.completions c
-                    where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision
-                      and c.stage || '' = 'tag')
+     where n.was_tagged
        and not exists (select from proposed p
                          join htm.tags g on g.id = p.tag_id
                         cross join unnest(t.split_into) s(path)
@@ -56,6 +60,9 @@ with held as (
     delete from htm.node_tags nt
      using once n
      where nt.node_id = n.id and nt.namespace = n.namespace and nt.origin <> 'manual'
+       and (not (n.of_split and n.was_tagged)
+            or exists (select from htm.tags t
+                        where t.id = nt.tag_id and t.namespace = n.namespace and t.split_into is not null))
        and not exists (select from leftover l where l.node_id = nt.node_id and l.rest_id = nt.tag_id)
        and (nt.origin in (:origin, 'llm', 'local') or nt.created_at < n.updated_at) -- of a former text, whoever found it there
        and not exists (select from proposed p where p.node_id = nt.node_id and p.tag_id = nt.tag_id)

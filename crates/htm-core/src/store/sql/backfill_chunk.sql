@@ -1,8 +1,8 @@
 -- Enqueues the jobs that the nodes of a chunk lack, as remember.sql does, behind every live job.
 --
 -- A plain run skips nodes that are done, have an open job, or are dead letters. A forced run skips only nodes with an open
--- job, which tags or embeds them anyway. With :version, nodes that are not done are skipped too. The run's number in the
--- key tells its jobs from ended ones.
+-- job, which tags or embeds them anyway; a split's job, which replaces one tag, does not count. With :version, nodes that
+-- are not done are skipped too. The run's number in the key tells its jobs from ended ones.
 --
 -- :stage text   :queue text   :model text   :run bigint   :forced boolean   :after bigint node, exclusive
 -- :up_to bigint node, inclusive   :limit bigint nodes   :namespace text or null   :since timestamptz or null
@@ -31,7 +31,8 @@ with chunk as materialized (
       left join lateral (select true as found
                            from apalis.jobs j
                           where j.job_type like 'htm.%' and j.job_type || '' = :queue and j.status <> 'Done'
-                            and (not :forced or j.status <> 'Killed')
+                            and (not :forced or j.status <> 'Killed'
+                                                and coalesce(split_part(j.idempotency_key, '/', 3), '') not like 'split-%')
                             and j.metadata -> 'namespace' = c.namespace collate "default" -- the index's
                             and j.metadata -> 'node' = c.id::text
                             and j.metadata -> 'revision' = c.revision::text

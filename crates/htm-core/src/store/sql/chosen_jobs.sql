@@ -5,9 +5,9 @@
        and (:queue::text is null or j.job_type = :queue)
        and case when :ids is not null then true
                 when :state::text is null then j.status <> 'Done'
-                when :state = 'due' then j.status = 'Pending' and not j.metadata ? 'parked' and j.run_at <= now()
+                when :state = 'due' then j.status = 'Pending' and j.run_at <= now()
                 when :state = 'waiting' then j.status = 'Pending' and not j.metadata ? 'parked' and j.run_at > now()
-                when :state = 'parked' then j.status = 'Pending' and j.metadata ? 'parked'
+                when :state = 'parked' then j.status = 'Pending' and j.metadata ? 'parked' and j.run_at > now()
                 when :state = 'running' then j.status = 'Running'
                 when :state = 'done' then j.status = 'Done'
                 else j.status = 'Killed' end

@@ -10,9 +10,9 @@ select j.id, j.job_type as queue,
        case when j.status = 'Running' then 'running'
             when j.status = 'Done' then 'done'
             when j.status <> 'Pending' then 'dead'
+            when j.run_at <= now() then 'due'
             when j.metadata ? 'parked' then 'parked'
-            when j.run_at > now() then 'waiting'
-            else 'due' end as state,
+            else 'waiting' end as state,
        j.metadata -> 'namespace' as namespace,
        substring(j.metadata -> 'node' from '^\d{1,18}$')::bigint as node,
        substring(j.metadata -> 'revision' from '^\d{1,9}$')::int as revision,

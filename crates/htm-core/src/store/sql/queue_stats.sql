@@ -1,4 +1,4 @@
--- The queues: jobs by state, holds, workers. Reads every job once: at a million, under a second.
+-- The queues: jobs by state, holds, workers. A parked job is due when its time has come. Reads every job once: at a million, under a second.
 --
 -- :tag_model text the tagging model, until a worker reports one   :backfill int the priority of a backfill
 --
@@ -15,13 +15,13 @@ with known as (
 ), counted as (
     select job_type as queue,
            count(*) filter (where status = 'Pending') as pending,
-           count(*) filter (where status = 'Pending' and run_at <= now() and not metadata ? 'parked') as due,
-           count(*) filter (where status = 'Pending' and metadata ? 'parked') as parked,
+           count(*) filter (where status = 'Pending' and run_at <= now()) as due,
+           count(*) filter (where status = 'Pending' and run_at > now() and metadata ? 'parked') as parked,
            count(*) filter (where status = 'Running') as running,
            count(*) filter (where status = 'Done') as done,
            count(*) filter (where status = 'Killed') as dead,
            count(*) filter (where status in ('Pending', 'Running') and priority = :backfill) as backfill,
-           min(run_at) filter (where status = 'Pending' and run_at <= now() and not metadata ? 'parked') as oldest
+           min(run_at) filter (where status = 'Pending' and run_at <= now()) as oldest
       from apalis.jobs
      where job_type like 'htm.%'
      group by job_type

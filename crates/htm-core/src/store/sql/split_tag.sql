@@ -1,6 +1,6 @@
 -- Enqueues the nodes of a tag to be tagged again, behind every live job, and logs their assignments. A node with a
 -- waiting job needs no other: the job is held until the commit, so its worker reads the new tags. A running job may have
--- read the former ones.
+-- read the former ones, and a job of another tag's split ends if that is reverted.
 --
 -- :change bigint   :namespace text   :tag text   :model text   :max_attempts int   :priority int
 --
@@ -19,6 +19,10 @@ with tagged as materialized (
                              and j.metadata -> 'node' = t.node_id::text
                              and j.metadata -> 'revision' = t.revision::text
      where t.deleted_at is null
+       and (coalesce(split_part(j.idempotency_key, '/', 3), '') not like 'split-%'
+            or split_part(j.idempotency_key, '/', 3) in (select 'split-' || c.id from htm.tag_changes c
+                                                          where c.namespace = :namespace and c.kind = 'split'
+                                                            and c.details ->> 'tag' = :tag))
      order by j.id
        for update of j
 ), logged as (

@@ -12,4 +12,8 @@ select count(*)
                     where j.job_type like 'htm.%' and j.job_type || '' = 'htm.tag' and j.status = 'Pending'
                       and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                       and j.metadata -> 'node' = n.id::text
-                      and j.metadata -> 'revision' = n.revision::text)
+                      and j.metadata -> 'revision' = n.revision::text
+                      and (coalesce(split_part(j.idempotency_key, '/', 3), '') not like 'split-%'
+                           or split_part(j.idempotency_key, '/', 3) in (select 'split-' || c.id from htm.tag_changes c
+                                                                         where c.namespace = :namespace and c.kind = 'split'
+                                                                           and c.details ->> 'tag' = :tag)))
