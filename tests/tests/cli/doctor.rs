@@ -130,7 +130,8 @@ async fn what_an_operator_or_a_breaker_holds_back_is_told_with_the_way_on() {
     sqlx::raw_sql(
         "insert into htm.providers (model, breaker, reason, retry_at)
          values ('fake/fake-64', 'open', 'no answer', now() + interval '1 hour');
-         update apalis.jobs set metadata = metadata || hstore('parked', 'budget') where job_type = 'htm.tag';
+         update apalis.jobs set metadata = metadata || hstore('parked', 'budget'), run_at = now() + interval '1 day'
+          where job_type = 'htm.tag';
          update apalis.jobs set status = 'Killed', done_at = now() where job_type = 'htm.embed'",
     )
     .execute(&db.pool)

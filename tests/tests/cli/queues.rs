@@ -26,7 +26,7 @@ async fn stats_tell_what_each_queue_holds_and_what_holds_it_back() {
         "with numbered as (select id, row_number() over (order by id) as n from apalis.jobs where job_type = 'htm.tag')
          update apalis.jobs j
             set metadata = case when n = 1 then metadata || hstore('parked', 'age') else metadata end,
-                run_at = case when n = 2 then now() + interval '1 day' else now() - interval '150 minutes' end,
+                run_at = case when n < 3 then now() + interval '1 day' else now() - interval '150 minutes' end,
                 priority = case when n = 3 then -10 else 0 end,
                 status = case when n = 4 then 'Killed' else 'Pending' end,
                 done_at = case when n = 4 then now() end
