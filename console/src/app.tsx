@@ -10,6 +10,7 @@ import { ThemePicker } from "./components/theme";
 import { Toasts } from "./components/toasts";
 import { Link, address, usePlace } from "./router";
 import { useAnswer } from "./server";
+import { hasDrafts } from "./views/memory/kept-drafts";
 import { VIEWS, viewAt, type ShowView, type View } from "./views";
 
 export function App(): JSX.Element {
@@ -47,7 +48,7 @@ export function App(): JSX.Element {
         <div class="row">
           <NamespacePicker />
           <ThemePicker />
-          <SignOut />
+          <SignOut hasUnsaved={hasDrafts} />
         </div>
       </header>
       <main class="content" id="content" tabIndex={-1} ref={content}>

@@ -5,12 +5,13 @@ import "./styles/components.css";
 import { App } from "./app";
 import { Gate } from "./components/sign-in";
 import { applyTheme } from "./components/theme";
+import { dropDrafts } from "./views/memory/kept-drafts";
 
 applyTheme();
 const root = document.getElementById("app");
 if (root) {
   render(
-    <Gate>
+    <Gate drop={dropDrafts}>
       <App />
     </Gate>,
     root,

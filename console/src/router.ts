@@ -1,7 +1,7 @@
 // Addresses: each view has a path, and its state is in the query, so that an address can be shared.
 
-import { useSyncExternalStore } from "preact/compat";
 import { h, type AnchorHTMLAttributes, type JSX } from "preact";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 const CHANGED = "console:moved";
 
@@ -12,9 +12,20 @@ export interface Place {
 
 /** The place of the page. */
 export function usePlace(): Place {
-  const address = useSyncExternalStore(listen, () => location.pathname + location.search);
+  // Not by preact/compat: once that is loaded, text fields tell each letter as if it were entered.
+  const [address, setAddress] = useState(addressNow);
+  useLayoutEffect(() => {
+    const look = (): void => setAddress(addressNow());
+    // It may have changed since this was drawn.
+    look();
+    return listen(look);
+  }, []);
   const [path = "/", query = ""] = address.split("?");
   return { path, query: new URLSearchParams(query) };
+}
+
+function addressNow(): string {
+  return location.pathname + location.search;
 }
 
 function listen(changed: () => void): () => void {
@@ -28,7 +39,7 @@ function listen(changed: () => void): () => void {
 
 /** Goes to an address. `replace`: the former one is not kept in the history, as when somebody types. */
 export function go(address: string, { replace = false } = {}): void {
-  if (address === location.pathname + location.search) return;
+  if (address === addressNow()) return;
   history[replace ? "replaceState" : "pushState"](null, "", address);
   dispatchEvent(new Event(CHANGED));
 }

@@ -89,17 +89,22 @@ interface Page<Item, Cursor> {
   next?: Cursor | null;
 }
 
+/** The pages that were read so far, and the list that they are of: with other dependencies it is another one. */
+interface Pages<Item, Cursor> extends Page<Item, Cursor> {
+  of?: unknown;
+}
+
 /** A list, a page at a time. It begins again when the dependencies change; until then the former one stays. */
 export function usePaged<Item, Cursor>(
   read: (cursor: Cursor | undefined, signal: AbortSignal) => Promise<Page<Item, Cursor>>,
   dependencies: readonly unknown[],
 ): Paged<Item> {
-  const [state, setState] = useState<Page<Item, Cursor>>({ items: [] });
+  const [state, setState] = useState<Pages<Item, Cursor>>({ items: [] });
   const [isLoading, setLoading] = useState(true);
   const [due, setDue] = useState(0);
   const [error, setError] = useState<HtmError>();
   const running = useRef<AbortController>(null);
-  const ask = useCallback((former: Page<Item, Cursor> | undefined) => {
+  const ask = useCallback(function ask(former: Pages<Item, Cursor> | undefined): void {
     running.current?.abort();
     const abort = new AbortController();
     running.current = abort;
@@ -113,7 +118,7 @@ export function usePaged<Item, Cursor>(
     read(former?.next ?? undefined, abort.signal).then(
       (page) => {
         if (abort.signal.aborted) return;
-        setState({ items: [...(former?.items ?? []), ...page.items], next: page.next });
+        setState({ items: [...(former?.items ?? []), ...page.items], next: page.next, of: ask });
         ended();
       },
       (failure) => {
@@ -127,7 +132,8 @@ export function usePaged<Item, Cursor>(
     ask(undefined);
     return () => running.current?.abort();
   }, dependencies);
-  const more = (): void => ask(state.items.length > 0 ? state : undefined);
+  // While the former list is shown, its first page is what is missing.
+  const more = (): void => ask(state.of === ask ? state : undefined);
   return { items: state.items, hasMore: Boolean(state.next), isLoading, due, error, more };
 }
 

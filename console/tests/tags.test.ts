@@ -168,6 +168,47 @@ test("a suggestion is accepted, another one is refused, and the server keeps bot
   await page.context().close();
 });
 
+test("a history that could not be read anew begins anew, without what was read before", async () => {
+  const change = async (tag: string): Promise<number> => {
+    await fixture.server.api("/v1/tags/add", { namespace: NAMESPACE, tags: [{ tag }] });
+    return (await latest()).change;
+  };
+  const first = await change("stairs");
+  const second = await change("stairs:cellar");
+  const page = await fixture.page(`/console/tags?namespace=${NAMESPACE}`);
+  let isBroken = false;
+  // Pages of one change.
+  await page.route("**/v1/tags/log?*", (route) => {
+    if (!isBroken) return route.continue({ url: route.request().url().replace(/limit=\d+/, "limit=1") });
+    const body = JSON.stringify({ code: "internal", detail: "The disk is full." });
+    return route.fulfill({ status: 500, contentType: "application/problem+json", body });
+  });
+  await page.getByRole("link", { name: "History" }).click();
+  const shows = async (...changes: number[]): Promise<void> => {
+    const ids = async (): Promise<string[]> => (await page.getByText(/^Change \d+ ·/).allInnerTexts()).map((text) => /\d+/.exec(text)?.[0] ?? "");
+    await until(async () => String(await ids()) === String(changes), 5_000, () => `the changes are not ${changes}`);
+  };
+  await shows(second);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await shows(second, first);
+  const third = await change("stairs:attic");
+  isBroken = true;
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await page.getByText("The disk is full.").waitFor();
+  await shows(second, first);
+  isBroken = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await shows(third);
+  // A page that failed is read after those before it.
+  isBroken = true;
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByText("The disk is full.").waitFor();
+  isBroken = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await shows(third, second);
+  await page.context().close();
+});
+
 test("tags of a memory are added and removed", async () => {
   const id = await written("The lamp in the hall is broken.", "repair:lamp");
   const tagsOf = async (): Promise<string[]> => (await fixture.server.api<{ tags: string[] }>(`/v1/memories/${id}`)).tags;

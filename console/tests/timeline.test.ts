@@ -164,6 +164,37 @@ test("a dragged selection filters the list, and the address holds it", async () 
   await page.context().close();
 });
 
+test("a slider selects when it is let go, not on its way", async () => {
+  const hour = "2024-03-15T10:00:00Z..2024-03-15T11:00:00Z";
+  const page = await fixture.page(`/console/timeline?namespace=${NAMESPACE}&time=${hour}`);
+  await shows(page, ZOOMS[4], hour);
+  const slider = page.getByRole("slider", { name: "Start of the selection" });
+  const box = await slider.boundingBox();
+  assert.ok(box);
+  const before = page.url();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + 12, y);
+  await page.mouse.down();
+  for (const part of [0.1, 0.3, 0.5]) await page.mouse.move(box.x + 12 + part * (box.width - 24), y);
+  await until(async () => (await slider.inputValue()) === "30");
+  assert.equal(page.url(), before);
+  await page.mouse.up();
+  await page.waitForURL((url) => url.searchParams.get("selected") === "2024-03-15T10:30:00Z..2024-03-15T11:00:00Z");
+  await page.context().close();
+});
+
+test("a selection between two times has no memories", async () => {
+  const times = "2024-03-15T10:00:00Z..2024-03-15T10:10:00Z, 2024-03-15T10:50:00Z..2024-03-15T11:00:00Z";
+  const path = `/console/timeline?namespace=${NAMESPACE}&time=${encodeURIComponent(times)}`;
+  const page = await fixture.page(path);
+  const sum = page.getByRole("status").filter({ hasText: "the latest first" });
+  await sum.filter({ hasText: /^20 memories, / }).waitFor();
+  await page.goto(`${fixture.server.url}${path}&selected=2024-03-15T10:20:00Z..2024-03-15T10:40:00Z`);
+  await page.getByText("No memory is from this time").waitFor();
+  await sum.filter({ hasText: /^0 memories, 15 Mar 2024, 10:20 to 10:40 / }).waitFor();
+  await page.context().close();
+});
+
 test("nothing serious is found by axe while a time is selected, at any width", async () => {
   const hour = "2024-03-15T10:00:00Z..2024-03-15T11:00:00Z";
   const path = `/console/timeline?namespace=${NAMESPACE}&by=tag&time=${hour}&selected=${ZOOMS[4].next}`;

@@ -108,6 +108,28 @@ test("a fault of the page is shown, and its buttons can be used again", async ()
   await fixture.server.api("/v1/queues/htm.tag/resume", {});
 });
 
+test("an act that fails after its dialog was closed is told", async () => {
+  const page = await fixture.page("/console/pipeline");
+  let fail = (): void => undefined;
+  const failed = new Promise<void>((resolve) => (fail = resolve));
+  await page.route("**/v1/queues/htm.embed/pause", async (route) => {
+    await failed;
+    const body = JSON.stringify({ code: "queue_unknown", detail: "There is no such queue." });
+    await route.fulfill({ status: 404, contentType: "application/problem+json", body });
+  });
+  await page.getByRole("button", { name: "Pause … htm.embed" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox").fill("somebody looks at it");
+  const asked = page.waitForRequest("**/v1/queues/htm.embed/pause");
+  await dialog.getByRole("button", { name: "Pause" }).click();
+  await asked;
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  fail();
+  await page.locator(".toasts").getByText("There is no such queue.").waitFor();
+  await page.context().close();
+});
+
 test("a memory shows what it is related to", async () => {
   const [old, renewed] = [await written("Staging is on port 5432."), await written("Staging is on port 5433.")];
   await fixture.server.api(`/v1/memories/${renewed.id}/relations`, { kind: "supersedes", to: old.id, reason: "it moved", robot: "ada", namespace: "atlas" });
@@ -293,7 +315,8 @@ test("a reader is not offered what would fail", async () => {
   let asked = 0;
   await until(async () => {
     const search = page.getByRole("searchbox");
-    if ((await search.count()) > 0) await search.fill(`parcel ${asked++}`);
+    // The form may come in between.
+    if ((await search.count()) > 0) await search.fill(`parcel ${asked++}`, { timeout: 1_000 });
     return page.getByRole("heading", { name: "Sign in" }).waitFor({ timeout: 1_000 }).then(() => true);
   });
   await page.context().close();

@@ -110,3 +110,23 @@ test("memories are used, weighed and removed, the budget changes, and the databa
   assert.deepEqual(await savedOf("eve"), []);
   await page.context().close();
 });
+
+test("the robots of another namespace are awaited without the former ones", async () => {
+  await withInMind("gus", [], BUDGET);
+  await fixture.server.api("/v1/memories", { content: "The lift stops at floor 3.", namespace: "lab", robot: "una" });
+  const page = await fixture.page(`/console/working-memory?namespace=${NAMESPACE}`);
+  const list = page.getByRole("region", { name: "Robots and groups" });
+  await list.getByRole("link", { name: "gus" }).waitFor();
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/v1/robots?*namespace=lab*", async (route) => {
+    await released;
+    await route.continue().catch(() => undefined); // it was aborted meanwhile
+  });
+  await page.getByLabel("Namespace").selectOption("lab");
+  await list.getByText("Loading").waitFor();
+  assert.equal(await list.getByRole("link").count(), 0);
+  release();
+  await list.getByRole("link", { name: "una" }).waitFor();
+  await page.context().close();
+});

@@ -31,8 +31,14 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// SQL that is spliced into other SQL, whose head speaks for it.
-const FRAGMENTS: &[&str] =
-    &["in_timeline.sql", "features_words.sql", "tags_named.sql", "chosen_jobs.sql", "node.sql"];
+const FRAGMENTS: &[&str] = &[
+    "in_timeline.sql",
+    "features_words.sql",
+    "tags_named.sql",
+    "chosen_jobs.sql",
+    "job_state.sql",
+    "node.sql",
+];
 
 const MAX_LINES: usize = 600;
 

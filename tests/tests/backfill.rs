@@ -187,6 +187,27 @@ async fn is_done(db: &TestDatabase, node: NodeId, model: &str) -> bool {
 }
 
 #[tokio::test]
+async fn the_keys_of_a_run_are_its_own() {
+    let db = TestDatabase::new().await;
+    let (htm, model) = filled(&db, 1).await;
+    // The second generation of the node's job, after a restore; its result is lost.
+    sqlx::query(
+        "insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, done_at, priority, metadata, idempotency_key)
+         select apalis.generate_ulid(), $1, j.job, 'Done', 1, 1, now(), now(), 0, j.metadata,
+                concat_ws('/', j.metadata -> 'node', j.metadata -> 'revision', generation, $2)
+           from (select * from apalis.jobs where job_type = 'htm.embed' limit 1) j, generate_series(0, 1) generation",
+    )
+    .bind(model.queue.as_deref().unwrap())
+    .bind(&model.label)
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let mut backfill = htm.start_backfill(&for_model(&model)).await.unwrap();
+    assert_eq!(db.count("select max(id) from htm.backfills").await, 1);
+    assert_eq!(to_the_end(&mut backfill).await, 1);
+}
+
+#[tokio::test]
 async fn counting_writes_nothing_and_filters_narrow() {
     let db = TestDatabase::new().await;
     let (htm, model) = filled(&db, 100).await;

@@ -25,6 +25,9 @@ mod model {
     pub(crate) mod providers {
         pub(crate) use htm_core::BreakerState;
     }
+    pub(crate) mod rankings {
+        pub(crate) use htm_core::TrialKind;
+    }
     pub(crate) mod relations {
         pub(crate) use htm_core::RelationKind;
     }

@@ -189,6 +189,16 @@ async fn a_memory_lasts_for_as_long_as_any_writer_wanted() {
         assert_eq!((receipt.node, receipt.outcome), (node, Outcome::Repeated));
         assert_eq!(hours(&db, node).await, expected, "{expires:?}");
     }
+    // What is started again is the longest time to live, and it ends no earlier than before.
+    let long = remember(&htm, "prolonged", Some(Expiry::After(90 * HOUR))).await;
+    pass(&db, 89).await;
+    remember(&htm, "prolonged", Some(Expiry::After(2 * HOUR))).await;
+    assert_eq!(hours(&db, long).await, Some(2));
+    htm.refresh(&[long]).await.unwrap();
+    assert_eq!(hours(&db, long).await, Some(90));
+    remember(&htm, "prolonged", Some(Expiry::At(Utc::now() + 99 * HOUR))).await;
+    htm.refresh(&[long]).await.unwrap();
+    assert_eq!(hours(&db, long).await, Some(99));
     let keyed = |expires| Memory { expires, ..Memory::new("with a key").key("k") };
     let node = htm.remember(keyed(Some(Expiry::After(HOUR)))).await.unwrap().node;
     let many = [keyed(Some(Expiry::After(3 * HOUR))), keyed(Some(Expiry::After(2 * HOUR)))];
@@ -360,6 +370,26 @@ async fn a_policy_forgets_and_purges_its_own_namespace() {
     let tenant = htm.within(["b"]).unwrap();
     assert_eq!(tenant.sweep().await.unwrap_err().code(), "namespace_forbidden");
     assert_eq!(tenant.retention(Some("default")).await.unwrap_err().code(), "namespace_forbidden");
+}
+
+#[tokio::test]
+async fn a_policy_leaves_what_was_restored_since() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = remember(&htm, "old", None).await;
+    pass(&db, 10).await;
+    let policy = Retention { forget_after_seconds: Some(5 * 3_600), purge_after_seconds: None };
+    htm.set_retention(None, policy, Confirmation::Confirmed).await.unwrap();
+    assert_eq!(htm.sweep().await.unwrap().namespaces[0].aged, 1);
+    htm.restore(node, &Caller::AnyRobot).await.unwrap();
+    assert!(htm.sweep().await.unwrap().namespaces.is_empty());
+    let shorter = Retention { forget_after_seconds: Some(4 * 3_600), ..policy };
+    let affected = htm.set_retention(None, shorter, Confirmation::Missing).await.unwrap();
+    assert_eq!(affected.to_forget, 0);
+    let absence = "update htm.node_absences set forgotten_at = forgotten_at - interval '6 hours',
+                          restored_at = restored_at - interval '6 hours'";
+    sqlx::query(absence).execute(&db.pool).await.unwrap();
+    assert_eq!(htm.sweep().await.unwrap().namespaces[0].aged, 1);
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@
 mod log;
 #[path = "export/settings.rs"]
 mod settings;
+#[path = "export/splits.rs"]
+mod splits;
 #[path = "export/stream.rs"]
 mod stream;
 #[path = "export/tables.rs"]

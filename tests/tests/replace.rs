@@ -91,6 +91,33 @@ async fn a_key_is_free_for_the_successor() {
 }
 
 #[tokio::test]
+async fn a_named_robot_replaces_what_it_has_in_several_namespaces() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm().acting_as("ada").unwrap();
+    let caller = Caller::In { namespace: "a".into(), robot: Some("ada".into()) };
+    let conversations = ["a", "b"].map(|namespace| Conversation {
+        namespace: Some(namespace.into()),
+        session: "manual.md".into(),
+        expected: None,
+    });
+    let both = Replacement { conversations: conversations.to_vec(), caller };
+    let of = |text: &str, robot: &str| {
+        ["a", "b"].map(|namespace| Memory {
+            namespace: Some(namespace.into()),
+            robot: Some(robot.into()),
+            ..part(text)
+        })
+    };
+    for text in ["manual one", "manual two"] {
+        htm.replace(&both, &of(text, "ada")).await.unwrap();
+    }
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 2);
+    // What another robot has there is not its own.
+    db.htm().remember_many(&of("manual of ben", "ben")).await.unwrap();
+    assert_eq!(code(htm.replace(&both, &[]).await), "not_owner");
+}
+
+#[tokio::test]
 async fn a_refusal_changes_nothing() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

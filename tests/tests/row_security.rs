@@ -327,7 +327,12 @@ async fn its_statements_use_the_indexes() {
             ],
             "jobs_htm_open_idx",
         ),
-        ("status", statement!("status.sql"), &[(":node", "1")], "jobs_htm_open_idx"),
+        (
+            "status",
+            statement!("status.sql"),
+            &[("{{state}}", statement!("job_state.sql")), (":node", "1")],
+            "jobs_htm_open_idx",
+        ),
     ] {
         let text = format!("explain {}", sql(statement, values));
         let rows = sqlx::raw_sql(AssertSqlSafe(text)).fetch_all(&pool).await.unwrap();

@@ -53,7 +53,7 @@ async fn nodes_are_counted_by_everything() {
          select robot_id, namespace, id from htm.nodes where namespace = 'default' and type is null;
          update apalis.jobs set status = 'Killed', done_at = now() where job_type = 'htm.tag'
             and metadata -> 'node' = (select min(id)::text from htm.nodes);
-         update apalis.jobs set metadata = metadata || hstore('parked', 'age') where job_type = 'htm.tag'
+         update apalis.jobs set metadata = metadata || hstore('parked', 'age'), run_at = now() + interval '1 day' where job_type = 'htm.tag'
             and metadata -> 'node' = (select min(id + 1)::text from htm.nodes)",
     )
     .execute(&db.pool)

@@ -17,7 +17,7 @@ import httpx
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from .errors import HtmError, NoProblem, of_problem
+from .errors import HtmError, NoProblem, Unreachable, of_problem
 
 Answer = TypeVar("Answer")
 
@@ -44,6 +44,52 @@ class Unset(Enum):
 UNSET: Final = Unset.UNSET
 
 
+class Server:
+    """Where calls go, and what all of them have. The HTTP client that sends them may be shared, and stays as it is.
+
+    Args:
+        url: Where the server listens.
+        headers: The headers of every request.
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+        self._headers = httpx.Headers(headers)
+        self.move_to(url)
+        # The authentication of the HTTP client would take the place of the key.
+        self.options: Final[dict[str, Any]] = {"auth": httpx.Auth()} if "Authorization" in self._headers else {}
+
+    def move_to(self, url: str) -> None:
+        """Sends later requests to another address."""
+        self._url = httpx.URL(url)
+
+    def request(
+        self,
+        http: httpx.Client | httpx.AsyncClient,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> httpx.Request:
+        """A request to a path of the server."""
+        own = self._headers.copy()
+        own.update(headers)
+        return http.build_request(method, self._at(path), headers=own, **options)
+
+    def _at(self, path: str) -> httpx.URL:
+        if self._url.is_relative_url:
+            # The HTTP client would take it for a path of its own server.
+            raise Unreachable(f"`{self._url}` is no URL of a server: it has no `http://` or `https://`")
+        base = self._url.copy_with(query=None, fragment=None)
+        return base.copy_with(raw_path=base.raw_path.rstrip(b"/") + path.encode())
+
+    def keep_position(self, response: httpx.Response) -> None:
+        """Lets later reads see what was written: a server with read replicas says where a write stands in its log."""
+        position = response.headers.get(POSITION)
+        if position and _place(position) > _place(self._headers.get(POSITION, "0/0")):
+            self._headers[POSITION] = position
+
+
 @dataclass(frozen=True)
 class Call(Generic[Answer]):
     """A request, and the type of its answer."""
@@ -60,7 +106,7 @@ class Call(Generic[Answer]):
     keeps_null: bool = False
     may_be_repeated: bool = True
 
-    def request(self, client: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+    def request(self, server: Server, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
         """The request. Its retries are the same request, with the same key."""
         headers = {}
         if self.takes_key:
@@ -70,7 +116,7 @@ class Call(Generic[Answer]):
         path = self.template.format(**{name: _part(value) for name, value in self.path.items()})
         query: list[tuple[str, str | int | float | bool | None]]
         query = [(name, _text(it)) for name, value in self.query.items() if value is not None for it in _each(value)]
-        return client.build_request(self.method, path, params=query, json=self._json(), headers=headers)
+        return server.request(http, self.method, path, params=query, json=self._json(), headers=headers)
 
     def _json(self) -> Any:
         if self.body is None:
@@ -117,13 +163,6 @@ def check(response: httpx.Response) -> None:
     if not (isinstance(problem, dict) and "code" in problem):
         raise NoProblem(response.status_code)
     raise of_problem(problem, response.status_code, response.headers.get("x-request-id"))
-
-
-def keep_position(headers: httpx.Headers, response: httpx.Response) -> None:
-    """Lets later reads see what was written: a server with read replicas says where a write stands in its log."""
-    position = response.headers.get(POSITION)
-    if position and _place(position) > _place(headers.get(POSITION, "0/0")):
-        headers[POSITION] = position
 
 
 def _place(position: str) -> list[int]:

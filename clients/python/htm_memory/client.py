@@ -13,7 +13,7 @@ import httpx
 
 from ._generated.asynchronous import AsyncSubjects
 from ._generated.synchronous import Subjects
-from .calls import Answer, Attempts, Call, keep_position, pause
+from .calls import Answer, Attempts, Call, Server, pause
 from .errors import HtmError
 from .streams import (
     EVENTS,
@@ -49,7 +49,9 @@ class Htm(Subjects):
         key: The key of `htm keys create`, or an access token. A server without keys needs none.
         retries: The most repetitions of a call that fails on the way.
         timeout: The seconds for an answer.
-        http: The client to send with, for proxies, certificates and tests. It is not closed.
+        http: The HTTP client to send with, for proxies, certificates and tests. It may be shared: it is neither changed
+            nor closed. What it adds to requests is sent too, but `key` counts more than its own authentication. Its
+            timeout is that of calls.
     """
 
     def __init__(
@@ -64,13 +66,12 @@ class Htm(Subjects):
         super().__init__(self)
         self._own = http is None
         self._http = http or httpx.Client(timeout=timeout)
-        self._http.base_url = url
-        self._http.headers.update(headers_of(key))
+        self._server = Server(url, headers_of(key))
         self._retries = retries
 
     def _move_to(self, url: str) -> None:
         """Sends later calls to another address, where the same memories are."""
-        self._http.base_url = url
+        self._server.move_to(url)
 
     def close(self) -> None:
         """Closes the connections."""
@@ -87,11 +88,11 @@ class Htm(Subjects):
 
     def send(self, call: Call[Answer]) -> Answer:
         """Sends a call, and again if it fails on the way."""
-        request = call.request(self._http)
+        request = call.request(self._server, self._http)
         attempts = Attempts(self._retries if call.may_be_repeated else 0)
         while True:
             try:
-                response = self._http.send(request)
+                response = self._http.send(request, **self._server.options)
                 if (wait := attempts.pause(response)) is None:
                     return self._read(call, response)
             except httpx.TransportError as error:
@@ -100,7 +101,7 @@ class Htm(Subjects):
             time.sleep(wait)
 
     def _read(self, call: Call[Answer], response: httpx.Response) -> Answer:
-        keep_position(self._http.headers, response)
+        self._server.keep_position(response)
         return call.read(response)
 
     def import_lines(self, lines: Iterable[Line]) -> Iterator[ImportedLine]:
@@ -130,8 +131,8 @@ class Htm(Subjects):
         while True:
             try:
                 with self._stream("GET", "/v1/events", params=told(namespaces, after), timeout=EVENTS) as stream:
-                    for event in stream.events():
-                        attempt, was_connected, after = 0, True, event.id or after
+                    for event in stream.events(after):
+                        attempt, was_connected, after = 0, True, event.id or None
                         if event.kind:
                             yield event
             except HtmError as error:
@@ -141,7 +142,8 @@ class Htm(Subjects):
             attempt += 1
 
     def _stream(self, method: str, path: str, **options: Any) -> Stream:
-        return Stream(self._http, self._http.build_request(method, path, **options))
+        request = self._server.request(self._http, method, path, **options)
+        return Stream(self._http, request, self._server.options)
 
 
 class AsyncHtm(AsyncSubjects):
@@ -159,8 +161,7 @@ class AsyncHtm(AsyncSubjects):
         super().__init__(self)
         self._own = http is None
         self._http = http or httpx.AsyncClient(timeout=timeout)
-        self._http.base_url = url
-        self._http.headers.update(headers_of(key))
+        self._server = Server(url, headers_of(key))
         self._retries = retries
 
     async def close(self) -> None:
@@ -178,11 +179,11 @@ class AsyncHtm(AsyncSubjects):
 
     async def send(self, call: Call[Answer]) -> Answer:
         """Sends a call, and again if it fails on the way."""
-        request = call.request(self._http)
+        request = call.request(self._server, self._http)
         attempts = Attempts(self._retries if call.may_be_repeated else 0)
         while True:
             try:
-                response = await self._http.send(request)
+                response = await self._http.send(request, **self._server.options)
                 if (wait := attempts.pause(response)) is None:
                     return self._read(call, response)
             except httpx.TransportError as error:
@@ -191,7 +192,7 @@ class AsyncHtm(AsyncSubjects):
             await asyncio.sleep(wait)
 
     def _read(self, call: Call[Answer], response: httpx.Response) -> Answer:
-        keep_position(self._http.headers, response)
+        self._server.keep_position(response)
         return call.read(response)
 
     async def import_lines(
@@ -217,8 +218,8 @@ class AsyncHtm(AsyncSubjects):
             try:
                 params = told(namespaces, after)
                 async with self._stream("GET", "/v1/events", params=params, timeout=EVENTS) as stream:
-                    async for event in stream.events():
-                        attempt, was_connected, after = 0, True, event.id or after
+                    async for event in stream.events(after):
+                        attempt, was_connected, after = 0, True, event.id or None
                         if event.kind:
                             yield event
             except HtmError as error:
@@ -228,4 +229,5 @@ class AsyncHtm(AsyncSubjects):
             attempt += 1
 
     def _stream(self, method: str, path: str, **options: Any) -> AsyncStream:
-        return AsyncStream(self._http, self._http.build_request(method, path, **options))
+        request = self._server.request(self._http, method, path, **options)
+        return AsyncStream(self._http, request, self._server.options)

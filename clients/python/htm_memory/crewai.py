@@ -34,7 +34,7 @@ from .crewai_records import (
     scope_of,
     utc,
 )
-from .errors import KeyTaken, ModelUnknown, NodeNotFound, RevisionConflict
+from .errors import KeyTaken, ModelUnknown, NodeNotFound, NotOwner, RevisionConflict
 from .messages import BATCH, batches
 from .values import key_of
 
@@ -368,6 +368,8 @@ class HtmStorage:
             self._htm.memories.edit(node, metadata={ACCESSED: now}, namespace=namespace, **self._caller)
         except NodeNotFound:
             return False
+        except NotOwner:
+            pass  # another robot's record
         return True
 
     def _write(self, memories: list[dict[str, Any]], places: list[dict[str, Any]]) -> None:

@@ -19,7 +19,7 @@ from google.genai import types
 from ._generated import models
 from .client import AsyncHtm
 from .errors import NodeNotFound
-from .messages import forget, query_of, remember_all, said
+from .messages import MOST, forget, query_of, remember_all, said
 
 # The content of an event beside its text, so that it comes back with all its parts.
 CONTENT: Final = "google_adk_content"
@@ -120,8 +120,10 @@ class HtmMemoryService(BaseMemoryService):
         return "/".join([self._namespace, *(quote(label, safe=" !#$&'()*+,:;=?@[]") for label in (app_name, user_id))])
 
     async def _remember(self, app_name: str, user_id: str, memories: list[dict[str, Any]]) -> None:
+        if not memories:
+            return
         namespace = self._of(app_name, user_id)
-        deleted = await self._deleted(namespace)
+        deleted = await self._deleted(namespace) if any(memory["key"] for memory in memories) else set()
         new = [memory for memory in memories if memory["key"] not in deleted]
         # An event that was given again with another text stays what it was.
         await remember_all(self._htm, new, namespace=namespace, robot=self._robot, but={"key_taken"})
@@ -131,7 +133,7 @@ class HtmMemoryService(BaseMemoryService):
         keys: set[str] = set()
         cursor = None
         while True:
-            page = await self._htm.memories.forgotten(namespace=namespace, cursor=cursor)
+            page = await self._htm.memories.forgotten(namespace=namespace, cursor=cursor, limit=MOST)
             keys |= {memory.key for memory in page.memories if memory.key}
             if not (cursor := page.next):
                 return keys

@@ -49,6 +49,9 @@ class HtmMemoryBlock(BaseMemoryBlock[str]):
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Leaves out the least relevant memories, whole lines, until that many tokens are gone."""
+        # The framework gives an empty list if nothing was recalled.
+        if not content:
+            return None
         lines = content.split("\n")
         gone = 0
         while lines and gone < tokens_to_truncate:

@@ -10,7 +10,7 @@ from ._generated import models
 from .client import AsyncHtm
 from .errors import HtmError, of_problem
 
-# The most memories of a batch, and entries of a timeline.
+# The most memories of a batch, and of an answer.
 BATCH: Final = 1_000
 MOST: Final = 10_000
 

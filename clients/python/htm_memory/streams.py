@@ -29,7 +29,7 @@ class Event:
 
     Attributes:
         kind: What kind of event it is, such as `memory.embedded`.
-        id: Its place; `events(after=…)` goes on there.
+        id: Its place, or that of the event before if it has none of its own; `events(after=…)` goes on there.
         data: What the kind of event says.
     """
 
@@ -75,12 +75,12 @@ class _Lines:
 class Stream:
     """An answer that is read as it comes."""
 
-    def __init__(self, http: httpx.Client, request: httpx.Request) -> None:
-        self._http, self._request = http, request
+    def __init__(self, http: httpx.Client, request: httpx.Request, options: Mapping[str, Any]) -> None:
+        self._http, self._request, self._options = http, request, options
 
     def __enter__(self) -> Stream:
         try:
-            self._response = self._http.send(self._request, stream=True)
+            self._response = self._http.send(self._request, stream=True, **self._options)
         except httpx.TransportError as error:
             raise unreachable(self._request, error) from error
         try:
@@ -104,9 +104,10 @@ class Stream:
         except httpx.TransportError as error:
             raise unreachable(self._request, error) from error
 
-    def events(self) -> Iterator[Event]:
+    def events(self, after: str | None) -> Iterator[Event]:
         try:
-            yield from map(_event, EventSource(self._response).iter_sse())
+            for sent in EventSource(self._response).iter_sse():
+                yield _event(sent, after)
         except httpx.TransportError as error:
             raise unreachable(self._request, error) from error
 
@@ -114,12 +115,12 @@ class Stream:
 class AsyncStream:
     """An answer that is read as it comes."""
 
-    def __init__(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
-        self._http, self._request = http, request
+    def __init__(self, http: httpx.AsyncClient, request: httpx.Request, options: Mapping[str, Any]) -> None:
+        self._http, self._request, self._options = http, request, options
 
     async def __aenter__(self) -> AsyncStream:
         try:
-            self._response = await self._http.send(self._request, stream=True)
+            self._response = await self._http.send(self._request, stream=True, **self._options)
         except httpx.TransportError as error:
             raise unreachable(self._request, error) from error
         try:
@@ -145,10 +146,10 @@ class AsyncStream:
         except httpx.TransportError as error:
             raise unreachable(self._request, error) from error
 
-    async def events(self) -> AsyncIterator[Event]:
+    async def events(self, after: str | None) -> AsyncIterator[Event]:
         try:
             async for sent in EventSource(self._response).aiter_sse():
-                yield _event(sent)
+                yield _event(sent, after)
         except httpx.TransportError as error:
             raise unreachable(self._request, error) from error
 
@@ -207,6 +208,8 @@ def unreachable(request: httpx.Request, error: httpx.TransportError) -> Unreacha
     return Unreachable(f"no whole answer from {request.url.copy_with(query=None)}: {what}")
 
 
-def _event(sent: ServerSentEvent) -> Event:
+def _event(sent: ServerSentEvent, after: str | None) -> Event:
+    # The last place of this connection counts, and before there is one that after which it goes on.
+    place = sent.id or after or ""
     # Without data it only tells the place.
-    return Event(sent.event if sent.data else "", sent.id, json.loads(sent.data) if sent.data else {})
+    return Event(sent.event if sent.data else "", place, json.loads(sent.data) if sent.data else {})

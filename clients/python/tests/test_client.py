@@ -203,6 +203,47 @@ def test_events_outlive_a_server_that_is_away():
     assert asked == [None] + ["1-0-"] * 4
 
 
+# An event without a place is where the last one was, also of another connection.
+PLACELESS = 'event: queue.depth\ndata: {"queue": "embed"}\n\n'
+PLACES = [PLACELESS, f"id: 1-0-\n\n{PLACELESS}", PLACELESS, f"{PLACELESS}id: 2-0-\n{PLACELESS}{PLACELESS}"]
+PLACED = ["0-0-", "1-0-", "1-0-", "1-0-", "2-0-", "2-0-"]
+ASKED = ["0-0-", "0-0-", "1-0-", "1-0-"]
+
+
+class Interrupted:
+    """A stream of events that ends again and again."""
+
+    def __init__(self) -> None:
+        self.asked: list[str | None] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request.url.params.get("after"))
+        sent = PLACES[len(self.asked) - 1]
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, text=sent)
+
+
+def test_an_event_without_a_place_has_the_last_one(monkeypatch):
+    monkeypatch.setattr("htm_memory.client.pause", lambda *_: 0)
+    server = Interrupted()
+    with httpx.Client(transport=httpx.MockTransport(server)) as http:
+        events = Htm("http://here", http=http).events(after="0-0-")
+        assert [next(events).id for _ in PLACED] == PLACED
+        assert server.asked == ASKED
+        # Without any there is none.
+        server.asked.clear()
+        assert next(Htm("http://here", http=http).events()).id == ""
+        assert server.asked == [None]
+
+
+async def test_an_asynchronous_event_without_a_place_has_the_last_one(monkeypatch):
+    monkeypatch.setattr("htm_memory.client.pause", lambda *_: 0)
+    server = Interrupted()
+    async with httpx.AsyncClient(transport=httpx.MockTransport(server)) as http:
+        events = AsyncHtm("http://here", http=http).events(after="0-0-")
+        assert [(await anext(events)).id for _ in PLACED] == PLACED
+    assert server.asked == ASKED
+
+
 # A text as JSON has it, with what ends a line elsewhere and not in a stream of events.
 SEPARATED = "one\x85two\u2028three\u2029four"
 

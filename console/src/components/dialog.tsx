@@ -6,6 +6,7 @@ import type { HtmError } from "htm-memory";
 import { asError } from "../server";
 import { Problem } from "./basics";
 import { focusIfLost } from "./focus";
+import { sayFailed } from "./toasts";
 
 interface DialogProperties {
   title: string;
@@ -47,7 +48,7 @@ interface ConfirmProperties {
   isDangerous?: boolean;
   /** False while the form in it is incomplete. */
   isReady?: boolean;
-  /** Does it. The dialog stays open with the error if it fails. */
+  /** Does it. The dialog stays open with the error if it fails; if it was closed meanwhile, a message says so. */
   act: () => Promise<unknown>;
   onClose: () => void;
   /** What follows when it is done. Default: it is closed. */
@@ -60,6 +61,8 @@ export function Confirm(properties: ConfirmProperties): JSX.Element {
   const { title, verb, leave = "Cancel", isDangerous, isReady = true, act, onClose, onDone = onClose, children } = properties;
   const [error, setError] = useState<HtmError>();
   const [isActing, setActing] = useState(false);
+  const isShown = useRef(true);
+  useEffect(() => () => void (isShown.current = false), []);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setActing(true);
@@ -67,6 +70,7 @@ export function Confirm(properties: ConfirmProperties): JSX.Element {
       await act();
       onDone();
     } catch (failure) {
+      if (!isShown.current) return sayFailed(failure);
       setError(asError(failure));
       setActing(false);
     }

@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useId, useMemo, useState } from "preact/hooks";
 import { useNamespace } from "../router";
 import { htm, useAnswer } from "../server";
+import { useEntered } from "./entered";
 import "./filter-chips.css";
 
 // More names than these are of no help: one types on.
@@ -98,18 +99,11 @@ interface TimeProperties {
 /** A field for a time in words. */
 export function TimeWords({ words, placeholder, also, set }: TimeProperties): JSX.Element {
   const list = useId();
+  const field = useEntered(words, (text) => set(text.trim()));
   return (
     <label>
       <span class="hidden-label">Timeframe</span>
-      <input
-        key={words}
-        class="input short time-words"
-        placeholder={placeholder}
-        list={list}
-        defaultValue={words}
-        autocomplete="off"
-        onChange={(event) => set(event.currentTarget.value.trim())}
-      />
+      <input {...field} class="input short time-words" placeholder={placeholder} list={list} autocomplete="off" />
       <Proposals id={list} names={KNOWN_TIMES}>
         {also && <option value={also.words}>{also.meaning}</option>}
       </Proposals>

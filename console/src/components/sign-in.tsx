@@ -2,11 +2,13 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { createContext, type TargetedSubmitEvent } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { HtmError } from "htm-memory";
 import type { models } from "htm-memory";
-import { SIGNED_OUT, asError, useAnswer, usePolled } from "../server";
-import { Awaited, Problem } from "./basics";
+import { SIGNED_OUT, asError, useAnswer, usePolled, type Answer } from "../server";
+import { Awaited, Problem, Waiting } from "./basics";
+import { Confirm } from "./dialog";
+import { attempt, dismissAll } from "./toasts";
 
 const PATH = "/console/sign-in";
 
@@ -52,10 +54,16 @@ export function useMay(needed: models.Role): boolean {
   return allows(useUser().role, needed);
 }
 
+interface GateProperties {
+  /** Drops what the page keeps of its user, besides what it shows. */
+  drop: () => void;
+  children: ComponentChildren;
+}
+
 /** What is in it, for who is signed in. */
-export function Gate({ children }: { children: ComponentChildren }): JSX.Element {
-  const answer = useAnswer((signal) => ask("GET", { signal }), []);
-  usePolled(answer, RENEWED_MS);
+export function Gate({ drop, children }: GateProperties): JSX.Element {
+  const answer = useWho(drop);
+  const [isLeaving, setLeaving] = useState(false);
   const isSignedIn = answer.value !== undefined && !answer.error;
   useEffect(() => {
     // The form comes as soon as anything is refused.
@@ -65,14 +73,50 @@ export function Gate({ children }: { children: ComponentChildren }): JSX.Element
   }, [isSignedIn, answer.reload]);
   const signOut = async (): Promise<void> => {
     await ask("DELETE");
-    answer.reload();
+    setLeaving(true);
   };
+  // Once nothing is shown any more: a form with a draft would ask whether to leave it.
+  useEffect(() => {
+    if (isLeaving) location.replace("/");
+  }, [isLeaving]);
+  if (isLeaving) return <Waiting />;
   if (answer.error && answer.error.status === 401) return <KeyForm signedIn={answer.reload} wasIn={(answer.error.code as string) === "signed_out"} />;
   return (
     <Awaited answer={answer} isPolled>
-      {(user) => user && <Context.Provider value={{ user, signOut }}>{children}</Context.Provider>}
+      {(user) =>
+        user && (
+          // What one user looks at is not shown to another.
+          <Context.Provider key={user.key ?? ""} value={{ user, signOut }}>
+            {children}
+          </Context.Provider>
+        )
+      }
     </Awaited>
   );
+}
+
+/** Who is signed in. If it is another one than before, what is kept of the former one is dropped. */
+function useWho(drop: () => void): Answer<User | null> {
+  const former = useRef<User["key"]>(undefined);
+  const answer = useAnswer(async (signal) => {
+    const user = await ask("GET", { signal });
+    if (user && former.current !== user.key) {
+      drop();
+      dismissAll();
+      former.current = user.key;
+    }
+    return user;
+  }, []);
+  usePolled(answer, RENEWED_MS);
+  useEffect(() => {
+    // Somebody else may have signed in, in another tab.
+    const look = (): void => {
+      if (document.visibilityState === "visible") answer.reload();
+    };
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, [answer.reload]);
+  return answer;
 }
 
 function KeyForm({ signedIn, wasIn }: { signedIn: () => void; wasIn: boolean }): JSX.Element {
@@ -110,15 +154,29 @@ function KeyForm({ signedIn, wasIn }: { signedIn: () => void; wasIn: boolean }):
   );
 }
 
+interface SignOutProperties {
+  /** Whether there is something that is lost by it. */
+  hasUnsaved: () => boolean;
+}
+
 /** Who is signed in, with a button to sign out. */
-export function SignOut(): JSX.Element | null {
+export function SignOut({ hasUnsaved }: SignOutProperties): JSX.Element | null {
   const signed = useContext(Context);
+  const [isAsked, setAsked] = useState(false);
   if (!signed || signed.user.key === null) return null;
   const { name, key, role } = signed.user;
+  const leave = (): void => (hasUnsaved() ? setAsked(true) : void attempt(signed.signOut));
   return (
-    <button type="button" class="button" onClick={() => void signed.signOut()} title={`Signed in as ${name ?? key}, ${role}`}>
-      Sign out
-    </button>
+    <>
+      <button type="button" class="button" onClick={leave} title={`Signed in as ${name ?? key}, ${role}`}>
+        Sign out
+      </button>
+      {isAsked && (
+        <Confirm title="Sign out without saving?" verb="Sign out" isDangerous act={signed.signOut} onClose={() => setAsked(false)}>
+          <p>There are edits that are not saved. They are lost when you sign out.</p>
+        </Confirm>
+      )}
+    </>
   );
 }
 

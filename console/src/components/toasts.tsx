@@ -28,6 +28,11 @@ function show(content: JSX.Element, milliseconds: number, about?: string): void 
   setTimeout(() => dismiss(id), milliseconds);
 }
 
+/** Takes back all messages: another user has come. */
+export function dismissAll(): void {
+  update([]);
+}
+
 function dismiss(id: number): void {
   update(shown.filter((toast) => toast.id !== id));
 }
@@ -62,13 +67,18 @@ export function say(text: string, undo?: () => Promise<unknown>, { about }: Opti
   );
 }
 
+/** Says what failed. */
+export function sayFailed(failure: unknown): void {
+  show(<Problem error={asError(failure)} />, 12_000);
+}
+
 /** Does something, and shows the error if it fails. Returns whether it was done. */
 export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();
     return true;
   } catch (failure) {
-    show(<Problem error={asError(failure)} />, 12_000);
+    sayFailed(failure);
     return false;
   }
 }

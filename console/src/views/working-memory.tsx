@@ -17,6 +17,11 @@ const LISTED_MS = 30_000;
 
 export function WorkingMemory(): JSX.Element {
   const namespace = useNamespace();
+  // What was read of one namespace is not shown for another.
+  return <MindsOf key={namespace ?? ""} namespace={namespace} />;
+}
+
+function MindsOf({ namespace }: { namespace: string | undefined }): JSX.Element {
   const { query } = usePlace();
   const chosen = chosenIn(query);
   const find = query.get("find") ?? "";
@@ -41,9 +46,9 @@ export function WorkingMemory(): JSX.Element {
               <Link to={toMind(undefined)}>All robots and groups</Link>
             </p>
             {chosen.kind === "robot" ? (
-              <RobotPage key={`${namespace} ${chosen.name}`} name={chosen.name} version={version} changed={changed} />
+              <RobotPage key={chosen.name} name={chosen.name} version={version} changed={changed} />
             ) : (
-              <GroupPage key={`${namespace} ${chosen.name}`} name={chosen.name} changed={changed} />
+              <GroupPage key={chosen.name} name={chosen.name} changed={changed} />
             )}
           </div>
         )}

@@ -210,7 +210,7 @@ pub(crate) enum Command {
 
 #[derive(Args, Clone, Serialize, Deserialize)]
 #[command(
-    after_help = "A text without a key, time, speaker or session is stored once (memory.deduplicate). Remembering it \
+    after_help = "A text without a key, time, speaker or conversation is stored once (memory.deduplicate). Remembering it \
 again is counted and adds its tags; importance, source and metadata stay. With a key, the same \
 text again writes nothing (`htm edit` changes the memory), and another text is refused.
 
@@ -240,7 +240,7 @@ pub(crate) struct RememberArgs {
     /// Its source
     #[arg(long, value_name = "S")]
     pub(crate) source: Option<String>,
-    /// Its kind, for example fact or decision
+    /// Its type, for example fact or decision
     #[arg(long = "type", value_name = "T")]
     pub(crate) kind: Option<String>,
     /// Its metadata, for example {"ticket": 7}
@@ -323,7 +323,7 @@ pub(crate) struct RecallArgs {
     /// Do not spell-correct unknown words
     #[arg(long)]
     pub(crate) no_correct: bool,
-    /// Start the times to live of the hits again
+    /// Restart the times to live of the hits
     #[arg(long)]
     pub(crate) refresh: bool,
     /// Answer as the memory stood at this time: a date (midnight in time.zone), an RFC 3339 time, or words (last Monday)
@@ -332,7 +332,7 @@ pub(crate) struct RecallArgs {
     /// Show the memory that supersedes a hit in its place
     #[arg(long)]
     pub(crate) follow: bool,
-    /// Show the best passage of each hit, with the matched words marked
+    /// Show the best excerpt of each hit, with the matched words marked
     #[arg(long)]
     pub(crate) snippets: bool,
     /// Show the parts of each score, and the searches that ran

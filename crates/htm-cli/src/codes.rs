@@ -46,7 +46,7 @@ htm_core::error_codes! {
         => "end its users first (`htm up`, workers, your own programs), or stop it anyway: `htm db down --force`";
     DATABASE_NOT_PRIVATE "database_not_private" User "HTM does not start or stop the configured server."
         => "use that server's own tools, or unset database.url (HTM_DATABASE__URL)";
-    MCP_CLIENT_INVALID "mcp_client_invalid" User "What is on the standard input of `htm mcp` is not MCP."
+    MCP_CLIENT_INVALID "mcp_client_invalid" User "The standard input of `htm mcp` is not an MCP message."
         => "let an MCP client start it: {\"command\": \"htm\", \"args\": [\"mcp\"]}";
     CLIENT_CONFIG_INVALID "client_config_invalid" User "The configuration of an MCP client cannot be read, so it is not changed."
         => "correct the file, or add the server by hand as docs/mcp.md shows";

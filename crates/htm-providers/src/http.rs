@@ -89,11 +89,14 @@ impl Http {
         let response = request.send().await.map_err(|error| classify::transport(&self.model, error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = self.read(response).await?;
+        let excerpt = || excerpt::of(&bytes, self.key.expose(), texts);
         if !status.is_success() {
-            let excerpt = excerpt::of(&bytes, self.key.expose(), texts);
-            return Err(classify::status(&self.model, status, &headers, &bytes, &excerpt));
+            return Err(classify::status(&self.model, status, &headers, &bytes, &excerpt()));
         }
         serde_json::from_slice(&bytes).map_err(|error| {
+            if let Some(stated) = classify::stated(&self.model, &headers, &bytes, &excerpt()) {
+                return stated;
+            }
             // Only the position, because serde's own message quotes the answer.
             let message = format!(
                 "the answer does not have the documented shape (line {}, column {})",

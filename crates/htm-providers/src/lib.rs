@@ -33,6 +33,8 @@
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod answer;
 #[cfg(any(feature = "ollama", feature = "openai"))]
+mod api_embedder;
+#[cfg(any(feature = "ollama", feature = "openai"))]
 mod api_settings;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod chat;
@@ -64,6 +66,8 @@ mod secret;
 // Without the HTTP providers only `fake` splits texts, with an exact count.
 #[cfg_attr(not(any(feature = "ollama", feature = "openai")), allow(dead_code))]
 mod split;
+#[cfg(any(feature = "ollama", feature = "openai"))]
+mod tagger;
 pub mod templates;
 
 #[cfg(any(feature = "ollama", feature = "openai"))]

@@ -45,6 +45,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use etcetera::base_strategy::{BaseStrategy as _, Xdg};
 use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose, Reranker, TagExtractor};
 use htm_core::{Result, TagRules};
 use serde::Serialize;
@@ -91,7 +92,7 @@ impl Default for LocalSettings {
             max_tags: 5,
             templates: crate::templates::built_in().map(str::to_owned).collect(),
             rules: TagRules::default(),
-            cache_dir: home().join("cache"),
+            cache_dir: home().unwrap_or_default().join("cache"),
         }
     }
 }
@@ -184,24 +185,19 @@ pub fn reranker(model_dir: &Path, threads: usize) -> Result<Arc<dyn Reranker>> {
     Ok(Arc::new(cross_encoder::LocalReranker::load(model_dir, threads)?))
 }
 
-/// The directory where `./justw setup` puts the model: `$HTM_HOME/models/all-MiniLM-L6-v2`.
-///
-/// For root `HTM_HOME` defaults to `/var/lib/htm`, because PostgreSQL's user cannot enter root's home. For others it
-/// defaults to `$XDG_DATA_HOME/htm`, usually `~/.local/share/htm`.
+/// The directory where `./justw setup` puts the model: `models/all-MiniLM-L6-v2` in HTM's [`home`].
 pub fn default_model_dir() -> PathBuf {
-    home().join("models").join("all-MiniLM-L6-v2")
+    home().unwrap_or_default().join("models").join("all-MiniLM-L6-v2")
 }
 
-fn home() -> PathBuf {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(home) = variable("HTM_HOME") {
-        return home;
+/// The directory of HTM's files: `HTM_HOME`, else `$XDG_DATA_HOME/htm`, usually `~/.local/share/htm`. That of root is
+/// `/var/lib/htm`, because PostgreSQL's user cannot enter root's own home. None for a user without a home.
+pub fn home() -> Option<PathBuf> {
+    match std::env::var_os("HTM_HOME").filter(|value| !value.is_empty()) {
+        Some(home) => Some(home.into()),
+        None if is_root() => Some("/var/lib/htm".into()),
+        None => Some(Xdg::new().ok()?.data_dir().join("htm")),
     }
-    if is_root() {
-        return PathBuf::from("/var/lib/htm");
-    }
-    let data = variable("XDG_DATA_HOME").filter(|path| path.is_absolute());
-    data.or_else(|| variable("HOME").map(|home| home.join(".local/share"))).unwrap_or_default().join("htm")
 }
 
 #[cfg(unix)]

@@ -3,23 +3,26 @@
 
 mod chat;
 mod embed;
-mod tags;
 
 use std::sync::Arc;
 
 use htm_core::Result;
 use htm_core::provider::{Embedder, ModelName, QueryExpander, TagExtractor};
 
+use crate::api_embedder::ApiEmbedder;
 use crate::api_settings::ApiSettings;
 use crate::expansion::Expander;
 use crate::http::Http;
+use crate::tagger::Tagger;
 
 /// Makes the embedder of `settings.model`. Makes no call.
 ///
 /// # Errors
 /// One of the [`codes`](crate::codes) for a URL, key, timeout or model name that cannot work.
 pub fn embedder(settings: ApiSettings) -> Result<Arc<dyn Embedder>> {
-    Ok(Arc::new(embed::OpenAiEmbedder::new(&settings, http(&settings)?)?))
+    let (http, window) = (http(&settings)?, embed::window(&settings));
+    let api = embed::OpenAiEmbedding::new(&settings)?;
+    Ok(Arc::new(ApiEmbedder::new(api, window, settings, http)?))
 }
 
 /// Makes the tagger of `settings.model`, a chat model. Makes no call.
@@ -27,8 +30,8 @@ pub fn embedder(settings: ApiSettings) -> Result<Arc<dyn Embedder>> {
 /// # Errors
 /// As [`embedder`].
 pub fn tagger(settings: ApiSettings) -> Result<Arc<dyn TagExtractor>> {
-    let http = http(&settings)?;
-    Ok(Arc::new(tags::OpenAiTagger::new(settings, http)))
+    let chat = chat::OpenAiChat::new(http(&settings)?, "tags");
+    Ok(Arc::new(Tagger::new(chat, settings)))
 }
 
 /// Makes the query expander of `settings.model`, a chat model. Makes no call.

@@ -41,7 +41,7 @@ htm_core::error_codes! {
         => "check the name, accept the model's terms on its page, and set HF_TOKEN to a token that may read it";
     HUB_UNREACHABLE "hub_unreachable" Transient "The hub, or the server of its files, does not answer."
         => "pull again: what has come is kept; HF_ENDPOINT names another hub, and HTTPS_PROXY a proxy";
-    HUB_ANSWER_INVALID "hub_answer_invalid" Permanent "The answer of the hub is not one of a hub."
+    HUB_ANSWER_INVALID "hub_answer_invalid" Permanent "The server did not answer like a model hub."
         => "check --endpoint or HF_ENDPOINT";
     HUB_MODEL_UNFIT "hub_model_unfit" User "HTM cannot run the model."
         => "choose a model of `htm models list --known`, or serve this one by Ollama or a server of OpenAI's API";
@@ -91,14 +91,14 @@ htm_core::error_codes! {
         => "check that the directory may be written to and that the disk is not full";
 
     // The schema
-    BACKUP_EXISTS "backup_exists" User "A backup would replace what is there."
+    BACKUP_EXISTS "backup_exists" User "The directory of the backup exists."
         => "name a directory that is not there yet";
     BACKUP_INVALID "backup_invalid" User "A directory holds no whole backup."
         => "name a directory that `htm db backup` made";
     BACKUP_PROGRAMS_MISSING "backup_programs_missing" Permanent "PostgreSQL's programs for backups cannot be run."
         => "run `./justw setup`, or install the client programs of the server's version, or of a newer one";
     BACKUP_FAILED "backup_failed" Permanent "PostgreSQL's program for backups failed."
-        => "read what it says and correct that; an older pg_dump than the server: install the server's version";
+        => "correct what it says; if pg_dump is older than the server, install the server's version";
     BACKUP_DIFFERS "backup_differs" Permanent "The restored database has other rows than the backup."
         => "check that nobody writes there, and restore again; keep the backup";
     BACKUP_IO "backup_io" Permanent "A file of a backup cannot be read or written."

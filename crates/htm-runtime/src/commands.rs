@@ -179,6 +179,13 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         "provider_unreachable" => {
             "check that the provider runs at its base URL: `htm config show`, `htm doctor`".into()
         }
+        "provider_refused_all" => {
+            "correct the setting that the provider's message names, such as embedding.dimensions or the model".into()
+        }
+        "provider_unauthorized" => "set a valid key, for example HTM_OPENAI__API_KEY".into(),
+        "provider_other_dimensions" => "let the provider serve the registered model; or set embedding.dimensions to the \
+                                        new number: that is another model"
+            .into(),
         "provider_unusable_answer" => {
             "look at what the model said: `htm jobs show`; a larger model may do better".into()
         }
@@ -203,6 +210,10 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
             let server = value("address").map_or_else(|| "the server".into(), |it| format!("the server at {it}"));
             format!("check that {server} runs, and database.url: `htm db status`, `htm config show`")
         }
+        "database_no_primary" => "promote one of them, or check the hosts in database.url".into(),
+        "database_pooled" => "name PostgreSQL's own host and port in database.url: HTM pools connections itself, as many \
+                              as database.max_connections"
+            .into(),
         // insufficient_privilege
         "database_denied" if error.database()?.sqlstate() == Some("42501") => {
             "the role in database.url may not do this: run commands that change the schema (`htm db migrate`, \
@@ -240,6 +251,7 @@ fn unknown_tag(error: &Error, of: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::is_key;
 
     #[test]
     fn a_command_is_about_the_namespace_of_the_error_or_else_of_the_command_before() {
@@ -258,5 +270,13 @@ mod tests {
             .filter(|hint| hint.contains("::"))
             .collect();
         assert_eq!(of_library, [""; 0]);
+    }
+
+    #[test]
+    fn no_hint_of_the_library_names_a_key_of_the_configuration() {
+        let is_of_key = |it: char| it.is_ascii_lowercase() || it == '_' || it == '.';
+        let names_key = |hint: &str| hint.split(|it| !is_of_key(it)).any(is_key);
+        let named = codes::ALL.iter().filter(|code| names_key(code.hint) || code.hint.contains("HTM_"));
+        assert_eq!(named.map(|code| code.name).collect::<Vec<_>>(), [""; 0]);
     }
 }

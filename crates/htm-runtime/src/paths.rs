@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use etcetera::BaseStrategy as _;
 use htm_core::{Error, Result};
 use serde::Serializer;
 
@@ -34,21 +33,13 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Reads `HTM_HOME` and `HTM_DATA_DIR`. Without `HTM_HOME`, root's home is `/var/lib/htm`, because other users
-    /// cannot enter root's own home. For others it is `$XDG_DATA_HOME/htm`, usually `~/.local/share/htm`.
+    /// Reads `HTM_HOME` and `HTM_DATA_DIR`. See [`home`](htm_providers::local::home) for a program without `HTM_HOME`.
     ///
     /// # Errors
     /// `paths_no_home` without `HTM_HOME` and without a home directory.
     pub fn from_env() -> Result<Self> {
-        let home = match named("HTM_HOME") {
-            Some(home) => home,
-            None if nix::unistd::geteuid().is_root() => PathBuf::from("/var/lib/htm"),
-            None => {
-                let message = "there is no home directory for HTM's files";
-                let xdg = etcetera::base_strategy::Xdg::new();
-                xdg.map_err(|_| Error::new(codes::PATHS_NO_HOME, message))?.data_dir().join("htm")
-            }
-        };
+        let message = "there is no home directory for HTM's files";
+        let home = htm_providers::local::home().ok_or_else(|| Error::new(codes::PATHS_NO_HOME, message))?;
         let state = named("HTM_DATA_DIR").unwrap_or_else(|| home.clone());
         Ok(Self::new(home, state))
     }

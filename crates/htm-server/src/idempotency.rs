@@ -4,7 +4,6 @@
 //! [`remember_once`](htm_core::Htm::remember_once). Other writes are claimed before and answered after. Those that change a
 //! memory or a file commit their answer too. After a crash, a retry does the rest again, which has no second effect.
 
-use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -17,7 +16,7 @@ use htm_core::error::chain;
 use htm_core::{Kept, Operation};
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::sleep;
 use tracing::Instrument;
 
 use crate::access::Principal;
@@ -73,13 +72,16 @@ pub(crate) async fn around(app: App, request: Request, next: Next) -> Result<Res
     }
     // In a task of its own: a client that goes away would otherwise leave the operation open.
     let work = async move {
-        let mut work = pin!(async { keep(&app, &operation, next.run(request).await).await });
-        // A retry does not begin it again, however long it takes.
-        loop {
-            match timeout(lease / 4, &mut work).await {
-                Ok(response) => return response,
-                Err(_elapsed) => renew(&app, &operation, lease).await,
+        // A retry does not begin it again, however long it takes. The work goes on while its claim is renewed.
+        let renewed = async {
+            loop {
+                sleep(lease / 4).await;
+                renew(&app, &operation, lease).await;
             }
+        };
+        tokio::select! {
+            response = async { keep(&app, &operation, next.run(request).await).await } => response,
+            () = renewed => unreachable!("it has no end"),
         }
     };
     let work = tokio::spawn(work.in_current_span());

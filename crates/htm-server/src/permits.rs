@@ -1,5 +1,5 @@
-//! Permits for what takes long: streams of events, imports, exports. The holders of one set of namespaces get a part of
-//! them only, so that a tenant cannot keep the others from theirs.
+//! Permits for what takes long: streams of events, imports, exports. The keys of the same namespaces get a part of them
+//! only.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +35,9 @@ impl Permits {
     /// # Errors
     /// `too_busy`.
     pub(crate) fn take(&'static self, htm: &Htm) -> Result<Permit> {
-        self.take_for(htm.namespaces().map(<[String]>::to_vec))
+        let mut namespaces = htm.namespaces().map(<[String]>::to_vec);
+        namespaces.iter_mut().for_each(|it| it.sort());
+        self.take_for(namespaces)
     }
 
     fn take_for(&'static self, namespaces: Option<Vec<String>>) -> Result<Permit> {

@@ -1,11 +1,13 @@
 //! `/console/sign-in`: a browser presents a key once, and holds a cookie afterwards. A script cannot read the cookie, and
 //! pages of other origins cannot use it.
 
+mod cookie;
+
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::header::{COOKIE, HOST, ORIGIN, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use chrono::{DateTime, Utc};
@@ -17,7 +19,7 @@ use crate::app::{Common, Shared};
 use crate::problem::{Problem, Result};
 use crate::{codes, json};
 
-const COOKIE_NAME: &str = "htm_sign_in";
+pub(crate) use cookie::token;
 
 /// The header in which a browser says which page sends a request. Older ones, and any on a plain connection to another
 /// machine, send none.
@@ -57,9 +59,9 @@ async fn who(State(shared): State<Shared>, headers: HeaderMap) -> Result<Respons
     }
     let missing = || Problem::new(codes::API_KEY_MISSING, "the browser is not signed in");
     let found = shared.htm.renew_sign_in(token(&headers).ok_or_else(missing)?).await?;
-    let renewed = found.token.as_ref().map(|token| [cookie(&shared, token.expose(), found.ends_at)]);
-    Ok((renewed.into_iter().flatten().collect::<HeaderMap>(), Json(SignedIn::of(&shared, found)))
-        .into_response())
+    let renewed = found.token.as_ref();
+    let renewed = renewed.map(|token| cookie::of(shared.is_tls, &headers, token.expose(), found.ends_at));
+    Ok((renewed.into_iter().collect::<HeaderMap>(), Json(SignedIn::of(&shared, found))).into_response())
 }
 
 async fn sign_in(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Result<Response> {
@@ -68,17 +70,18 @@ async fn sign_in(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) 
         json::read(&body).map_err(|problem| Problem::new(codes::BODY_INVALID, problem))?;
     let key = shared.htm.authenticate(&key).await?;
     let sign_in = shared.htm.sign_in(key).await?;
-    let cookie = cookie(&shared, sign_in.token.as_ref().map_or("", KeyText::expose), sign_in.ends_at);
+    let token = sign_in.token.as_ref().map_or("", KeyText::expose);
+    let cookie = cookie::of(shared.is_tls, &headers, token, sign_in.ends_at);
     Ok(([cookie], Json(SignedIn::of(&shared, sign_in))).into_response())
 }
 
 async fn sign_out(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response> {
     same_origin(&Method::DELETE, &headers)?;
-    if let Some(token) = token(&headers) {
+    for token in cookie::tokens(&headers) {
         shared.htm.sign_out(token).await?;
         shared.access.forget();
     }
-    Ok((StatusCode::NO_CONTENT, [cookie(&shared, "", DateTime::UNIX_EPOCH)]).into_response())
+    Ok((StatusCode::NO_CONTENT, AppendHeaders(cookie::none(&headers))).into_response())
 }
 
 impl SignedIn {
@@ -106,13 +109,6 @@ impl SignedIn {
     }
 }
 
-/// The token of a request's cookie.
-pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, value)| *name == COOKIE_NAME && !value.is_empty()).map(|(_, value)| value)
-}
-
 /// Refuses a request that a page of another origin may have made with the browser's cookie. Another port of the same host
 /// is another origin, though its pages send the cookie.
 pub(crate) fn same_origin(method: &Method, headers: &HeaderMap) -> Result<()> {
@@ -130,27 +126,12 @@ pub(crate) fn same_origin(method: &Method, headers: &HeaderMap) -> Result<()> {
     }
 }
 
-/// The header that gives a browser its token until a time.
-fn cookie(shared: &Common, token: &str, until: DateTime<Utc>) -> (HeaderName, HeaderValue) {
-    let secure = if shared.is_tls { "; Secure" } else { "" };
-    let seconds = (until - Utc::now()).num_seconds().max(0);
-    let text = format!("{COOKIE_NAME}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
-    (SET_COOKIE, HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn headers<const N: usize>(pairs: [(&'static str, &'static str); N]) -> HeaderMap {
         pairs.into_iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
-    }
-
-    #[test]
-    fn a_cookie_is_found_among_others() {
-        assert_eq!(token(&headers([("cookie", "a=1; htm_sign_in=f00; b=2")])), Some("f00"));
-        assert_eq!(token(&headers([("cookie", "htm_sign_in=; xhtm_sign_in=f00")])), None);
-        assert_eq!(token(&headers([])), None);
     }
 
     #[test]

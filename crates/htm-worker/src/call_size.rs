@@ -1,7 +1,8 @@
 //! The number of texts per call. It falls when the provider is strained and rises again afterwards.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Additive increase, multiplicative decrease, as in TCP (Chiu and Jain, 1989). The size settles below the provider's
 /// capacity. A worker's batches share it.
@@ -11,13 +12,13 @@ pub(crate) struct CallSize {
     now: AtomicUsize,
     /// A call that takes longer than this reduces the size.
     slow: Duration,
-    /// Whether the last call met a rate limit.
-    was_limited: AtomicBool,
+    /// The time of the first rate limit since a call was answered, or since the size was halved.
+    limited: Mutex<Option<Instant>>,
 }
 
 impl CallSize {
     pub(crate) fn new(most: usize, slow: Duration) -> Self {
-        Self { most, now: AtomicUsize::new(most), slow, was_limited: AtomicBool::new(false) }
+        Self { most, now: AtomicUsize::new(most), slow, limited: Mutex::default() }
     }
 
     /// Texts per call, from 1 to the maximum.
@@ -27,7 +28,7 @@ impl CallSize {
 
     /// Adjusts the size after an answer.
     pub(crate) fn answered(&self, took: Duration) {
-        self.was_limited.store(false, Ordering::Relaxed);
+        *self.first_limit() = None;
         match took > self.slow {
             true => self.change(|size| size - size / 4),
             false => self.change(|size| size + self.most.div_ceil(16)),
@@ -35,11 +36,24 @@ impl CallSize {
     }
 
     /// Halves the size after the second rate limit in a row: the call may have more tokens than its provider takes in a
-    /// minute. Where requests are limited, smaller calls would only be more of them.
-    pub(crate) fn limited(&self) {
-        if self.was_limited.swap(true, Ordering::Relaxed) {
+    /// minute. Where requests are limited, smaller calls would only be more of them. Calls that began before the first one
+    /// was limited do not count.
+    pub(crate) fn limited(&self, began: Instant) {
+        let is_again = {
+            let mut first = self.first_limit();
+            let is_again = first.is_some_and(|first| first < began);
+            if is_again || first.is_none() {
+                *first = Some(Instant::now());
+            }
+            is_again
+        };
+        if is_again {
             self.strained();
         }
+    }
+
+    fn first_limit(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.limited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Halves the size after a timeout.
@@ -81,13 +95,16 @@ mod tests {
     #[test]
     fn a_limit_of_requests_makes_no_smaller_calls() {
         let size = CallSize::new(64, SLOW);
+        let began = Instant::now();
         for _ in 0..9 {
-            size.limited();
+            // Two at a time.
+            size.limited(began);
+            size.limited(began);
             size.answered(Duration::ZERO);
         }
         assert_eq!(size.get(), 64);
-        size.limited();
-        size.limited();
+        size.limited(began);
+        size.limited(Instant::now() + Duration::from_secs(1));
         assert_eq!(size.get(), 32);
     }
 

@@ -114,6 +114,7 @@ impl<H: Handler> Dispatcher<H> {
                     continue;
                 }
             };
+            let began = Instant::now();
             let Asked { result, last, longest, held } = self.ask(&items, grant).await;
             if let Some(last) = last {
                 if result.is_ok() {
@@ -154,7 +155,7 @@ impl<H: Handler> Dispatcher<H> {
                 }
                 Err(error) => {
                     match error.of_provider().map(|error| &error.kind) {
-                        Some(ProviderErrorKind::RateLimited { .. }) => self.size.limited(),
+                        Some(ProviderErrorKind::RateLimited { .. }) => self.size.limited(began),
                         Some(ProviderErrorKind::Timeout) => self.size.strained(),
                         _ => {}
                     }

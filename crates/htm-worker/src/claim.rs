@@ -115,19 +115,19 @@ impl Claimer {
             }
         }
         let wanted = if slot.is_ahead() { Wanted::Live } else { Wanted::Any };
+        self.monitor.vitals.claimer_turned();
         let began = Instant::now();
-        // A slow database is no stuck claimer: the deadline bounds the wait.
-        let next = self.deadline.of(self.claims.next(&self.pool, self.batch, wanted));
-        let next = self.monitor.vitals.while_waiting(next).await?;
+        let next = self.deadline.of(self.claims.next(&self.pool, self.batch, wanted)).await?;
         if let Some((_, claimed)) = &next {
             self.monitor.metrics.claimed(claimed.len(), began.elapsed());
         }
         Ok(next)
     }
 
-    /// Runs a statement within the deadline. The claimer counts as alive meanwhile.
+    /// Runs a statement within the deadline and counts it as a turn of the claimer.
     async fn in_time<T>(&self, statement: impl Future<Output = htm_core::Result<T>>) -> htm_core::Result<T> {
-        self.monitor.vitals.while_waiting(self.deadline.of(statement)).await
+        self.monitor.vitals.claimer_turned();
+        self.deadline.of(statement).await
     }
 
     /// Whether the queue is empty: no worker holds jobs, and none are due or waiting. Parked and paused jobs do not

@@ -146,12 +146,14 @@ async fn answers_that_break_the_contract() {
 
 #[tokio::test]
 async fn each_refusal_has_its_kind_and_quotes_neither_key_nor_text() {
+    let limited = ProviderErrorKind::RateLimited { retry_after: Some(Duration::from_secs(7)) };
     for (status, kind) in [
         (401, ProviderErrorKind::Unauthorized),
         (404, ProviderErrorKind::ModelNotFound),
         (422, ProviderErrorKind::BadInput),
-        (429, ProviderErrorKind::RateLimited { retry_after: Some(Duration::from_secs(7)) }),
-        (503, ProviderErrorKind::Server),
+        (429, limited),
+        (500, ProviderErrorKind::Server),
+        (503, limited),
     ] {
         let body = json!({ "message": format!("no: {KEY} {TEXT}") });
         let refusal = ResponseTemplate::new(status).insert_header("retry-after", "7").set_body_json(body);

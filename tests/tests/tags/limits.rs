@@ -47,7 +47,7 @@ async fn a_full_namespace_takes_no_new_tag_and_everything_else() {
     assert_eq!(db.count("select count(*) from htm.nodes").await, 4);
     let error = htm.remember(with(&["new:tag"])).await.unwrap_err();
     assert!(error.to_string().contains("namespace `default` has 4 tags"), "{error}");
-    assert!(error.hint().contains("`tag.namespace_limit`"), "{}", error.hint());
+    assert!(error.hint().contains("`TagLimits::namespace`"), "{}", error.hint());
     assert_eq!(htm.remember(with(&["new"])).await.unwrap().outcome, htm_core::Outcome::Written);
 
     // A tagger gives what there is.

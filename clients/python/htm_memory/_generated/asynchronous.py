@@ -3272,7 +3272,7 @@ class AsyncRecall:
             boost_tags: Preferred tags: hits are then ordered by relevance.
             correct: Whether unknown words are spell-corrected. Default: true.
             count_accesses: Whether hits count as accessed. Default: true.
-            diversity: Prefers hits that differ: 0 (relevance only) to 1 (novelty only).
+            diversity: Prefers hits that differ: 0 (score only) to 1 (novelty only).
             expand: Whether a language model rephrases the query.
             explain: Whether to return the parts of each score.
             filter: The searched memories.
@@ -3291,7 +3291,7 @@ class AsyncRecall:
             rerank: Whether a re-ranker orders the first candidates.
             robot: The robot that asks: the hits enter its working memory, which needs a writer's
                 key. Default: nobody.
-            snippets: Whether to return the best passage of each hit.
+            snippets: Whether to return the best excerpt of each hit.
             strategy: How it searches. Default: hybrid.
             vector: Its vector by the searched model, in place of an embedding by the model's
                 provider.

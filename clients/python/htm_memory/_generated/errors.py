@@ -314,7 +314,7 @@ class FeedbackInvalid(HtmError):
 
 
 class FeedbackExceeded(HtmError):
-    """An author has judged as many recalls as one may in a day."""
+    """An author has judged the most recalls allowed in a day."""
 
 
 class LearningInvalid(HtmError):
@@ -458,7 +458,7 @@ class CursorInvalid(HtmError):
 
 
 class GroupingUnknown(HtmError):
-    """A timeline is not grouped by this."""
+    """The grouping of a timeline is unknown."""
 
 
 class EmbedderMissing(HtmError):
@@ -646,7 +646,7 @@ class ProviderTimeout(HtmError):
 
 
 class ProviderRateLimited(HtmError):
-    """A provider limits the rate of requests (429)."""
+    """A provider limits the rate of requests (429, or 503 with `Retry-After`)."""
 
 
 class ProviderServerError(HtmError):
@@ -750,7 +750,7 @@ class WalPositionInvalid(HtmError):
 
 
 class DatabaseDenied(HtmError):
-    """The database does not let the program in, or not do what it needs."""
+    """The database refuses the login or a privilege."""
 
 
 class DatabaseError(HtmError):

@@ -5922,7 +5922,7 @@ class RecallBody(BaseModel):
     """
     diversity: float | None = None
     """
-    Prefers hits that differ: 0 (relevance only) to 1 (novelty only).
+    Prefers hits that differ: 0 (score only) to 1 (novelty only).
     """
     expand: bool | None = None
     """
@@ -5987,7 +5987,7 @@ class RecallBody(BaseModel):
     """
     snippets: bool | None = None
     """
-    Whether to return the best passage of each hit.
+    Whether to return the best excerpt of each hit.
     """
     strategy: Literal['vector', 'fulltext', 'hybrid', 'auto'] | None = None
     vector: list[float] | None = None
@@ -6709,7 +6709,7 @@ class Hit(Node):
     """
     snippet: str | None = None
     """
-    Its best passage, if requested.
+    Its best excerpt, if requested.
     """
 
 

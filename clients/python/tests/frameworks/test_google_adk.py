@@ -1,10 +1,12 @@
 """The memory of Google's Agent Development Kit."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 pytest.importorskip("google.adk")
@@ -14,7 +16,7 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions import InMemorySessionService
 from google.genai import types
 
-from htm_memory import errors
+from htm_memory import AsyncHtm, errors
 from htm_memory.google_adk import HtmMemoryService
 
 MARA = {"app_name": "atlas/1", "user_id": "mara %2F"}
@@ -72,6 +74,47 @@ async def test_what_is_deleted_stays_so(async_htm, namespace):
         await memory.delete_memory(**MARA, memory_id=gone)
     await memory.add_events_to_memory(**MARA, events=events, session_id="s")
     assert texts(await memory.search_memory(**MARA, query="port of staging")) == ["Mara prefers tabs."]
+
+
+class Deleted:
+    """A server whose deleted memories are more than a usual page."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.added: list[str | None] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request.url.path)
+        if request.url.path == "/v1/memories/batch":
+            self.added += [it.get("key") for it in json.loads(request.content)["memories"]]
+            return httpx.Response(200, json={"results": []})
+        first = int(request.url.params.get("cursor", 0))
+        end = min(first + int(request.url.params.get("limit", 20)), 1_000)
+        next = None if end == 1_000 else str(end)
+        return httpx.Response(200, json={"memories": [self.memory(at) for at in range(first, end)], "next": next})
+
+    @staticmethod
+    def memory(at: int) -> dict[str, object]:
+        time = "2026-03-01T12:00:00Z"
+        made = {"namespace": "n", "node": at, "key": f"memory/{at}", "excerpt": "x", "deleted_at": time}
+        return {**made, "reason": "asked", "robot": "r", "type": None}
+
+
+async def test_deleted_memories_are_read_once_if_they_matter():
+    server = Deleted()
+    content = types.Content(role="user", parts=[types.Part(text="Mara prefers tabs.")])
+    async with httpx.AsyncClient(transport=httpx.MockTransport(server)) as http:
+        memory = HtmMemoryService(AsyncHtm("http://here", http=http))
+        await memory.add_events_to_memory(**MARA, events=[event(" ")])
+        await memory.add_memory(**MARA, memories=[])
+        assert server.asked == []
+        await memory.add_memory(**MARA, memories=[MemoryEntry(content=content)])
+        assert server.asked == ["/v1/memories/batch"]
+        server.asked.clear()
+        given = [MemoryEntry(content=content, id=it) for it in ("999", "1000")]
+        await memory.add_memory(**MARA, memories=given)
+        assert server.asked == ["/v1/memories/forgotten", "/v1/memories/batch"]
+    assert server.added == [None, "memory/1000"]
 
 
 async def test_memories_come_back_with_all_that_they_had(async_htm, namespace):

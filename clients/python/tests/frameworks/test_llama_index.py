@@ -13,7 +13,7 @@ from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.sql import MessageStatus
 
-from htm_memory import errors
+from htm_memory import AsyncHtm, errors
 from htm_memory.llama_index import HtmMemoryBlock
 
 
@@ -64,14 +64,26 @@ async def test_messages_are_memories_of_their_session(async_htm, namespace):
     assert timeline.entries == []
 
 
-async def test_the_least_relevant_lines_are_cut_first(async_htm):
-    block = HtmMemoryBlock(htm=async_htm)
+async def test_the_least_relevant_lines_are_cut_first():
+    block = HtmMemoryBlock(htm=AsyncHtm())
     lines = ["user: first one", "user: second", "user: third"]
     content = "\n".join(lines)
     assert await block.atruncate(content, 0) == content
     assert await block.atruncate(content, 1) == "\n".join(lines[:2])
     assert await block.atruncate(content, 4) == lines[0]
     assert await block.atruncate(content, 1_000) is None
+    # The framework gives a list if nothing was recalled.
+    for nothing in ("", []):
+        assert await block.atruncate(nothing, 0) is await block.atruncate(nothing, 10) is None
+
+
+async def test_a_prompt_over_its_limit_may_have_nothing_recalled():
+    block = HtmMemoryBlock(htm=AsyncHtm(), priority=1)
+    memory = Memory.from_defaults(session_id="standup", memory_blocks=[block], token_limit=10)
+    # A picture is no query.
+    picture = ChatMessage(role="user", blocks=[ImageBlock(url="http://x/y.png")])
+    await memory.aput(picture)
+    assert [it.blocks for it in await memory.aget()] == [picture.blocks]
 
 
 def test_the_example_runs(url):

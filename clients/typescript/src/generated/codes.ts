@@ -170,7 +170,7 @@ export type ServerCode =
   | "recall_unknown"
   /** 422: A feedback names no memory, too many, or one of them twice. */
   | "feedback_invalid"
-  /** 422: An author has judged as many recalls as one may in a day. */
+  /** 422: An author has judged the most recalls allowed in a day. */
   | "feedback_exceeded"
   /** 422: A setting of learning is outside its range, or unknown. */
   | "learning_invalid"
@@ -242,7 +242,7 @@ export type ServerCode =
   | "zone_unknown"
   /** 422: A text is not the cursor of a page. */
   | "cursor_invalid"
-  /** 422: A timeline is not grouped by this. */
+  /** 422: The grouping of a timeline is unknown. */
   | "grouping_unknown"
   /** 422: Strategy `vector` needs an embedding provider, and the handle has none. */
   | "embedder_missing"
@@ -336,7 +336,7 @@ export type ServerCode =
   | "provider_unreachable"
   /** 504: A provider did not answer within its deadline. */
   | "provider_timeout"
-  /** 503: A provider limits the rate of requests (429). */
+  /** 503: A provider limits the rate of requests (429, or 503 with `Retry-After`). */
   | "provider_rate_limited"
   /** 503: A provider is in trouble (a 5xx answer). */
   | "provider_server_error"
@@ -388,7 +388,7 @@ export type ServerCode =
   | "database_pooled"
   /** 422: A position in the write-ahead log cannot be read. */
   | "wal_position_invalid"
-  /** 503: The database does not let the program in, or not do what it needs. */
+  /** 503: The database refuses the login or a privilege. */
   | "database_denied"
   /** 500: The database refused a statement. Transient for a deadlock, a conflict or a timeout. */
   | "database_error"

@@ -1160,7 +1160,7 @@ export interface Hit extends Node {
   matched_by: MatchedBy;
   /** The scores that decide its place. */
   scores: Scores;
-  /** Its best passage, if requested. */
+  /** Its best excerpt, if requested. */
   snippet?: string | null;
 }
 
@@ -2391,7 +2391,7 @@ export interface RecallBody {
   correct?: boolean | null;
   /** Whether hits count as accessed. Default: true. */
   count_accesses?: boolean | null;
-  /** Prefers hits that differ: 0 (relevance only) to 1 (novelty only). */
+  /** Prefers hits that differ: 0 (score only) to 1 (novelty only). */
   diversity?: number | null;
   /** Whether a language model rephrases the query. */
   expand?: boolean;
@@ -2432,7 +2432,7 @@ export interface RecallBody {
    * nobody.
    */
   robot?: string | null;
-  /** Whether to return the best passage of each hit. */
+  /** Whether to return the best excerpt of each hit. */
   snippets?: boolean;
   /** How it searches. Default: hybrid. */
   strategy?: Strategy | null;

@@ -1,4 +1,5 @@
-// Drafts outlive their form: somebody who goes back by mistake finds the words again. They are gone with the page.
+// Drafts outlive their form: somebody who goes back by mistake finds the words again. They are gone with the page,
+// and with their author.
 
 import type { models } from "htm-memory";
 import type { Draft } from "./draft";
@@ -17,6 +18,14 @@ export function keptDraft(id: number): Kept | undefined {
 
 export function keepDraft(id: number, draft: Kept): void {
   kept.set(id, draft);
+}
+
+export function hasDrafts(): boolean {
+  return kept.size > 0;
+}
+
+export function dropDrafts(): void {
+  kept.clear();
 }
 
 export function dropDraft(id: number): void {

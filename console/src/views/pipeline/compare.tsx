@@ -61,7 +61,7 @@ function ModelField({
   return (
     <label class="field">
       <span>{label}</span>
-      <select class="input" name={name} defaultValue={value}>
+      <select class="input" name={name}>
         {labels.map((label) => (
           <option key={label} value={label} selected={label === value}>
             {label}

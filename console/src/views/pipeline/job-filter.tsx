@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { models } from "htm-memory";
+import { useEntered } from "../../components/entered";
 import { htm, useAnswer } from "../../server";
 import type { JobQuery } from "./job-query";
 import { CODES, STATES, STATE_NAMES, queueName } from "../../components/job-words";
@@ -19,6 +20,8 @@ const NAMESPACES_SHOWN = 500;
 
 export function JobFilter({ query, set, queues, hasStates }: Properties): JSX.Element {
   const codes = useId();
+  const error = useEntered(query.error, (text) => set({ error: text.trim() }));
+  const memory = useEntered(String(query.memory ?? ""), (text) => set({ memory: Number(text) || undefined }));
   return (
     <form class="job-filter" role="search" aria-label="Jobs" onSubmit={(event) => event.preventDefault()}>
       {hasStates && <StateField query={query} set={set} />}
@@ -26,14 +29,7 @@ export function JobFilter({ query, set, queues, hasStates }: Properties): JSX.El
       <NamespaceField query={query} set={set} />
       <label class="field">
         <span>Error has the words</span>
-        <input
-          key={query.error}
-          class="input"
-          list={codes}
-          placeholder="Any error"
-          defaultValue={query.error}
-          onChange={(event) => set({ error: event.currentTarget.value.trim() })}
-        />
+        <input {...error} class="input" list={codes} placeholder="Any error" />
         <datalist id={codes}>
           {Object.entries(CODES).map(([code, text]) => (
             <option key={code} value={code}>
@@ -44,15 +40,7 @@ export function JobFilter({ query, set, queues, hasStates }: Properties): JSX.El
       </label>
       <label class="field">
         <span>Memory</span>
-        <input
-          key={query.memory}
-          class="input"
-          inputMode="numeric"
-          pattern="[0-9]*"
-          placeholder="Any"
-          defaultValue={query.memory ?? ""}
-          onChange={(event) => set({ memory: Number(event.currentTarget.value) || undefined })}
-        />
+        <input {...memory} class="input" inputMode="numeric" pattern="[0-9]*" placeholder="Any" />
       </label>
       {isNarrowed(query, hasStates) && (
         <button

@@ -22,7 +22,8 @@ interface Properties {
 
 export function List({ query, filter, timeframe, range, set }: Properties): JSX.Element {
   const { before, limit } = query;
-  const all = { ...filter, timeframe: timeframeOf(within(timeframe, range)) };
+  const times = within(timeframe, range);
+  const all = { ...filter, timeframe: timeframeOf(times) };
   const shown = within(timeframe, { from: range.from, until: Math.min(range.until, before ?? Infinity) });
   const body = { filter: { ...filter, timeframe: timeframeOf(shown) }, limit };
   const answer = useAnswer(
@@ -30,7 +31,10 @@ export function List({ query, filter, timeframe, range, set }: Properties): JSX.
     [JSON.stringify(body)],
   );
   // With its range: the former sum is not said of another range while a new one is awaited.
-  const sum = useAnswer(async (signal) => ({ memories: await total(all, signal), range }), [JSON.stringify(all)]);
+  const sum = useAnswer(
+    async (signal) => ({ memories: times.length > 0 ? await total(all, signal) : 0, range }),
+    [JSON.stringify([all, range])],
+  );
   return (
     <section class="stack" aria-labelledby="timeline-list" aria-busy={answer.isLoading}>
       <div class="list-head">

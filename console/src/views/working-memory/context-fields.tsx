@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { useEntered } from "../../components/entered";
 import { go } from "../../router";
 import { HITS, MAX_TOKENS, MOST_HITS, MOST_TOKENS, SEPARATOR, escaped, isFiltered, unescaped, type ContextQuery } from "./context-query";
 import { here } from "./places";
@@ -83,10 +84,11 @@ interface TextProperties {
 }
 
 function TextField({ label, value, hint, change }: TextProperties): JSX.Element {
+  const field = useEntered(value, change);
   return (
     <label class="field">
       <span>{label}</span>
-      <input key={value} class="input" defaultValue={value} placeholder={hint} onChange={(event) => change(event.currentTarget.value)} />
+      <input {...field} class="input" placeholder={hint} />
     </label>
   );
 }
@@ -101,24 +103,11 @@ interface NumberProperties {
 }
 
 function NumberField({ label, value, plain, most, name }: NumberProperties): JSX.Element {
+  const field = useEntered(String(value), (text) => set({ [name]: text === "" || Number(text) === plain ? null : text }));
   return (
     <label class="field">
       <span>{label}</span>
-      <input
-        key={value}
-        class="input mind-number"
-        type="number"
-        inputMode="numeric"
-        min={1}
-        max={most}
-        step={1}
-        defaultValue={String(value)}
-        onChange={(event) => {
-          const field = event.currentTarget;
-          if (!field.reportValidity()) return;
-          set({ [name]: field.value === "" || Number(field.value) === plain ? null : field.value });
-        }}
-      />
+      <input {...field} class="input mind-number" type="number" inputMode="numeric" min={1} max={most} step={1} />
     </label>
   );
 }

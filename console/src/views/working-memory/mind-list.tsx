@@ -20,7 +20,8 @@ interface Properties {
 }
 
 export function MindList({ answer, chosen, find }: Properties): JSX.Element {
-  const sort = SORTS.find((sort) => sort === usePlace().query.get("sort")) ?? "seen";
+  const { query } = usePlace();
+  const sort = SORTS.find((sort) => sort === query.get("sort")) ?? "seen";
   return (
     <section class="card stack mind-list" aria-label="Robots and groups">
       <div class="row mind-tools">

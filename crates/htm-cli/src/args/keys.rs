@@ -63,7 +63,7 @@ pub(crate) struct RevokeKeyArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "It has changes of keys, quotas, retention policies and the ontology, purges and erasures.
+    after_help = "The log has changes of keys, quotas, retention policies and the ontology, purges and erasures.
 
 Example:
   htm audit --limit 20"

@@ -5,7 +5,7 @@ use htm_core::{NodeId, Signal};
 
 #[derive(Args)]
 #[command(
-    after_help = "The recall prints its id where learning is on. A later verdict replaces an earlier one.
+    after_help = "Where learning is on, `htm recall` prints the recall's id. A later verdict replaces an earlier one.
 
 Examples:
   htm feedback 01M8AGE71K3WB1C51X48ZE4G8H --used 42,17 --useless 9
@@ -70,7 +70,7 @@ pub(crate) struct LearningOnArgs {
     /// The days for which judged recalls are kept, 1 to 3650
     #[arg(long, value_name = "DAYS")]
     pub(crate) keep_days: Option<i32>,
-    /// The number of judged recalls from which a ranking is learnt, 20 to 100000
+    /// Learn a ranking from this number of recalls with a used memory, 20 to 100000
     #[arg(long, value_name = "N")]
     pub(crate) least: Option<i32>,
     /// An action that counts as feedback: read, edited, forgotten, cited, or none (may be repeated)
@@ -89,14 +89,14 @@ fn parse_signal(text: &str) -> Result<Option<Signal>, String> {
 pub(crate) enum RankingCommand {
     /// List the learnt rankings, and which one is used
     List(OfNamespace),
-    /// Show what a ranking has learnt, from what, and how sure it is
+    /// Show a ranking's weights, its evidence and its confidence
     Show(ShowRankingArgs),
-    /// Show how a version that was tried on live recalls compares
+    /// Show the result of a trial on live recalls
     Compare(RankingVersionArgs),
     /// Use a version from now on; 0 is the default ranking
     #[command(after_help = "Example:\n  htm ranking activate 3 --namespace atlas")]
     Activate(RankingVersionArgs),
-    /// Use the version before the present one again
+    /// Go back to the previous version
     Revert(OfNamespace),
     /// Try a version on live recalls: in the shadow, or interleaved
     Try(TryRankingArgs),

@@ -12,7 +12,7 @@ pub(crate) struct CallerArgs {
     /// Act as this robot; it may change its own memories
     #[arg(long, value_name = "R")]
     robot: Option<String>,
-    /// The namespace of the robot and of the search
+    /// The namespace of the robot and of the memories
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
     /// Also change memories of other robots
@@ -80,7 +80,7 @@ pub(crate) struct EditArgs {
     /// Its source; empty for none
     #[arg(long, value_name = "S")]
     pub(crate) source: Option<String>,
-    /// Its kind, for example fact or decision; empty for none
+    /// Its type, for example fact or decision; empty for none
     #[arg(long = "type", value_name = "T")]
     pub(crate) kind: Option<String>,
     /// Metadata entries to set, for example {"ticket": 7}; null removes one

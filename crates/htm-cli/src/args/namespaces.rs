@@ -62,16 +62,16 @@ pub(crate) struct RetentionArgs {
     /// Show what the next sweep would forget and purge; set nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
-    /// Confirm a policy by which memories are forgotten or purged at once
+    /// Confirm a policy that forgets or purges memories at once
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "A write beyond the quota is refused. A namespace that has more already keeps it. Only the named limits \
+    after_help = "A write beyond the quota is refused. A namespace already above its quota keeps its memories. Only the named limits \
 change. A namespace is counted every 5 seconds, so it can exceed its quota by what other programs write in that time.
-Requests are those to servers by keys and tokens of the namespace; 'tenant-7/*' counts all below tenant-7 together.
+Requests to servers with keys and tokens of the namespace are counted; 'tenant-7/*' counts all below tenant-7 together.
 
 Examples:
   htm namespaces quota atlas

@@ -8,7 +8,7 @@ pub(crate) struct RefineArgs {
     /// Reorder the first candidates (rerank.top) with a re-ranker (rerank.provider)
     #[arg(long)]
     pub(crate) rerank: bool,
-    /// Prefer diverse hits: 0 (relevance only) to 1 (novelty only), for example 0.3
+    /// Prefer diverse hits: 0 (score only) to 1 (novelty only), for example 0.3
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) diversity: Option<f64>,
     /// Show near-duplicates as one hit, with the other ids

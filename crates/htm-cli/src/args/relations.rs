@@ -59,7 +59,7 @@ pub(crate) struct RelatedArgs {
     /// Its namespace; a memory of another one is not found
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Only in this way: supersedes, superseded_by, contradicts, near_duplicate or shared_tags
+    /// Only relations of this kind: supersedes, superseded_by, contradicts, near_duplicate or shared_tags
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<RelatedBy>,
     /// The most memories of each kind, 1 to 10000

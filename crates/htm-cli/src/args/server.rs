@@ -20,7 +20,7 @@ pub(crate) struct ListeningArgs {
     /// Serve HTTP at this address; port 0 picks a free port. Default: `server.listen`
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) listen: Option<SocketAddr>,
-    /// Stop when standard input is closed too: with a program that started it, also if that is killed
+    /// Also stop when standard input closes, for example because the parent process ended
     #[arg(long)]
     pub(crate) until_stdin_closes: bool,
 }

@@ -329,7 +329,7 @@ pub(crate) struct PopularArgs {
 
 #[derive(Args)]
 pub(crate) struct TopArgs {
-    /// The number of tags or changes, 1 to 10000
+    /// The most rows of the answer, 1 to 10000
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u32).range(1..=10_000))]
     pub(crate) limit: u32,
     #[command(flatten)]

@@ -10,8 +10,8 @@ use std::path::Path;
 use console::style;
 use htm_core::fault::Fault;
 use htm_core::{
-    Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, TimePhrase, Timeframe, VectorSearch, Zone,
-    read_object,
+    Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Scores, TimePhrase, Timeframe, VectorSearch,
+    Zone, read_object,
 };
 use htm_runtime::Session;
 use htm_runtime::config::Config;
@@ -146,24 +146,18 @@ pub(crate) fn describe_time(
 /// The text for people: for each hit a line of scores, then its text. Times are in `zone`.
 pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     let mut text = String::new();
-    let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.3}"));
-    let rank = |rank: Option<i64>| rank.map_or("–".into(), |rank| rank.to_string());
     for (place, hit) in recalled.hits.iter().enumerate() {
         let scores = hit.scores;
         let tags = hit.node.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         text.push_str(&format!(
-            "{:>3}. {}  by {:<6}  similarity {} (candidate {})  text {} (candidate {}){}\n     {}\n     {}\n",
+            "{:>3}. {}  by {}{}\n     {}\n     {}\n",
             place + 1,
             style(match scores.relevance {
                 Some(relevance) => format!("relevance {relevance:.3}  score {:.3}", scores.score),
                 None => format!("score {:.3}", scores.score),
             })
             .bold(),
-            hit.matched_by.to_string(),
-            number(scores.similarity),
-            rank(scores.vector_rank),
-            number(scores.text),
-            rank(scores.text_rank),
+            hit.matched_by,
             refine::describe_hit(hit),
             one_line(passage::text(&hit.node), 100),
             style(format!(
@@ -196,6 +190,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
             text.push_str(&format!("     {}\n", passage::marked(snippet)));
         }
         if let Some(explanation) = &hit.explanation {
+            text.push_str(&format!("     {}\n", describe_candidate(&hit.scores)));
             let parts: Vec<String> =
                 explanation.parts.iter().map(|part| format!("{} {:.3}", part.name, part.score)).collect();
             text.push_str(&format!("     ordered by {:.3} = {}\n", explanation.sum(), parts.join(" + ")));
@@ -243,6 +238,20 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     let namespace = recalled.hits.first().map(|hit| hit.node.namespace.as_str());
     text.push_str(&notes::describe_ranking(&recalled.ranking, namespace, recalled.recall_id.as_deref()));
     text
+}
+
+/// The raw scores of a hit, and its places among the candidates of both searches.
+fn describe_candidate(scores: &Scores) -> String {
+    let of = |name: &str, score: Option<f64>, place: Option<i64>| {
+        let (score, place) = (score?, place.map_or("–".into(), |place| place.to_string()));
+        Some(format!("{name} {score:.3} (candidate {place})"))
+    };
+    let both =
+        [of("similarity", scores.similarity, scores.vector_rank), of("text", scores.text, scores.text_rank)];
+    match both.into_iter().flatten().collect::<Vec<_>>().join("  ") {
+        none if none.is_empty() => "no candidate of a search".into(),
+        both => both,
+    }
 }
 
 fn describe_facets(recalled: &Recalled) -> String {

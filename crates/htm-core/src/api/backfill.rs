@@ -334,7 +334,8 @@ impl Backfill {
         let chunk = (self.max_queued / 10).clamp(1, CHUNK);
         let queued = backfill::count_queued(&self.pool, &self.subject.queue, self.max_queued).await?;
         if queued + chunk > self.max_queued {
-            return Ok(BackfillStep::QueueFull);
+            self.run = backfill::read(&self.pool, self.run.id).await?;
+            return Ok(if self.run.is_finished() { BackfillStep::Finished } else { BackfillStep::QueueFull });
         }
         self.run = backfill::advance(&self.pool, self.run.id, &self.subject, chunk as i64, self.max_attempts)
             .await?;

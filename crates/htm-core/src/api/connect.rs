@@ -87,12 +87,7 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
 /// its use only if it has been idle for a moment since, or if another one was lost meanwhile: each test is a round trip.
 /// One that does not answer within a second is closed.
 pub fn pool_options() -> PgPoolOptions {
-    tested_options(PgPoolOptions::new())
-}
-
-/// As [`pool_options`], with other options, such as those of another pool.
-pub fn tested_options(options: PgPoolOptions) -> PgPoolOptions {
-    let options = options.test_before_acquire(false).before_acquire(|connection, last| {
+    let options = PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, last| {
         let surely_open = losses::since_last().map_or(SURELY_OPEN, |loss| loss.min(SURELY_OPEN));
         let is_former = switches::is_former(last.age);
         Box::pin(async move { Ok(!is_former && (last.idle_for < surely_open || answers(connection).await)) })
@@ -103,10 +98,15 @@ pub fn tested_options(options: PgPoolOptions) -> PgPoolOptions {
         let is_former = switches::is_former(last.age);
         Box::pin(async move {
             Ok(!is_former
-                && (!may_be_within_a_transaction() || is_outside_transactions(connection).await)
+                && is_surely_outside_transactions(connection).await
                 && (has_answered_lately() || answers(connection).await))
         })
     })
+}
+
+/// Whether a returned connection is in no transaction whose begin was cut off. It is asked only for a moment after a cut.
+pub async fn is_surely_outside_transactions(connection: &mut PgConnection) -> bool {
+    !may_be_within_a_transaction() || is_outside_transactions(connection).await
 }
 
 /// Whether the server answers in time that no transaction is open.

@@ -39,9 +39,10 @@ impl Htm {
 
     /// Erases memories, live and forgotten ones, with all that is stored about them, and returns the receipt. It cannot
     /// be undone. Each transaction removes 1,000 memories; an interrupted erasure is
-    /// [resumed](Self::resume_erasure). `plan` is that of a [plan](Self::plan_erase), if the memories have to be those.
+    /// [resumed](Self::resume_erasure). With the number of a [plan](Self::plan_erase), it fails if the memories have changed
+    /// since.
     ///
-    /// It is not for robots: what others remembered too is erased for all of them.
+    /// It removes a memory for every robot that remembered it, so robots do not get it as a tool.
     ///
     /// ```no_run
     /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {

@@ -5,7 +5,7 @@ mod log;
 mod saved;
 mod settings;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
@@ -85,8 +85,8 @@ pub struct Importer {
     changes: HashMap<i64, i64>,
     /// Whether the export has the log of its ontologies.
     is_with_log: bool,
-    /// The number of tags of each namespace that the export has had so far.
-    laid: HashMap<String, usize>,
+    /// The tags of each namespace that the export has named so far.
+    laid: HashMap<String, HashSet<String>>,
     written: saved::Written,
 }
 
@@ -445,7 +445,11 @@ impl Importer {
         let times: Vec<_> =
             tags.iter().filter_map(|(_, tag)| Some((tag.tag.as_str(), tag.created_at?))).collect();
         store::date_tags(self.htm.pool(), namespace, &times).await?;
-        *self.laid.entry(namespace.to_owned()).or_default() += tags.len();
+        let laid = self.laid.entry(namespace.to_owned()).or_default();
+        // The parts of a split are made with it. Their own lines may follow.
+        for it in &document.tags {
+            laid.extend(it.split_into.iter().chain([&it.tag]).map(ToString::to_string));
+        }
         let is_new = |tag: &str| {
             changed.added.iter().chain(&changed.described).any(|it| it == tag)
                 || changed.synonyms.iter().any(|it| it.tag == tag)

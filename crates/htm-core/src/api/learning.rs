@@ -38,8 +38,8 @@ impl Htm {
         })
     }
 
-    /// Sets what a namespace keeps of its recalls (default: the handle's). Once texts are no longer kept, those that are
-    /// there are deleted.
+    /// Sets what a namespace keeps of its recalls (default: the handle's). Turning texts off deletes the
+    /// stored ones.
     ///
     /// # Errors
     /// `learning_invalid`, `namespace_invalid`, `namespace_forbidden` (also for the namespace that it shall learn with), or

@@ -214,8 +214,8 @@ impl Htm {
 }
 
 impl Htm {
-    /// Searches in one snapshot: by two connections if both vectors and words are searched. What the database refuses them,
-    /// such as a lock for which they would wait, one may be granted.
+    /// Searches in one snapshot: by two connections if both vectors and words are searched. If the database refuses them,
+    /// for example because one would wait for a lock, the search runs again on one connection.
     async fn searched(&self, search: &Search<'_>) -> Result<Found> {
         let ef_search = self.settings().recall.ef_search;
         let open = || Reader::open(self.pool(), search.namespaces, ef_search, search.then);

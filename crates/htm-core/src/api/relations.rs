@@ -130,7 +130,7 @@ impl Htm {
         })
     }
 
-    /// Those of the nodes that others supersede, each with these.
+    /// The superseded ones of the nodes, each with its successors.
     ///
     /// # Errors
     /// `node_not_found` on a handle that does not see the namespace of one of them, or a database error.

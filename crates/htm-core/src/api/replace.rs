@@ -9,7 +9,7 @@ use serde_json::Value;
 use sqlx::PgTransaction;
 
 use crate::api::htm::Htm;
-use crate::model::caller::refuse_others;
+use crate::model::caller::{Caller, Owner, refuse_others};
 use crate::model::error::Result;
 use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
@@ -122,7 +122,15 @@ impl Htm {
         let nodes: Vec<NodeId> = parts.iter().map(|part| part.node).collect();
         let locked = forget::lock_in_tx(tx, &nodes).await?;
         for node in &locked {
-            refuse_others(caller.owner(self.settings()), node.id, node.owner())?;
+            let (asks, owner) = (caller.owner(self.settings()), node.owner());
+            // A robot that is named acts in the namespace of each conversation.
+            let asks = match caller {
+                Caller::In { robot: Some(_), .. } => {
+                    asks.map(|asks| Owner { namespace: owner.namespace, ..asks })
+                }
+                _ => asks,
+            };
+            refuse_others(asks, node.id, owner)?;
         }
         let mut freed: BTreeMap<&str, (usize, i64)> = BTreeMap::new();
         for part in &parts {

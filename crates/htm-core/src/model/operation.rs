@@ -24,7 +24,7 @@ pub struct Operation {
     pub(crate) keep: Duration,
 }
 
-/// The operation that a write is, and the answer that is made of its result and commits with it.
+/// An operation, and the function that makes its answer. The answer commits with the write.
 #[derive(Debug)]
 pub struct Kept<'a, T> {
     pub(crate) operation: &'a Operation,

@@ -155,6 +155,25 @@ mod tests {
     }
 
     #[test]
+    fn the_default_weights_of_each_signal() {
+        let least = Signals {
+            similarity: Some(0.0),
+            text: Some(0.0),
+            importance: Some(1.0),
+            tags: Some(0.0),
+            hours: Some(f64::INFINITY),
+            accesses: Some(0),
+        };
+        let weight_of = |signals| RelevanceWeights::default().relevance(&signals);
+        assert_eq!(weight_of(least), 0.0);
+        assert_eq!(weight_of(Signals { similarity: Some(1.0), ..least }), 0.5);
+        assert_eq!(weight_of(Signals { tags: Some(1.0), ..least }), 0.3);
+        assert_eq!(weight_of(Signals { hours: Some(0.0), ..least }), 0.1);
+        assert_eq!(weight_of(Signals { accesses: Some(u64::MAX), ..least }), 0.1);
+        assert_eq!(weight_of(Signals { text: Some(1.0), importance: Some(10.0), ..least }), 0.0);
+    }
+
+    #[test]
     fn a_week_is_worth_1_over_e() {
         let only = RelevanceWeights { recency: 1.0, ..RelevanceWeights::NONE };
         let at = |hours| only.relevance(&Signals { hours: Some(hours), ..Signals::default() });

@@ -29,7 +29,7 @@ pub enum ProviderErrorKind {
     Unreachable,
     /// No answer came within the deadline.
     Timeout,
-    /// Too many requests (429).
+    /// Too many requests (429), or a provider that names the time of its return (503 with `Retry-After`).
     RateLimited {
         /// The wait that the provider asked for (`Retry-After`).
         retry_after: Option<Duration>,

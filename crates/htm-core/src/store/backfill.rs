@@ -113,6 +113,12 @@ pub(crate) async fn start(connection: &mut PgConnection, subject: &Subject) -> R
     Err(Error::contended())
 }
 
+/// The run as it is now.
+pub(crate) async fn read(pool: &dyn Connections, run: i64) -> Result<Run> {
+    let found = backfill::Entity::find_by_id(run).one(&on(pool)).await?;
+    found.ok_or_else(|| Error::corrupt(format!("backfill {run} is gone")))
+}
+
 /// Enqueues the next chunk and moves the cursor, in one transaction: an interruption neither loses nor duplicates jobs.
 /// A second process at the same run waits for the chunk of the first one and takes the next.
 pub(crate) async fn advance(
@@ -300,8 +306,8 @@ pub(crate) async fn count_unfinished(
     namespace: Option<&str>,
 ) -> Result<(i64, i64, i64)> {
     sql!(
-        "select count(*) filter (where status <> 'Killed' and not metadata ? 'parked'),
-                count(*) filter (where metadata ? 'parked'),
+        "select count(*) filter (where status <> 'Killed' and (not metadata ? 'parked' or run_at <= now())),
+                count(*) filter (where status <> 'Killed' and metadata ? 'parked' and run_at > now()),
                 count(*) filter (where status = 'Killed')
            from apalis.jobs
           where job_type = :queue and job_type like 'htm.%' and status <> 'Done' and priority = :priority

@@ -25,6 +25,7 @@ use crate::model::ontology::{
     ChangeKind, CoOccurrence, LoggedChange, OriginCount, SimilarTag, Synonym, TagUse, TaggedNode,
 };
 use crate::model::providers::{BreakerState, HoldReason};
+use crate::model::rankings::TrialKind;
 use crate::model::relations::RelationKind;
 use crate::model::stats::{GroupUse, IndexSize, TableSize};
 use crate::model::status::ParkedFor;
@@ -163,6 +164,7 @@ word!(RelationKind);
 word!(Role);
 word!(Stage);
 word!(TagOrigin);
+word!(TrialKind);
 word!(VectorIndex);
 
 column!(

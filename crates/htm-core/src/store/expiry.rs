@@ -78,11 +78,11 @@ pub(crate) async fn set_in_tx(
     .map(drop)
 }
 
-/// Starts the times to live of live nodes again, of all or of one robot alone; nodes without one are left. Returns the
-/// number of nodes.
+/// Starts the times to live of live nodes again, of all or of one robot alone; nodes without one are left. A later expiry
+/// stays. Returns the number of nodes.
 pub(crate) async fn refresh(pool: &dyn Connections, nodes: &[NodeId], robot: Option<&str>) -> Result<u64> {
     sql!(
-        "update htm.nodes n set expires_at = now() + n.ttl_seconds * interval '1 second'
+        "update htm.nodes n set expires_at = greatest(n.expires_at, now() + n.ttl_seconds * interval '1 second')
            from (select id, namespace from htm.nodes
                   where id = any (:nodes) and ttl_seconds is not null and deleted_at is null
                     and (:robot::text is null or robot_id in (select id from htm.robots where name = :robot))

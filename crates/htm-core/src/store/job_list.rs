@@ -197,6 +197,9 @@ fn listed(selection: &Selection, after: Option<&JobPlace>) -> Result<Named> {
         .bind("after_id", after.map(|place| place.id.as_str()))
 }
 
+/// The state of a job, as SQL.
+pub(super) const STATE: &str = include_str!("sql/job_state.sql");
+
 /// A statement over selected jobs: inserts the condition and binds its parameters.
 pub(super) fn chosen(sql: &str, selection: &Selection) -> Result<Named> {
     let all = JobFilter::default();
@@ -204,7 +207,8 @@ pub(super) fn chosen(sql: &str, selection: &Selection) -> Result<Named> {
         Selection::Ids(ids) => (Some(ids), &all),
         Selection::Filter(filter) => (None, filter),
     };
-    Named::new(&sql.replace("{{chosen}}", include_str!("sql/chosen_jobs.sql")))
+    let sql = sql.replace("{{chosen}}", include_str!("sql/chosen_jobs.sql")).replace("{{state}}", STATE);
+    Named::new(&sql)
         .bind("ids", ids)?
         .bind("queue", &filter.queue)?
         .bind("state", filter.state.map(<&str>::from))?

@@ -315,8 +315,10 @@ async fn enqueue_missing(pool: &PgPool, target: &RegisteredModel, max_attempts: 
             jobs::ping_queue(pool, queue).await;
         }
         enqueued += run.enqueued - before;
-        // One that is cancelled meanwhile has left nodes out.
-        if !run.cancelled {
+        // One that is cancelled meanwhile has left nodes out. A retirement cancels it too: then there is no activation.
+        let models = embeddings::models(pool).await?;
+        let is_in_use = models.iter().any(|model| model.label == target.label && model.is_in_use());
+        if !run.cancelled || !is_in_use {
             return Ok(enqueued);
         }
     }

@@ -204,7 +204,7 @@ pub(crate) async fn budgets(pool: &dyn Connections) -> Result<Vec<Budget>> {
                 (select count(*) from apalis.jobs j
                   where j.job_type like 'htm.%' and j.status = 'Pending' and j.status <> 'Done'
                     and j.metadata -> 'namespace' = b.namespace collate \"default\" -- the index's
-                    and j.metadata -> 'parked' = 'budget') as parked
+                    and j.metadata -> 'parked' = 'budget' and j.run_at > now()) as parked
            from htm.budgets b
           order by b.namespace"
     )

@@ -148,7 +148,7 @@ pub(crate) async fn count(pool: &dyn Connections, doomed: &Doomed<'_>) -> Result
             tags: of("htm.node_tags", by_node).await?,
             jobs: of(
                 "apalis.jobs",
-                "n.id = (it.metadata -> 'node')::bigint and it.job_type like 'htm.%' and it.status <> 'Running'",
+                "it.metadata -> 'node' = n.id::text and it.job_type like 'htm.%' and it.status <> 'Running'",
             )
             .await?,
         },

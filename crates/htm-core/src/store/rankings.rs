@@ -15,7 +15,7 @@ use super::orm::on;
 use crate::model::error::{Error, Result};
 use crate::model::learning::{LearningSettings, Signal};
 use crate::model::rank::Learnt;
-use crate::model::rankings::{RankingChoice, RankingComparison, RankingInfo, RankingUsed, Trial};
+use crate::model::rankings::{RankingChoice, RankingComparison, RankingInfo, RankingUsed, Trial, TrialKind};
 
 /// The settings of learning that a recall in the namespace needs.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ struct Row {
     signals: Vec<String>,
     version: i32,
     trial: Option<i32>,
-    trial_kind: Option<String>,
+    trial_kind: Option<TrialKind>,
     learnt: Option<Json<serde_json::Value>>,
     tried: Option<Json<serde_json::Value>>,
 }
@@ -120,7 +120,7 @@ pub(crate) async fn setting(pool: &dyn Connections, namespace: &str) -> Result<O
         signals: Vec<String>,
         version: i32,
         trial: Option<i32>,
-        trial_kind: Option<String>,
+        trial_kind: Option<TrialKind>,
         judged: i64,
         asked_at: i64,
         least: i32,
@@ -153,9 +153,8 @@ pub(crate) async fn setting(pool: &dyn Connections, namespace: &str) -> Result<O
 }
 
 /// A kind that a newer program has set is not tried.
-fn trial(version: Option<i32>, kind: Option<String>) -> Option<Trial> {
-    let kind = kind.and_then(|kind| kind.parse().ok())?;
-    Some(Trial { version: version?, kind })
+fn trial(version: Option<i32>, kind: Option<TrialKind>) -> Option<Trial> {
+    Some(Trial { version: version?, kind: kind? })
 }
 
 /// Sets what a namespace keeps. `home` has a row of its own, which stays off if it is new. What learnt with the namespace
@@ -347,7 +346,7 @@ pub(crate) async fn try_in_tx(
 ) -> Result<()> {
     learning::Entity::update_many()
         .col_expr(learning::Column::Trial, Expr::value(trial.map(|trial| trial.version)))
-        .col_expr(learning::Column::TrialKind, Expr::value(trial.map(|trial| trial.kind.to_string())))
+        .col_expr(learning::Column::TrialKind, Expr::value(trial.map(|trial| trial.kind)))
         .filter(learning::Column::Namespace.eq(namespace))
         .exec(&on(connection))
         .await?;

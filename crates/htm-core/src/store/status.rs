@@ -3,11 +3,12 @@
 use chrono::{DateTime, Utc};
 
 use super::connections::Connections;
-use super::named::sql;
+use super::job_list;
+use super::named::Named;
 use super::nodes::missing;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::jobs::Stage;
+use crate::model::jobs::{JobState, Stage};
 use crate::model::status::{NodeStatus, ParkedFor, StageState, StageStatus};
 
 #[derive(sqlx::FromRow)]
@@ -18,7 +19,7 @@ struct Row {
     done_at: Option<DateTime<Utc>>,
     done_by: Option<String>,
     done_attempt: Option<i32>,
-    job_status: Option<String>,
+    job_state: Option<JobState>,
     attempts: Option<i32>,
     max_attempts: Option<i32>,
     run_at: Option<DateTime<Utc>>,
@@ -32,7 +33,8 @@ struct Row {
 
 /// The status of a live node.
 pub(crate) async fn of(pool: &dyn Connections, node: NodeId) -> Result<NodeStatus> {
-    let rows: Vec<Row> = sql!(include_str!("sql/status.sql")).bind("node", node)?.fetch_all(pool).await?;
+    let sql = include_str!("sql/status.sql").replace("{{state}}", job_list::STATE);
+    let rows: Vec<Row> = Named::new(&sql).bind("node", node)?.fetch_all(pool).await?;
     let Some(first) = rows.first() else { return Err(missing(pool, node).await) };
     let written_at = first.updated_at;
     let stages = rows
@@ -54,20 +56,20 @@ fn state(row: Row) -> StageState {
         };
     }
     let attempts = row.attempts.unwrap_or(0);
-    match (row.job_status.as_deref(), row.parked) {
-        (Some("Running"), _) => {
+    match (row.job_state, row.parked) {
+        (Some(JobState::Running), _) => {
             StageState::Running { attempt: attempts, worker: row.lock_by.unwrap_or_default() }
         }
-        (Some("Pending"), Some(why)) => {
+        (Some(JobState::Parked), Some(why)) => {
             StageState::Parked { why, until: row.run_at, last_error: row.last_error }
         }
-        (Some("Pending"), None) => StageState::Pending {
+        (Some(JobState::Due | JobState::Waiting | JobState::Parked), _) => StageState::Pending {
             attempts,
             max_attempts: row.max_attempts.unwrap_or(0),
             due_at: row.run_at,
             last_error: row.last_error,
         },
-        (Some(_), _) => StageState::Dead {
+        (Some(JobState::Dead | JobState::Done), _) => StageState::Dead {
             attempts,
             error: row.last_error.unwrap_or_else(|| "no reason recorded".into()),
         },

@@ -7,6 +7,7 @@ use chrono::{DateTime, FixedOffset, Utc};
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind};
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+use serde_json::Value;
 
 /// The longest `Retry-After` that is honoured, because it holds the whole fleet. A longer limit then costs a call per
 /// hour.
@@ -36,6 +37,27 @@ pub(crate) fn transport(model: &ModelName, error: reqwest::Error) -> ProviderErr
     ProviderError::new(model, kind, message)
 }
 
+/// The error in an answer with a status of success, if it states one: some gateways answer like this once a model has begun.
+/// Its code may be the HTTP status that it stands for.
+pub(crate) fn stated(
+    model: &ModelName,
+    headers: &HeaderMap,
+    body: &[u8],
+    excerpt: &str,
+) -> Option<ProviderError> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let error = answer.get("error").filter(|error| !error.is_null())?;
+    let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    let code = code.filter(|code| (400..600).contains(code)).and_then(|code| StatusCode::from_u16(code).ok());
+    Some(match code {
+        Some(code) => status(model, code, headers, body, excerpt),
+        None => {
+            let message = format!("the answer is an error: {excerpt}");
+            ProviderError::new(model, ProviderErrorKind::BadResponse, message)
+        }
+    })
+}
+
 /// Classifies an answer with an error status. `excerpt` goes into the message. `body` is only searched for known
 /// errors.
 pub(crate) fn status(
@@ -54,6 +76,10 @@ pub(crate) fn status(
         408 => Timeout,
         429 if says(body, "insufficient_quota") => QuotaExceeded,
         429 => RateLimited { retry_after: asked.map(|wait| wait.min(MAX_RETRY_AFTER)) },
+        // The provider says when it will be available again (RFC 9110, 15.6.4).
+        503 if asked.is_some_and(|wait| !wait.is_zero()) => {
+            RateLimited { retry_after: asked.map(|wait| wait.min(MAX_RETRY_AFTER)) }
+        }
         400 | 413 | 422 => BadInput,
         // Some versions of Ollama and of llama.cpp's server answer 500 to a text that is too long for the model.
         500 if says(body, "context length") || says(body, "too large to process") => BadInput,
@@ -127,6 +153,41 @@ mod tests {
         ] {
             assert_eq!(kind_of(code, body), kind, "{code} {body}");
         }
+    }
+
+    #[test]
+    fn an_error_is_told_whatever_its_status() {
+        use ProviderErrorKind::*;
+        let model = ModelName::new("openai", "m");
+        let of = |body: &str| {
+            let error = stated(&model, &HeaderMap::new(), body.as_bytes(), "out of memory");
+            error.map(|error| (error.kind, error.message))
+        };
+        let message = "the answer is an error: out of memory".to_owned();
+        for body in
+            [r#"{"error": "out of memory"}"#, r#"{"error": {"code": "oom"}}"#, r#"{"error": {"code": 7}}"#]
+        {
+            assert_eq!(of(body), Some((BadResponse, message.clone())), "{body}");
+        }
+        let limited =
+            Some((RateLimited { retry_after: None }, "HTTP 429 Too Many Requests: out of memory".into()));
+        assert_eq!(of(r#"{"error": {"code": 429}}"#), limited);
+        assert_eq!(of(r#"{"error": null}"#), None);
+        assert_eq!(of("[]"), None);
+        assert_eq!(of("<html>"), None);
+    }
+
+    #[test]
+    fn a_provider_that_names_its_return_is_waited_for() {
+        let model = ModelName::new("openai", "m");
+        let headers: HeaderMap = [(RETRY_AFTER, "7".parse().unwrap())].into_iter().collect();
+        let kind =
+            |headers: &HeaderMap| status(&model, StatusCode::SERVICE_UNAVAILABLE, headers, b"", "").kind;
+        let limited = ProviderErrorKind::RateLimited { retry_after: Some(Duration::from_secs(7)) };
+        assert_eq!(kind(&headers), limited);
+        assert_eq!(kind(&HeaderMap::new()), ProviderErrorKind::Server);
+        let at_once: HeaderMap = [(RETRY_AFTER, "0".parse().unwrap())].into_iter().collect();
+        assert_eq!(kind(&at_once), ProviderErrorKind::Server);
     }
 
     #[test]

@@ -40,6 +40,8 @@ const SOCKET_PATH_MAX: usize = if cfg!(target_os = "macos") { 103 } else { 107 }
 const START_DEADLINE: Duration = Duration::from_secs(120);
 /// The time limit for the processes of a killed postmaster to exit.
 const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);
+/// The longest time for which a killed process's programs write into a directory that is removed.
+const WRITERS_DEADLINE: Duration = Duration::from_secs(5);
 /// The server's log, in the cluster's directory.
 const LOG: &str = "server.log";
 /// A log larger than this, in bytes, is renamed at the next start.
@@ -382,11 +384,17 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     sync_names(dir).or_io("sync", dir)
 }
 
-/// Removes `dir` and its content, if it exists.
+/// Removes `dir` and its content, if it exists. What a killed process has started may still write there for a moment.
 pub(super) fn remove_dir(dir: &Path) -> Result<()> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).or_io("remove", dir),
-        _ => Ok(()),
+    let until = Instant::now() + WRITERS_DEADLINE;
+    loop {
+        match fs::remove_dir_all(dir) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && Instant::now() < until => {
+                thread::sleep(Duration::from_millis(50));
+            }
+            removed => return removed.or_io("remove", dir),
+        }
     }
 }
 
@@ -443,6 +451,28 @@ fn one_line(text: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_directory_is_removed_that_is_written_meanwhile() {
+        let dir = tempfile::tempdir().unwrap();
+        let removed = dir.path().join("removed");
+        fs::create_dir(&removed).unwrap();
+        let until = Instant::now() + Duration::from_millis(300);
+        let writer = thread::spawn({
+            let removed = removed.clone();
+            move || {
+                for name in 0.. {
+                    if Instant::now() > until {
+                        break;
+                    }
+                    let _ = fs::write(removed.join(name.to_string()), "");
+                }
+            }
+        });
+        remove_dir(&removed).unwrap();
+        writer.join().unwrap();
+        assert!(!removed.exists());
+    }
 
     #[test]
     fn a_long_socket_path_is_replaced_by_a_short_one() {

@@ -54,7 +54,7 @@ struct RecallBody {
     /// The labels of the embedding models to search. Default: the active one.
     #[serde(default)]
     models: Vec<String>,
-    /// Whether to return the best passage of each hit.
+    /// Whether to return the best excerpt of each hit.
     #[serde(default)]
     snippets: bool,
     /// Whether to return the parts of each score.
@@ -65,7 +65,7 @@ struct RecallBody {
     /// Whether a re-ranker orders the first candidates.
     #[serde(default)]
     rerank: bool,
-    /// Prefers hits that differ: 0 (relevance only) to 1 (novelty only).
+    /// Prefers hits that differ: 0 (score only) to 1 (novelty only).
     diversity: Option<f64>,
     /// Whether near-duplicates become one hit.
     #[serde(default)]

@@ -105,7 +105,7 @@ pub(super) struct Turn {
 /// The length of the event's transcript. The session goes on meanwhile, and writes the next prompt there. None if the event
 /// has no answer: then it is yet to be written.
 pub(super) fn length(event: &Event) -> Option<u64> {
-    event.last_assistant_message.as_ref()?;
+    event.last_assistant_message.as_deref().filter(|answer| !answer.trim().is_empty())?;
     Some(std::fs::metadata(event.transcript_path.as_ref()?).ok()?.len())
 }
 

@@ -112,7 +112,9 @@ impl ConfigFile {
 
 /// What differs between a line with another server, before and after a change. None for any other line.
 fn differing(before: &str, after: &str) -> Option<(String, String)> {
-    let gets_comma = after.strip_suffix(',') == Some(before) && before.contains(char::is_alphanumeric);
+    let gets_comma = |from: &str, to: &str| to.strip_suffix(',') == Some(from);
+    let gets_comma =
+        (gets_comma(before, after) || gets_comma(after, before)) && before.contains(char::is_alphanumeric);
     let is_nested = before.contains('{') && after.contains('{');
     if !(gets_comma || is_nested) {
         return None;

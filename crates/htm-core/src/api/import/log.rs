@@ -1,5 +1,7 @@
 //! The log of the ontology in an export. Its changes get new numbers here, in the same order.
 
+use std::collections::HashSet;
+
 use super::{Importer, LineResult, Waiting};
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{ImportedLine, LineKind, SavedChange, SavedName, SavedTag};
@@ -88,6 +90,8 @@ impl Importer {
         let changes: Vec<i64> = self.changes.values().copied().collect();
         let paths: Vec<&str> = tags.iter().map(|(_, tag)| tag.tag.as_str()).collect();
         let others = store::other_tags(self.htm.pool(), namespace, &changes, &paths).await?;
-        Ok(others == Some(self.laid.get(namespace).copied().unwrap_or_default() as i64))
+        let paths: HashSet<&str> = paths.into_iter().collect();
+        let laid = self.laid.get(namespace).into_iter().flatten();
+        Ok(others == Some(laid.filter(|tag| !paths.contains(tag.as_str())).count() as i64))
     }
 }

@@ -1,12 +1,17 @@
 //! Export and import of an ontology.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::Ontology;
 use crate::model::error::Result;
 use crate::model::ontology::ChangeKind;
-use crate::model::ontology::exchange::{Descriptions, Imported, OntologyDocument, check_new, lay};
+use crate::model::ontology::exchange::{
+    Descriptions, DocumentTag, Imported, OntologyDocument, check_new, lay,
+};
 use crate::model::ontology::names::{Draft, Names};
+use crate::model::tags::TagPath;
 use crate::store::ontology as store;
 
 impl Ontology<'_> {
@@ -43,13 +48,18 @@ impl Ontology<'_> {
     }
 
     /// As [`import`](Self::import), and accepts names that the rules of this program would write in another way: they
-    /// were tags in the database that the document is from. Without a source it is not logged.
+    /// were tags in the database that the document is from. The parts of its split tags may be in a later document.
+    /// Without a source it is not logged.
     pub(crate) async fn restore(
         &self,
         source: Option<&str>,
         document: &OntologyDocument,
     ) -> Result<Imported> {
-        self.import_checked(ChangeKind::Import, source, document, Descriptions::Keep, |_| Ok(())).await
+        let mut whole = document.clone();
+        let listed: BTreeSet<&TagPath> = document.tags.iter().map(|it| &it.tag).collect();
+        let parts: BTreeSet<&TagPath> = document.tags.iter().flat_map(|it| &it.split_into).collect();
+        whole.tags.extend(parts.difference(&listed).map(|part| DocumentTag::new((*part).clone(), None)));
+        self.import_checked(ChangeKind::Import, source, &whole, Descriptions::Keep, |_| Ok(())).await
     }
 
     async fn import_checked(

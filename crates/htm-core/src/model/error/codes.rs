@@ -103,8 +103,8 @@ error_codes! {
         => "give the recall_id of a recall; recalls are kept where learning is on (`Htm::set_learning`), and for a day until they are judged";
     FEEDBACK_INVALID "feedback_invalid" User "A feedback names no memory, too many, or one of them twice."
         => "name 1 to 100 memories, each as used or as useless";
-    FEEDBACK_EXCEEDED "feedback_exceeded" User "An author has judged as many recalls as one may in a day."
-        => "go on tomorrow; no author alone can decide what is learnt";
+    FEEDBACK_EXCEEDED "feedback_exceeded" User "An author has judged the most recalls allowed in a day."
+        => "go on tomorrow; the limit keeps one author from deciding what is learnt";
     LEARNING_INVALID "learning_invalid" User "A setting of learning is outside its range, or unknown."
         => "give 1 to 3,650 days, at least 20 judged recalls, and the signals read, edited, forgotten or cited";
     RANKING_UNKNOWN "ranking_unknown" User "The namespace has no learnt ranking of this version."
@@ -166,7 +166,7 @@ error_codes! {
     MIN_SIMILARITY_OUT_OF_RANGE "min_similarity_out_of_range" User "The least similarity is outside 0 to 1."
         => "give a number from 0 to 1, as 0.7; leave it out for no threshold";
     DIVERSITY_OUT_OF_RANGE "diversity_out_of_range" User "Diversity is outside 0 to 1."
-        => "give a number from 0 (only relevance) to 1 (only novelty), as 0.3";
+        => "give a number from 0 (only the score) to 1 (only novelty), as 0.3";
     QUERY_ONLY_NEGATIONS "query_only_negations" User "The query names only words that hits must not contain."
         => "add a word that hits should have, as in `postgres -mysql`";
     RELEVANCE_WEIGHTS_INVALID "relevance_weights_invalid" User "The weights of relevance are not 1 together, or one is below 0."
@@ -184,16 +184,16 @@ error_codes! {
         => "use a name as Europe/Berlin or America/New_York, UTC, or system";
     CURSOR_INVALID "cursor_invalid" User "A text is not the cursor of a page."
         => "give the cursor that the page before has, or none for the first page";
-    GROUPING_UNKNOWN "grouping_unknown" User "A timeline is not grouped by this."
+    GROUPING_UNKNOWN "grouping_unknown" User "The grouping of a timeline is unknown."
         => "use one of: day, session";
     EMBEDDER_MISSING "embedder_missing" Permanent "Strategy `vector` needs an embedding provider, and the handle has none."
-        => "make the handle with `Htm::with_embedders` (embedding.provider), or recall with strategy `fulltext`";
+        => "make the handle with `Htm::with_embedders`, or recall with strategy `fulltext`";
     EMBEDDER_OTHER "embedder_other" Permanent "The program has no embedder for the model that recall uses."
         => "give the program its embedder, or activate a model that it has: `Models::activate`";
     RERANKER_MISSING "reranker_missing" Permanent "Re-ranking was asked for, and the handle has no re-ranker."
-        => "make the handle with `Htm::with_reranker` (rerank.provider), or recall without it";
+        => "make the handle with `Htm::with_reranker`, or recall without it";
     EXPANDER_MISSING "expander_missing" Permanent "Query expansion was asked for, and the handle has no language model for it."
-        => "make the handle with `Htm::with_expander` (expansion.provider), or recall without it";
+        => "make the handle with `Htm::with_expander`, or recall without it";
 
     // Working memory
     NODE_OVERSIZED "node_oversized" User "A node alone has more tokens than the working memory holds."
@@ -239,7 +239,7 @@ error_codes! {
     TOO_MANY_TAGS "too_many_tags" User "More tags were given at once than are allowed."
         => "give fewer tags: the tag-worker adds more by itself";
     NAMESPACE_FULL "namespace_full" User "The namespace has as many tags as it may."
-        => "give existing tags, remove or merge unused ones (`Ontology::orphans`), or raise `tag.namespace_limit`";
+        => "give existing tags, remove or merge unused ones (`Ontology::orphans`), or raise `TagLimits::namespace`";
     TAG_UNKNOWN "tag_unknown" User "The namespace has no such tag."
         => "list them: `Ontology::list`; a tag belongs to one namespace";
     TAG_TAKEN "tag_taken" User "The new name is a tag already."
@@ -286,22 +286,22 @@ error_codes! {
         => "check that the provider runs at its base URL";
     PROVIDER_TIMEOUT "provider_timeout" Transient "A provider did not answer within its deadline."
         => "raise the provider's timeout_ms, or lower the worker's batch";
-    PROVIDER_RATE_LIMITED "provider_rate_limited" Transient "A provider limits the rate of requests (429)."
+    PROVIDER_RATE_LIMITED "provider_rate_limited" Transient "A provider limits the rate of requests (429, or 503 with `Retry-After`)."
         => "wait; a job comes back by itself";
     PROVIDER_SERVER_ERROR "provider_server_error" Transient "A provider is in trouble (a 5xx answer)."
         => "look at the provider's own log; a job is retried by itself";
     PROVIDER_REFUSED_TEXT "provider_refused_text" User "A provider refused a text (400, 413, 422)."
         => "shorten or mend the text: the provider refuses it as it is";
     PROVIDER_REFUSED_ALL "provider_refused_all" Permanent "A provider refuses every text (400, 413, 422), even a harmless one."
-        => "correct the setting that the provider's message names, such as embedding.dimensions or the model";
+        => "correct what the provider's message names, such as the dimensions or the model";
     PROVIDER_UNAUTHORIZED "provider_unauthorized" Permanent "A provider refused the key (401, 403)."
-        => "set a valid key, for example HTM_OPENAI__API_KEY";
+        => "give the provider a valid key";
     PROVIDER_QUOTA_EXCEEDED "provider_quota_exceeded" Permanent "The account's quota at the provider is spent."
         => "raise the quota at the provider";
     PROVIDER_MODEL_NOT_FOUND "provider_model_not_found" Permanent "The provider has no such model (404)."
         => "check the model's name, and that the base URL is that of a server with this model";
     PROVIDER_OTHER_DIMENSIONS "provider_other_dimensions" Permanent "A provider's vectors have another length than those of the model in the database."
-        => "let the provider serve the model that is registered; or set embedding.dimensions to the new number, to make another model of it";
+        => "let the provider serve the registered model, or ask for the new number of dimensions: that is another model";
     PROVIDER_BAD_RESPONSE "provider_bad_response" Transient "A provider's answer breaks the contract."
         => "check that the base URL is the provider's API, not a page or another service";
     PROVIDER_UNUSABLE_ANSWER "provider_unusable_answer" User "A language model gave an answer that cannot be used, twice."
@@ -329,9 +329,9 @@ error_codes! {
 
     // The database
     DATABASE_UNREACHABLE "database_unreachable" Transient "The database cannot be reached."
-        => "check database.url, and that the server runs";
+        => "check the database's URL, and that the server runs";
     DATABASE_NO_PRIMARY "database_no_primary" Transient "None of the hosts in the database's URL is a primary."
-        => "promote one of them, or check the hosts in database.url";
+        => "promote one of them, or check the hosts in the URL";
     DATABASE_EXHAUSTED "database_exhausted" Transient "The database has run out of disk, memory or files."
         => "free disk space or memory on the database's server, then do it again; workers go on by themselves";
     DATABASE_LOCKS "database_locks" Permanent "A transaction needs more locks than the server has room for."
@@ -339,11 +339,11 @@ error_codes! {
     DATABASE_URL_INVALID "database_url_invalid" Permanent "The database's URL cannot be read, or one of its parameters has an unknown value."
         => "write it as postgres://user:password@host:5432/database, parameters behind a ?";
     DATABASE_POOLED "database_pooled" Permanent "A pooler of connections is between the program and PostgreSQL."
-        => "name PostgreSQL's own host and port in database.url: HTM pools connections itself, as many as database.max_connections";
+        => "name PostgreSQL's own host and port in the URL: HTM pools connections itself";
     WAL_POSITION_INVALID "wal_position_invalid" User "A position in the write-ahead log cannot be read."
         => "give it as a write returned it, such as 0/3000148";
-    DATABASE_DENIED "database_denied" Permanent "The database does not let the program in, or not do what it needs."
-        => "check user, password and database in database.url, and the role's privileges";
+    DATABASE_DENIED "database_denied" Permanent "The database refuses the login or a privilege."
+        => "check user, password and database in the URL, and the role's privileges";
     DATABASE_ERROR "database_error" Bug "The database refused a statement. Transient for a deadlock, a conflict or a timeout."
         => "read what the database says; the statement changed nothing";
     CORRUPT "corrupt" Bug "The database holds what no version of this program writes."

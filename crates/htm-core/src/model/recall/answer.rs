@@ -217,7 +217,7 @@ pub struct Hit {
     pub last_accessed: Option<DateTime<Utc>>,
     /// The kind of match that found it.
     pub matched_by: MatchedBy,
-    /// Its best passage, if requested.
+    /// Its best excerpt, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub snippet: Option<Snippet>,

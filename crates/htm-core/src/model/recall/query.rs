@@ -97,7 +97,7 @@ pub struct RecallQuery {
     /// Whether a re-ranker ([`Htm::with_reranker`](crate::Htm::with_reranker)), which reads query and text together,
     /// orders the first candidates.
     pub rerank: bool,
-    /// Prefers hits that differ: 0 (relevance only) to 1 (novelty only), by maximal marginal relevance (Carbonell and
+    /// Prefers hits that differ: 0 (score only) to 1 (novelty only), by maximal marginal relevance (Carbonell and
     /// Goldstein 1998).
     pub diversity: Option<f64>,
     /// Whether near-duplicates become one hit, which lists the others ([`Hit::folded`](crate::Hit::folded)).

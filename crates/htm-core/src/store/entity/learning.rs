@@ -2,6 +2,8 @@
 
 use sea_orm::entity::prelude::*;
 
+use crate::model::rankings::TrialKind;
+
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(schema_name = "htm", table_name = "learning")]
 pub(crate) struct Model {
@@ -15,7 +17,7 @@ pub(crate) struct Model {
     pub(crate) signals: Vec<String>,
     pub(crate) version: i32,
     pub(crate) trial: Option<i32>,
-    pub(crate) trial_kind: Option<String>,
+    pub(crate) trial_kind: Option<TrialKind>,
     pub(crate) judged: i64,
     pub(crate) asked_at: i64,
 }

@@ -2,7 +2,7 @@
 --
 -- A node that was edited or forgotten meanwhile gets nothing; as in ack_embed.sql, the locked row says whether it was.
 -- Earlier tags of any model are replaced. A manual tag stays, and so does a split tag if none of its parts fits. A job of a
--- split replaces the split tag only. The tags' rows are registered before.
+-- split replaces split tags only. The tags' rows are registered before.
 --
 -- :worker text   :claimed_at timestamptz, lock_at of the claim   :jobs text[], ids   :nodes bigint[]   :revisions int[]
 -- :model text   :version text of the prompt   :origin text   :tag_jobs text[] tag: its job   :tags text[] tag: path
@@ -85,6 +85,7 @@ with held as (
     select n.namespace, n.id, n.revision, 'tag', :model, :version,
            (select count(*) from proposed p where p.node_id = n.id) || ' tags', :worker, n.attempts, clock_timestamp()
       from once n
+     where not (n.of_split and n.was_tagged) -- its other tags are as they were
     on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, excluded.done_at)
 ), former as (

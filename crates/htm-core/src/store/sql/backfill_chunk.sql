@@ -51,7 +51,7 @@ with chunk as materialized (
            'Pending', 0, :max_attempts, now(), :priority,
            hstore(array['namespace', w.namespace, 'node', w.id::text, 'revision', w.revision::text]),
            concat_ws('/', w.id, w.revision,
-                     case when :forced or ended.found then :run else 0 end, :model)
+                     case when :forced or ended.found then 'run-' || :run else '0' end, :model)
       from wanted w
       left join lateral (select true as found
                            from apalis.jobs e

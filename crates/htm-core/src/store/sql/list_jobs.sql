@@ -1,5 +1,5 @@
 -- Jobs with all their data: dead letters first, then parked jobs, then failed ones, then the rest; the newest of each
--- first. The condition is chosen_jobs.sql.
+-- first. The condition is chosen_jobs.sql, the state job_state.sql.
 --
 -- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
 -- :error text a part of the error or null   :limit bigint
@@ -7,12 +7,7 @@
 --
 -- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, idx_apalis_jobs_fetch_partial
 select j.id, j.job_type as queue,
-       case when j.status = 'Running' then 'running'
-            when j.status = 'Done' then 'done'
-            when j.status <> 'Pending' then 'dead'
-            when j.run_at <= now() then 'due'
-            when j.metadata ? 'parked' then 'parked'
-            else 'waiting' end as state,
+       {{state}} as state,
        j.metadata -> 'namespace' as namespace,
        substring(j.metadata -> 'node' from '^\d{1,18}$')::bigint as node,
        substring(j.metadata -> 'revision' from '^\d{1,9}$')::int as revision,

@@ -1,5 +1,6 @@
--- Moves the expiry of live nodes that expire to a later one, or removes it. Holds these nodes, also those that are not
--- prolonged. Returns each that expired: whether it was prolonged, and whether it was forgotten meanwhile.
+-- Moves the expiry of live nodes that expire to a later one, or removes it. The longest time to live stays. Holds these
+-- nodes, also those that are not prolonged. Returns each that expired: whether it was prolonged, and whether it was
+-- forgotten meanwhile.
 --
 -- :namespaces text[]   :nodes bigint[]   :expiries timestamptz[] or null   :ttls bigint[] or null, seconds from now
 --
@@ -25,7 +26,9 @@ with wanted as (
      order by n.id
        for no key update of n
 ), prolonged as (
-    update htm.nodes n set expires_at = h.expires_at, ttl_seconds = h.ttl
+    update htm.nodes n
+       set expires_at = h.expires_at,
+           ttl_seconds = case when h.expires_at is not null then greatest(n.ttl_seconds, h.ttl) end
       from held h
      where n.namespace = h.namespace and n.id = h.id and (h.expires_at is null or h.expires_at > h.present)
  returning n.id

@@ -20,8 +20,8 @@ with node as materialized (
                       and (:namespace::text is null or c.namespace = :namespace))
 ), job as (
     select job_type as queue,
-           count(*) filter (where status = 'Pending' and not metadata ? 'parked') as pending,
-           count(*) filter (where status = 'Pending' and metadata ? 'parked') as parked,
+           count(*) filter (where status = 'Pending' and (not metadata ? 'parked' or run_at <= now())) as pending,
+           count(*) filter (where status = 'Pending' and metadata ? 'parked' and run_at > now()) as parked,
            count(*) filter (where status = 'Running') as running,
            count(*) filter (where status in ('Killed', 'Failed')) as dead
       from apalis.jobs

@@ -1,12 +1,12 @@
 -- The completion and the open job of each stage of a node; for embeddings, of recall's model. Without a completion, the
--- last former revision with one: its result is used meanwhile.
+-- last former revision with one: its result is used meanwhile. The state is job_state.sql.
 --
 -- :node bigint
 --
 -- Index: nodes_pk, completions_pk, jobs_htm_open_idx
 select s.stage,
        c.model, c.outcome, c.done_at, c.worker as done_by, c.attempt as done_attempt,
-       j.status as job_status, j.attempts, j.max_attempts, j.run_at, j.lock_by,
+       {{state}} as job_state, j.attempts, j.max_attempts, j.run_at, j.lock_by,
        j.last_result ->> 'Err' as last_error, j.metadata -> 'parked' as parked, n.created_at, n.updated_at,
        case when c.node_id is null then former.revision end as stale,
        m.id is not null and m.queue is null as is_of_caller

@@ -1,29 +1,26 @@
-//! The tagger by a chat model.
+//! A tagger that asks a language model.
 
 use async_trait::async_trait;
 use htm_core::provider::{Calls, ModelName, ProviderError, TagExtractor, TagOrigin, TagSuggestion};
 use htm_core::tag::KnownTags;
 
-use super::chat::OllamaChat;
 use crate::api_settings::ApiSettings;
 use crate::chat::{self, Chat};
-use crate::http::Http;
 use crate::prompt::Prompt;
 
-pub(super) struct OllamaTagger {
-    chat: OllamaChat,
+pub(crate) struct Tagger<C> {
+    chat: C,
     prompt: Prompt,
 }
 
-impl OllamaTagger {
-    pub(super) fn new(settings: ApiSettings, http: Http) -> Self {
-        let prompt = Prompt::new(settings.prompt, settings.max_tags, settings.rules);
-        Self { chat: OllamaChat::new(http), prompt }
+impl<C> Tagger<C> {
+    pub(crate) fn new(chat: C, settings: ApiSettings) -> Self {
+        Self { chat, prompt: Prompt::new(settings.prompt, settings.max_tags, settings.rules) }
     }
 }
 
 #[async_trait]
-impl TagExtractor for OllamaTagger {
+impl<C: Chat> TagExtractor for Tagger<C> {
     fn model(&self) -> &ModelName {
         self.chat.model()
     }

@@ -1,0 +1,163 @@
+"""The HTTP client of a program, with which clients send: it stays as it was, and none of them has what another has."""
+
+import httpx
+import pytest
+
+from htm_memory import AsyncHtm, Htm, errors
+
+# What a program needs elsewhere.
+PROGRAM = {
+    "base_url": "http://elsewhere/base",
+    "headers": {"Authorization": "Bearer program", "User-Agent": "program", "Proxy-Authorization": "Basic cA=="},
+}
+
+# The answers to the paths of streams.
+STREAMS = {
+    "/v1/import": httpx.Response(200, text='{"line": 1}\n'),
+    "/v1/export": httpx.Response(200, text='{"kind": "end"}\n'),
+    "/v1/events": httpx.Response(
+        200, headers={"content-type": "text/event-stream"}, text="id: 1-0-\nevent: job.dead\ndata: {}\n\n"
+    ),
+}
+
+# What is sent by two clients in turn: the path, and whether it is after a write.
+SENT = [("queues", False), ("queues", True), ("import", True), ("export", True), ("events", True)]
+
+
+class Servers:
+    """Note what they are asked. Each says where its log stands."""
+
+    def __init__(self) -> None:
+        self.asked: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        if (answer := STREAMS.get(request.url.path)) is not None:
+            return httpx.Response(200, headers=answer.headers, content=answer.content)
+        return httpx.Response(200, json=[], headers={"HTM-WAL-Position": f"0/{ord(request.url.host[0])}"})
+
+    def told(self) -> list[tuple[str, str, str | None, str | None]]:
+        """The server, path, key and place of each request."""
+        names = ("authorization", "htm-wal-position")
+        return [(it.url.host, it.url.path, *(it.headers.get(name) for name in names)) for it in self.asked]
+
+
+def expected() -> list[tuple[str, str, str | None, str | None]]:
+    return [
+        (host, f"/v1/{path}", f"Bearer key-of-{host}", f"0/{ord(host)}" if is_after else None)
+        for path, is_after in SENT
+        for host in ("a", "b")
+    ]
+
+
+def settings(http: httpx.Client | httpx.AsyncClient) -> tuple[object, ...]:
+    return http.base_url, http.headers.copy(), http.params, http.auth, dict(http.cookies), http.timeout
+
+
+@pytest.mark.parametrize("program", [{}, PROGRAM, {**PROGRAM, "auth": ("program", "secret")}])
+def test_clients_share_an_http_client_and_nothing_else(program):
+    servers = Servers()
+    with httpx.Client(transport=httpx.MockTransport(servers), **program) as http:
+        before = settings(http)
+        both = [Htm(f"http://{host}", key=f"key-of-{host}", http=http) for host in ("a", "b")]
+        for _ in range(2):
+            for htm in both:
+                htm.jobs.queues()
+        for htm in both:
+            list(htm.import_lines([{"id": "m", "text": "one"}]))
+        for htm in both:
+            list(htm.export_lines("atlas"))
+        for htm in both:
+            next(htm.events())
+        assert settings(http) == before
+    assert servers.told() == expected()
+    assert {it.headers["user-agent"].split("/")[0] for it in servers.asked} == {"htm-memory"}
+    proxy = program.get("headers", {}).get("Proxy-Authorization")
+    assert {it.headers.get("proxy-authorization") for it in servers.asked} == {proxy}
+
+
+@pytest.mark.parametrize("program", [{}, PROGRAM, {**PROGRAM, "auth": ("program", "secret")}])
+async def test_asynchronous_clients_share_an_http_client_and_nothing_else(program):
+    servers = Servers()
+    async with httpx.AsyncClient(transport=httpx.MockTransport(servers), **program) as http:
+        before = settings(http)
+        both = [AsyncHtm(f"http://{host}", key=f"key-of-{host}", http=http) for host in ("a", "b")]
+        for _ in range(2):
+            for htm in both:
+                await htm.jobs.queues()
+        for htm in both:
+            assert [it async for it in htm.import_lines([{"id": "m", "text": "one"}])]
+        for htm in both:
+            assert [it async for it in htm.export_lines("atlas")]
+        for htm in both:
+            await anext(htm.events())
+        assert settings(http) == before
+    assert servers.told() == expected()
+    assert {it.headers["user-agent"].split("/")[0] for it in servers.asked} == {"htm-memory"}
+    proxy = program.get("headers", {}).get("Proxy-Authorization")
+    assert {it.headers.get("proxy-authorization") for it in servers.asked} == {proxy}
+
+
+def test_without_a_key_the_http_client_says_who_asks():
+    servers = Servers()
+    for program in ({"headers": {"Authorization": "Bearer program"}}, {"auth": lambda it: bearer(it, "program")}):
+        with httpx.Client(transport=httpx.MockTransport(servers), **program) as http:
+            Htm("http://a", http=http).jobs.queues()
+            list(Htm("http://a", http=http).export_lines())
+    assert {it.headers["authorization"] for it in servers.asked} == {"Bearer program"}
+
+
+def bearer(request: httpx.Request, token: str) -> httpx.Request:
+    request.headers["Authorization"] = f"Bearer {token}"
+    return request
+
+
+@pytest.mark.parametrize("url", ["https://host", "https://host/", "https://host/a%2Fb/ä", "https://host/a%2Fb/ä/"])
+@pytest.mark.parametrize("base", ["", "http://elsewhere/base/"])
+def test_paths_are_below_the_url(url, base):
+    asked = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.raw_path.decode())
+        return httpx.Response(404, json={"code": "node_not_found"})
+
+    with httpx.Client(transport=httpx.MockTransport(answer), base_url=base, params={"tenant": "t"}) as http:
+        htm = Htm(url, http=http)
+        with pytest.raises(errors.NodeNotFound):
+            htm.memories.get_by_key("a/b ?#%", namespace="x&y/ü +")
+        with pytest.raises(errors.NodeNotFound):
+            list(htm.export_lines("x&y/ü +", "z"))
+    prefix = "/a%2Fb/%C3%A4" if "ä" in url else ""
+    assert asked == [
+        f"{prefix}/v1/memories/by-key/a%2Fb%20%3F%23%25?tenant=t&namespace=x%26y%2F%C3%BC+%2B",
+        f"{prefix}/v1/export?tenant=t&namespace=x%26y%2F%C3%BC+%2B&namespace=z&forgotten=false&vectors=false",
+    ]
+
+
+async def test_a_url_that_is_none_goes_nowhere():
+    servers = Servers()
+    for url in ("", "127.0.0.1:7480", "localhost:7480", "/v1"):
+        with httpx.Client(transport=httpx.MockTransport(servers), **PROGRAM) as http:
+            with pytest.raises(errors.Unreachable):
+                Htm(url, key="k", http=http, retries=0).jobs.queues()
+            with pytest.raises(errors.Unreachable):
+                list(Htm(url, key="k", http=http, retries=0).export_lines())
+        async with httpx.AsyncClient(transport=httpx.MockTransport(servers), **PROGRAM) as http:
+            with pytest.raises(errors.Unreachable):
+                await AsyncHtm(url, key="k", http=http, retries=0).jobs.queues()
+    assert servers.asked == []
+
+
+def test_a_client_that_moves_leaves_others_where_they_are():
+    servers = Servers()
+    with httpx.Client(transport=httpx.MockTransport(servers)) as http:
+        moved, other = Htm("http://a", key="k", http=http), Htm("http://a", http=http)
+        moved.jobs.queues()
+        moved._move_to("http://c/prefix/")
+        moved.jobs.queues()
+        other.jobs.queues()
+    assert servers.told() == [
+        ("a", "/v1/queues", "Bearer k", None),
+        ("c", "/prefix/v1/queues", "Bearer k", "0/97"),
+        ("a", "/v1/queues", None, None),
+    ]
