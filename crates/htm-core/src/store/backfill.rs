@@ -235,14 +235,14 @@ pub(crate) async fn list(
 
 /// Ends a run where it is. Its enqueued jobs stay. Waits for the chunk that is being enqueued.
 pub(crate) async fn cancel(pool: &dyn Connections, run: i64) -> Result<()> {
-    sql!(
-        "update htm.backfills set finished_at = clock_timestamp(), cancelled = true
-          where id = :run and finished_at is null"
-    )
-    .bind("run", run)?
-    .execute(pool)
-    .await
-    .map(drop)
+    backfill::Entity::update_many()
+        .set(backfill::ActiveModel { cancelled: Set(true), ..Default::default() })
+        .col_expr(backfill::Column::FinishedAt, Expr::cust("clock_timestamp()"))
+        .filter(backfill::Column::Id.eq(run))
+        .filter(backfill::Column::FinishedAt.is_null())
+        .exec(&on(pool))
+        .await?;
+    Ok(())
 }
 
 /// Ends the unfinished runs of a queue that is no longer served.

@@ -9,12 +9,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection, Row};
 
 use super::connections::{Connections, Tx};
+use super::entity::{group, node};
 use super::named::{Named, sql};
+use super::orm::on;
 use super::{documents, groups, kept_recalls};
 use super::{server, statistics};
 use crate::model::erase::{ErasePlan, Erasure, ErasureKind, unknown};
@@ -198,11 +202,12 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     let groups = groups_with(&mut tx, erasure, &nodes).await?;
     groups::lock_in_tx(&mut tx, &groups, GROUPS).await?;
     // Writers about a node lock it and then find no row: acks, members of groups, background saves.
-    let found: Vec<(NodeId, String)> =
-        sql!("select id, namespace from htm.nodes where id = any (:nodes) order by id for update")
-            .bind("nodes", &nodes)?
-            .fetch_all(&mut *tx)
-            .await?;
+    let found: Vec<(NodeId, String)> = places_of(&nodes)
+        .order_by_asc(node::Column::Id)
+        .lock_exclusive()
+        .into_tuple()
+        .all(&on(&mut *tx))
+        .await?;
     let (ids, namespaces): (Vec<NodeId>, Vec<&str>) =
         found.iter().map(|(id, namespace)| (*id, namespace.as_str())).unzip();
     let tags: Vec<i64> = sql!(
@@ -265,12 +270,13 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     .await?;
     add_in_tx(&mut tx, erasure, &removed, &tags).await?;
     // The members' copies lack the removals, which are no changes of the group: each reads its memory anew.
-    sql!(
-        "update htm.robot_groups set version = version + 1, pruned_version = version + 1 where id = any (:groups)"
-    )
-    .bind("groups", &groups)?
-    .execute(&mut *tx)
-    .await?;
+    let next = || Expr::col(group::Column::Version).add(1);
+    group::Entity::update_many()
+        .col_expr(group::Column::Version, next())
+        .col_expr(group::Column::PrunedVersion, next())
+        .filter(group::Column::Id.eq_any(groups.iter().copied()))
+        .exec(&on(&mut *tx))
+        .await?;
     tx.commit().await?;
     for group in groups {
         groups::notify(pool, group).await;
@@ -292,15 +298,20 @@ async fn groups_with(connection: &mut PgConnection, erasure: i64, nodes: &[NodeI
     .await
 }
 
+/// The ids and namespaces of those of the nodes that exist, forgotten ones included.
+fn places_of(nodes: &[NodeId]) -> Select<node::Entity> {
+    node::Entity::find()
+        .select_only()
+        .columns([node::Column::Id, node::Column::Namespace])
+        .filter(node::Column::Id.eq_any(nodes.iter().copied()))
+}
+
 /// The namespaces of those of the nodes that exist, forgotten ones included.
 pub(crate) async fn namespaces_of(
     pool: &dyn Connections,
     nodes: &[NodeId],
 ) -> Result<BTreeMap<NodeId, String>> {
-    let found: Vec<(NodeId, String)> = sql!("select id, namespace from htm.nodes where id = any (:nodes)")
-        .bind("nodes", nodes)?
-        .fetch_all(pool)
-        .await?;
+    let found: Vec<(NodeId, String)> = places_of(nodes).into_tuple().all(&on(pool)).await?;
     Ok(found.into_iter().collect())
 }
 

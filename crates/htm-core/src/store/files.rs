@@ -1,9 +1,12 @@
 //! The memories whose keys are paths of files.
 
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::{Map, Value};
 use sqlx::PgConnection;
 
+use super::entity::node;
 use super::named::sql;
+use super::orm::on;
 use crate::model::error::Result;
 use crate::model::files::path::FilePath;
 use crate::model::files::{BLANK, BLANK_TEXT, text_of};
@@ -69,14 +72,14 @@ pub(crate) async fn files_among(
     namespace: &str,
     paths: &[FilePath],
 ) -> Result<Vec<(NodeId, String)>> {
-    sql!(
-        "select n.id, n.key from htm.nodes n
-          where n.namespace = :namespace and n.key = any (:paths) and n.deleted_at is null order by n.key"
-    )
-    .bind("namespace", namespace)?
-    .bind("paths", paths.iter().map(FilePath::as_str).collect::<Vec<_>>())?
-    .fetch_all(connection)
-    .await
+    let found = node::Entity::find()
+        .select_only()
+        .columns([node::Column::Id, node::Column::Key])
+        .filter(node::Column::Namespace.eq(namespace))
+        .filter(node::Column::Key.eq_any(paths.iter().map(|path| path.as_str().to_owned())))
+        .filter(node::Column::DeletedAt.is_null())
+        .order_by_asc(node::Column::Key);
+    Ok(found.into_tuple().all(&on(connection)).await?)
 }
 
 /// The files below a path. Keys that only look like paths are left out.

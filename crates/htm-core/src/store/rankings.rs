@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
@@ -203,12 +204,15 @@ pub(crate) async fn set_in_tx(
 
 /// Lets the namespaces that learn with one learn with its `home`, as far as the connection sees them.
 pub(super) async fn lead_in_tx(connection: &mut PgConnection, namespace: &str, home: &str) -> Result<()> {
-    sql!("update htm.learning set learns_with = :home where learns_with = :namespace and :home <> :namespace")
-        .bind("namespace", namespace)?
-        .bind("home", home)?
-        .execute(connection)
-        .await
-        .map(drop)
+    if home == namespace {
+        return Ok(());
+    }
+    learning::Entity::update_many()
+        .set(learning::ActiveModel { learns_with: Set(home.to_owned()), ..Default::default() })
+        .filter(learning::Column::LearnsWith.eq(namespace))
+        .exec(&on(connection))
+        .await?;
+    Ok(())
 }
 
 /// Applies the settings of a namespace to the recalls that are kept: their time, and whether they have texts.
@@ -230,14 +234,20 @@ pub(crate) async fn apply_in_tx(connection: &mut PgConnection, namespace: &str) 
 
 /// Lets the namespaces that learn with another one learn by themselves: it is about to be erased.
 pub(crate) async fn part_in_tx(connection: &mut PgConnection, home: &str) -> Result<()> {
-    sql!(
-        "update htm.learning set learns_with = namespace, version = 0, trial = null, trial_kind = null
-          where learns_with = :home and namespace <> :home"
-    )
-    .bind("home", home)?
-    .execute(connection)
-    .await
-    .map(drop)
+    let default = learning::ActiveModel {
+        version: Set(0),
+        trial: Set(None),
+        trial_kind: Set(None),
+        ..Default::default()
+    };
+    learning::Entity::update_many()
+        .set(default)
+        .col_expr(learning::Column::LearnsWith, Expr::col(learning::Column::Namespace))
+        .filter(learning::Column::LearnsWith.eq(home))
+        .filter(learning::Column::Namespace.ne(home))
+        .exec(&on(connection))
+        .await?;
+    Ok(())
 }
 
 /// The numbers of kept recalls: of the namespace, and those with a used memory of all that learn with `home`.

@@ -283,9 +283,14 @@ async fn try_merge(
     // Groups before robots, as in every write to a group.
     let joined = groups::of_robots(&mut *tx, &from_ids).await?;
     groups::lock_in_tx(&mut tx, &joined, PATIENCE).await?;
-    sql!("select from htm.robots where id = any (:robots) order by id for update")
-        .bind("robots", &from_ids)?
-        .execute(&mut *tx)
+    let _held: Vec<RobotId> = robot::Entity::find()
+        .select_only()
+        .column(robot::Column::Id)
+        .filter(robot::Column::Id.eq_any(from_ids.iter().copied()))
+        .order_by_asc(robot::Column::Id)
+        .lock_exclusive()
+        .into_tuple()
+        .all(&on(&mut *tx))
         .await?;
     if groups::of_robots(&mut *tx, &from_ids).await?.iter().any(|group| !joined.contains(group)) {
         return Err(Error::contended());
