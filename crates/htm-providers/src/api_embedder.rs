@@ -14,7 +14,7 @@ use crate::prefix::Prefixes;
 use crate::requests::{Endpoint, Limits, embed};
 use crate::split::Window;
 
-/// What differs between the APIs.
+/// The part of an embedder that differs between the APIs.
 #[async_trait]
 pub(crate) trait EmbeddingApi: Send + Sync {
     /// The limits of one request.

@@ -384,7 +384,7 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     sync_names(dir).or_io("sync", dir)
 }
 
-/// Removes `dir` and its content, if it exists. What a killed process has started may still write there for a moment.
+/// Removes `dir` and its content, if it exists. Children of a killed process may still write there for a moment.
 pub(super) fn remove_dir(dir: &Path) -> Result<()> {
     let until = Instant::now() + WRITERS_DEADLINE;
     loop {

@@ -110,7 +110,7 @@ impl ConfigFile {
     }
 }
 
-/// What differs between a line with another server, before and after a change. None for any other line.
+/// The difference of a line with another server, before and after a change. None for any other line.
 fn differing(before: &str, after: &str) -> Option<(String, String)> {
     let gets_comma = |from: &str, to: &str| to.strip_suffix(',') == Some(from);
     let gets_comma =
