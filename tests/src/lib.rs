@@ -5,6 +5,7 @@ mod database;
 mod logs;
 pub mod measure;
 mod own_server;
+mod pdf;
 mod plans;
 mod process;
 mod proxy;
@@ -15,6 +16,7 @@ mod slow_provider;
 pub use certificate::Certificate;
 pub use database::{TestDatabase, every_row};
 pub use own_server::{OwnServer, ServerFiles, kill_server};
+pub use pdf::{inflating_pdf, torn_pdf};
 pub use plans::{Plan, Plans, explained};
 pub use process::{Answer, Running, Sandbox, binary};
 pub use proxy::Proxy;
@@ -193,35 +195,4 @@ where
 /// A text of 1 MB that begins with a number. It has one word that full text knows: that of a million takes longest to write.
 pub fn long_text(number: usize) -> String {
     format!("{number}{}", format!(" {}", "0123456789".repeat(2_000)).repeat(50))
-}
-
-/// A PDF of two pages, of which the second one names a font that there is not: only the first can be read.
-pub fn torn_pdf() -> Vec<u8> {
-    let page = |contents: u32| {
-        format!(
-            "<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 5 0 R >> >> /Contents {contents} 0 R >>"
-        )
-    };
-    let text = |font: &str, text: &str| {
-        let stream = format!("BT /{font} 12 Tf 50 700 Td ({text}) Tj ET");
-        format!("<< /Length {} >>\nstream\n{stream}\nendstream", stream.len())
-    };
-    let objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
-        "<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 /MediaBox [0 0 600 800] >>".to_owned(),
-        page(6),
-        page(7),
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
-        text("F1", "A mast holds the zeppelin."),
-        text("F9", "Hydrogen burns."),
-    ];
-    let (mut file, mut places) = ("%PDF-1.4\n".to_owned(), String::new());
-    for (object, number) in objects.iter().zip(1..) {
-        places.push_str(&format!("{:010} 00000 n \n", file.len()));
-        file.push_str(&format!("{number} 0 obj\n{object}\nendobj\n"));
-    }
-    let (table, size) = (file.len(), objects.len() + 1);
-    file.push_str(&format!("xref\n0 {size}\n0000000000 65535 f \n{places}"));
-    file.push_str(&format!("trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n"));
-    file.into_bytes()
 }

@@ -333,6 +333,27 @@ async fn metadata_filters_every_strategy_and_the_timeline() {
 }
 
 #[tokio::test]
+async fn an_answer_has_a_limit_of_bytes() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let memories: Vec<Memory> =
+        (0..65).map(|day| Memory::new(format!("A long report of day {day}"))).collect();
+    let receipts = htm.remember_many(&memories).await.unwrap();
+    let middle = receipts[30].as_ref().unwrap().node;
+    let long = "update htm.nodes set content = content || ' ' || repeat('x', 1048000)";
+    sqlx::query(long).execute(&db.pool).await.unwrap();
+    let query = RecallQuery::new("a long report").strategy(Strategy::Fulltext);
+    let error = htm.recall(&query.clone().limit(100)).await.unwrap_err();
+    let told = (error.code(), error.to_string());
+    assert_eq!(told, ("answer_too_large", "the memories of the answer have more than 64 MiB".into()));
+    assert_eq!(htm.recall(&query.limit(50)).await.unwrap().hits.len(), 50);
+
+    assert_eq!(htm.latest(&Filter::default(), 65).await.unwrap_err().code(), "answer_too_large");
+    assert_eq!(htm.neighbours(middle, 40, 40).await.unwrap_err().code(), "answer_too_large");
+    assert_eq!(htm.neighbours(middle, 5, 5).await.unwrap().after.len(), 5);
+}
+
+#[tokio::test]
 async fn a_query_that_is_a_time_and_no_more_finds_what_is_of_it() {
     let db = TestDatabase::new().await;
     let htm = filled(&db).await;

@@ -19,6 +19,7 @@ mod shell;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
+use htm_documents::PdfReader;
 use htm_runtime::config::{Config, Level, Source};
 use htm_runtime::telemetry::{self, Role};
 use htm_worker::arguments;
@@ -29,6 +30,9 @@ use crate::output::Output;
 
 /// Runs the command of this process's arguments.
 pub async fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == PdfReader::ARGUMENT) {
+        return PdfReader::serve();
+    }
     // Claude Code erases a prompt if a hook exits with 2. Standard error of a hook that succeeds is not shown.
     let arguments = match arguments::parse::<Arguments>() {
         Ok(arguments) => arguments,

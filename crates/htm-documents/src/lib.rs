@@ -25,7 +25,8 @@ mod read;
 mod unreadable;
 
 pub use cut::Cutting;
-pub use read::{Passage, Read, kind_of, read};
+pub use pdf::PdfReader;
+pub use read::{Passage, Read, kind_of, read, read_with};
 pub use unreadable::Unreadable;
 
 /// The most bytes of a file.

@@ -1,9 +1,11 @@
 //! The text of a PDF, page by page.
 //!
 //! The library panics on some broken files, and a broken file may keep it busy for ever. So it runs in a thread of its own,
-//! whose panics are caught, with a deadline. A thread that misses the deadline is left behind.
+//! whose panics are caught, with a deadline. A file that nobody trusts is read in a process of its own, with a limit of
+//! memory.
 
 mod nesting;
+mod process;
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,12 +15,13 @@ use std::time::{Duration, Instant};
 
 use pdf_extract::{Document, PlainTextOutput, output_doc_page};
 
+pub use self::process::PdfReader;
 use crate::unreadable::Unreadable;
 
-/// The longest time for one file, with the wait for a thread.
+/// The longest time for one file, with the wait for a turn.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The most threads at a time, with those left behind.
-const MOST_THREADS: usize = 4;
+/// The most files at a time.
+const MOST_TURNS: usize = 4;
 /// The stack of the thread: objects of a PDF may be deeply nested.
 const STACK: usize = 64 << 20;
 
@@ -26,42 +29,59 @@ const STACK: usize = 64 << 20;
 type Pages = (Vec<(u32, String)>, Vec<u32>);
 
 /// Reads the pages.
-pub(crate) fn pages(bytes: &[u8]) -> Result<Pages, Unreadable> {
-    silence();
+pub(crate) fn pages(bytes: &[u8], reader: &PdfReader) -> Result<Pages, Unreadable> {
     let until = Instant::now() + PATIENCE;
-    let threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
-    let (mut threads, _) = ENDED
-        .wait_timeout_while(threads, PATIENCE, |threads| *threads >= MOST_THREADS)
-        .unwrap_or_else(PoisonError::into_inner);
-    if *threads >= MOST_THREADS {
-        return Err(Unreadable::TooSlow);
+    let turn = Turn::wait()?;
+    let left = until.saturating_duration_since(Instant::now());
+    match &reader.program {
+        Some(program) => process::pages(program, bytes.to_vec(), left),
+        None => pages_of_thread(bytes.to_vec(), left, turn),
     }
-    *threads += 1;
-    drop(threads);
-    let bytes = bytes.to_vec();
+}
+
+/// Has a thread read the pages. If it misses the deadline, it is left behind.
+fn pages_of_thread(bytes: Vec<u8>, time: Duration, turn: Turn) -> Result<Pages, Unreadable> {
+    silence();
     let (send, receive) = channel();
     let thread = std::thread::Builder::new().name("pdf".into()).stack_size(STACK).spawn(move || {
         QUIET.set(true);
         let read = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
         // Nobody may be waiting any more.
         let _ = send.send(read.unwrap_or(Err(Unreadable::Damaged)));
-        end();
+        drop(turn);
     });
     if thread.is_err() {
-        end();
         return Err(Unreadable::TooSlow);
     }
-    let left = until.saturating_duration_since(Instant::now());
-    receive.recv_timeout(left).unwrap_or(Err(Unreadable::TooSlow))
+    receive.recv_timeout(time).unwrap_or(Err(Unreadable::TooSlow))
 }
 
-/// The threads that run, and a sign that one has ended.
-static THREADS: Mutex<usize> = Mutex::new(0);
+/// A turn to read. There are few at a time, with those of threads that are left behind.
+struct Turn;
+
+/// The number of turns that are taken, and a sign that one has ended.
+static TURNS: Mutex<usize> = Mutex::new(0);
 static ENDED: Condvar = Condvar::new();
 
-fn end() {
-    *THREADS.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-    ENDED.notify_one();
+impl Turn {
+    fn wait() -> Result<Self, Unreadable> {
+        let turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut turns, _) = ENDED
+            .wait_timeout_while(turns, PATIENCE, |turns| *turns >= MOST_TURNS)
+            .unwrap_or_else(PoisonError::into_inner);
+        if *turns >= MOST_TURNS {
+            return Err(Unreadable::TooSlow);
+        }
+        *turns += 1;
+        Ok(Self)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *TURNS.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        ENDED.notify_one();
+    }
 }
 
 fn read(bytes: &[u8]) -> Result<Pages, Unreadable> {

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::cut::{Cutting, pieces};
 use crate::front_matter::{self, FrontMatter};
 use crate::outline::{Outline, Section};
+use crate::pdf::PdfReader;
 use crate::unreadable::Unreadable;
 use crate::{MAX_FILE_BYTES, code, html, markdown, merge, pdf, plain};
 
@@ -79,9 +80,19 @@ fn extension(path: &str) -> Option<String> {
 
 /// Reads the bytes of a file. Its name tells what kind it is; a name that tells nothing is of a text.
 ///
+/// A PDF is read within this process: [`read_with`] reads one that nobody trusts.
+///
 /// # Errors
 /// The reason why it is no document.
 pub fn read(path: &str, bytes: &[u8], cutting: &Cutting) -> Result<Read, Unreadable> {
+    read_with(path, bytes, cutting, &PdfReader::in_process())
+}
+
+/// As [`read`], with another reader of PDFs.
+///
+/// # Errors
+/// The reason why it is no document.
+pub fn read_with(path: &str, bytes: &[u8], cutting: &Cutting, pdfs: &PdfReader) -> Result<Read, Unreadable> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(Unreadable::TooLarge);
     }
@@ -97,7 +108,7 @@ pub fn read(path: &str, bytes: &[u8], cutting: &Cutting) -> Result<Read, Unreada
     let outline = match kind {
         DocumentKind::Pdf => {
             let (pages, outline);
-            (pages, pages_left_out) = pdf::pages(bytes)?;
+            (pages, pages_left_out) = pdf::pages(bytes, pdfs)?;
             (text, outline) = bound(&pages);
             outline
         }

@@ -5,7 +5,7 @@ use crate::MAX_FILE_BYTES;
 /// The reason why a file cannot be read as a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::AsRefStr)]
 #[strum(serialize_all = "snake_case")]
-#[derive(serde::Serialize)]
+#[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unreadable {
     /// It has bytes that no text has.
@@ -18,6 +18,8 @@ pub enum Unreadable {
     Damaged,
     /// It is a PDF that was not read within a minute.
     TooSlow,
+    /// It is a PDF that takes too much memory.
+    TooMuchMemory,
     /// It has no text. A scanned PDF has pictures only.
     Empty,
     /// It has more than [`MAX_FILE_BYTES`], or too many passages.
@@ -33,6 +35,7 @@ impl Unreadable {
             Self::Encrypted => "the PDF is encrypted with a password".into(),
             Self::Damaged => "the PDF is damaged".into(),
             Self::TooSlow => "the PDF was not read within a minute".into(),
+            Self::TooMuchMemory => "the PDF takes too much memory".into(),
             Self::Empty => "it has no text".into(),
             Self::TooLarge => {
                 format!("it is larger than {} MiB, or has too many passages", MAX_FILE_BYTES >> 20)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use htm_core::error::codes::TIMEFRAME_INVALID;
 use htm_core::{Htm, Role, TagPath, TimeExpression};
+use htm_documents::PdfReader;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +28,7 @@ pub(crate) struct Common {
     /// The parameters of each path.
     pub(crate) parameters: Parameters,
     pub(crate) limits: Limits,
+    pub(crate) pdfs: PdfReader,
     /// A permit for each request in hand.
     pub(crate) permits: Arc<Semaphore>,
     /// The memory for the bodies of these.

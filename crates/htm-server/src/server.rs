@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::{Error, Htm, RecallQuery, Result};
+use htm_documents::PdfReader;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -58,6 +59,7 @@ pub struct Server {
     is_open: bool,
     htm: Htm,
     limits: Limits,
+    pdfs: PdfReader,
 }
 
 impl Server {
@@ -79,7 +81,13 @@ impl Server {
         };
         let listener = TcpListener::bind(address).await.map_err(unusable)?;
         listening.address = listener.local_addr().map_err(unusable)?;
-        Ok(Self { listener, listening, is_open, htm, limits })
+        Ok(Self { listener, listening, is_open, htm, limits, pdfs: PdfReader::in_process() })
+    }
+
+    /// Has another reader read the PDFs of documents: without one, a small file may fill this process's memory.
+    pub fn pdfs(mut self, reader: PdfReader) -> Self {
+        self.pdfs = reader;
+        self
     }
 
     /// The address that it listens on.
@@ -116,6 +124,7 @@ impl Server {
             access: Access::new(self.listening.oauth.clone()),
             parameters: Parameters::of(&routes.described),
             limits: self.limits,
+            pdfs: self.pdfs,
             permits: Arc::new(Semaphore::new(self.limits.requests)),
             bodies: Bodies::new(),
             metrics: Metrics::new(),

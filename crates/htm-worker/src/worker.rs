@@ -44,6 +44,9 @@ const LEASE_CONNECTIONS: u32 = 2;
 /// when the lease expires.
 const FAREWELL: Duration = Duration::from_secs(5);
 
+/// The time that a claim in flight has to end before a stopping worker releases its jobs.
+const CLAIM_IN_FLIGHT: Duration = Duration::from_secs(1);
+
 /// The options of a worker.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -262,12 +265,25 @@ async fn run_on<H: Handler>(
             Err(Some(failure))
         }
     };
-    // A claim in flight is abandoned too. It may still be committed: before the worker is removed, which releases its jobs.
     abort.cancel();
-    claimer.abort();
     let (result, mut failure) = match ended {
         Ok(result) => (result, None),
-        Err(failure) => (work.await, failure),
+        Err(None) => {
+            // A claim in flight may end first. Committed after the release, it would take the released jobs again.
+            let in_time = tokio::time::timeout(CLAIM_IN_FLIGHT, &mut work).await;
+            claimer.abort();
+            (
+                match in_time {
+                    Ok(result) => result,
+                    Err(_) => work.await,
+                },
+                None,
+            )
+        }
+        Err(failure) => {
+            claimer.abort();
+            (work.await, failure)
+        }
     };
     // The worker stays registered until its jobs are released: the heartbeat goes on, so that no other worker rescues
     // them.

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, SystemTime};
 
 use htm_core::Quota;
-use htm_tests::{Sandbox, TestDatabase, torn_pdf, wait_until};
+use htm_tests::{Sandbox, TestDatabase, inflating_pdf, torn_pdf, wait_until};
 use serde_json::{Value, json};
 
 use super::GUIDE;
@@ -214,6 +214,17 @@ async fn parts_that_cannot_be_read_are_named() {
     let said = sandbox.htm(&["load", "a.pdf", "a.md"]).await.succeeds().to_owned();
     assert!(said.contains("a.pdf: pages left out, as they cannot be read: 2\n"), "{said}");
     assert!(said.contains("a.md: date left out, as it cannot be read: soon\n"), "{said}");
+}
+
+#[tokio::test]
+async fn a_pdf_that_takes_too_much_memory_is_left_out() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.write("a.pdf", inflating_pdf());
+    sandbox.write("b.pdf", torn_pdf());
+    let said = sandbox.htm(&["load", "a.pdf", "b.pdf"]).await.exits(2).stdout.clone();
+    assert!(said.contains("a.pdf: the PDF takes too much memory [too_much_memory]"), "{said}");
+    assert_eq!(db.count("select count(*) from htm.documents").await, 1);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
 use htm_core::{Caller, DocumentInfo, Htm, TagPath, UnloadedDocuments};
-use htm_documents::{Cutting, MAX_FILE_BYTES, Unreadable, read};
+use htm_documents::{Cutting, MAX_FILE_BYTES, PdfReader, Unreadable, read_with};
 use htm_runtime::commands::{in_namespace, quoted};
 use htm_runtime::config::Config;
 
@@ -133,7 +133,8 @@ impl Loader {
             ..Cutting::default()
         };
         let (path, size) = (file.path.clone(), bytes.len() as u64);
-        let read = tokio::task::spawn_blocking(move || read(&path, &bytes, &cutting)).await;
+        let read = move || read_with(&path, &bytes, &cutting, &PdfReader::this_program());
+        let read = tokio::task::spawn_blocking(read).await;
         let mut read = match read.unwrap_or(Err(Unreadable::Damaged)) {
             Ok(read) => read,
             Err(reason) => return self.leave_out(file, reason, report).await.map(Some),

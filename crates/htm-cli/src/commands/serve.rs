@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
+use htm_documents::PdfReader;
 use htm_runtime::Session;
 use htm_runtime::config::{Config, Loaded};
 use htm_server::{Limits, Listening, OAuth, OAuthSettings, Server, Tls};
@@ -26,6 +27,7 @@ pub(crate) async fn run(loaded: &Loaded, args: ServeArgs, output: &Output) -> Re
     let session = Session::open(config).await?;
     let result = async {
         let server = Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?;
+        let server = server.pdfs(PdfReader::this_program());
         output.value(&Serving::of(Some(&server)), || format!("{}\nCtrl-C stops it", announce(&server)));
         tokio::join!(server.serve(stop.clone()), serve_shell(loaded, &session, &stop));
         Ok(ExitCode::SUCCESS)

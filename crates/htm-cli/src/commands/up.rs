@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use htm_documents::PdfReader;
 use htm_runtime::Session;
 use htm_runtime::config::Loaded;
 use htm_runtime::shutdown::INTERRUPTED;
@@ -40,7 +41,7 @@ pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Resul
         });
         let serving = async {
             if let Some(server) = server {
-                server.serve(stop.clone()).await;
+                server.pdfs(PdfReader::this_program()).serve(stop.clone()).await;
             }
         };
         let serving_shell = async {

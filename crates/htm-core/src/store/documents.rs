@@ -162,7 +162,7 @@ pub(crate) async fn passages(
         .bind("after", after)?
         .bind("limit", limit)?
         .planned_anew()
-        .fetch_all(pool)
+        .fetch_answer(pool)
         .await?;
     rows.into_iter().map(NodeRow::into_node).collect()
 }

@@ -6,11 +6,14 @@ use futures::TryStreamExt;
 use sqlx::encode::Encode;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
-use sqlx::{Arguments, AssertSqlSafe, FromRow, Postgres, Type};
+use sqlx::{Arguments, AssertSqlSafe, FromRow, Postgres, Row, Type};
 
 use super::connections::Db;
 use super::switches::{answered, tested};
-use crate::model::error::Result;
+use crate::model::error::{Error, Result, codes};
+
+/// The most bytes of the rows of an answer. A memory has up to 1 MiB, and a caller may ask for 10,000.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
 
 /// Makes a [`Named`] of a text that is known at compile time. The text is parsed once.
 macro_rules! sql {
@@ -146,6 +149,29 @@ impl Named {
         T: for<'r> FromRow<'r, PgRow>,
     {
         self.fetch_each(db, |row| T::from_row(row)).await
+    }
+
+    /// Reads the memories of an answer, which a caller gets as a whole.
+    ///
+    /// # Errors
+    /// `answer_too_large`: reading stops there, so that one call does not fill this process's memory.
+    pub(crate) async fn fetch_answer<T>(self, db: impl Into<Db<'_>>) -> Result<Vec<T>>
+    where
+        T: for<'r> FromRow<'r, PgRow>,
+    {
+        let mut bytes = 0;
+        let rows = self.fetch_each(db, |row| {
+            bytes += bytes_of(row);
+            if bytes > MAX_ANSWER_BYTES { Err(sqlx::Error::RowNotFound) } else { T::from_row(row) }
+        });
+        match rows.await {
+            Err(_) if bytes > MAX_ANSWER_BYTES => {
+                let message =
+                    format!("the memories of the answer have more than {} MiB", MAX_ANSWER_BYTES >> 20);
+                Err(Error::new(codes::ANSWER_TOO_LARGE, message))
+            }
+            rows => rows,
+        }
     }
 
     /// Reads each row as it comes.
@@ -286,6 +312,12 @@ impl Parts {
         }
         text + &self.end
     }
+}
+
+/// The bytes of the values of a row, as the server sent them.
+fn bytes_of(row: &PgRow) -> usize {
+    let value = |column| row.try_get_raw(column).ok()?.as_bytes().ok();
+    (0..row.len()).filter_map(value).map(<[u8]>::len).sum()
 }
 
 #[cfg(test)]

@@ -370,7 +370,7 @@ pub(crate) async fn as_of(pool: &dyn Connections, nodes: &[NodeId], then: Then) 
         node_columns()
     );
     let statement = Named::new(&then.statement(&sql)).bind("nodes", nodes)?;
-    let rows: Vec<NodeRow> = then.bind(statement)?.fetch_all(pool).await?;
+    let rows: Vec<NodeRow> = then.bind(statement)?.fetch_answer(pool).await?;
     rows.into_iter().map(NodeRow::into_node).collect()
 }
 
@@ -455,7 +455,7 @@ pub(crate) async fn revisions(pool: &dyn Connections, node: NodeId) -> Result<Ve
           order by revision"
     )
     .bind("node", node)?
-    .fetch_all(pool)
+    .fetch_answer(pool)
     .await?;
     match texts.is_empty() {
         true => Err(missing(pool, node).await),

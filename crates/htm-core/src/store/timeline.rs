@@ -37,7 +37,7 @@ pub(crate) async fn latest(
         .bind("tags", tags)?
         .bind("places", places)?
         .bind("needed", conditions.tags().len() as i64)?;
-    let rows: Vec<NodeRow> = conditions.bind(statement)?.fetch_all(&mut tx).await?;
+    let rows: Vec<NodeRow> = conditions.bind(statement)?.fetch_answer(&mut tx).await?;
     tx.commit().await?;
     rows.into_iter().map(NodeRow::into_node).collect()
 }
@@ -90,7 +90,7 @@ pub(crate) async fn page(
         .bind("time", after.map(|place| place.time))?
         .bind("node", after.map(|place| place.number))?
         .bind("limit", limit as i64)?
-        .fetch_all(pool)
+        .fetch_answer(pool)
         .await?;
     rows.into_iter().map(NodeRow::into_node).collect()
 }
@@ -113,7 +113,7 @@ pub(crate) async fn neighbours(
             .bind("before", before as i32)?
             .bind("after", after as i32)?
             .planned_anew()
-            .fetch_all(pool)
+            .fetch_answer(pool)
             .await?;
     let mut found: HashMap<NodeId, Around> = HashMap::new();
     for Placed { around, place, node } in rows {

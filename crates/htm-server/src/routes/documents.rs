@@ -4,7 +4,7 @@ use axum::Json;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use htm_core::{DocumentInfo, LoadedDocument, Node, UnloadedDocuments};
-use htm_documents::{Cutting, Unreadable, read};
+use htm_documents::{Cutting, Unreadable, read_with};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -137,7 +137,8 @@ async fn load(app: App, Body(mut body): Body<DocumentBody>) -> Result<Json<Docum
             format!("`{}` cannot be loaded: {}", body.path, reason.describe()),
         )
     };
-    let cut = tokio::task::spawn_blocking(move || read(&path, &file, &cutting)).await;
+    let pdfs = app.shared.pdfs.clone();
+    let cut = tokio::task::spawn_blocking(move || read_with(&path, &file, &cutting, &pdfs)).await;
     let mut cut = cut.unwrap_or(Err(Unreadable::Damaged)).map_err(unreadable)?;
     let (pages_left_out, date_left_out) = (std::mem::take(&mut cut.pages_left_out), cut.date_left_out.take());
     let (mut document, tags_left_out) = cut.document(&body.path, size, app.htm.tag_rules(), &tags);

@@ -323,7 +323,7 @@ impl Reader {
             .bind("places", places)?
             .bind("count", boosts.len() as f64)?
             .bind("only_namespace", &self.namespace)?;
-        self.then.bind(statement)?.fetch_all(self.once().await?).await
+        self.then.bind(statement)?.fetch_answer(self.once().await?).await
     }
 
     /// The number of nodes in scope that the vectors cannot find yet.

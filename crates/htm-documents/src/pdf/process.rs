@@ -1,0 +1,100 @@
+//! PDFs that a process of their own reads. A stream of some KiB may inflate to many GiB, and the library has no limit for
+//! that. So the process has one: what exceeds it ends the process, and not its caller.
+
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use nix::sys::resource::{Resource, setrlimit};
+
+use super::Pages;
+use crate::unreadable::Unreadable;
+
+/// The most memory of the process, without its stacks and its program.
+const MAX_MEMORY: u64 = 1 << 30;
+
+/// The most bytes of its answer. A document has fewer: its passages are counted.
+const MAX_ANSWER: u64 = 64 << 20;
+
+/// How PDFs are read.
+#[derive(Clone, Debug, Default)]
+pub struct PdfReader {
+    pub(super) program: Option<PathBuf>,
+}
+
+impl PdfReader {
+    /// The argument of a program that reads a PDF: it calls [`serve`](Self::serve) and ends.
+    pub const ARGUMENT: &str = "read-pdf";
+
+    /// Reads within this process, without a limit of memory: for files that are trusted.
+    pub fn in_process() -> Self {
+        Self::default()
+    }
+
+    /// Reads in a process of this program, which has to know [`ARGUMENT`](Self::ARGUMENT); within this process if the
+    /// system does not tell where the program is.
+    pub fn this_program() -> Self {
+        // An upgrade may put another file in the program's place.
+        let own = Path::new("/proc/self/exe");
+        let program = if own.exists() { Some(own.to_path_buf()) } else { std::env::current_exe().ok() };
+        Self { program }
+    }
+
+    /// Reads the PDF of standard input, and writes its pages to standard output.
+    pub fn serve() -> ExitCode {
+        // Not every system has this limit. The deadline is left there.
+        let _ = setrlimit(Resource::RLIMIT_DATA, MAX_MEMORY, MAX_MEMORY);
+        let mut bytes = Vec::new();
+        if io::stdin().lock().read_to_end(&mut bytes).is_err() {
+            return ExitCode::FAILURE;
+        }
+        let pages = super::pages(&bytes, &Self::in_process());
+        match serde_json::to_writer(io::stdout().lock(), &pages) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// Has a program read the pages. It is ended after this time.
+pub(super) fn pages(program: &Path, bytes: Vec<u8>, time: Duration) -> Result<Pages, Unreadable> {
+    let mut command = Command::new(program);
+    // It needs nothing of this process's environment, which has secrets.
+    command.arg(PdfReader::ARGUMENT).env_clear();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return Err(Unreadable::TooSlow) };
+    let answer = answer(&mut child, bytes, time);
+    // It may still run: its deadline has passed, or its answer is too long.
+    let _ = child.kill();
+    let ended = child.wait();
+    match answer {
+        Some(answer) if answer.len() as u64 > MAX_ANSWER => Err(Unreadable::TooLarge),
+        Some(answer) if !answer.is_empty() => {
+            serde_json::from_slice(&answer).unwrap_or(Err(Unreadable::TooMuchMemory))
+        }
+        // An allocation that fails, and a stack that overflows, end it without an answer.
+        Some(_) if ended.is_ok_and(|status| status.code().is_none()) => Err(Unreadable::TooMuchMemory),
+        Some(_) => Err(Unreadable::Damaged),
+        None => Err(Unreadable::TooSlow),
+    }
+}
+
+/// Its answer; none: it gave none in time.
+fn answer(child: &mut Child, bytes: Vec<u8>, time: Duration) -> Option<Vec<u8>> {
+    let (mut input, output) = (child.stdin.take()?, child.stdout.take()?);
+    let (send, receive) = channel();
+    std::thread::Builder::new()
+        .name("pdf".into())
+        .spawn(move || {
+            // It ends without reading all if it cannot have the memory.
+            let _ = input.write_all(&bytes);
+            drop(input);
+            let mut answer = Vec::new();
+            let _ = output.take(MAX_ANSWER + 1).read_to_end(&mut answer);
+            let _ = send.send(answer);
+        })
+        .ok()?;
+    receive.recv_timeout(time).ok()
+}
