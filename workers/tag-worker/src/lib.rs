@@ -16,7 +16,7 @@ use htm_core::worker::governor::Breaker;
 use htm_core::worker::jobs::{self, Claimed, Lease, Tagged, Tagger};
 use htm_core::worker::tags;
 use htm_core::{Error, Result, Stage};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_worker::{Handler, Item, Kind, Subjects, Text, WorkError, texts};
 use sqlx::PgPool;
 
@@ -100,23 +100,23 @@ impl TagHandler {
     }
 }
 
-/// Makes the handler of the session's configuration. A language model is shown the tags nearest to its texts by the
+/// Makes the handler of the runtime's configuration. A language model is shown the tags nearest to its texts by the
 /// configured embedder. `local` finds the nearest terms by itself.
 ///
 /// # Errors
 /// One of the `provider_settings_…` codes.
-pub async fn handler(session: &Session) -> Result<TagHandler> {
+pub async fn handler(runtime: &Runtime) -> Result<TagHandler> {
     let handler =
-        TagHandler::new(session.pool().clone(), session.tagger()?).rules(session.config().tag.rules());
+        TagHandler::new(runtime.pool().clone(), runtime.tagger()?).rules(runtime.config().tag.rules());
     if handler.extractor.origin() != TagOrigin::Llm {
         return Ok(handler);
     }
-    let config = session.config();
-    let embedder = session.embedder().map_err(|error| {
+    let config = runtime.config();
+    let embedder = runtime.embedder().map_err(|error| {
         tracing::warn!(code = error.code(), error = %chain(&error), "no embedder: the model is shown only the top of the ontology");
     });
     let governed = Governed {
-        pool: session.pool().clone(),
+        pool: runtime.pool().clone(),
         breaker: Breaker::default(),
         deadline: Duration::from_millis(config.embedding.timeout_ms),
     };

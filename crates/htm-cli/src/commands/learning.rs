@@ -12,7 +12,7 @@ use htm_runtime::config::Config;
 use crate::args::{
     FeedbackArgs, LearningCommand, LearningOnArgs, RankingCommand, ShowRankingArgs, TryRankingArgs,
 };
-use crate::commands::session::{with_htm, within};
+use crate::commands::runtime::{with_htm, within};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
