@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use htm_core::error::{chain, codes};
 use htm_core::models::{RegisteredModel, without_embedder};
-use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
+use htm_core::provider::{Embedder, QueryExpander, Reranker, Tagger};
 use htm_core::{
     Embedders, Error, Follower, Hosts, Htm, RecallSettings, ReplicaPools, Replicas, Result, Settings,
     pool_options, tenant_options,
@@ -189,11 +189,11 @@ impl Runtime {
         providers::embedder(&self.config, &self.paths)
     }
 
-    /// The tag extractor of the configuration.
+    /// The tagger of the configuration.
     ///
     /// # Errors
     /// Settings that cannot work.
-    pub fn tagger(&self) -> Result<Arc<dyn TagExtractor>> {
+    pub fn tagger(&self) -> Result<Arc<dyn Tagger>> {
         providers::tagger(&self.config, &self.paths)
     }
 
