@@ -1924,6 +1924,10 @@ class RankingFigures(BaseModel):
     """
     Their authors.
     """
+    blocks: Annotated[int, Field(ge=0)]
+    """
+    Their blocks: an author's recalls of an hour each.
+    """
     confidence: float
     """
     The confidence of the interval, such as 0.95.
@@ -1956,13 +1960,9 @@ class RankingFigures(BaseModel):
     """
     Recall at ten of the default ranking.
     """
-    sessions: Annotated[int, Field(ge=0)]
-    """
-    Their sessions.
-    """
     tested_on: Annotated[int, Field(ge=0)]
     """
-    The recalls of sessions that were left out of a fit, on which it was evaluated.
+    The recalls of blocks that were left out of a fit, on which it was evaluated.
     """
 
 

@@ -2296,6 +2296,8 @@ export interface RankingComparison {
 export interface RankingFigures {
   /** Their authors. */
   authors: number;
+  /** Their blocks: an author's recalls of an hour each. */
+  blocks: number;
   /** The confidence of the interval, such as 0.95. */
   confidence: number;
   /** Its upper end. */
@@ -2312,9 +2314,7 @@ export interface RankingFigures {
   recall: number;
   /** Recall at ten of the default ranking. */
   recall_default: number;
-  /** Their sessions. */
-  sessions: number;
-  /** The recalls of sessions that were left out of a fit, on which it was evaluated. */
+  /** The recalls of blocks that were left out of a fit, on which it was evaluated. */
   tested_on: number;
 }
 

@@ -300,7 +300,7 @@ fn describe_ranking(ranking: &RankingInfo, zone: &Zone) -> String {
         format!(
             "learnt from {} in {} by {}",
             count(i64::from(figures.judged), "judged recall"),
-            count(i64::from(figures.sessions), "session"),
+            count(i64::from(figures.blocks), "block"),
             count(i64::from(figures.authors), "author")
         ),
     ];
