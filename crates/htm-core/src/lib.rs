@@ -50,7 +50,7 @@ pub use model::documents::{
 };
 pub use model::erase::{Erase, ErasePlan, Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
 pub use model::error::{Error, ErrorKind, Result};
-pub use model::events::{Event, EventKind, EventPage, EventPlace};
+pub use model::events::{Event, EventCursor, EventKind, EventPage};
 pub use model::expiry::{Expiry, read_duration};
 pub use model::export::{ImportedLine, LineKind};
 pub use model::field_change::FieldChange;
