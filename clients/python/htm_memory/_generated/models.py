@@ -3037,6 +3037,10 @@ class Stranded(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    lost: Literal['job', 'vector']
+    """
+    What is lost.
+    """
     namespace: str
     """
     Its namespace.
@@ -3052,10 +3056,6 @@ class Stranded(BaseModel):
     stage: Literal['embed', 'tag']
     """
     The stage without a result.
-    """
-    why: str
-    """
-    The missing things, for people.
     """
 
 

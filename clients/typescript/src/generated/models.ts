@@ -1504,6 +1504,9 @@ export interface LoggedChange {
   reverted_by?: number | null;
 }
 
+/** What an audit misses of a stage. */
+export type Loss = "job" | "vector";
+
 /** The results of many writes. */
 export interface ManyWritten {
   /** A result for each memory, in their order: a receipt or a problem. */
@@ -3054,6 +3057,8 @@ export interface Storage {
 
 /** A stage of a live node without a result, a job or a dead letter. */
 export interface Stranded {
+  /** What is lost. */
+  lost: Loss;
   /** Its namespace. */
   namespace: string;
   /** The node. */
@@ -3062,8 +3067,6 @@ export interface Stranded {
   revision: number;
   /** The stage without a result. */
   stage: Stage;
-  /** The missing things, for people. */
-  why: string;
 }
 
 /** The search strategy of a recall. */

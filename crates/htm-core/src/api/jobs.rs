@@ -6,6 +6,7 @@ use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
 use crate::model::error::Result;
 use crate::model::filter::validate_limit;
+pub use crate::model::jobs::Loss;
 use crate::model::jobs::Stage;
 pub use crate::store::audit::{Audit, Stranded};
 use crate::store::embeddings::RegisteredModel;
