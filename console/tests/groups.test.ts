@@ -11,13 +11,13 @@ interface Member {
 test("the members of a group and their roles change by click, and its working memory is handed over", async () => {
   const { api, sql } = fixture.server;
   const group = "/v1/groups/on-call";
-  const sessions = new Map<string, string>();
+  const memberships = new Map<string, string>();
   for (const robot of ["ann", "ben"]) {
-    const joined = await api<{ session: string }>(`${group}/members`, { namespace: NAMESPACE, robot, lease_ms: 3_600_000, max_tokens: 500 });
-    sessions.set(robot, joined.session);
+    const joined = await api<{ membership: string }>(`${group}/members`, { namespace: NAMESPACE, robot, lease_ms: 3_600_000, max_tokens: 500 });
+    memberships.set(robot, joined.membership);
   }
   const put = (robot: string, nodes: number[]): Promise<unknown> =>
-    api(`${group}/members/${robot}/add`, { namespace: NAMESPACE, session: sessions.get(robot), nodes });
+    api(`${group}/members/${robot}/add`, { namespace: NAMESPACE, membership: memberships.get(robot), nodes });
   await put("ann", ids.slice(0, 3));
   await assert.rejects(put("ben", ids.slice(3, 4)), /group_member_passive/);
 

@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 
 use futures::future::join_all;
-use htm_core::{Caller, Event, EventKind, EventPlace, Htm, JoinOptions, Memory, RelationKind, Stage};
+use htm_core::{Caller, Event, EventCursor, EventKind, Htm, JoinOptions, Memory, RelationKind, Stage};
 use htm_tests::{Plans, TestDatabase, drain, explained, wait_until};
 use sqlx::AssertSqlSafe;
 
-async fn after(htm: &Htm, place: &EventPlace) -> (Vec<Event>, EventPlace) {
-    let page = htm.events(place, &[]).await.unwrap();
+async fn after(htm: &Htm, cursor: &EventCursor) -> (Vec<Event>, EventCursor) {
+    let page = htm.events(cursor, &[]).await.unwrap();
     assert!(!page.more);
     (page.events, page.next)
 }
@@ -21,7 +21,7 @@ fn kinds(events: &[Event]) -> Vec<String> {
 }
 
 /// Events until there are as many as wanted. Transactions of other tests of this server hold them up.
-async fn wait_for(htm: &Htm, from: &EventPlace, wanted: usize) -> Vec<Event> {
+async fn wait_for(htm: &Htm, from: &EventCursor, wanted: usize) -> Vec<Event> {
     let found = RefCell::new(Vec::new());
     wait_until(async || {
         let events = htm.events(from, &[]).await.unwrap().events;
@@ -72,12 +72,12 @@ async fn what_workers_and_people_do_is_told() {
     assert_eq!((dead.error.as_deref(), dead.queue.as_deref()), (Some("it is too long"), Some("htm.tag")));
     assert!(dead.job.is_some());
 
-    // Each place goes on where it is, also as text.
+    // Each cursor goes on where it is, also as text.
     for (at, event) in events.iter().enumerate() {
-        let place: EventPlace = event.place.to_string().parse().unwrap();
-        let rest = after(&all, &place).await.0;
-        let places = |events: &[Event]| events.iter().map(|it| it.place.to_string()).collect::<Vec<_>>();
-        assert_eq!(places(&rest), places(&events[at + 1..]));
+        let cursor: EventCursor = event.cursor.to_string().parse().unwrap();
+        let rest = after(&all, &cursor).await.0;
+        let cursors = |events: &[Event]| events.iter().map(|it| it.cursor.to_string()).collect::<Vec<_>>();
+        assert_eq!(cursors(&rest), cursors(&events[at + 1..]));
     }
     let tenant = all.within(["atlas"]).unwrap();
     assert_eq!(kinds(&after(&tenant, &from).await.0), expected[..3]);
@@ -115,7 +115,7 @@ async fn a_relation_is_told() {
         (event.node, event.relation, event.to),
         (Some(new), Some(RelationKind::Supersedes), Some(old))
     );
-    assert!(after(&htm, &event.place.to_string().parse().unwrap()).await.0.is_empty());
+    assert!(after(&htm, &event.cursor.to_string().parse().unwrap()).await.0.is_empty());
     let other = htm.within(["other"]).unwrap();
     assert!(after(&other, &from).await.0.is_empty());
 }
@@ -138,13 +138,13 @@ async fn a_late_commit_is_not_skipped_and_nothing_comes_twice() {
     sqlx::raw_sql("select pg_current_xact_id(); savepoint s").execute(&mut *late).await.unwrap();
     sqlx::raw_sql(end(nodes[0])).execute(&mut *late).await.unwrap();
     sqlx::raw_sql(end(nodes[1])).execute(&db.pool).await.unwrap();
-    let (early, place) = after(&htm, &from).await;
+    let (early, cursor) = after(&htm, &from).await;
     assert!(early.is_empty(), "the second waits for the first: {early:?}");
     sqlx::raw_sql("release savepoint s").execute(&mut *late).await.unwrap();
     late.commit().await.unwrap();
-    let events = wait_for(&htm, &place, 2).await;
+    let events = wait_for(&htm, &cursor, 2).await;
     assert_eq!(events.iter().map(|event| event.node.unwrap()).collect::<Vec<_>>(), nodes);
-    let (again, _) = after(&htm, &events[1].place).await;
+    let (again, _) = after(&htm, &events[1].cursor).await;
     assert!(again.is_empty(), "{again:?}");
 }
 
@@ -157,12 +157,12 @@ async fn what_ended_while_an_older_transaction_was_open_is_told_when_that_ends()
     sqlx::raw_sql("select pg_current_xact_id()").execute(&mut *old).await.unwrap();
     let node = htm.remember(Memory::new("one")).await.unwrap().node;
     drain(&db, Stage::Embed).await;
-    // The place of a client that comes now, which is before the event: its transaction is younger than the open one.
-    let place = htm.events_from_now().await.unwrap();
-    let (none, place) = after(&htm, &place).await;
+    // The cursor of a client that comes now, which is before the event: its transaction is younger than the open one.
+    let cursor = htm.events_from_now().await.unwrap();
+    let (none, cursor) = after(&htm, &cursor).await;
     assert!(none.is_empty(), "{none:?}");
     old.rollback().await.unwrap();
-    let events = wait_for(&htm, &place, 1).await;
+    let events = wait_for(&htm, &cursor, 1).await;
     assert_eq!(events.iter().map(|event| event.node).collect::<Vec<_>>(), [Some(node)]);
 }
 
@@ -182,11 +182,11 @@ async fn a_long_list_comes_in_pages() {
     .await
     .unwrap();
     wait_for(&htm, &from, 1_000).await;
-    let (mut place, mut nodes) = (from, Vec::new());
+    let (mut cursor, mut nodes) = (from, Vec::new());
     loop {
-        let page = htm.events(&place, &[]).await.unwrap();
+        let page = htm.events(&cursor, &[]).await.unwrap();
         nodes.extend(page.events.iter().map(|event| event.node.unwrap().0));
-        place = page.next;
+        cursor = page.next;
         if !page.more {
             break;
         }
@@ -195,7 +195,7 @@ async fn a_long_list_comes_in_pages() {
     assert_eq!(nodes, (1..=2500).collect::<Vec<_>>());
 }
 
-/// Streams of the same namespaces that have seen all are at the same place.
+/// Streams of the same namespaces that have seen all are at the same cursor.
 #[tokio::test]
 async fn those_who_ask_for_the_same_share_the_answer() {
     let mut db = TestDatabase::new().await;

@@ -179,7 +179,7 @@ async fn a_merge_moves_all_that_the_robots_have() {
          select r.id, n.namespace, n.id, 1 from htm.nodes n, htm.robots r
           where (r.name, n.content) in (('old', 'a'), ('older', 'a'), ('older', 'c'), ('new', 'c'));
          insert into htm.robot_groups (namespace, name, max_tokens) values ('default', 'g', 100), ('default', 'h', 100);
-         insert into htm.group_members (group_id, robot_id, role, session, lease_ms)
+         insert into htm.group_members (group_id, robot_id, role, membership, lease_ms)
          select g.id, r.id, case r.name when 'older' then 'active' else 'passive' end, gen_random_uuid(), 60000
            from htm.robot_groups g, htm.robots r
           where (g.name, r.name) in (('g', 'old'), ('g', 'older'), ('h', 'old'), ('h', 'new'));

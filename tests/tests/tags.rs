@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use htm_core::ontology::{ChangeKind, Changed, Leftover, Removal, Term};
 use htm_core::provider::{ModelName, TagOrigin, TagSuggestion};
-use htm_core::worker::jobs::{self, Lease, Tagged, Tagger};
+use htm_core::worker::jobs::{self, Lease, Tagged, TaggedBy};
 use htm_core::worker::workers;
 use htm_core::{Htm, Memory, NodeId, Stage, TagRules};
 use htm_tests::TestDatabase;
@@ -88,8 +88,8 @@ impl Says {
 
     async fn ack(&self, db: &TestDatabase, lease: &Lease, results: &[Tagged]) -> usize {
         let Self { model, version, origin, rules } = self;
-        let tagger = Tagger { model, version, origin: *origin, rules };
-        jobs::ack_tagged(&db.pool, lease, tagger, results).await.unwrap()
+        let by = TaggedBy { model, version, origin: *origin, rules };
+        jobs::ack_tagged(&db.pool, lease, by, results).await.unwrap()
     }
 }
 

@@ -4,15 +4,15 @@
 //! `cargo run -p htm-cli --example robot`
 
 use htm_core::{ContextHeader, ContextOptions, Memory, RecallQuery};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The database of the configuration; the private PostgreSQL when none is named.
     let loaded = Config::load(&Default::default())?;
-    let session = Session::open(&loaded.config).await?;
-    let htm = session.htm();
+    let runtime = Runtime::open(&loaded.config).await?;
+    let htm = runtime.htm();
 
     // A robot continues with its saved working memory.
     let robot = htm.robot("architect").await?;
@@ -45,6 +45,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("Context of {} tokens:\n\n{}", answer.context.tokens, answer.context.text);
 
     robot.close().await?;
-    session.close().await;
+    runtime.close().await;
     Ok(())
 }

@@ -32,7 +32,7 @@ pub use api::embedders::Embedders;
 pub use api::erase::ErasureFollower;
 pub use api::export::{ExportOptions, Exporter};
 pub use api::files::Files;
-pub use api::groups::{Group, GroupMember, GroupRecalled, GroupSession};
+pub use api::groups::{Group, GroupMember, GroupRecalled, Membership};
 pub use api::hosts::{Follower, FollowingPool, Hosts, address};
 pub use api::htm::{Htm, QueryCache};
 pub use api::import::{Importer, LineResult};
@@ -50,7 +50,7 @@ pub use model::documents::{
 };
 pub use model::erase::{Erase, ErasePlan, Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
 pub use model::error::{Error, ErrorKind, Result};
-pub use model::events::{Event, EventKind, EventPage, EventPlace};
+pub use model::events::{Event, EventCursor, EventKind, EventPage};
 pub use model::expiry::{Expiry, read_duration};
 pub use model::export::{ImportedLine, LineKind};
 pub use model::field_change::FieldChange;
@@ -60,7 +60,7 @@ pub use model::forget::{
     ForgetPlan, ForgetReason, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored,
 };
 pub use model::groups::{GroupEvent, GroupInfo, GroupNews, GroupRole, JoinOptions};
-pub use model::id::{GroupId, IdInvalid, NodeId, RobotId, SessionId};
+pub use model::id::{GroupId, IdInvalid, MembershipId, NodeId, RobotId};
 pub use model::jobs::Stage;
 pub use model::keepers::{Keepers, KeptBy};
 pub use model::learning::{

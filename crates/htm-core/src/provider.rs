@@ -60,11 +60,11 @@ pub struct Embedding {
 
 /// Proposes tags for texts.
 #[async_trait]
-pub trait TagExtractor: Send + Sync {
+pub trait Tagger: Send + Sync {
     /// The model, recorded with each assignment.
     fn model(&self) -> &ModelName;
 
-    /// The method of this extractor, recorded with each assignment.
+    /// The method of this tagger, recorded with each assignment.
     fn origin(&self) -> TagOrigin;
 
     /// The version of the prompt or of the rules, recorded with each completion. It selects the nodes to tag again
@@ -72,7 +72,7 @@ pub trait TagExtractor: Send + Sync {
     fn version(&self) -> &str;
 
     /// Proposes tags: one list for each text, in the order of `texts`. A list may be empty. `ontology` holds tags of
-    /// the namespace, the most preferred first. Extractors prefer all of them to new tags.
+    /// the namespace, the most preferred first. Taggers prefer all of them to new tags.
     ///
     /// # Errors
     /// As [`Embedder::embed`].
@@ -84,7 +84,7 @@ pub trait TagExtractor: Send + Sync {
         self.extract_within(texts, ontology, &Ungoverned).await
     }
 
-    /// As [`extract`](Self::extract). Before a second request, such as one to correct a bad answer, the extractor asks
+    /// As [`extract`](Self::extract). Before a second request, such as one to correct a bad answer, the tagger asks
     /// `calls`.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ pub enum Purpose {
     Query,
 }
 
-/// A tag that an extractor proposes for a text.
+/// A tag that a tagger proposes for a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TagSuggestion {
     /// The tag.

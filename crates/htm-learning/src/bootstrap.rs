@@ -3,8 +3,8 @@
 /// The number of samples drawn.
 const DRAWS: usize = 4000;
 
-/// The number of groups from which on groups are drawn instead of recalls: the recalls of a group resemble each other.
-const LEAST_GROUPS: usize = 10;
+/// The number of blocks from which on blocks are drawn instead of recalls: the recalls of a block resemble each other.
+const LEAST_BLOCKS: usize = 10;
 
 /// A mean with the bounds of its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -19,12 +19,12 @@ pub struct Gain {
     pub confidence: f64,
 }
 
-/// A value with its weight and group.
+/// A value with its weight and block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value {
     pub(crate) value: f64,
     pub(crate) weight: f64,
-    pub(crate) group: usize,
+    pub(crate) block: usize,
 }
 
 /// The probability that the mean is in its interval.
@@ -53,28 +53,28 @@ impl Confidence {
     }
 }
 
-/// The interval of the weighted mean. Groups are drawn if there are enough; else the values of each group.
+/// The interval of the weighted mean. Blocks are drawn if there are enough; else the values of each block.
 pub(crate) fn gain(values: &[Value], confidence: Confidence, seed: u64) -> Gain {
-    let mut groups: std::collections::BTreeMap<usize, Vec<(f64, f64)>> = std::collections::BTreeMap::new();
+    let mut blocks: std::collections::BTreeMap<usize, Vec<(f64, f64)>> = std::collections::BTreeMap::new();
     for value in values {
-        groups.entry(value.group).or_default().push((value.value * value.weight, value.weight));
+        blocks.entry(value.block).or_default().push((value.value * value.weight, value.weight));
     }
-    let groups: Vec<Vec<(f64, f64)>> = groups.into_values().collect();
+    let blocks: Vec<Vec<(f64, f64)>> = blocks.into_values().collect();
     let sum = |pairs: &mut dyn Iterator<Item = (f64, f64)>| {
         pairs.fold((0.0, 0.0), |(value, weight), next| (value + next.0, weight + next.1))
     };
     let mean = |(value, weight): (f64, f64)| if weight > 0.0 { value / weight } else { 0.0 };
-    let sums: Vec<(f64, f64)> = groups.iter().map(|group| sum(&mut group.iter().copied())).collect();
+    let sums: Vec<(f64, f64)> = blocks.iter().map(|block| sum(&mut block.iter().copied())).collect();
     let mut random = fastrand::Rng::with_seed(seed);
     let mut means: Vec<f64> = (0..DRAWS)
         .map(|_| {
-            if groups.len() >= LEAST_GROUPS {
+            if blocks.len() >= LEAST_BLOCKS {
                 return mean(sum(&mut (0..sums.len()).map(|_| sums[random.usize(..sums.len())])));
             }
-            let of_groups = groups
+            let of_blocks = blocks
                 .iter()
-                .map(|group| sum(&mut (0..group.len()).map(|_| group[random.usize(..group.len())])));
-            mean(sum(&mut of_groups.collect::<Vec<_>>().into_iter()))
+                .map(|block| sum(&mut (0..block.len()).map(|_| block[random.usize(..block.len())])));
+            mean(sum(&mut of_blocks.collect::<Vec<_>>().into_iter()))
         })
         .collect();
     means.sort_by(f64::total_cmp);
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn values(of: impl Iterator<Item = f64>) -> Vec<Value> {
-        of.enumerate().map(|(group, value)| Value { value, weight: 1.0, group }).collect()
+        of.enumerate().map(|(block, value)| Value { value, weight: 1.0, block }).collect()
     }
 
     #[test]
@@ -100,9 +100,9 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_agree_within_widen_the_interval() {
+    fn blocks_that_agree_within_widen_the_interval() {
         let alike: Vec<Value> = (0..400)
-            .map(|at| Value { value: f64::from(at / 20 % 2), weight: 1.0, group: at as usize / 20 })
+            .map(|at| Value { value: f64::from(at / 20 % 2), weight: 1.0, block: at as usize / 20 })
             .collect();
         let apart = values(alike.iter().map(|value| value.value));
         let (alike, apart) = (gain(&alike, Confidence::Usual, 1), gain(&apart, Confidence::Usual, 1));

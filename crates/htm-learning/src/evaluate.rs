@@ -1,4 +1,4 @@
-//! The test of learning: rankings are learnt from earlier groups and measured on later ones.
+//! The test of learning: rankings are learnt from earlier blocks and measured on later ones.
 
 use htm_core::ranking::{Learnt, Tree};
 
@@ -16,7 +16,7 @@ use crate::step::{STEP, ranking};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tested {
     author: usize,
-    group: usize,
+    block: usize,
     weight: f64,
     /// Whether all candidates were judged, or only those of an answer.
     is_complete: bool,
@@ -67,7 +67,7 @@ impl Tests {
                 let by_weights = by(&by_linear);
                 tests.tested.push(Tested {
                     author: sample.author,
-                    group: sample.group,
+                    block: sample.block,
                     weight: 0.0,
                     is_complete: sample.is_complete(),
                     before: quality(sample, &sample.base),
@@ -94,7 +94,7 @@ impl Tests {
         let value = |tested: &Tested| Value {
             value: after(tested).ndcg - before(tested).ndcg,
             weight: tested.weight,
-            group: tested.group,
+            block: tested.block,
         };
         gain(&self.tested.iter().map(value).collect::<Vec<_>>(), self.confidence(), seed)
     }

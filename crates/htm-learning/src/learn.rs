@@ -42,7 +42,7 @@ pub fn learn(recalls: &[JudgedRecall], base: &Learnt, options: &Options) -> Outc
     let (samples, authors) = prepared(recalls, base);
     figures.judged = samples.len();
     figures.authors = authors.len();
-    figures.groups = samples.iter().map(|sample| sample.group + 1).max().unwrap_or(0);
+    figures.blocks = samples.iter().map(|sample| sample.block + 1).max().unwrap_or(0);
     if samples.len() < options.least_judged {
         return kept(figures, Reason::TooFew { judged: samples.len(), needed: options.least_judged });
     }
@@ -68,19 +68,18 @@ pub fn learn(recalls: &[JudgedRecall], base: &Learnt, options: &Options) -> Outc
 fn prepared(recalls: &[JudgedRecall], base: &Learnt) -> (Vec<Sample>, Vec<String>) {
     let mut recalls: Vec<&JudgedRecall> = recalls.iter().filter(|recall| recall.says_something()).collect();
     recalls.sort_by(|a, b| (a.at, a.id, &a.author).cmp(&(b.at, b.id, &b.author)));
-    let (mut authors, mut groups) = (BTreeMap::new(), BTreeMap::new());
+    let (mut authors, mut blocks) = (BTreeMap::new(), BTreeMap::new());
     let mut of_recalls = BTreeMap::new();
     let mut samples = Vec::new();
     for recall in recalls {
         let author = number(&mut authors, recall.author.clone());
-        // Hours of an author stand for the sessions that are not known.
+        // Without a block of its own, a recall is in that of its author's hour.
         let hour =
-            recall.session.is_none().then(|| (recall.author.clone(), recall.at.timestamp().div_euclid(3600)));
-        // Two authors of one recall are of one group: what was learnt from it must not test it.
-        let group = *of_recalls
-            .entry(recall.id)
-            .or_insert_with(|| number(&mut groups, (recall.session.clone(), hour)));
-        samples.extend(Sample::of(recall, base, author, group));
+            recall.block.is_none().then(|| (recall.author.clone(), recall.at.timestamp().div_euclid(3600)));
+        // Two authors of one recall are of one block: what was learnt from it must not test it.
+        let block =
+            *of_recalls.entry(recall.id).or_insert_with(|| number(&mut blocks, (recall.block.clone(), hour)));
+        samples.extend(Sample::of(recall, base, author, block));
     }
     let mut names = vec![String::new(); authors.len()];
     for (name, author) in authors {
@@ -139,7 +138,7 @@ mod tests {
         let change = |at: &usize| (outcome.learnt.weights[*at] - default.weights[*at]).abs();
         let most = (0..default.weights.len()).max_by(|a, b| change(a).total_cmp(&change(b)));
         assert_eq!(most, Some(HIDDEN));
-        assert_eq!((figures.judged, figures.authors, figures.groups), (120, 1, 40));
+        assert_eq!((figures.judged, figures.authors, figures.blocks), (120, 1, 40));
         assert!(figures.trained_on + figures.tested_on >= 120 && figures.tested_on < 120, "{figures:?}");
     }
 
@@ -187,14 +186,14 @@ mod tests {
     }
 
     #[test]
-    fn what_two_authors_say_of_a_recall_is_of_one_group() {
+    fn what_two_authors_say_of_a_recall_is_of_one_block() {
         let by =
             |author: &str, recall: &JudgedRecall| JudgedRecall { author: author.into(), ..recall.clone() };
         let all: Vec<JudgedRecall> =
             recalls(World::Hidden, 30, 1).iter().flat_map(|it| [by("ada", it), by("bob", it)]).collect();
         let (samples, authors) = prepared(&all, &Learnt::default_ranking());
         assert_eq!((samples.len(), authors.len()), (60, 2));
-        assert!(samples.chunks(2).all(|pair| pair[0].group == pair[1].group));
+        assert!(samples.chunks(2).all(|pair| pair[0].block == pair[1].block));
     }
 
     #[test]

@@ -6,8 +6,8 @@
 //! 1. Each recall with a used candidate becomes a sample (`sample.rs`). Uses at low ranks count more, because few people
 //!    look there. No author has more than half of the total weight (`authors.rs`).
 //! 2. The weights are fitted (`linear.rs`), and small trees to what they leave, if there are enough samples (`boost.rs`).
-//! 3. Earlier groups are learnt from and later ones are measured (`evaluate.rs`), so no recall tests what was learnt from
-//!    it. Trees are kept only if they are better than weights alone.
+//! 3. Earlier blocks are learnt from and later ones are measured (`evaluate.rs`), so no recall tests what was learnt from
+//!    it. A block is an author's recalls of an hour. Trees are kept only if they are better than weights alone.
 //! 4. The ranking is adopted if the bootstrap's lower bound of its gain is above 0, if recall does not suffer, if no author
 //!    loses by it, and if the gain does not depend on one author. Its final form is fitted to all samples.
 //!

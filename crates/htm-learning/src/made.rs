@@ -27,7 +27,7 @@ pub(crate) fn row(vector: f32, hidden: f32) -> FeatureVector {
 
 pub(crate) fn recall(id: i64, candidates: Vec<JudgedCandidate>) -> JudgedRecall {
     let at = DateTime::UNIX_EPOCH + Duration::minutes(20 * id);
-    JudgedRecall { id, author: "ada".into(), session: None, at, candidates, missed: 0 }
+    JudgedRecall { id, author: "ada".into(), block: None, at, candidates, missed: 0 }
 }
 
 /// The reason why a candidate is used, in a world of made recalls.

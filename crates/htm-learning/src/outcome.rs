@@ -27,8 +27,8 @@ pub struct Figures {
     pub given: usize,
     /// The number of recalls that say something about the order: a candidate was used.
     pub judged: usize,
-    /// The number of groups: sessions, or hours of an author without any.
-    pub groups: usize,
+    /// The number of blocks.
+    pub blocks: usize,
     /// The number of authors.
     pub authors: usize,
     /// The number of recalls that the last tested ranking was learnt from.

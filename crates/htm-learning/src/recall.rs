@@ -10,8 +10,8 @@ pub struct JudgedRecall {
     pub id: i64,
     /// The key or robot that judged it.
     pub author: String,
-    /// The session that it belongs to.
-    pub session: Option<String>,
+    /// The block that it belongs to; none for a block of an author's recalls of an hour.
+    pub block: Option<String>,
     /// Its time.
     pub at: DateTime<Utc>,
     /// Its candidates, in any order.

@@ -28,8 +28,8 @@ const MOST_CORRECTION: f64 = 3.0;
 pub(crate) struct Sample {
     /// The author, by number.
     pub(crate) author: usize,
-    /// The group, by number. Recalls of a group are never on both sides of a test.
-    pub(crate) group: usize,
+    /// The block, by number. Recalls of a block are never on both sides of a test.
+    pub(crate) block: usize,
     /// The weight: the mean correction of its uses.
     pub(crate) weight: f64,
     /// The features of its candidates, the best one by the base ranking first.
@@ -50,7 +50,7 @@ pub(crate) struct Sample {
 
 impl Sample {
     /// Prepares a recall. None if it says nothing about the order of its candidates.
-    pub(crate) fn of(recall: &JudgedRecall, base: &Learnt, author: usize, group: usize) -> Option<Self> {
+    pub(crate) fn of(recall: &JudgedRecall, base: &Learnt, author: usize, block: usize) -> Option<Self> {
         if !recall.says_something() {
             return None;
         }
@@ -74,7 +74,7 @@ impl Sample {
             .collect();
         Some(Self {
             author,
-            group,
+            block,
             weight: sum / uses,
             rows: scored.iter().map(|(_, it)| it.features).collect(),
             base: scored.iter().map(|(score, _)| *score).collect(),

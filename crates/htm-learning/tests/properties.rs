@@ -23,12 +23,12 @@ fn candidate() -> impl Strategy<Value = JudgedCandidate> {
 }
 
 fn recall() -> impl Strategy<Value = JudgedRecall> {
-    let session = proptest::option::of("[a-d]");
-    (0_i64..1000, "[xyz]", session, -1000_i64..1000, proptest::collection::vec(candidate(), 0..8), 0_usize..3)
-        .prop_map(|(id, author, session, hours, candidates, missed)| JudgedRecall {
+    let block = proptest::option::of("[a-d]");
+    (0_i64..1000, "[xyz]", block, -1000_i64..1000, proptest::collection::vec(candidate(), 0..8), 0_usize..3)
+        .prop_map(|(id, author, block, hours, candidates, missed)| JudgedRecall {
             id,
             author,
-            session,
+            block,
             at: DateTime::UNIX_EPOCH + Duration::minutes(20 * hours),
             candidates,
             missed,

@@ -11,9 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use htm_core::provider::{
-    Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose, TagExtractor,
-};
+use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose, Tagger};
 use htm_core::{Result, TokenEncoding};
 
 use crate::codes::bad_value;
@@ -58,7 +56,7 @@ pub fn embedder(settings: FakeSettings) -> Result<Arc<dyn Embedder>> {
 ///
 /// # Errors
 /// None. The signature is that of the other providers.
-pub fn tagger(settings: FakeSettings) -> Result<Arc<dyn TagExtractor>> {
+pub fn tagger(settings: FakeSettings) -> Result<Arc<dyn Tagger>> {
     Ok(Arc::new(FakeTagger::new(settings)))
 }
 

@@ -37,6 +37,8 @@ mod api_embedder;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod api_settings;
 #[cfg(any(feature = "ollama", feature = "openai"))]
+mod api_tagger;
+#[cfg(any(feature = "ollama", feature = "openai"))]
 mod chat;
 #[cfg(any(feature = "ollama", feature = "openai"))]
 mod check;
@@ -66,8 +68,6 @@ mod secret;
 // Without the HTTP providers only `fake` splits texts, with an exact count.
 #[cfg_attr(not(any(feature = "ollama", feature = "openai")), allow(dead_code))]
 mod split;
-#[cfg(any(feature = "ollama", feature = "openai"))]
-mod tagger;
 pub mod templates;
 
 #[cfg(any(feature = "ollama", feature = "openai"))]

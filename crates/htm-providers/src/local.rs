@@ -46,7 +46,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use etcetera::base_strategy::{BaseStrategy as _, Xdg};
-use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose, Reranker, TagExtractor};
+use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose, Reranker, Tagger};
 use htm_core::{Result, TagRules};
 use serde::Serialize;
 
@@ -170,7 +170,7 @@ pub fn embedder(settings: LocalSettings) -> Result<Arc<dyn Embedder>> {
 /// # Errors
 /// As [`embedder`], `provider_settings_value` for a threshold outside 0 to 1, and `provider_settings_template` for a
 /// template that cannot be used.
-pub fn tagger(settings: LocalSettings) -> Result<Arc<dyn TagExtractor>> {
+pub fn tagger(settings: LocalSettings) -> Result<Arc<dyn Tagger>> {
     Ok(Arc::new(tags::LocalTagger::new(&settings)?))
 }
 

@@ -7,13 +7,13 @@ mod embed;
 use std::sync::Arc;
 
 use htm_core::Result;
-use htm_core::provider::{Embedder, ModelName, QueryExpander, TagExtractor};
+use htm_core::provider::{Embedder, ModelName, QueryExpander, Tagger};
 
 use crate::api_embedder::ApiEmbedder;
 use crate::api_settings::ApiSettings;
+use crate::api_tagger::ApiTagger;
 use crate::expansion::Expander;
 use crate::http::Http;
-use crate::tagger::Tagger;
 
 /// Makes the embedder of `settings.model`. Makes no call.
 ///
@@ -28,9 +28,9 @@ pub fn embedder(settings: ApiSettings) -> Result<Arc<dyn Embedder>> {
 ///
 /// # Errors
 /// As [`embedder`].
-pub fn tagger(settings: ApiSettings) -> Result<Arc<dyn TagExtractor>> {
+pub fn tagger(settings: ApiSettings) -> Result<Arc<dyn Tagger>> {
     let chat = chat::OllamaChat::new(http(&settings)?);
-    Ok(Arc::new(Tagger::new(chat, settings)))
+    Ok(Arc::new(ApiTagger::new(chat, settings)))
 }
 
 /// Makes the query expander of `settings.model`, a chat model. Makes no call.

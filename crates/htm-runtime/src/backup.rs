@@ -31,7 +31,7 @@ use crate::codes;
 use crate::config::Config;
 use crate::error::{of_migration, of_restoration, schema_version};
 use crate::paths::Paths;
-use crate::session::on_database;
+use crate::runtime::on_database;
 
 /// Entries of a dump that are made anew: rights and policies name roles, which belong to the server.
 const MADE_ANEW: [&str; 4] = [" ACL ", " DEFAULT ACL ", " POLICY ", " ROW SECURITY "];

@@ -8,21 +8,21 @@ use sqlx::{Connection, PgConnection};
 use crate::codes;
 use crate::config::Config;
 use crate::error::{of_migration, schema_version};
-use crate::session::{Session, on_database};
+use crate::runtime::{Runtime, on_database};
 
-/// The layout of the memories in a session's database.
+/// The layout of the memories in a runtime's database.
 ///
 /// # Errors
 /// A database error.
-pub async fn layout_of(session: &Session) -> Result<Layout> {
-    let mut connection = session.pool().acquire().await?;
+pub async fn layout_of(runtime: &Runtime) -> Result<Layout> {
+    let mut connection = runtime.pool().acquire().await?;
     Ok(htm_migration::layout(&mut connection).await?)
 }
 
 /// Gives a database without memories this many partitions; 0: none.
 ///
 /// # Errors
-/// As [`Session::open`](crate::Session::open), `schema_version`, `partitions_invalid`, `layout_changing`; `layout_other` if the
+/// As [`Runtime::open`](crate::Runtime::open), `schema_version`, `partitions_invalid`, `layout_changing`; `layout_other` if the
 /// database has memories, in another number of partitions.
 pub async fn set_partitions(config: &Config, wanted: u32) -> Result<()> {
     on_database(config, async |options| {

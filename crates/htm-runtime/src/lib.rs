@@ -1,7 +1,7 @@
 //! The runtime of every HTM process: configuration, telemetry, the database, the private PostgreSQL, the configured
 //! providers, and signals.
 //!
-//! [`Session::open`] combines them.
+//! [`Runtime::open`] combines them.
 
 pub mod backup;
 pub mod capacity;
@@ -18,7 +18,7 @@ mod place;
 pub mod private_pg;
 pub mod providers;
 mod refiners;
-mod session;
+mod runtime;
 pub mod shutdown;
 pub mod telemetry;
 
@@ -30,7 +30,7 @@ struct Readme;
 pub use htm_migration::{Layout, LayoutChange, LayoutStep};
 pub use layout::{abandon_repartition, layout_of, repartition, set_partitions};
 pub use place::place;
-pub use session::{DatabaseServer, Session, drop_schemas, grant, migrate, schema_version};
+pub use runtime::{DatabaseServer, Runtime, drop_schemas, grant, migrate, schema_version};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use htm_core::models::RegisteredModel;
-use htm_core::provider::{Embedder, ModelName, TagExtractor};
+use htm_core::provider::{Embedder, ModelName, Tagger};
 use htm_core::{Error, Result};
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::local::{self, LocalSettings, ModelFacts};
@@ -132,7 +132,7 @@ pub fn local_facts(config: &Config, paths: &Paths, name: &ModelName) -> Option<R
 ///
 /// # Errors
 /// As [`embedder`].
-pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn TagExtractor>> {
+pub fn tagger(config: &Config, paths: &Paths) -> Result<Arc<dyn Tagger>> {
     let tag = &config.tag;
     let timeout = Duration::from_millis(tag.timeout_ms);
     match tag.provider {

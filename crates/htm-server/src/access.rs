@@ -34,10 +34,10 @@ const METRICS: &str = "/metrics";
 /// The time for which a key that was accepted shows the metrics although the database is away. They have no memories.
 const SEEN: Duration = Duration::from_secs(3_600);
 
-/// The caller of a request.
+/// The principal of a request: who makes it.
 #[derive(Clone)]
 pub(crate) struct Principal {
-    /// The handle, restricted to what the caller may see.
+    /// The handle, restricted to what the principal may see.
     pub(crate) htm: Htm,
     pub(crate) role: Role,
     /// The id of its key, or `oauth:` and the subject of its token; empty if the server is open.
@@ -53,13 +53,13 @@ pub(crate) enum Sender {
 }
 
 impl Principal {
-    /// The caller that [`checked`] has found. A path that nobody checks has none.
+    /// The principal that [`checked`] has found. A path that nobody checks has none.
     pub(crate) fn of(extensions: &Extensions) -> Result<&Self> {
-        let unchecked = || Problem::new(codes::API_KEY_MISSING, "the path has no check of its caller");
+        let unchecked = || Problem::new(codes::API_KEY_MISSING, "the path does not check its principal");
         extensions.get().ok_or_else(unchecked)
     }
 
-    /// The caller, if its role is enough.
+    /// The principal, if its role is enough.
     fn with(self, needed: Role) -> Result<Self> {
         enough(self.role, needed, "this").map(|()| self)
     }
@@ -134,8 +134,14 @@ impl Access {
         Ok(!has_keys)
     }
 
-    /// The caller of a request for a path with these headers.
-    async fn caller(&self, htm: &Htm, method: &Method, headers: &HeaderMap, path: &str) -> Result<Principal> {
+    /// The principal of a request for a path with these headers.
+    async fn principal(
+        &self,
+        htm: &Htm,
+        method: &Method,
+        headers: &HeaderMap,
+        path: &str,
+    ) -> Result<Principal> {
         Ok(match self.sender(htm, method, headers, path).await? {
             Sender::Anyone => Principal { htm: htm.clone(), role: Role::Admin, key: String::new() },
             Sender::Key(key) => {
@@ -209,7 +215,7 @@ impl Access {
     }
 }
 
-/// Finds the caller of a request. Refuses one whose role is not enough, and parameters that the path does not have.
+/// Finds the principal of a request. Refuses one whose role is not enough, and parameters that the path does not have.
 pub(crate) async fn checked(
     State(shared): State<Shared>,
     mut request: Request,
@@ -218,20 +224,20 @@ pub(crate) async fn checked(
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let needed = needed(request.method(), route);
     let (headers, path) = (request.headers(), request.uri().path());
-    let caller = shared
+    let principal = shared
         .access
-        .caller(&shared.htm, request.method(), headers, path)
+        .principal(&shared.htm, request.method(), headers, path)
         .await
-        .and_then(|caller| caller.with(needed));
-    let caller = caller.map_err(|problem| match shared.access.oauth() {
+        .and_then(|principal| principal.with(needed));
+    let principal = principal.map_err(|problem| match shared.access.oauth() {
         Some(oauth) => {
             let has_token = headers.contains_key(AUTHORIZATION) && !problem.is(codes::API_KEY_MISSING);
             oauth.challenge(problem, path, has_token, needed)
         }
         None => problem,
     })?;
-    let htm = read_your_writes::seeing(caller.htm, headers)?;
-    request.extensions_mut().insert(Principal { htm, ..caller });
+    let htm = read_your_writes::seeing(principal.htm, headers)?;
+    request.extensions_mut().insert(Principal { htm, ..principal });
     let request = shared.parameters.check(request).await?;
     Ok(next.run(request).await)
 }
@@ -268,8 +274,8 @@ impl FromRequestParts<Shared> for App {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self> {
-        let caller = Principal::of(&parts.extensions)?;
-        Ok(Self { htm: caller.htm.clone(), role: caller.role, shared: shared.clone() })
+        let principal = Principal::of(&parts.extensions)?;
+        Ok(Self { htm: principal.htm.clone(), role: principal.role, shared: shared.clone() })
     }
 }
 

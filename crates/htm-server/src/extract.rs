@@ -71,15 +71,15 @@ pub(crate) fn limit(asked: Option<u32>, default: u32, most: u32) -> Result<u32> 
     }
 }
 
-/// The place after which a page begins: `next` of the page before it.
+/// The cursor after which a page begins: `next` of the page before it.
 pub(crate) fn cursor<T: FromStr>(text: Option<&str>) -> Result<Option<T>> {
     let invalid = |text: &str| Problem::new(CURSOR_INVALID, format!("`{text}` is not a cursor"));
     text.map(|text| text.parse().map_err(|_| invalid(text))).transpose()
 }
 
-/// The cursor of the page after a full one: the place of its last entry.
-pub(crate) fn next<T, C>(entries: &[T], limit: usize, place: impl Fn(&T) -> C) -> Option<C> {
-    entries.last().filter(|_| entries.len() == limit).map(place)
+/// The cursor of the page after a full one: that of its last entry.
+pub(crate) fn next<T, C>(entries: &[T], limit: usize, cursor: impl Fn(&T) -> C) -> Option<C> {
+    entries.last().filter(|_| entries.len() == limit).map(cursor)
 }
 
 /// The parts of the path.

@@ -159,8 +159,8 @@ async fn read(request: Request) -> Result<(Request, Option<Operation>)> {
     );
     let (parts, body) = request.into_parts();
     let body = extract::bytes(&parts, body).await?;
-    let caller = &Principal::of(&parts.extensions)?.key;
-    let operation = Operation::new(caller, &key, &[head.as_bytes(), &body].concat())?;
+    let principal = &Principal::of(&parts.extensions)?.key;
+    let operation = Operation::new(principal, &key, &[head.as_bytes(), &body].concat())?;
     Ok((Request::from_parts(parts, Body::from(body)), Some(operation)))
 }
 

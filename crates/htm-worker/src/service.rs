@@ -11,7 +11,7 @@ use htm_core::worker::governor::{self, Breaker};
 use htm_core::{Error, ErrorKind, Result, Stage};
 use htm_runtime::config::{Config, Worker};
 use htm_runtime::telemetry::{self, Role};
-use htm_runtime::{Session, chain, codes, commands, shutdown};
+use htm_runtime::{Runtime, chain, codes, commands, shutdown};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -64,7 +64,7 @@ pub struct ServiceArgs {
 pub async fn serve<H: Handler>(
     kind: Kind,
     args: ProcessArgs,
-    handler: impl AsyncFnOnce(&Session) -> Result<H>,
+    handler: impl AsyncFnOnce(&Runtime) -> Result<H>,
 ) -> ExitCode {
     match try_serve(kind, args, handler).await {
         Ok(_) => ExitCode::SUCCESS,
@@ -81,13 +81,13 @@ pub async fn serve<H: Handler>(
 ///
 /// # Errors
 /// The handler's error.
-pub async fn start<H>(session: &Session, kind: Kind, handler: impl Future<Output = Result<H>>) -> Result<H> {
+pub async fn start<H>(runtime: &Runtime, kind: Kind, handler: impl Future<Output = Result<H>>) -> Result<H> {
     let error = match handler.await {
         Ok(handler) => return Ok(handler),
         Err(error) => error,
     };
     let has_unfit_settings = error.code().starts_with("provider_settings_");
-    let htm = session.htm();
+    let htm = runtime.htm();
     let model = match (error.value("model"), kind) {
         (Some(model), _) if error.kind() == ErrorKind::Provider => model.to_owned(),
         (_, Kind::Stage(Stage::Embed)) if has_unfit_settings => htm.settings().embedding_model.to_string(),
@@ -95,26 +95,26 @@ pub async fn start<H>(session: &Session, kind: Kind, handler: impl Future<Output
         _ => return Err(error),
     };
     let reason = format!("a worker did not start: {}: {}", error.code(), chain(&error));
-    if let Err(error) = governor::note(session.pool(), &model, &reason).await {
+    if let Err(error) = governor::note(runtime.pool(), &model, &reason).await {
         tracing::warn!(code = error.code(), error = %chain(&error), "the reason why the worker did not start could not be recorded");
     }
     Err(error)
 }
 
-/// Runs a worker on the session's database until `stop` is cancelled. The worker writes its state to `monitor`, if
+/// Runs a worker on the runtime's database until `stop` is cancelled. The worker writes its state to `monitor`, if
 /// there is one.
 ///
 /// # Errors
 /// As [`run`].
 pub async fn work<H: Handler>(
-    session: &Session,
+    runtime: &Runtime,
     handler: H,
     args: &ServiceArgs,
     monitor: Option<Arc<Monitor>>,
     stop: CancellationToken,
 ) -> Result<Report> {
-    let options = Options { monitor, ..options(handler.kind(), session.config(), args) };
-    run(session.pool().clone(), handler, options, stop).await.map_err(ended)
+    let options = Options { monitor, ..options(handler.kind(), runtime.config(), args) };
+    run(runtime.pool().clone(), handler, options, stop).await.map_err(ended)
 }
 
 fn ended(error: WorkerError) -> Error {
@@ -135,7 +135,7 @@ fn parse_within(text: &str, most: usize) -> Result<usize, String> {
 async fn try_serve<H: Handler>(
     kind: Kind,
     args: ProcessArgs,
-    handler: impl AsyncFnOnce(&Session) -> Result<H>,
+    handler: impl AsyncFnOnce(&Runtime) -> Result<H>,
 ) -> Result<Report> {
     let ProcessArgs { service: args, listen } = args;
     let overrides: BTreeMap<String, String> = args.overrides.iter().cloned().collect();
@@ -151,21 +151,21 @@ async fn try_serve<H: Handler>(
         Some(address) => Some(Port::take(address).await?),
         None => None,
     };
-    let session = Session::open(&loaded.config).await?;
+    let runtime = Runtime::open(&loaded.config).await?;
     tracing::debug!(queue = kind.queue(), "database open");
     let mut server = JoinSet::new();
-    let result = match start(&session, kind, handler(&session)).await {
+    let result = match start(&runtime, kind, handler(&runtime)).await {
         Ok(handler) => {
             // The handler's queue, since a stage may have several.
             let monitor = Arc::new(Monitor::new(&handler.queue()));
             if let Some(port) = port {
-                server.spawn(port.serve(monitor.clone(), session.pool().clone()));
+                server.spawn(port.serve(monitor.clone(), runtime.pool().clone()));
             }
-            work(&session, handler, &args, Some(monitor), stop).await
+            work(&runtime, handler, &args, Some(monitor), stop).await
         }
         Err(error) => Err(error),
     };
-    session.close().await;
+    runtime.close().await;
     result
 }
 

@@ -33,8 +33,8 @@ create table htm.group_members (
     group_id  bigint not null constraint group_members_group_fk references htm.robot_groups on delete cascade,
     robot_id  bigint not null constraint group_members_robot_fk references htm.robots on delete cascade,
     role      text not null constraint group_members_role_known check (role in ('active', 'passive')),
-    -- The member's process, new at each start, and how long it may go unseen.
-    session   uuid not null,
+    -- The id of the membership, new at each join, and how long the member may go unseen.
+    membership uuid not null,
     lease_ms  bigint not null constraint group_members_lease_positive check (lease_ms > 0),
     seen_at   timestamptz not null default now(),
     -- The version of the memory that the member has seen.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use htm_core::job::Payload;
 use htm_core::provider::{ModelName, TagSuggestion};
 use htm_core::tag::TagOrigin;
-use htm_core::worker::jobs::{self, Embedded, Lease, Tagged, Tagger};
+use htm_core::worker::jobs::{self, Embedded, Lease, Tagged, TaggedBy};
 use htm_core::worker::{embeddings, statistics, workers};
 use htm_core::{Htm, Memory, NodeId, Settings, Stage, TagPath, TagRules};
 use htm_runtime::capacity::Workload;
@@ -222,8 +222,8 @@ impl<'a> Writer<'a> {
         };
         let tagged: Vec<Tagged> = claimed.into_iter().zip(namespaces).map(tagged).collect();
         let rules = TagRules::default();
-        let tagger = Tagger { model: &model, version: VERSION, origin: TagOrigin::Local, rules: &rules };
-        let (took, written) = timed(jobs::ack_tagged(self.pool, &lease, tagger, &tagged)).await;
+        let by = TaggedBy { model: &model, version: VERSION, origin: TagOrigin::Local, rules: &rules };
+        let (took, written) = timed(jobs::ack_tagged(self.pool, &lease, by, &tagged)).await;
         assert_eq!(written.expect("written"), tagged.len());
         Some(took)
     }

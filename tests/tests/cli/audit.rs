@@ -36,14 +36,20 @@ async fn what_is_lost_is_found_and_mended() {
     insta::assert_snapshot!(filtered(&answer.exits(1).stdout));
     let answer = sandbox.htm(&["jobs", "audit", "--json"]).await;
     let found: Value = serde_json::from_str(&answer.exits(1).stdout).unwrap();
-    let stranded: Vec<(String, &str)> = found["stranded"]
+    let stranded: Vec<(String, &str, &str)> = found["stranded"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| (it["node"].to_string(), it["stage"].as_str().unwrap()))
+        .map(|it| (it["node"].to_string(), it["stage"].as_str().unwrap(), it["lost"].as_str().unwrap()))
         .collect();
-    let expected = [("2", "tag"), ("4", "tag"), ("5", "embed"), ("5", "tag"), ("1", "embed")];
-    assert_eq!(stranded, expected.map(|(node, stage)| (node.to_owned(), stage)));
+    let expected = [
+        ("2", "tag", "job"),
+        ("4", "tag", "job"),
+        ("5", "embed", "job"),
+        ("5", "tag", "job"),
+        ("1", "embed", "vector"),
+    ];
+    assert_eq!(stranded, expected.map(|(node, stage, lost)| (node.to_owned(), stage, lost)));
 
     // The done job's row of node 1 is still there; its key must not keep the new one out.
     let answer = sandbox.htm(&["jobs", "audit", "--repair", "--json"]).await.json();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use htm_core::job::Payload;
 use htm_core::provider::{ModelName, TagOrigin, TagSuggestion};
 use htm_core::worker::embeddings;
-use htm_core::worker::jobs::{self, Embedded, Failed, Superseded, Tagged, Tagger, Verdict};
+use htm_core::worker::jobs::{self, Embedded, Failed, Superseded, Tagged, TaggedBy, Verdict};
 use htm_core::{
     Confirmation, ContextOptions, Edit, Erase, ExportOptions, JoinOptions, Memory, RecallQuery, Stage,
 };
@@ -291,9 +291,13 @@ async fn a_tagger_with_a_job_leaves_no_tag() {
         })
         .collect();
     let model = ModelName::new("fake", "scripted");
-    let tagger =
-        Tagger { model: &model, version: "1", origin: TagOrigin::Llm, rules: &htm_core::TagRules::default() };
-    assert_eq!(jobs::ack_tagged(&db.pool, &lease, tagger, &results).await.unwrap(), 2, "one was erased");
+    let by = TaggedBy {
+        model: &model,
+        version: "1",
+        origin: TagOrigin::Llm,
+        rules: &htm_core::TagRules::default(),
+    };
+    assert_eq!(jobs::ack_tagged(&db.pool, &lease, by, &results).await.unwrap(), 2, "one was erased");
     let tags: Vec<String> =
         sqlx::query_scalar("select path from htm.tags order by 1").fetch_all(&db.pool).await.unwrap();
     assert_eq!(tags, ["book", "book:ledger"]);

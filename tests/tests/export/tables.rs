@@ -25,7 +25,7 @@ const RESTORED: [(&str, &[&str], &str); 27] = [
     // Versions are counted for members with a copy.
     ("htm.robot_groups", &["id", "version", "pruned_version"], "true"),
     // The process of a member has ended for the new database.
-    ("htm.group_members", &["session", "lease_ms", "seen_at", "seen_version"], "true"),
+    ("htm.group_members", &["membership", "lease_ms", "seen_at", "seen_version"], "true"),
     ("htm.group_memory", &["version"], "t.removed_at is null"),
     ("htm.tags", &["id"], "true"),
     // When a synonym was added is in the log.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use htm_core::job::Payload;
 use htm_core::provider::{ModelName, TagOrigin};
-use htm_core::worker::jobs::{self, Claimed, Superseded, SupersededAck, Tagged, Tagger};
+use htm_core::worker::jobs::{self, Claimed, Superseded, SupersededAck, Tagged, TaggedBy};
 use htm_core::worker::{nodes, queues, workers};
 use htm_core::{Caller, Confirmation, Htm, Memory, NodeId, Restored, Stage};
 use htm_tests::{TestDatabase, wait_until};
@@ -148,10 +148,10 @@ async fn results_of_a_node_that_is_being_restored_are_written() {
                 Stage::Tag => {
                     let name = ModelName::new("fake", "scripted");
                     let rules = &htm_core::TagRules::default();
-                    let tagger = Tagger { model: &name, version: "1", origin: TagOrigin::Llm, rules };
+                    let by = TaggedBy { model: &name, version: "1", origin: TagOrigin::Llm, rules };
                     let namespace = "default".into();
                     let tagged = Tagged { job: job.id, node, namespace, revision: 1, tags: Vec::new() };
-                    jobs::ack_tagged(&pool, &lease, tagger, &[tagged]).await
+                    jobs::ack_tagged(&pool, &lease, by, &[tagged]).await
                 }
             }
             .unwrap()

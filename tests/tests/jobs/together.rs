@@ -1,7 +1,7 @@
 //! Two jobs of one node in one batch.
 
 use htm_core::provider::{ModelName, TagOrigin, TagSuggestion};
-use htm_core::worker::jobs::{self, Embedded, Tagged, Tagger};
+use htm_core::worker::jobs::{self, Embedded, Tagged, TaggedBy};
 use htm_core::worker::{queues, workers};
 use htm_core::{Edit, Memory, NodeId, Stage};
 use htm_tests::TestDatabase;
@@ -64,8 +64,8 @@ async fn two_jobs_of_one_node_in_one_batch_both_end() {
         .collect();
     let model = ModelName::new("fake", "scripted");
     let rules = &htm_core::TagRules::default();
-    let tagger = Tagger { model: &model, version: "1", origin: TagOrigin::Llm, rules };
-    assert_eq!(jobs::ack_tagged(&db.pool, &lease, tagger, &results).await.unwrap(), 2);
+    let by = TaggedBy { model: &model, version: "1", origin: TagOrigin::Llm, rules };
+    assert_eq!(jobs::ack_tagged(&db.pool, &lease, by, &results).await.unwrap(), 2);
     assert_eq!(ends(&db, Stage::Tag).await, ["tagged", "tagged"]);
     assert_eq!(db.count("select count(*) from htm.node_tags").await, 1);
     assert_eq!(queues::count_stranded(&db.pool).await.unwrap(), 0);
@@ -123,8 +123,8 @@ async fn tags_of_many_namespaces_are_written_in_as_many_transactions_as_their_lo
         .collect();
     let model = ModelName::new("fake", "scripted");
     let rules = &htm_core::TagRules::default();
-    let tagger = Tagger { model: &model, version: "1", origin: TagOrigin::Llm, rules };
-    assert_eq!(jobs::ack_tagged(&db.pool, &lease, tagger, &results).await.unwrap(), 600);
+    let by = TaggedBy { model: &model, version: "1", origin: TagOrigin::Llm, rules };
+    assert_eq!(jobs::ack_tagged(&db.pool, &lease, by, &results).await.unwrap(), 600);
     assert_eq!(db.count("select count(*) from htm.node_tags").await, 1_200);
     // 1 + 4 locks a namespace, 1,000 a transaction.
     assert_eq!(db.count("select count(distinct xmin::text) from htm.node_tags").await, 3);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use htm_core::provider::{Embedder, Purpose, TagExtractor};
+use htm_core::provider::{Embedder, Purpose, Tagger};
 use htm_providers::fake::FakeEmbedder;
 use htm_providers::{ApiSettings, Secret, ollama, openai};
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ impl Api {
     }
 
     /// The tagger at `url`, with `deadline_ms` a call.
-    pub(crate) fn tagger(self, url: &str, deadline_ms: u64) -> Arc<dyn TagExtractor> {
+    pub(crate) fn tagger(self, url: &str, deadline_ms: u64) -> Arc<dyn Tagger> {
         let (api_key, timeout) = (Secret::new(KEY), Duration::from_millis(deadline_ms));
         let model = "mock-chat".to_owned();
         match self {

@@ -1,8 +1,8 @@
-//! The contract of `TagExtractor`, on each provider.
+//! The contract of `Tagger`, on each provider.
 
 use std::sync::Arc;
 
-use htm_core::provider::TagExtractor;
+use htm_core::provider::Tagger;
 use htm_core::tag::TagPath;
 use htm_providers::fake::{self, FakeSettings};
 use htm_providers::local;
@@ -73,7 +73,7 @@ impl Respond for Tags {
     }
 }
 
-async fn keeps_the_contract(tagger: Arc<dyn TagExtractor>) {
+async fn keeps_the_contract(tagger: Arc<dyn Tagger>) {
     let ontology =
         ["database:postgresql", "pets"].map(|tag| tag.parse::<TagPath>().unwrap()).into_iter().collect();
     let extract = async |texts: &[String]| {

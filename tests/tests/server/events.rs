@@ -58,7 +58,7 @@ async fn events_are_streamed_and_a_client_that_comes_back_misses_nothing() {
     let served = Served::new().await;
     let mut events = Events::open(&served, None).await;
     let first = events.block().await.unwrap();
-    assert_eq!(first[0].0, "id", "the client has a place from the start");
+    assert_eq!(first[0].0, "id", "the client has a cursor from the start");
     let node = served.remember("Mara prefers tabs.").await;
     drain(&served.db, Stage::Embed).await;
     let (id, embedded) = events.next("memory.embedded").await;
@@ -72,11 +72,11 @@ async fn events_are_streamed_and_a_client_that_comes_back_misses_nothing() {
     let mut again = Events::open(&served, Some(&id)).await;
     let (_, tagged) = again.next("memory.tagged").await;
     assert_eq!((&tagged["node"], &tagged["kind"]), (&node.into(), &"memory.tagged".into()));
-    // The beginning is read again from the first place.
+    // The beginning is read again from the first cursor.
     let mut all = Events::open(&served, Some(&first[0].1)).await;
     assert_eq!(all.next("memory.embedded").await.1, embedded);
 
-    // A place of another database, such as this one before it was restored, would otherwise wait for ever.
+    // A cursor of another database, such as this one before it was restored, would otherwise wait for ever.
     let ahead = served.get("/v1/events?after=999999999999-0-").await;
     assert_eq!(ahead.problem(), (422, "cursor_invalid"));
 

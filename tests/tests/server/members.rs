@@ -1,4 +1,4 @@
-//! Members of groups by sessions: any server answers, and roles, leases and takeovers are those of processes.
+//! Members of groups over HTTP: any server answers, and roles, leases and takeovers are those of processes.
 
 use htm_core::{NewApiKey, Role};
 use htm_tests::wait_until;
@@ -12,9 +12,9 @@ impl Served {
     }
 
     /// Asks as a member.
-    async fn as_member(&self, robot: &str, session: &Value, act: &str, with: Value) -> super::Reply {
+    async fn as_member(&self, robot: &str, membership: &Value, act: &str, with: Value) -> super::Reply {
         let mut body = with;
-        body["session"] = session.clone();
+        body["membership"] = membership.clone();
         self.post(&format!("/v1/groups/crew/members/{robot}/{act}"), body).await
     }
 }
@@ -31,48 +31,48 @@ async fn members_share_a_working_memory_through_any_server() {
     assert_eq!((&ada["lease_ms"], &ada["whole"], &ada["nodes"]), (&json!(30_000), &json!(true), &json!([])));
 
     let nodes = json!({"nodes": [first, second]});
-    let added = other.as_member("ada", &ada["session"], "add", nodes.clone()).await.is(200);
+    let added = other.as_member("ada", &ada["membership"], "add", nodes.clone()).await.is(200);
     assert_eq!(added, json!({"evicted": []}));
-    let refused = one.as_member("ben", &ben["session"], "add", nodes).await;
+    let refused = one.as_member("ben", &ben["membership"], "add", nodes).await;
     assert_eq!(refused.problem().1, "group_member_passive");
     let missing = json!({"nodes": [first, 999]});
     assert_eq!(
-        one.as_member("ada", &ada["session"], "add", missing).await.problem(),
+        one.as_member("ada", &ada["membership"], "add", missing).await.problem(),
         (404, "node_not_found")
     );
 
     let version = json!({"version": ben["version"]});
-    let news = one.as_member("ben", &ben["session"], "heartbeat", version).await.is(200);
+    let news = one.as_member("ben", &ben["membership"], "heartbeat", version).await.is(200);
     let contents: Vec<&Value> = news["nodes"].as_array().unwrap().iter().map(|it| &it["content"]).collect();
     assert_eq!(contents, ["The disk of db-3 is full.", "Mara is on call."]);
-    let removed = one.as_member("ada", &ada["session"], "remove", json!({"node": first})).await.is(200);
+    let removed = one.as_member("ada", &ada["membership"], "remove", json!({"node": first})).await.is(200);
     assert_eq!(removed, json!({"removed": 1}));
     let version = json!({"version": news["version"]});
-    let news = other.as_member("ben", &ben["session"], "heartbeat", version).await.is(200);
+    let news = other.as_member("ben", &ben["membership"], "heartbeat", version).await.is(200);
     assert_eq!(
         (&news["removed"], &news["nodes"], &news["whole"]),
         (&json!([first]), &json!([]), &json!(false))
     );
-    let all = other.as_member("ben", &ben["session"], "heartbeat", json!({})).await.is(200);
+    let all = other.as_member("ben", &ben["membership"], "heartbeat", json!({})).await.is(200);
     assert_eq!((all["nodes"].as_array().unwrap().len(), &all["whole"]), (1, &json!(true)));
 
     // A context has the latest text, also of an edit.
     let edit = json!({"content": "Ben is on call.", "any_robot": true});
     one.patch(&format!("/v1/memories/{second}"), edit).await.is(200);
-    let context = other.as_member("ben", &ben["session"], "context", json!({})).await.is(200);
+    let context = other.as_member("ben", &ben["membership"], "context", json!({})).await.is(200);
     assert_eq!(context["text"], "Ben is on call.");
     let to_robot = json!({"to_robot": "ben"});
-    let refused = one.as_member("ben", &ben["session"], "transfer", to_robot.clone()).await;
+    let refused = one.as_member("ben", &ben["membership"], "transfer", to_robot.clone()).await;
     assert_eq!(refused.problem().1, "group_member_passive");
-    let moved = other.as_member("ada", &ada["session"], "transfer", to_robot).await.is(200);
+    let moved = other.as_member("ada", &ada["membership"], "transfer", to_robot).await.is(200);
     assert_eq!(moved["transferred"], json!([second]));
 
     // The last active member leaves, and the passive one takes over.
-    let session = ada["session"].as_str().unwrap();
-    let path = format!("/v1/groups/crew/members/ada?session={session}");
+    let membership = ada["membership"].as_str().unwrap();
+    let path = format!("/v1/groups/crew/members/ada?membership={membership}");
     assert_eq!(other.delete(&path).await.is(200), json!({"robot": "ada"}));
     assert_eq!(one.delete(&path).await.problem().1, "group_member_replaced");
-    let news = one.as_member("ben", &ben["session"], "heartbeat", json!({})).await.is(200);
+    let news = one.as_member("ben", &ben["membership"], "heartbeat", json!({})).await.is(200);
     assert_eq!(news["role"], "active");
 }
 
@@ -89,29 +89,29 @@ async fn a_lost_member_is_replaced_and_its_late_writes_are_refused() {
     wait_until(is_lost).await;
     let promoted = served.post("/v1/groups/crew/promote", json!({"robot": "ada"})).await;
     assert_eq!(promoted.problem(), (409, "group_member_lost"));
-    let news = served.as_member("ben", &ben["session"], "heartbeat", json!({})).await.is(200);
+    let news = served.as_member("ben", &ben["membership"], "heartbeat", json!({})).await.is(200);
     assert_eq!(news["role"], "active");
-    let late = served.as_member("ada", &ada["session"], "add", json!({"nodes": [node]})).await;
+    let late = served.as_member("ada", &ada["membership"], "add", json!({"nodes": [node]})).await;
     assert_eq!(late.problem().1, "group_member_passive");
     // It is a member still, and its heartbeat says so.
-    let news = served.as_member("ada", &ada["session"], "heartbeat", json!({})).await.is(200);
+    let news = served.as_member("ada", &ada["membership"], "heartbeat", json!({})).await.is(200);
     assert_eq!(news["role"], "passive");
-    // A second session of a robot ends the first.
+    // A second membership of a robot ends the first.
     let again = served.join("ben", 30_000).await;
     for act in ["heartbeat", "context"] {
-        let replaced = served.as_member("ben", &ben["session"], act, json!({})).await;
+        let replaced = served.as_member("ben", &ben["membership"], act, json!({})).await;
         assert_eq!(replaced.problem().1, "group_member_replaced");
-        served.as_member("ben", &again["session"], act, json!({})).await.is(200);
+        served.as_member("ben", &again["membership"], act, json!({})).await.is(200);
     }
     served.post("/v1/groups/crew/shutdown", json!({})).await.is(200);
-    let closed = served.as_member("ben", &again["session"], "heartbeat", json!({})).await;
+    let closed = served.as_member("ben", &again["membership"], "heartbeat", json!({})).await;
     assert_eq!(closed.problem().1, "group_closed");
     let none = json!({"robot": "ben", "lease_ms": 1});
     assert_eq!(served.post("/v1/groups/crew/members", none).await.problem().1, "group_setting_out_of_range");
-    let nowhere = json!({"session": again["session"]});
+    let nowhere = json!({"membership": again["membership"]});
     let unknown = served.post("/v1/groups/none/members/ben/heartbeat", nowhere).await;
     assert_eq!(unknown.problem(), (404, "group_unknown"));
-    let unread = json!({"session": "ben"});
+    let unread = json!({"membership": "ben"});
     assert_eq!(
         served.post("/v1/groups/crew/members/ben/heartbeat", unread).await.problem(),
         (400, "body_invalid")
@@ -124,15 +124,15 @@ async fn a_key_of_a_robot_acts_for_it_alone() {
     let ben = served.join("ben", 30_000).await;
     served.use_key(&NewApiKey { robot: Some("ada".into()), ..NewApiKey::new(Role::Writer) }).await;
     let ada = served.join("ada", 30_000).await;
-    served.as_member("ada", &ada["session"], "heartbeat", json!({})).await.is(200);
+    served.as_member("ada", &ada["membership"], "heartbeat", json!({})).await.is(200);
     let joined = served.post("/v1/groups/crew/members", json!({"robot": "ben"})).await;
     assert_eq!(joined.problem(), (403, "robot_forbidden"));
-    // Neither a session that it has learnt, nor its own under another name.
-    let others = served.as_member("ben", &ben["session"], "heartbeat", json!({})).await;
+    // Neither a membership that it has learnt, nor its own under another name.
+    let others = served.as_member("ben", &ben["membership"], "heartbeat", json!({})).await;
     assert_eq!(others.problem(), (403, "robot_forbidden"));
-    let others = served.as_member("ada", &ben["session"], "heartbeat", json!({})).await;
+    let others = served.as_member("ada", &ben["membership"], "heartbeat", json!({})).await;
     assert_eq!(others.problem().1, "group_member_replaced");
     served.use_key(&NewApiKey::new(Role::Reader)).await;
-    let reader = served.as_member("ada", &ada["session"], "context", json!({})).await;
+    let reader = served.as_member("ada", &ada["membership"], "context", json!({})).await;
     assert_eq!(reader.problem(), (403, "role_insufficient"));
 }

@@ -48,7 +48,7 @@ impl Acme {
         let member = group.join("ada", JoinOptions::default()).await.unwrap();
         member.leave().await.unwrap();
         let (member, _) = group.enter("ada", JoinOptions::default()).await.unwrap();
-        let session = serde_json::to_value(member.id()).unwrap();
+        let membership = serde_json::to_value(member.id()).unwrap();
         let of_acme =
             BackfillRequest { namespace: Some(ACME.into()), ..BackfillRequest::new(htm_core::Stage::Tag) };
         let backfill = htm.start_backfill(&of_acme).await.unwrap().run();
@@ -123,7 +123,8 @@ impl Acme {
                 ("topic", words(&[SECRET])),
                 ("content", words(&["y"])),
                 ("key", words(&["k"])),
-                ("session", vec![json!("s"), session]),
+                ("session", words(&["s"])),
+                ("membership", vec![membership]),
                 ("stage", words(&["embed", "tag"])),
                 ("robot", words(&["ada"])),
                 ("name", words(&["ada", "crew"])),

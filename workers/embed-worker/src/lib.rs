@@ -10,7 +10,7 @@ use htm_core::provider::{Calls, Embedder, Embedding, ProviderError, ProviderErro
 use htm_core::worker::embeddings::{self, ModelState, RegisteredModel, retired};
 use htm_core::worker::jobs::{self, Claimed, Embedded, Lease};
 use htm_core::{Result, Stage};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_worker::{Handler, Item, Kind, Subjects, Text, WorkError, texts};
 use sqlx::PgPool;
 
@@ -50,12 +50,12 @@ impl EmbedHandler {
 ///
 /// # Errors
 /// `queue_unknown`, `model_retired`, one of the `provider_settings_…` codes, the provider's error, or a database error.
-pub async fn handler(session: &Session, queue: Option<&str>, patience: Duration) -> Result<EmbedHandler> {
-    let models = embeddings::models(session.pool()).await?;
+pub async fn handler(runtime: &Runtime, queue: Option<&str>, patience: Duration) -> Result<EmbedHandler> {
+    let models = embeddings::models(runtime.pool()).await?;
     if let Some(queue) = queue {
-        return handler_of(session, embeddings::by_queue(&models, queue)?).await;
+        return handler_of(runtime, embeddings::by_queue(&models, queue)?).await;
     }
-    let handler = configured(session, &models, patience).await?;
+    let handler = configured(runtime, &models, patience).await?;
     if handler.model.state != ModelState::Active {
         let active = models.iter().find(|model| model.state == ModelState::Active);
         let label = &handler.model.label;
@@ -73,17 +73,17 @@ pub async fn handler(session: &Session, queue: Option<&str>, patience: Duration)
 /// Makes the handler of the configured model. If it is registered, the provider is not asked: it may be away, and if it
 /// gives other dimensions now, another model must not take the place of this one.
 async fn configured(
-    session: &Session,
+    runtime: &Runtime,
     models: &[RegisteredModel],
     patience: Duration,
 ) -> Result<EmbedHandler> {
-    let embedder = session.embedder()?;
-    if session.config().embedding.dimensions > 0 {
-        return EmbedHandler::register(session.pool(), embedder).await;
+    let embedder = runtime.embedder()?;
+    if runtime.config().embedding.dimensions > 0 {
+        return EmbedHandler::register(runtime.pool(), embedder).await;
     }
     let name = embedder.model();
     if let Some(model) = embeddings::by_name(models, name) {
-        return handler_of(session, model).await;
+        return handler_of(runtime, model).await;
     }
     let of_name = models.iter().filter(|model| model.name == *name);
     let (in_use, former): (Vec<_>, Vec<_>) = of_name.partition(|model| model.is_in_use());
@@ -97,14 +97,14 @@ async fn configured(
         Err(ProviderError::new(name, ProviderErrorKind::Timeout, message))
     })?;
     if let Some(model) = in_use.iter().find(|model| model.dimensions == dimensions) {
-        return handler_of(session, model).await;
+        return handler_of(runtime, model).await;
     }
     if !in_use.is_empty() {
         let known: Vec<String> =
             in_use.iter().map(|model| format!("{} ({})", model.dimensions, model.label)).collect();
         return Err(ProviderError::other_dimensions(name, dimensions, known.join(" or ")).into());
     }
-    let model = embeddings::register_model(session.pool(), name, dimensions).await?;
+    let model = embeddings::register_model(runtime.pool(), name, dimensions).await?;
     EmbedHandler::new(embedder, model)
 }
 
@@ -112,11 +112,11 @@ async fn configured(
 ///
 /// # Errors
 /// As [`handler`], and `embedder_other` if the configuration has no such provider.
-pub async fn handler_of(session: &Session, model: &RegisteredModel) -> Result<EmbedHandler> {
+pub async fn handler_of(runtime: &Runtime, model: &RegisteredModel) -> Result<EmbedHandler> {
     if !model.is_in_use() {
         return Err(retired(&model.label));
     }
-    let embedder = session.embedder_of(model).await?;
+    let embedder = runtime.embedder_of(model).await?;
     let dimensions = embedder.dimensions().await?;
     if dimensions != model.dimensions {
         return Err(unfit(model, dimensions).into());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use embed_worker::Arguments;
 use htm_core::Stage;
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_worker::service::serve;
 use htm_worker::{Kind, arguments};
 
@@ -13,6 +13,6 @@ use htm_worker::{Kind, arguments};
 async fn main() -> ExitCode {
     let Arguments { queue, process } = arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
     let handler =
-        async |session: &Session| embed_worker::handler(session, queue.as_deref(), Duration::MAX).await;
+        async |runtime: &Runtime| embed_worker::handler(runtime, queue.as_deref(), Duration::MAX).await;
     serve(Kind::Stage(Stage::Embed), process, handler).await
 }

@@ -13,7 +13,7 @@ pub fn fit(evidence: &Evidence) -> Option<LearntRanking> {
         .map(|recall| JudgedRecall {
             id: recall.recall,
             author: recall.author.clone(),
-            session: None,
+            block: None,
             at: recall.at,
             candidates: recall.candidates.iter().map(candidate).collect(),
             missed: recall.missed,
@@ -44,7 +44,7 @@ fn ranking(outcome: Outcome) -> LearntRanking {
         ranking: learnt,
         figures: RankingFigures {
             judged: whole(figures.judged),
-            sessions: whole(figures.groups),
+            blocks: whole(figures.blocks),
             authors: whole(figures.authors),
             tested_on: whole(figures.tested_on),
             ndcg_default: figures.ndcg_before,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_worker::service::serve;
 use htm_worker::{Kind, arguments};
 use learn_worker::Arguments;
@@ -11,5 +11,5 @@ use learn_worker::Arguments;
 async fn main() -> ExitCode {
     let Arguments { queue: _, process } =
         arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
-    serve(Kind::Learn, process, async |_: &Session| Ok(learn_worker::handler())).await
+    serve(Kind::Learn, process, async |_: &Runtime| Ok(learn_worker::handler())).await
 }

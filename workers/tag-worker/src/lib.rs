@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::error::chain;
-use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion};
+use htm_core::provider::{Calls, ProviderError, ProviderErrorKind, TagOrigin, TagSuggestion, Tagger};
 use htm_core::tag::{KnownTag, KnownTags, TagRules};
 use htm_core::worker::governor::Breaker;
-use htm_core::worker::jobs::{self, Claimed, Lease, Tagged, Tagger};
+use htm_core::worker::jobs::{self, Claimed, Lease, Tagged, TaggedBy};
 use htm_core::worker::tags;
 use htm_core::{Error, Result, Stage};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_worker::{Handler, Item, Kind, Subjects, Text, WorkError, texts};
 use sqlx::PgPool;
 
@@ -25,7 +25,7 @@ pub use governed::Governed;
 use in_use::{InUse, MOST, Readings};
 pub use relevant::TagSelection;
 
-/// The most tags of a namespace that are passed to an extractor without a [`TagSelection`].
+/// The most tags of a namespace that are passed to a tagger without a [`TagSelection`].
 const ONTOLOGY_SHOWN: u32 = 200;
 
 /// The token budget of the tags that a language model sees: some hundred tags, a fraction of the smallest window.
@@ -37,26 +37,26 @@ const CHOICE: Duration = Duration::from_secs(60);
 /// Proposes tags for texts, given the existing tags of their namespace.
 pub struct TagHandler {
     pool: PgPool,
-    extractor: Arc<dyn TagExtractor>,
+    tagger: Arc<dyn Tagger>,
     shown: Shown,
     rules: TagRules,
 }
 
-/// The tags that the extractor is shown.
+/// The tags that the tagger is shown.
 enum Shown {
-    /// The most used ones, with the changes of former names. The extractor chooses by itself.
+    /// The most used ones, with the changes of former names. The tagger chooses by itself.
     MostUsed(Readings<Vec<KnownTag>>),
     /// The relevant ones.
     Relevant(Readings<InUse>, TagSelection),
 }
 
 impl TagHandler {
-    /// Makes the handler of an extractor. The ontology is read from `pool`.
-    pub fn new(pool: PgPool, extractor: Arc<dyn TagExtractor>) -> Self {
-        Self { pool, extractor, shown: Shown::MostUsed(Readings::new()), rules: TagRules::default() }
+    /// Makes the handler of a tagger. The ontology is read from `pool`.
+    pub fn new(pool: PgPool, tagger: Arc<dyn Tagger>) -> Self {
+        Self { pool, tagger, shown: Shown::MostUsed(Readings::new()), rules: TagRules::default() }
     }
 
-    /// Shows the extractor only the relevant part of the ontology.
+    /// Shows the tagger only the relevant part of the ontology.
     #[must_use]
     pub fn showing(mut self, relevance: TagSelection) -> Self {
         self.shown = Shown::Relevant(Readings::new(), relevance);
@@ -70,7 +70,7 @@ impl TagHandler {
         self
     }
 
-    /// The tags to show the extractor. If they cannot be read, it is shown none: tags are then only less consistent.
+    /// The tags to show the tagger. If they cannot be read, it is shown none: tags are then only less consistent.
     async fn ontology(&self, namespace: &str, texts: &[String]) -> KnownTags {
         self.known(namespace, texts).await.unwrap_or_else(|error| {
             tracing::warn!(code = error.code(), error = %chain(&*error), "tagging without the tags in use");
@@ -100,23 +100,23 @@ impl TagHandler {
     }
 }
 
-/// Makes the handler of the session's configuration. A language model is shown the tags nearest to its texts by the
+/// Makes the handler of the runtime's configuration. A language model is shown the tags nearest to its texts by the
 /// configured embedder. `local` finds the nearest terms by itself.
 ///
 /// # Errors
 /// One of the `provider_settings_…` codes.
-pub async fn handler(session: &Session) -> Result<TagHandler> {
+pub async fn handler(runtime: &Runtime) -> Result<TagHandler> {
     let handler =
-        TagHandler::new(session.pool().clone(), session.tagger()?).rules(session.config().tag.rules());
-    if handler.extractor.origin() != TagOrigin::Llm {
+        TagHandler::new(runtime.pool().clone(), runtime.tagger()?).rules(runtime.config().tag.rules());
+    if handler.tagger.origin() != TagOrigin::Llm {
         return Ok(handler);
     }
-    let config = session.config();
-    let embedder = session.embedder().map_err(|error| {
+    let config = runtime.config();
+    let embedder = runtime.embedder().map_err(|error| {
         tracing::warn!(code = error.code(), error = %chain(&error), "no embedder: the model is shown only the top of the ontology");
     });
     let governed = Governed {
-        pool: session.pool().clone(),
+        pool: runtime.pool().clone(),
         breaker: Breaker::default(),
         deadline: Duration::from_millis(config.embedding.timeout_ms),
     };
@@ -134,7 +134,7 @@ impl Handler for TagHandler {
     }
 
     fn model(&self) -> Option<String> {
-        Some(self.extractor.model().to_string())
+        Some(self.tagger.model().to_string())
     }
 
     fn one_namespace_a_call(&self) -> bool {
@@ -153,10 +153,10 @@ impl Handler for TagHandler {
             tracing::warn!("tagging without the tags in use: the database or the embedder does not answer");
             KnownTags::default()
         });
-        let suggestions = self.extractor.extract_within(&texts, &ontology, calls).await?;
+        let suggestions = self.tagger.extract_within(&texts, &ontology, calls).await?;
         if suggestions.len() != texts.len() {
             return Err(ProviderError::new(
-                self.extractor.model(),
+                self.tagger.model(),
                 ProviderErrorKind::BadResponse,
                 format!("answered for {} of {} texts", suggestions.len(), texts.len()),
             )
@@ -186,12 +186,12 @@ impl Handler for TagHandler {
                 tags: suggestions.clone(),
             })
             .collect();
-        let tagger = Tagger {
-            model: self.extractor.model(),
-            version: self.extractor.version(),
-            origin: self.extractor.origin(),
+        let by = TaggedBy {
+            model: self.tagger.model(),
+            version: self.tagger.version(),
+            origin: self.tagger.origin(),
             rules: &self.rules,
         };
-        jobs::ack_tagged(pool, lease, tagger, &results).await
+        jobs::ack_tagged(pool, lease, by, &results).await
     }
 }

@@ -1651,17 +1651,17 @@ class AsyncMembers:
         name: str,
         robot: str,
         *,
+        membership: str,
         nodes: Sequence[int],
-        session: str,
         namespace: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.Evicted:
         """Add memories to a group's working memory, as an active member.
 
         Args:
+            membership: The membership.
             namespace: The namespace. Default: the server's.
             nodes: The ids of the memories.
-            session: The session.
         """
         return await self._sender.send(
             Call(
@@ -1673,9 +1673,9 @@ class AsyncMembers:
                     "robot": robot,
                 },
                 body={
+                    "membership": membership,
                     "namespace": namespace,
                     "nodes": nodes,
-                    "session": session,
                 },
                 takes_key=True,
                 idempotency_key=idempotency_key,
@@ -1686,7 +1686,7 @@ class AsyncMembers:
         self,
         name: str,
         robot: str,
-        session: str,
+        membership: str,
         *,
         filter: m.FilterBody | dict[str, Any] | None = None,
         header: bool | None = None,
@@ -1701,11 +1701,11 @@ class AsyncMembers:
             filter: The memories of the context. Default: the whole working memory.
             header: Whether each memory has a line with its age and its source.
             max_tokens: The most tokens of the text, 1 to 1,000,000. Default: 4,000.
+            membership: The membership.
             namespace: The namespace. Default: the server's.
             order: The order: recent, important, frequent, balanced. Default: balanced.
             separator: The separator between two memories, up to 1,024 characters. Default: an empty
                 line.
-            session: The session.
         """
         return await self._sender.send(
             Call(
@@ -1720,10 +1720,10 @@ class AsyncMembers:
                     "filter": filter,
                     "header": header,
                     "max_tokens": max_tokens,
+                    "membership": membership,
                     "namespace": namespace,
                     "order": order,
                     "separator": separator,
-                    "session": session,
                 },
             )
         )
@@ -1732,7 +1732,7 @@ class AsyncMembers:
         self,
         name: str,
         robot: str,
-        session: str,
+        membership: str,
         *,
         namespace: str | None = None,
         version: int | None = None,
@@ -1740,8 +1740,8 @@ class AsyncMembers:
         """Renew the lease of a member, and read what has changed.
 
         Args:
+            membership: The membership.
             namespace: The namespace. Default: the server's.
-            session: The session.
             version: The version of the working memory that the member has. Default: none; the
                 answer has the whole working memory.
         """
@@ -1755,8 +1755,8 @@ class AsyncMembers:
                     "robot": robot,
                 },
                 body={
+                    "membership": membership,
                     "namespace": namespace,
-                    "session": session,
                     "version": version,
                 },
             )
@@ -1774,7 +1774,7 @@ class AsyncMembers:
     ) -> m.Joined:
         """Join a group as a robot; the group is made if needed.
 
-        An earlier session or process of the robot is replaced.
+        An earlier membership of the robot is replaced, also that of a process.
 
         Args:
             lease_ms: The time between two heartbeats after which it is lost, in milliseconds, 100
@@ -1807,7 +1807,7 @@ class AsyncMembers:
         self,
         name: str,
         robot: str,
-        session: str,
+        membership: str,
         *,
         namespace: str | None = None,
         idempotency_key: str | None = None,
@@ -1816,7 +1816,7 @@ class AsyncMembers:
 
         Args:
             namespace: The namespace. Default: the server's.
-            session: The session.
+            membership: The membership.
         """
         return await self._sender.send(
             Call(
@@ -1829,7 +1829,7 @@ class AsyncMembers:
                 },
                 query={
                     "namespace": namespace,
-                    "session": session,
+                    "membership": membership,
                 },
                 takes_key=True,
                 idempotency_key=idempotency_key,
@@ -1841,17 +1841,17 @@ class AsyncMembers:
         name: str,
         robot: str,
         *,
+        membership: str,
         node: int,
-        session: str,
         namespace: str | None = None,
         idempotency_key: str | None = None,
     ) -> m.RemovedFromGroup:
         """Remove a memory from a group's working memory, as an active member.
 
         Args:
+            membership: The membership.
             namespace: The namespace. Default: the server's.
             node: The id of the memory.
-            session: The session.
         """
         return await self._sender.send(
             Call(
@@ -1863,9 +1863,9 @@ class AsyncMembers:
                     "robot": robot,
                 },
                 body={
+                    "membership": membership,
                     "namespace": namespace,
                     "node": node,
-                    "session": session,
                 },
                 takes_key=True,
                 idempotency_key=idempotency_key,
@@ -1876,7 +1876,7 @@ class AsyncMembers:
         self,
         name: str,
         robot: str,
-        session: str,
+        membership: str,
         *,
         namespace: str | None = None,
         nodes: Sequence[int] | None = None,
@@ -1888,9 +1888,9 @@ class AsyncMembers:
         member.
 
         Args:
+            membership: The membership.
             namespace: The namespace. Default: the server's.
             nodes: These memories. Default: all.
-            session: The session.
             to_group: To the working memory of this group,
             to_robot: or to that of this robot.
         """
@@ -1904,9 +1904,9 @@ class AsyncMembers:
                     "robot": robot,
                 },
                 body={
+                    "membership": membership,
                     "namespace": namespace,
                     "nodes": nodes,
-                    "session": session,
                     "to_group": to_group,
                     "to_robot": to_robot,
                 },

@@ -1924,6 +1924,10 @@ class RankingFigures(BaseModel):
     """
     Their authors.
     """
+    blocks: Annotated[int, Field(ge=0)]
+    """
+    Their blocks: an author's recalls of an hour each.
+    """
     confidence: float
     """
     The confidence of the interval, such as 0.95.
@@ -1956,13 +1960,9 @@ class RankingFigures(BaseModel):
     """
     Recall at ten of the default ranking.
     """
-    sessions: Annotated[int, Field(ge=0)]
-    """
-    Their sessions.
-    """
     tested_on: Annotated[int, Field(ge=0)]
     """
-    The recalls of sessions that were left out of a fit, on which it was evaluated.
+    The recalls of blocks that were left out of a fit, on which it was evaluated.
     """
 
 
@@ -2021,6 +2021,28 @@ class Refreshed(BaseModel):
     refreshed: Annotated[int, Field(ge=0)]
     """
     0 for a memory without a time to live.
+    """
+
+
+class RemoveFromGroup(BaseModel):
+    """
+    A memory to remove from a group's working memory.
+    """
+
+    model_config = ConfigDict(
+        extra='ignore',
+    )
+    membership: UUID
+    """
+    The membership.
+    """
+    namespace: str | None = None
+    """
+    The namespace. Default: the server's.
+    """
+    node: int
+    """
+    The id of the memory.
     """
 
 
@@ -3015,6 +3037,10 @@ class Stranded(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    lost: Literal['job', 'vector']
+    """
+    What is lost.
+    """
     namespace: str
     """
     Its namespace.
@@ -3030,10 +3056,6 @@ class Stranded(BaseModel):
     stage: Literal['embed', 'tag']
     """
     The stage without a result.
-    """
-    why: str
-    """
-    The missing things, for people.
     """
 
 
@@ -3422,6 +3444,10 @@ class TransferByMember(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    membership: UUID
+    """
+    The membership.
+    """
     namespace: str | None = None
     """
     The namespace. Default: the server's.
@@ -3429,10 +3455,6 @@ class TransferByMember(BaseModel):
     nodes: list[int] | None = None
     """
     These memories. Default: all.
-    """
-    session: UUID
-    """
-    The session.
     """
     to_group: str | None = None
     """
@@ -3754,6 +3776,10 @@ class AddToGroup(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    membership: UUID
+    """
+    The membership.
+    """
     namespace: str | None = None
     """
     The namespace. Default: the server's.
@@ -3761,10 +3787,6 @@ class AddToGroup(BaseModel):
     nodes: list[int]
     """
     The ids of the memories.
-    """
-    session: UUID
-    """
-    The session.
     """
 
 
@@ -4850,6 +4872,10 @@ class GroupContext(BaseModel):
     """
     The most tokens of the text, 1 to 1,000,000. Default: 4,000.
     """
+    membership: UUID
+    """
+    The membership.
+    """
     namespace: str | None = None
     """
     The namespace. Default: the server's.
@@ -4861,10 +4887,6 @@ class GroupContext(BaseModel):
     separator: Annotated[str | None, Field(max_length=1024)] = None
     """
     The separator between two memories, up to 1,024 characters. Default: an empty line.
-    """
-    session: UUID
-    """
-    The session.
     """
 
 
@@ -4948,13 +4970,13 @@ class Heartbeat(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
+    membership: UUID
+    """
+    The membership.
+    """
     namespace: str | None = None
     """
     The namespace. Default: the server's.
-    """
-    session: UUID
-    """
-    The session.
     """
     version: int | None = None
     """
@@ -5128,9 +5150,9 @@ class Joined(GroupNews):
     """
     The time after a heartbeat for which the member is alive. Send one each third of it.
     """
-    session: UUID
+    membership: UUID
     """
-    The session. Its holder acts for the robot.
+    Its id. Its holder acts for the robot.
     """
 
 
@@ -6149,28 +6171,6 @@ class RelationBody(BaseModel):
     to: int
     """
     The memory that is superseded or contradicted.
-    """
-
-
-class RemoveFromGroup(BaseModel):
-    """
-    A memory to remove from a group's working memory.
-    """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-    namespace: str | None = None
-    """
-    The namespace. Default: the server's.
-    """
-    node: int
-    """
-    The id of the memory.
-    """
-    session: UUID
-    """
-    The session.
     """
 
 

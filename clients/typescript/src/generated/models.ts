@@ -57,12 +57,12 @@ export interface AddTags extends Change {
 
 /** Memories to add to a group's working memory. */
 export interface AddToGroup {
+  /** The membership. */
+  membership: MembershipId;
   /** The namespace. Default: the server's. */
   namespace?: string | null;
   /** The ids of the memories. */
   nodes: NodeId[];
-  /** The session. */
-  session: SessionId;
 }
 
 /** Live nodes by age; each is counted once. */
@@ -1015,14 +1015,14 @@ export interface GroupContext {
   header?: boolean;
   /** The most tokens of the text, 1 to 1,000,000. Default: 4,000. */
   max_tokens?: number | null;
+  /** The membership. */
+  membership: MembershipId;
   /** The namespace. Default: the server's. */
   namespace?: string | null;
   /** The order: recent, important, frequent, balanced. Default: balanced. */
   order?: string | null;
   /** The separator between two memories, up to 1,024 characters. Default: an empty line. */
   separator?: string | null;
-  /** The session. */
-  session: SessionId;
 }
 
 /** A group of nodes. */
@@ -1123,10 +1123,10 @@ export interface GroupUse {
 
 /** A heartbeat. */
 export interface Heartbeat {
+  /** The membership. */
+  membership: MembershipId;
   /** The namespace. Default: the server's. */
   namespace?: string | null;
-  /** The session. */
-  session: SessionId;
   /**
    * The version of the working memory that the member has. Default: none; the answer has the whole
    * working memory.
@@ -1293,8 +1293,8 @@ export interface Join {
 export interface Joined extends GroupNews {
   /** The time after a heartbeat for which the member is alive. Send one each third of it. */
   lease_ms: number;
-  /** The session. Its holder acts for the robot. */
-  session: SessionId;
+  /** Its id. Its holder acts for the robot. */
+  membership: MembershipId;
 }
 
 /** The keepers of a memory. */
@@ -1504,6 +1504,9 @@ export interface LoggedChange {
   reverted_by?: number | null;
 }
 
+/** What an audit misses of a stage. */
+export type Loss = "job" | "vector";
+
 /** The results of many writes. */
 export interface ManyWritten {
   /** A result for each memory, in their order: a receipt or a problem. */
@@ -1560,6 +1563,9 @@ export interface MatchingForgotten {
   /** The matches. */
   plan: ForgetPlan;
 }
+
+/** A membership of a robot in a group. Its holder acts for the robot. */
+export type MembershipId = string;
 
 /** Changes of a memory. Fields that are not given stay. */
 export interface MemoryEdit {
@@ -2293,6 +2299,8 @@ export interface RankingComparison {
 export interface RankingFigures {
   /** Their authors. */
   authors: number;
+  /** Their blocks: an author's recalls of an hour each. */
+  blocks: number;
   /** The confidence of the interval, such as 0.95. */
   confidence: number;
   /** Its upper end. */
@@ -2309,9 +2317,7 @@ export interface RankingFigures {
   recall: number;
   /** Recall at ten of the default ranking. */
   recall_default: number;
-  /** Their sessions. */
-  sessions: number;
-  /** The recalls of sessions that were left out of a fit, on which it was evaluated. */
+  /** The recalls of blocks that were left out of a fit, on which it was evaluated. */
   tested_on: number;
 }
 
@@ -2619,12 +2625,12 @@ export type RelationKind = "supersedes" | "contradicts";
 
 /** A memory to remove from a group's working memory. */
 export interface RemoveFromGroup {
+  /** The membership. */
+  membership: MembershipId;
   /** The namespace. Default: the server's. */
   namespace?: string | null;
   /** The id of the memory. */
   node: NodeId;
-  /** The session. */
-  session: SessionId;
 }
 
 /** A synonym to remove. */
@@ -2930,9 +2936,6 @@ export interface SelectionBody {
   state?: JobState | null;
 }
 
-/** A session of a robot in a group. Its holder acts for the robot. */
-export type SessionId = string;
-
 /** A run and its progress. */
 export interface Shown extends BackfillRun {
   /** The jobs of the queue and the namespace, with those of earlier runs. */
@@ -3054,6 +3057,8 @@ export interface Storage {
 
 /** A stage of a live node without a result, a job or a dead letter. */
 export interface Stranded {
+  /** What is lost. */
+  lost: Loss;
   /** Its namespace. */
   namespace: string;
   /** The node. */
@@ -3062,8 +3067,6 @@ export interface Stranded {
   revision: number;
   /** The stage without a result. */
   stage: Stage;
-  /** The missing things, for people. */
-  why: string;
 }
 
 /** The search strategy of a recall. */
@@ -3384,12 +3387,12 @@ export interface Transfer {
 
 /** The target of memories of a member's group. */
 export interface TransferByMember {
+  /** The membership. */
+  membership: MembershipId;
   /** The namespace. Default: the server's. */
   namespace?: string | null;
   /** These memories. Default: all. */
   nodes?: NodeId[] | null;
-  /** The session. */
-  session: SessionId;
   /** To the working memory of this group, */
   to_group?: string | null;
   /** or to that of this robot. */

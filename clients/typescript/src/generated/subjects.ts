@@ -1013,7 +1013,7 @@ export class Members {
   /**
    * Join a group as a robot; the group is made if needed.
    *
-   * An earlier session or process of the robot is replaced.
+   * An earlier membership of the robot is replaced, also that of a process.
    */
   async join(name: string, fields: models.Join, options: Options = {}): Promise<models.Joined> {
     return this.#sender.send(
@@ -1033,8 +1033,8 @@ export class Members {
     fields: {
       /** The namespace. Default: the server's. */
       namespace?: string | null | undefined;
-      /** The session. */
-      session: models.SessionId;
+      /** The membership. */
+      membership: models.MembershipId;
     },
     options: WriteOptions = {},
   ): Promise<models.Left> {

@@ -11,6 +11,11 @@ import { htm, useAnswer } from "../../server";
 
 const STRANDED_SHOWN = 100;
 
+const LOST: Record<models.Loss, string> = {
+  job: "no result, no job, no dead letter",
+  vector: "done, but its vector is missing",
+};
+
 export function Check(): JSX.Element {
   const [isAsked, setAsked] = useState(false);
   const [isActing, setActing] = useState(false);
@@ -83,13 +88,13 @@ function Missing({ stranded }: { stranded: readonly models.Stranded[] }): JSX.El
     <TableBox label="Missing results">
       <Heads columns={["Memory", "Namespace", "What is missing"]} />
       <tbody>
-        {stranded.slice(0, STRANDED_SHOWN).map(({ node, namespace, stage, why }) => (
+        {stranded.slice(0, STRANDED_SHOWN).map(({ node, namespace, stage, lost }) => (
           <tr key={`${node} ${stage}`}>
             <td>
               <Link to={address(`/console/memories/${node}`, { namespace: null })}>Memory {node}</Link>
             </td>
             <td class="stored">{namespace}</td>
-            <td>{why}</td>
+            <td>{LOST[lost]}</td>
           </tr>
         ))}
       </tbody>

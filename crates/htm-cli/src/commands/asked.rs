@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::{Config, Loaded};
 use htm_runtime::telemetry::to_stderr;
 
-use super::session::{with_connections, with_session};
+use super::runtime::{with_connections, with_runtime};
 use super::{context, hook, recall, remember};
 use crate::args::{ContextArgs, HookArgs, RecallArgs, RememberArgs, WayArgs};
 use crate::error::CliError;
@@ -83,29 +83,29 @@ async fn here(config: &Config, asked: Asked, may_be_done: bool, output: &Output)
     }
     let searches_at_once =
         matches!(&asked, Asked::Recall(args) if args.refine.expand || args.models.len() > 1);
-    let work = async |session: &Session| on(session, asked, may_be_done, output).await;
+    let work = async |runtime: &Runtime| on(runtime, asked, may_be_done, output).await;
     match searches_at_once {
         true => with_connections(config, work).await,
-        false => with_session(config, work).await,
+        false => with_runtime(config, work).await,
     }
 }
 
-/// Carries out a command on an open session. One that may have been done is not done twice.
-async fn on(session: &Session, asked: Asked, may_be_done: bool, output: &Output) -> Result<(), CliError> {
+/// Carries out a command on an open runtime. One that may have been done is not done twice.
+async fn on(runtime: &Runtime, asked: Asked, may_be_done: bool, output: &Output) -> Result<(), CliError> {
     match asked {
         Asked::Remember { args, operation } => {
             let operation = may_be_done.then_some(operation.as_str());
-            remember::on(session, *args, operation, output).await
+            remember::on(runtime, *args, operation, output).await
         }
-        Asked::Recall(args) => recall::on(session, *args, output).await,
-        Asked::Context(args) => context::on(session, *args, output).await,
-        Asked::Hook(hook, input) => hook::on(session, &hook, &input, output).await,
+        Asked::Recall(args) => recall::on(runtime, *args, output).await,
+        Asked::Context(args) => context::on(runtime, *args, output).await,
+        Asked::Hook(hook, input) => hook::on(runtime, &hook, &input, output).await,
     }
 }
 
 /// Carries out a command in a server, and returns the exit code. The client does it itself if the answer is lost.
-pub(crate) async fn in_server(session: &Session, asked: Asked, output: &Output) -> u8 {
-    match on(session, asked, true, output).await.and_then(|()| output.finish()) {
+pub(crate) async fn in_server(runtime: &Runtime, asked: Asked, output: &Output) -> u8 {
+    match on(runtime, asked, true, output).await.and_then(|()| output.finish()) {
         Ok(()) => 0,
         Err(error) => {
             output.error(&error);

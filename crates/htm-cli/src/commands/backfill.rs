@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep, Stage, TimeSettings};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 use htm_runtime::shutdown::INTERRUPTED;
 use indicatif::ProgressBar;
@@ -25,17 +25,17 @@ const LONELY: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
     let stop = output.stop();
-    let session = Session::open(config).await?;
-    let request = match request(&args, &session) {
+    let runtime = Runtime::open(config).await?;
+    let request = match request(&args, &runtime) {
         Ok(request) => request,
         Err(error) => {
-            session.close().await;
+            runtime.close().await;
             return Err(error);
         }
     };
     let result = match args.options.dry_run {
-        true => preview(&session, &request, output).await,
-        false => match backfill(&session, &request, &args.options, output, &stop).await {
+        true => preview(&runtime, &request, output).await,
+        false => match backfill(&runtime, &request, &args.options, output, &stop).await {
             Ok(report) => {
                 output.value(&report, || report.describe());
                 Ok(report.exit_code())
@@ -43,7 +43,7 @@ pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) ->
             Err(error) => Err(error),
         },
     };
-    session.close().await;
+    runtime.close().await;
     result
 }
 
@@ -126,23 +126,23 @@ impl Report {
 
 /// Enqueues the jobs and waits for the workers, unless `no_wait` is set. A stop leaves the enqueued jobs in place.
 pub(crate) async fn backfill(
-    session: &Session,
+    runtime: &Runtime,
     request: &BackfillRequest,
     options: &BackfillOptions,
     output: &Output,
     stop: &CancellationToken,
 ) -> Result<Report, CliError> {
     let started = Instant::now();
-    let htm = session.htm();
+    let htm = runtime.htm();
     let mut backfill = htm.start_backfill(request).await?;
     let before = backfill.enqueued();
-    let mut finished = enqueue(session, &mut backfill, output, stop).await?;
+    let mut finished = enqueue(runtime, &mut backfill, output, stop).await?;
     let enqueued_now = (backfill.enqueued() - before) as i64;
     let mut left = backfill.progress().await?;
     let mut done = (enqueued_now - left.open).max(0);
     if finished && !options.no_wait && left.open > 0 {
         let open = left.open;
-        (left, finished) = follow(session, &backfill, request, output, stop, left).await?;
+        (left, finished) = follow(runtime, &backfill, request, output, stop, left).await?;
         done += open - left.open;
     }
     let report = Report {
@@ -163,28 +163,28 @@ pub(crate) async fn backfill(
 
 /// Prints the number of jobs that a run would enqueue.
 pub(crate) async fn preview(
-    session: &Session,
+    runtime: &Runtime,
     request: &BackfillRequest,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let would_enqueue = session.htm().count_backfill(request).await?;
+    let would_enqueue = runtime.htm().count_backfill(request).await?;
     output.value(&serde_json::json!({ "would_enqueue": would_enqueue }), || {
         format!("{} would be enqueued", count(would_enqueue, "job"))
     });
     Ok(ExitCode::SUCCESS)
 }
 
-fn request(args: &BackfillArgs, session: &Session) -> Result<BackfillRequest, CliError> {
+fn request(args: &BackfillArgs, runtime: &Runtime) -> Result<BackfillRequest, CliError> {
     let prompt_version = match &args.prompt_version {
         None => None,
         Some(Some(version)) => Some(version.clone()),
         // Embeddings have no prompt version. The library rejects it.
         Some(None) if args.stage == Stage::Embed => Some(String::new()),
-        Some(None) => Some(session.tagger()?.version().to_owned()),
+        Some(None) => Some(runtime.tagger()?.version().to_owned()),
     };
     let request =
         BackfillRequest { model: args.model.clone(), prompt_version, ..BackfillRequest::new(args.stage) };
-    with_options(request, &args.options, &session.config().time.settings())
+    with_options(request, &args.options, &runtime.config().time.settings())
 }
 
 /// Applies the options to a request.
@@ -204,7 +204,7 @@ pub(crate) fn with_options(
 
 /// Enqueues the jobs. True if all are enqueued, false after a stop, or if somebody has cancelled the run.
 async fn enqueue(
-    session: &Session,
+    runtime: &Runtime,
     backfill: &mut Backfill,
     output: &Output,
     stop: &CancellationToken,
@@ -222,7 +222,7 @@ async fn enqueue(
             }
             BackfillStep::Enqueued => {}
             BackfillStep::QueueFull => {
-                lonely.look(session, backfill, &bar, output).await?;
+                lonely.look(runtime, backfill, &bar, output).await?;
                 stop.run_until_cancelled(tokio::time::sleep(LOOK)).await;
             }
         }
@@ -233,7 +233,7 @@ async fn enqueue(
 
 /// Waits until no job is open, or for a stop. Returns the last progress, and whether no job is open.
 async fn follow(
-    session: &Session,
+    runtime: &Runtime,
     backfill: &Backfill,
     request: &BackfillRequest,
     output: &Output,
@@ -246,7 +246,7 @@ async fn follow(
     let mut lonely = Lonely::default();
     while left.open > 0 && !stop.is_cancelled() {
         bar.set_position((total - left.open).max(0) as u64);
-        lonely.look(session, backfill, &bar, output).await?;
+        lonely.look(runtime, backfill, &bar, output).await?;
         stop.run_until_cancelled(tokio::time::sleep(LOOK)).await;
         left = backfill.progress().await?;
     }
@@ -264,7 +264,7 @@ struct Lonely {
 impl Lonely {
     async fn look(
         &mut self,
-        session: &Session,
+        runtime: &Runtime,
         backfill: &Backfill,
         bar: &ProgressBar,
         output: &Output,
@@ -272,7 +272,7 @@ impl Lonely {
         if self.said {
             return Ok(());
         }
-        let all = session.htm().jobs()?.workers().await?;
+        let all = runtime.htm().jobs()?.workers().await?;
         if all.iter().any(|worker| worker.alive && worker.queue == backfill.queue()) {
             self.since = None;
         } else if self.since.get_or_insert_with(Instant::now).elapsed() >= LONELY {

@@ -10,12 +10,12 @@ use htm_core::{
     ContextHeader, ContextOptions, Filter, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized,
     RecallQuery, Robot, RobotContext, RobotRecalled, WorkingMemoryStats, Zone,
 };
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::commands::{in_namespace, quoted};
 use htm_runtime::config::Config;
 
 use super::filter::filter;
-use super::session::with_session;
+use super::runtime::with_runtime;
 use super::{mind, notes};
 use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 use crate::codes;
@@ -58,13 +58,13 @@ fn asked(config: &Config, args: &ContextArgs) -> Result<ContextAsked, CliError> 
     Ok(ContextAsked { options, filter, query })
 }
 
-/// Makes a context on an open session.
-pub(crate) async fn on(session: &Session, args: ContextArgs, output: &Output) -> Result<(), CliError> {
-    let ContextAsked { options, filter, query } = asked(session.config(), &args)?;
+/// Makes a context on an open runtime.
+pub(crate) async fn on(runtime: &Runtime, args: ContextArgs, output: &Output) -> Result<(), CliError> {
+    let ContextAsked { options, filter, query } = asked(runtime.config(), &args)?;
     let whose = WhoseArgs { namespace: filter.namespaces.first().cloned(), robot: args.asks };
     // Only a query registers a new robot, and the answer says so. Otherwise a mistyped name would have an empty working
     // memory.
-    let answer = with_robot_on(session, &whose, query.is_some(), async |htm, robot, is_new| {
+    let answer = with_robot_on(runtime, &whose, query.is_some(), async |htm, robot, is_new| {
         let mut recalled = match &query {
             Some(query) => Some(robot.recall(query).await?),
             None => None,
@@ -117,11 +117,11 @@ pub(crate) async fn memory(
     match command {
         MemoryCommand::Show(whose) => {
             let (namespace, name) = names(config, &whose);
-            let look = async |session: &Session| {
-                let htm = session.htm();
+            let look = async |runtime: &Runtime| {
+                let htm = runtime.htm();
                 or_told(&htm, &whose, namespace, htm.working_memory(Some(namespace), name).await).await
             };
-            let memory = with_session(config, look).await?;
+            let memory = with_runtime(config, look).await?;
             let nodes: Vec<&Entry> = memory.in_eviction_order().collect();
             output.value(&serde_json::json!({ "stats": memory.stats(), "nodes": nodes }), || {
                 describe(name, memory.stats(), &nodes, &config.time.settings().zone)
@@ -341,17 +341,17 @@ async fn with_robot<T>(
     may_be_new: bool,
     work: impl AsyncFnOnce(&Htm, &Robot, bool) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    with_session(config, async |session| with_robot_on(session, whose, may_be_new, work).await).await
+    with_runtime(config, async |runtime| with_robot_on(runtime, whose, may_be_new, work).await).await
 }
 
-/// As [`with_robot`], on an open session.
+/// As [`with_robot`], on an open runtime.
 async fn with_robot_on<T>(
-    session: &Session,
+    runtime: &Runtime,
     whose: &WhoseArgs,
     may_be_new: bool,
     work: impl AsyncFnOnce(&Htm, &Robot, bool) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let (htm, (namespace, name)) = (&session.htm(), names(session.config(), whose));
+    let (htm, (namespace, name)) = (&runtime.htm(), names(runtime.config(), whose));
     if !may_be_new {
         or_told(htm, whose, namespace, htm.find_robot(Some(namespace), name).await).await?;
     }

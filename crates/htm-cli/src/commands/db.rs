@@ -11,10 +11,10 @@ use htm_runtime::config::Config;
 use htm_runtime::paths::{Paths, size_of};
 use htm_runtime::private_pg::{PrivatePg, Released};
 use htm_runtime::shutdown::INTERRUPTED;
-use htm_runtime::{Layout, LayoutChange, Session};
+use htm_runtime::{Layout, LayoutChange, Runtime};
 use indicatif::{HumanBytes, ProgressBar};
 
-use super::session::with_session;
+use super::runtime::with_runtime;
 use crate::args::DbCommand;
 use crate::codes;
 use crate::error::CliError;
@@ -152,7 +152,7 @@ async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Re
         }
     };
     let stranded =
-        with_session(config, async |session| Ok(session.htm().jobs()?.count_stranded().await?)).await?;
+        with_runtime(config, async |runtime| Ok(runtime.htm().jobs()?.count_stranded().await?)).await?;
     let answer = serde_json::json!({ "manifest": manifest, "stranded": stranded });
     output.value(&answer, || {
         let (memories, rows) = (count(manifest.memories(), "memory"), count(manifest.rows(), "row"));
@@ -237,9 +237,9 @@ async fn status(config: &Config, output: &Output) -> Result<(), CliError> {
 
 /// The layout of the memories; none if this program cannot use the database.
 async fn layout(config: &Config) -> Option<Layout> {
-    let session = Session::open_if_up(config).await.ok()?;
-    let layout = htm_runtime::layout_of(&session).await;
-    session.close().await;
+    let runtime = Runtime::open_if_up(config).await.ok()?;
+    let layout = htm_runtime::layout_of(&runtime).await;
+    runtime.close().await;
     layout.ok()
 }
 

@@ -12,7 +12,7 @@ use htm_core::database::Progress;
 use htm_core::{Htm, Memory, NodeStatus, RecallQuery, Receipt, Stage, StageState, Strategy, Timeframe};
 use htm_runtime::config::{Config, SecretUrl};
 use htm_runtime::shutdown::INTERRUPTED;
-use htm_runtime::{DatabaseServer, Session};
+use htm_runtime::{DatabaseServer, Runtime};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio_util::sync::CancellationToken;
 
@@ -98,10 +98,10 @@ async fn on_database(
     output: &Output,
     stop: CancellationToken,
 ) -> Result<Option<bool>, CliError> {
-    let session = Session::open(config).await?;
+    let runtime = Runtime::open(config).await?;
     output.heading("2. The workers");
     let mut workers = Workers::start(config, overrides, output)?;
-    let shown = stop.run_until_cancelled(show(&session, &mut workers, output)).await;
+    let shown = stop.run_until_cancelled(show(&runtime, &mut workers, output)).await;
     let result = match shown {
         Some(result) => result.map(Some),
         // Nobody reads on, which is no failure of the demo.
@@ -109,12 +109,12 @@ async fn on_database(
         None => Ok(None),
     };
     workers.stop(output).await;
-    session.close().await;
+    runtime.close().await;
     result
 }
 
-async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Result<bool, CliError> {
-    let htm = session.htm();
+async fn show(runtime: &Runtime, workers: &mut Workers, output: &Output) -> Result<bool, CliError> {
+    let htm = runtime.htm();
     output.heading("3. The memories");
     let report =
         import::import(&htm, collection::MEMORIES.as_bytes(), collection::MEMORIES.len() as u64, 100, output)
@@ -125,7 +125,7 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
         report.seconds * 1_000.0,
         report.skipped
     ));
-    let progress = enrich(session, workers, output).await?;
+    let progress = enrich(runtime, workers, output).await?;
 
     output.heading("4. Recall");
     let question = RecallQuery::new("How fast was semantic parcel lookup when we measured it?")
@@ -161,7 +161,7 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
         .robot("scribe");
     let (receipt, written_ms, status) = live(&htm, memory).await?;
     output.say(life("a single write, with idle workers", written_ms, &status));
-    let slowest = collection_life(session).await?;
+    let slowest = collection_life(runtime).await?;
     output.say(slowest.clone());
 
     let complete =
@@ -177,9 +177,9 @@ async fn show(session: &Session, workers: &mut Workers, output: &Output) -> Resu
 }
 
 /// Waits until each stage of every node is done or a dead letter. Workers that die are replaced.
-async fn enrich(session: &Session, workers: &mut Workers, output: &Output) -> Result<Progress, CliError> {
+async fn enrich(runtime: &Runtime, workers: &mut Workers, output: &Output) -> Result<Progress, CliError> {
     let started = Instant::now();
-    let htm = session.htm();
+    let htm = runtime.htm();
     let database = htm.database()?;
     let total = database.progress().await?.nodes;
     let bar = output.progress(total as u64 * 2, "stages");
@@ -257,8 +257,8 @@ fn life(which: &str, written_ms: f64, status: &NodeStatus) -> String {
 }
 
 /// A table of each stage's latencies after the write, for the nodes of the collection, which were written all at once.
-async fn collection_life(session: &Session) -> Result<String, CliError> {
-    let rows = session.htm().database()?.stage_latencies().await?;
+async fn collection_life(runtime: &Runtime) -> Result<String, CliError> {
+    let rows = runtime.htm().database()?.stage_latencies().await?;
     let rows = rows
         .into_iter()
         .map(|row| {

@@ -9,7 +9,7 @@ use htm_core::fault::Fault;
 use htm_core::job::LEARN_QUEUE;
 use htm_core::{Error, LearningProblem, MAX_LIMIT, ReplicaState, Result};
 use htm_runtime::config::Config;
-use htm_runtime::{Session, chain};
+use htm_runtime::{Runtime, chain};
 use serde::Serialize;
 
 use super::db::repartition;
@@ -56,11 +56,11 @@ impl Findings<'_> {
 pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, CliError> {
     let mut findings = Findings { output, all: Vec::new() };
     findings.push(ok("the configuration is valid"));
-    match Session::open(config).await {
+    match Runtime::open(config).await {
         Err(error) => findings.push(from_error("the database", &error)),
-        Ok(session) => {
-            let result = look(&session, &mut findings).await;
-            session.close().await;
+        Ok(runtime) => {
+            let result = look(&runtime, &mut findings).await;
+            runtime.close().await;
             if let Err(error) = result {
                 findings.push(from_error("checking the database", &error));
             }
@@ -73,8 +73,8 @@ pub(crate) async fn run(config: &Config, output: &Output) -> Result<ExitCode, Cl
     Ok(if failed { ExitCode::from(Fault::Permanent.exit_code()) } else { ExitCode::SUCCESS })
 }
 
-async fn look(session: &Session, findings: &mut Findings<'_>) -> Result<()> {
-    let htm = session.htm();
+async fn look(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
+    let htm = runtime.htm();
     let versions = htm.database()?.versions().await?;
     findings.push(ok(format!(
         "PostgreSQL {} with pgvector {}, schema version {}",
@@ -105,9 +105,9 @@ async fn look(session: &Session, findings: &mut Findings<'_>) -> Result<()> {
             "run `htm db migrate` as a role that may create roles",
         ));
     }
-    look_at_unfinished(session, findings).await?;
-    models::look(session, findings).await?;
-    look_at_queues(session, findings).await?;
+    look_at_unfinished(runtime, findings).await?;
+    models::look(runtime, findings).await?;
+    look_at_queues(runtime, findings).await?;
     findings.extend(htm.providers()?.list().await?.iter().filter_map(models::from_provider));
     let alive: Vec<_> = htm.jobs()?.workers().await?.into_iter().filter(|worker| worker.alive).collect();
     for worker in &alive {
@@ -149,13 +149,13 @@ fn from_replica(replica: ReplicaState) -> Finding {
 }
 
 /// Looks for work that was interrupted, and goes on when it is told to.
-async fn look_at_unfinished(session: &Session, findings: &mut Findings<'_>) -> Result<()> {
-    let layout = htm_runtime::layout_of(session).await?;
+async fn look_at_unfinished(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
+    let layout = htm_runtime::layout_of(runtime).await?;
     if let Some(change) = layout.change {
         let (what, help) = repartition::unfinished(layout.partitions, change);
         findings.push(if change.is_running { ok(what) } else { warning(what, help) });
     }
-    for erasure in session.htm().erasures(None, MAX_LIMIT).await? {
+    for erasure in runtime.htm().erasures(None, MAX_LIMIT).await? {
         if erasure.ended_at.is_none() {
             let (id, erased, of) = (erasure.id, erasure.erased, count(erasure.memories, "memory"));
             findings.push(warning(
@@ -167,10 +167,10 @@ async fn look_at_unfinished(session: &Session, findings: &mut Findings<'_>) -> R
     Ok(())
 }
 
-async fn look_at_queues(session: &Session, findings: &mut Findings<'_>) -> Result<()> {
-    let htm = session.htm();
+async fn look_at_queues(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
+    let htm = runtime.htm();
     let listed = htm.models()?.list().await?;
-    let configured = models::configured(session, &listed)
+    let configured = models::configured(runtime, &listed)
         .map_or_else(|| htm.settings().embedding_model.to_string(), |model| model.label.clone());
     for queue in htm.jobs()?.queues().await? {
         let name = &queue.queue;

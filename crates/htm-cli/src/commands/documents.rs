@@ -19,7 +19,7 @@ use self::files::{File, Files, Missing};
 use self::report::{LeftOut, NO_FILES, Report};
 use self::tried::{Holds, Stamp, Tried};
 use super::notes::tell_unknown;
-use super::session::{with_htm, with_session};
+use super::runtime::{with_htm, with_runtime};
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
 use crate::error::CliError;
 use crate::output::{Output, count, limited, one_line, plain, table};
@@ -35,8 +35,8 @@ const GONE: Option<Stamp> = Some((0, SystemTime::UNIX_EPOCH));
 
 pub(crate) async fn load(config: &Config, args: LoadArgs, output: &Output) -> Result<ExitCode, CliError> {
     let files = Files::new(&args.paths, &args.globs)?;
-    let report = with_session(config, async |session| {
-        let mut loader = Loader::new(session.htm(), args)?;
+    let report = with_runtime(config, async |runtime| {
+        let mut loader = Loader::new(runtime.htm(), args)?;
         match loader.args.watch {
             true => watch::run(&mut loader, &files, output).await,
             false => loader.pass(&files, output).await.map(Some),

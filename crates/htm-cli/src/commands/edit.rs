@@ -10,7 +10,7 @@ use crate::args::{EditArgs, parse_tags};
 use crate::codes;
 use crate::commands::node::key_not_found;
 use crate::commands::remember::text_or_input;
-use crate::commands::session::with_htm;
+use crate::commands::runtime::with_htm;
 use crate::error::CliError;
 use crate::instant::expiry;
 use crate::output::{Output, count};

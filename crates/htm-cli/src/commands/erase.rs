@@ -12,7 +12,7 @@ use crate::args::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
 use crate::codes;
 use crate::commands::forget::confirmation;
 use crate::commands::notes;
-use crate::commands::session::with_htm;
+use crate::commands::runtime::with_htm;
 use crate::error::CliError;
 use crate::instant::local;
 use crate::output::{Output, count, limited, one_line, plain, table};

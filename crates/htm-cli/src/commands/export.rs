@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::notes::tell_unknown;
-use super::session::with_session;
+use super::runtime::with_runtime;
 use crate::args::ExportAllArgs;
 use crate::destination::{Destination, file_of, followed, is_special};
 use crate::error::CliError;
@@ -27,8 +27,8 @@ struct Exported {
 
 pub(crate) async fn run(config: &Config, args: ExportAllArgs, output: &Output) -> Result<ExitCode, CliError> {
     let ExportAllArgs { namespaces, output: file, forgotten, vectors } = args;
-    with_session(config, async |session| {
-        let htm = session.htm();
+    with_runtime(config, async |runtime| {
+        let htm = runtime.htm();
         let named: Vec<&str> = namespaces.iter().map(String::as_str).collect();
         tell_unknown(&htm, &named, output).await?;
         let options = ExportOptions { namespaces: namespaces.clone(), forgotten, vectors };

@@ -12,7 +12,7 @@ use htm_runtime::config::Config;
 use crate::args::{ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
 use crate::codes;
 use crate::commands::notes::tell_unknown;
-use crate::commands::session::with_htm;
+use crate::commands::runtime::with_htm;
 use crate::error::CliError;
 use crate::instant::{instant, local};
 use crate::output::{Output, count, limited, one_line, plain, table};

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use htm_core::groups::{AfterShutdown, GroupMemberInfo, TransferTarget, Transferred};
 use htm_core::{Group, GroupInfo, Htm, Zone};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 
-use super::session::{with_connections, with_session};
+use super::runtime::{with_connections, with_runtime};
 use crate::again;
 use crate::args::{GroupArgs, GroupsCommand, ShutdownArgs, TransferArgs};
 use crate::duration::rough;
@@ -27,15 +27,15 @@ pub(crate) async fn run(
     }
     // The tasks of a member go on while it waits for what is typed.
     let is_member = matches!(&command, GroupsCommand::Join(_));
-    let work = async |session: &Session| dispatch(session, command, output).await;
+    let work = async |runtime: &Runtime| dispatch(runtime, command, output).await;
     match is_member {
         true => with_connections(config, work).await,
-        false => with_session(config, work).await,
+        false => with_runtime(config, work).await,
     }
 }
 
-async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) -> Result<ExitCode, CliError> {
-    let htm = session.htm();
+async fn dispatch(runtime: &Runtime, command: GroupsCommand, output: &Output) -> Result<ExitCode, CliError> {
+    let htm = runtime.htm();
     match command {
         GroupsCommand::List(args) => {
             let groups = htm.groups(&args.scope()).await?;
@@ -45,7 +45,7 @@ async fn dispatch(session: &Session, command: GroupsCommand, output: &Output) ->
             let info = group(&htm, &args).info().await?;
             output.value(&info, || describe(&info, &htm.settings().time.zone));
         }
-        GroupsCommand::Join(args) => return join::run(session, args, output).await,
+        GroupsCommand::Join(args) => return join::run(runtime, args, output).await,
         GroupsCommand::Leave(args) => {
             group(&htm, &args.group).remove(&args.robot).await?;
             let (robot, group) = (&args.robot, &args.group.group);

@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use htm_core::{Node, TokenEncoding};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 use htm_runtime::telemetry::to_stderr;
 
 use self::event::{Event, read};
 use self::transcript::SOURCE;
 use crate::args::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs, StopHookArgs};
-use crate::commands::session::with_one_connection;
+use crate::commands::runtime::with_one_connection;
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -106,24 +106,24 @@ async fn stop(config: &Config, args: &StopHookArgs) -> Result<(), CliError> {
     Ok(database::store(config, &turn).await?)
 }
 
-/// Asks the database without a server. The session is not closed: there is nothing to save, and the process ends.
+/// Asks the database without a server. The runtime is not closed: there is nothing to save, and the process ends.
 pub(crate) async fn here(
     config: &Config,
     hook: &HookCommand,
     input: &str,
     output: &Output,
 ) -> Result<(), CliError> {
-    on(&Session::open_if_up(&with_one_connection(config)).await?, hook, input, output).await
+    on(&Runtime::open_if_up(&with_one_connection(config)).await?, hook, input, output).await
 }
 
-/// Asks an open session, and prints what the hook adds to the context. Nothing, if there is nothing to say.
+/// Asks an open runtime, and prints what the hook adds to the context. Nothing, if there is nothing to say.
 pub(crate) async fn on(
-    session: &Session,
+    runtime: &Runtime,
     hook: &HookCommand,
     input: &str,
     output: &Output,
 ) -> Result<(), CliError> {
-    let (htm, config) = (session.htm(), session.config());
+    let (htm, config) = (runtime.htm(), runtime.config());
     let event = Event::parse(input)?;
     let (args, memories) = match hook {
         HookCommand::SessionStart(args) => (args, relevance::at_start(&htm, &event).await?),

@@ -19,7 +19,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::json;
 
-use super::session::with_session;
+use super::runtime::with_runtime;
 use crate::args::ImportArgs;
 use crate::codes;
 use crate::error::CliError;
@@ -55,7 +55,7 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
     let (reader, bytes) = open(&args.file)?;
     let chunk = args.chunk.into();
     let report =
-        with_session(config, async |session| import(&session.htm(), reader, bytes, chunk, output).await)
+        with_runtime(config, async |runtime| import(&runtime.htm(), reader, bytes, chunk, output).await)
             .await?;
     output.value(&report, || report.describe());
     Ok(exit_code(report.refused_count))

@@ -10,7 +10,7 @@ use futures::future::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use htm_core::models::RegisteredModel;
 use htm_core::{ErrorKind, Stage};
-use htm_runtime::{Session, commands};
+use htm_runtime::{Runtime, commands};
 use htm_worker::service::{ServiceArgs, start, work};
 use htm_worker::{Handler, Kind, Report};
 use learn_worker::LearnHandler;
@@ -39,9 +39,9 @@ pub(crate) struct Workers {
 impl Workers {
     /// Makes the workers of the configured models, and the one that learns. If the provider of a new embedding model is
     /// away, that worker is made later, unless the workers are to drain their queues.
-    pub(crate) async fn start(session: &Session, drain: bool) -> htm_core::Result<Self> {
+    pub(crate) async fn start(runtime: &Runtime, drain: bool) -> htm_core::Result<Self> {
         let patience = if drain { Duration::MAX } else { PATIENCE };
-        let embed = match start(session, EMBED, embed_worker::handler(session, None, patience)).await {
+        let embed = match start(runtime, EMBED, embed_worker::handler(runtime, None, patience)).await {
             Ok(handler) => Some(handler),
             Err(error) if error.kind() == ErrorKind::Provider && !drain => {
                 tracing::warn!(
@@ -53,7 +53,7 @@ impl Workers {
             }
             Err(error) => return Err(error),
         };
-        let tag = start(session, Kind::Stage(Stage::Tag), tag_worker::handler(session)).await?;
+        let tag = start(runtime, Kind::Stage(Stage::Tag), tag_worker::handler(runtime)).await?;
         Ok(Self { embed, tag, learn: learn_worker::handler() })
     }
 
@@ -61,7 +61,7 @@ impl Workers {
     /// stops the others too.
     pub(crate) async fn run(
         self,
-        session: &Session,
+        runtime: &Runtime,
         args: &ServiceArgs,
         stop: &CancellationToken,
     ) -> htm_core::Result<()> {
@@ -76,13 +76,13 @@ impl Workers {
         let mut learn_args = args.clone();
         (learn_args.batch, learn_args.concurrency) = (None, None);
         let (embedded, tagged, learnt) = tokio::join!(
-            async { end_of(embed(session, self.embed, args, stop).await).await },
+            async { end_of(embed(runtime, self.embed, args, stop).await).await },
             async {
-                let tagged = work(session, self.tag, args, None, stop.child_token()).await;
+                let tagged = work(runtime, self.tag, args, None, stop.child_token()).await;
                 end_of(tagged.map(drop)).await
             },
             async {
-                let learnt = work(session, self.learn, &learn_args, None, stop.child_token()).await;
+                let learnt = work(runtime, self.learn, &learn_args, None, stop.child_token()).await;
                 end_of(learnt.map(drop)).await
             }
         );
@@ -93,13 +93,13 @@ impl Workers {
 /// Runs a worker for the configured model, and one for each other model that is in use and can be served here, also for
 /// models that are added later. The worker of a model that is retired ends.
 async fn embed(
-    session: &Session,
+    runtime: &Runtime,
     configured: Option<EmbedHandler>,
     args: &ServiceArgs,
     stop: &CancellationToken,
 ) -> htm_core::Result<()> {
     let serve =
-        async |handler: EmbedHandler, end: CancellationToken| work(session, handler, args, None, end).await;
+        async |handler: EmbedHandler, end: CancellationToken| work(runtime, handler, args, None, end).await;
     // By their queues, with what ends each.
     let served: RefCell<HashMap<String, CancellationToken>> = RefCell::default();
     let begin = |queue: String| match served.borrow_mut().entry(queue) {
@@ -112,7 +112,7 @@ async fn embed(
     let first = async {
         match configured {
             Some((end, handler)) => serve(handler, end).await,
-            None => match until_made(session, stop).await {
+            None => match until_made(runtime, stop).await {
                 None => Ok(Report::default()),
                 Some(handler) => match begin(handler.queue()) {
                     Some(end) => serve(handler, end).await,
@@ -128,7 +128,7 @@ async fn embed(
         let models = match stop.is_cancelled() {
             true => None,
             // If the database is away, the workers wait for it.
-            false => session.htm().models()?.list().await.ok(),
+            false => runtime.htm().models()?.list().await.ok(),
         };
         if let Some(models) = &models {
             served.borrow_mut().retain(|queue, end| {
@@ -152,7 +152,7 @@ async fn embed(
             let (serve, served, again) = (&serve, &served, &again);
             // Beside the others, which go on while its provider is asked.
             let worker = async move {
-                let made = start(session, EMBED, embed_worker::handler_of(session, &model));
+                let made = start(runtime, EMBED, embed_worker::handler_of(runtime, &model));
                 match end.run_until_cancelled(made).await {
                     Some(Ok(handler)) => return serve(handler, end.clone()).await,
                     Some(Err(error)) => {
@@ -192,10 +192,10 @@ async fn embed(
 }
 
 /// Makes the worker of the configured model as soon as its provider tells the dimensions; none after a stop.
-async fn until_made(session: &Session, stop: &CancellationToken) -> Option<EmbedHandler> {
+async fn until_made(runtime: &Runtime, stop: &CancellationToken) -> Option<EmbedHandler> {
     loop {
         stop.run_until_cancelled(tokio::time::sleep(AGAIN)).await?;
-        let made = start(session, EMBED, embed_worker::handler(session, None, Duration::MAX));
+        let made = start(runtime, EMBED, embed_worker::handler(runtime, None, Duration::MAX));
         if let Ok(handler) = stop.run_until_cancelled(made).await? {
             return Some(handler);
         }

@@ -8,10 +8,10 @@ mod queues;
 use std::process::ExitCode;
 
 use htm_core::jobs::JobFilter;
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 
-use super::session::with_session;
+use super::runtime::with_runtime;
 use crate::args::{JobFilterArgs, JobsCommand};
 use crate::codes;
 use crate::error::CliError;
@@ -23,7 +23,7 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<ExitCode, CliError> {
     require_selection(&command)?;
-    with_session(config, async |session| dispatch(session, command, output).await).await
+    with_runtime(config, async |runtime| dispatch(runtime, command, output).await).await
 }
 
 /// Requires jobs to be named, before the database is opened.
@@ -43,8 +43,8 @@ fn require_selection(command: &JobsCommand) -> Result<(), CliError> {
     Err(CliError::new(codes::USAGE, "no job is named").with_hint(hint))
 }
 
-async fn dispatch(session: &Session, command: JobsCommand, output: &Output) -> Result<ExitCode, CliError> {
-    let htm = session.htm();
+async fn dispatch(runtime: &Runtime, command: JobsCommand, output: &Output) -> Result<ExitCode, CliError> {
+    let htm = runtime.htm();
     let jobs = htm.jobs()?;
     let zone = &htm.settings().time.zone;
     match command {
@@ -55,7 +55,7 @@ async fn dispatch(session: &Session, command: JobsCommand, output: &Output) -> R
         JobsCommand::Cancel(args) => control::cancel(jobs, args, output).await?,
         JobsCommand::Pause { queue, reason } => queues::pause(jobs, &queue, &reason, output).await?,
         JobsCommand::Resume { queue } => queues::resume(jobs, &queue, output).await?,
-        JobsCommand::Prune(args) => queues::prune(session, jobs, args, output).await?,
+        JobsCommand::Prune(args) => queues::prune(runtime, jobs, args, output).await?,
         JobsCommand::Audit { repair } => return audit::run(jobs, repair, output).await,
     }
     Ok(ExitCode::SUCCESS)

@@ -7,7 +7,7 @@ use htm_core::{ApiKey, AuditEntry, NewApiKey, Zone};
 use htm_runtime::config::Config;
 
 use crate::args::{AuditArgs, CreateKeyArgs, KeysCommand};
-use crate::commands::session::with_htm;
+use crate::commands::runtime::with_htm;
 use crate::error::CliError;
 use crate::instant::local;
 use crate::output::{Output, limited, plain, table};

@@ -12,7 +12,7 @@ use htm_runtime::config::Config;
 use crate::args::{
     FeedbackArgs, LearningCommand, LearningOnArgs, RankingCommand, ShowRankingArgs, TryRankingArgs,
 };
-use crate::commands::session::{with_htm, within};
+use crate::commands::runtime::{with_htm, within};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
 
@@ -300,7 +300,7 @@ fn describe_ranking(ranking: &RankingInfo, zone: &Zone) -> String {
         format!(
             "learnt from {} in {} by {}",
             count(i64::from(figures.judged), "judged recall"),
-            count(i64::from(figures.sessions), "session"),
+            count(i64::from(figures.blocks), "block"),
             count(i64::from(figures.authors), "author")
         ),
     ];

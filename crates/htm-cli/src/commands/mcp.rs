@@ -15,7 +15,7 @@ use htm_core::fault::Fault;
 use htm_core::{Memory, Role};
 use htm_mcp::{McpOptions, McpServer};
 use htm_runtime::config::{Config, Loaded};
-use htm_runtime::{Session, chain, commands};
+use htm_runtime::{Runtime, chain, commands};
 use htm_worker::service::ServiceArgs;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -50,9 +50,9 @@ async fn start(loaded: &Loaded, args: McpServerArgs, output: &Output) -> Result<
     if std::io::stdin().is_terminal() {
         output.aside("an MCP client starts this command and speaks to it; Ctrl-D ends it");
     }
-    let session = Session::open(config).await?;
-    let _following = session.htm().follow_erasures();
-    let server = McpServer::new(session.htm(), options);
+    let runtime = Runtime::open(config).await?;
+    let _following = runtime.htm().follow_erasures();
+    let server = McpServer::new(runtime.htm(), options);
     let serving = async {
         let served = serve(&server, &stop).await;
         stop.cancel();
@@ -63,13 +63,13 @@ async fn start(loaded: &Loaded, args: McpServerArgs, output: &Output) -> Result<
     };
     let working = async {
         if !args.no_workers {
-            work(&session, &stop).await;
+            work(&runtime, &stop).await;
         }
     };
     // For the hooks of the client, too.
-    let serving_shell = serve_shell(loaded, &session, &stop);
+    let serving_shell = serve_shell(loaded, &runtime, &stop);
     let (served, (), ()) = tokio::join!(serving, working, serving_shell);
-    session.close().await;
+    runtime.close().await;
     served.map(|()| ExitCode::SUCCESS)
 }
 
@@ -111,13 +111,13 @@ async fn serve(server: &McpServer, stop: &CancellationToken) -> Result<(), CliEr
 
 /// Runs the workers until `stop` is cancelled. Without them, recall finds new memories by their words, so an error does
 /// not end the server.
-async fn work(session: &Session, stop: &CancellationToken) {
+async fn work(runtime: &Runtime, stop: &CancellationToken) {
     let mut is_first = true;
     loop {
         // An error of one worker stops the others by it.
         let workers_stop = stop.child_token();
-        let ended = match Workers::start(session, false).await {
-            Ok(workers) => workers.run(session, &ServiceArgs::default(), &workers_stop).await,
+        let ended = match Workers::start(runtime, false).await {
+            Ok(workers) => workers.run(runtime, &ServiceArgs::default(), &workers_stop).await,
             Err(error) => Err(error),
         };
         let Err(error) = ended else { return };

@@ -11,14 +11,14 @@ use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel, Vecto
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::{BackfillRequest, Stage};
 use htm_runtime::config::{Config, Provider};
-use htm_runtime::{Session, providers};
+use htm_runtime::{Runtime, providers};
 use serde::Serialize;
 use strum::VariantNames;
 
 use crate::args::{ActivateArgs, AddArgs, ListModelsArgs, ModelBackfillArgs, ModelsCommand, RetireArgs};
 use crate::codes;
 use crate::commands::backfill;
-use crate::commands::session::with_session;
+use crate::commands::runtime::with_runtime;
 use crate::error::CliError;
 use crate::output::{Output, count, table};
 
@@ -33,24 +33,24 @@ pub(crate) async fn run(
     match command {
         ModelsCommand::List(ListModelsArgs { known: true }) => pull::list(output),
         ModelsCommand::Pull(args) => pull::run(&args, output).await,
-        ModelsCommand::List(_) => with_session(config, async |session| list(session, output).await).await,
+        ModelsCommand::List(_) => with_runtime(config, async |runtime| list(runtime, output).await).await,
         ModelsCommand::Add(args) => {
-            with_session(config, async |session| add(session, args, output).await).await
+            with_runtime(config, async |runtime| add(runtime, args, output).await).await
         }
         ModelsCommand::Backfill(args) => {
-            with_session(config, async |session| fill(session, args, output).await).await
+            with_runtime(config, async |runtime| fill(runtime, args, output).await).await
         }
         ModelsCommand::Compare(args) => {
-            with_session(config, async |session| compare::run(session, args, output).await).await
+            with_runtime(config, async |runtime| compare::run(runtime, args, output).await).await
         }
         ModelsCommand::Activate(args) => {
-            with_session(config, async |session| activate(session, args, output).await).await
+            with_runtime(config, async |runtime| activate(runtime, args, output).await).await
         }
         ModelsCommand::Index(args) => {
-            with_session(config, async |session| index::run(session, args, output).await).await
+            with_runtime(config, async |runtime| index::run(runtime, args, output).await).await
         }
         ModelsCommand::Retire(args) => {
-            with_session(config, async |session| retire(session, args, output).await).await
+            with_runtime(config, async |runtime| retire(runtime, args, output).await).await
         }
     }
 }
@@ -69,9 +69,9 @@ struct Listed {
     overview: ModelOverview,
 }
 
-async fn list(session: &Session, output: &Output) -> Result<ExitCode, CliError> {
+async fn list(runtime: &Runtime, output: &Output) -> Result<ExitCode, CliError> {
     let mut listed = Vec::new();
-    let htm = session.htm();
+    let htm = runtime.htm();
     let models = htm.models()?;
     for model in models.list().await? {
         let overview = models.overview(&model).await?;
@@ -118,8 +118,8 @@ fn row(listed: &Listed) -> Vec<String> {
     ]
 }
 
-async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let htm = session.htm();
+async fn add(runtime: &Runtime, args: AddArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let htm = runtime.htm();
     let models = htm.models()?;
     let model = match models.list().await?.iter().find(|model| model.label == args.model) {
         Some(known) if args.dimensions.is_none_or(|asked| usize::from(asked) == known.dimensions) => {
@@ -127,7 +127,7 @@ async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCo
         }
         _ => {
             let name = parse_name(&args.model)?;
-            let dimensions = dimensions(session, &name, args.dimensions.map(usize::from)).await?;
+            let dimensions = dimensions(runtime, &name, args.dimensions.map(usize::from)).await?;
             models.add(&name, dimensions).await?
         }
     };
@@ -144,7 +144,7 @@ async fn add(session: &Session, args: AddArgs, output: &Output) -> Result<ExitCo
             ),
             _ => String::new(),
         };
-        let facts = providers::local_facts(session.config(), session.paths(), &model.name);
+        let facts = providers::local_facts(runtime.config(), runtime.paths(), &model.name);
         let facts = facts.and_then(Result::ok).map_or_else(String::new, |facts| format!("\nread from its files: {facts}"));
         format!("{label}: {dimensions} dimensions, queue {queue}, {state}{facts}{next}")
     });
@@ -168,12 +168,12 @@ fn parse_name(text: &str) -> Result<ModelName, CliError> {
 }
 
 /// The requested dimensions, or else the provider's own. An error if the provider does not have the requested ones.
-async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -> Result<usize, CliError> {
+async fn dimensions(runtime: &Runtime, name: &ModelName, asked: Option<usize>) -> Result<usize, CliError> {
     if name.provider == CALLER {
         let missing = || CliError::new(codes::DIMENSIONS_MISSING, format!("{name} has no dimensions yet"));
         return asked.ok_or_else(missing);
     }
-    let (config, paths) = (session.config(), session.paths());
+    let (config, paths) = (runtime.config(), runtime.paths());
     let configured = config.embedding.dimensions;
     let is_configured = providers::model_names(config).0 == *name;
     let asked = asked.or((is_configured && configured > 0).then_some(configured));
@@ -189,17 +189,17 @@ async fn dimensions(session: &Session, name: &ModelName, asked: Option<usize>) -
     }
 }
 
-async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
+async fn fill(runtime: &Runtime, args: ModelBackfillArgs, output: &Output) -> Result<ExitCode, CliError> {
     let stop = output.stop();
     let request = BackfillRequest { model: Some(args.label.clone()), ..BackfillRequest::new(Stage::Embed) };
-    let request = backfill::with_options(request, &args.options, &session.config().time.settings())?;
+    let request = backfill::with_options(request, &args.options, &runtime.config().time.settings())?;
     if args.options.dry_run {
-        return backfill::preview(session, &request, output).await;
+        return backfill::preview(runtime, &request, output).await;
     }
-    let mut report = backfill::backfill(session, &request, &args.options, output, &stop).await?;
+    let mut report = backfill::backfill(runtime, &request, &args.options, output, &stop).await?;
     // If the index is still missing afterwards, `activate` builds it.
     if report.is_done() && request.namespace.is_none() && request.since.is_none() {
-        let htm = session.htm();
+        let htm = runtime.htm();
         let models = htm.models()?;
         let model = models.get(&args.label).await?;
         let (started, build) = (Instant::now(), models.build_index(&model));
@@ -213,8 +213,8 @@ async fn fill(session: &Session, args: ModelBackfillArgs, output: &Output) -> Re
     Ok(report.exit_code())
 }
 
-async fn activate(session: &Session, args: ActivateArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let htm = session.htm();
+async fn activate(runtime: &Runtime, args: ActivateArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let htm = runtime.htm();
     let models = htm.models()?;
     let model = models.get(&args.label).await?;
     output.leaves(
@@ -247,8 +247,8 @@ async fn activate(session: &Session, args: ActivateArgs, output: &Output) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-async fn retire(session: &Session, args: RetireArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let removed = session.htm().models()?.retire(&args.label, args.drop).await?;
+async fn retire(runtime: &Runtime, args: RetireArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let removed = runtime.htm().models()?.retire(&args.label, args.drop).await?;
     let answer = serde_json::json!({ "retired": args.label, "jobs_removed": removed, "dropped": args.drop });
     output.value(&answer, || {
         let vectors = if args.drop { "its vectors are deleted" } else { "its vectors stay" };

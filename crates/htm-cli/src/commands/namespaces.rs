@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::args::{NamespaceListArgs, NamespacesCommand, QuotaArgs, RetentionArgs};
 use crate::commands::forget::confirmation;
 use crate::commands::notes;
-use crate::commands::session::with_htm;
+use crate::commands::runtime::with_htm;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::output::{Output, count, limited, plain, table};

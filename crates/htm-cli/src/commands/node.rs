@@ -8,7 +8,7 @@ use htm_core::{Keepers, KeptBy, Node, NodeStatus, ParkedFor, Revision, StageStat
 use htm_runtime::config::Config;
 
 use super::relations::describe_successors;
-use super::session::with_htm;
+use super::runtime::with_htm;
 use crate::args::{GetArgs, StatusArgs};
 use crate::codes;
 use crate::duration::rough;

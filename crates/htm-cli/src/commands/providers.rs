@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use htm_core::providers::{Budget, Provider, Providers, TokenUsage};
 use htm_core::{BreakerState, Htm, Zone};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 
-use super::session::with_session;
+use super::runtime::with_runtime;
 use super::{namespaces, notes};
 use crate::args::{Limit, ProvidersArgs, ProvidersCommand, SetArgs};
 use crate::error::CliError;
@@ -16,19 +16,19 @@ use crate::output::{Output, count, one_line, plain, table};
 
 pub(crate) async fn run(config: &Config, args: ProvidersArgs, output: &Output) -> Result<ExitCode, CliError> {
     let command = args.command.unwrap_or(ProvidersCommand::List);
-    with_session(config, async |session| dispatch(session, command, output).await).await?;
+    with_runtime(config, async |runtime| dispatch(runtime, command, output).await).await?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output) -> Result<(), CliError> {
-    let htm = session.htm();
+async fn dispatch(runtime: &Runtime, command: ProvidersCommand, output: &Output) -> Result<(), CliError> {
+    let htm = runtime.htm();
     let providers = htm.providers()?;
     match command {
         ProvidersCommand::List => {
             let listed = providers.list().await?;
             output.value(&listed, || describe(&listed, &htm.settings().time.zone));
         }
-        ProvidersCommand::Set(args) => set(session, providers, &args, output).await?,
+        ProvidersCommand::Set(args) => set(runtime, providers, &args, output).await?,
         ProvidersCommand::Reset { model } => {
             let hastened = providers.reset(&model).await?;
             let answer =
@@ -54,18 +54,18 @@ async fn dispatch(session: &Session, command: ProvidersCommand, output: &Output)
 }
 
 async fn set(
-    session: &Session,
+    runtime: &Runtime,
     providers: Providers<'_>,
     args: &SetArgs,
     output: &Output,
 ) -> Result<(), CliError> {
     providers.set_limits(&args.model, args.changes()).await?;
-    let known = known_models(session).await?;
+    let known = known_models(runtime).await?;
     let is_known = known.contains(&args.model);
     let listed = providers.list().await?;
     let found: Vec<Provider> = listed.into_iter().filter(|provider| provider.model == args.model).collect();
     output.value(&serde_json::json!({ "provider": found.first(), "known": is_known }), || {
-        let (model, zone) = (plain(&args.model), session.config().time.settings().zone);
+        let (model, zone) = (plain(&args.model), runtime.config().time.settings().zone);
         match (found.is_empty(), is_known) {
             (true, _) => format!("{model} has no limits"),
             (false, true) => describe(&found, &zone),
@@ -105,8 +105,8 @@ async fn budget(htm: &Htm, namespace: &str, tokens: Option<i64>, output: &Output
 }
 
 /// The labels of the models that are or may be called: the configured, the registered and the workers' ones.
-async fn known_models(session: &Session) -> Result<Vec<String>, CliError> {
-    let htm = session.htm();
+async fn known_models(runtime: &Runtime) -> Result<Vec<String>, CliError> {
+    let htm = runtime.htm();
     let settings = htm.settings();
     let mut known = vec![settings.embedding_model.to_string(), settings.tag_model.to_string()];
     known.extend(htm.models()?.list().await?.into_iter().map(|model| model.label));

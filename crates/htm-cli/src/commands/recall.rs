@@ -13,7 +13,7 @@ use htm_core::{
     Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Scores, TimePhrase, Timeframe, VectorSearch,
     Zone, read_object,
 };
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 
 use super::filter::{filter, tag_prefixes};
@@ -33,11 +33,11 @@ pub(crate) fn check(config: &Config, args: &RecallArgs) -> Result<(), CliError> 
     query(config, args).map(drop)
 }
 
-/// Recalls on an open session.
-pub(crate) async fn on(session: &Session, args: RecallArgs, output: &Output) -> Result<(), CliError> {
-    let query = query(session.config(), &args)?;
-    refine::check(session, &query)?;
-    let htm = session.htm();
+/// Recalls on an open runtime.
+pub(crate) async fn on(runtime: &Runtime, args: RecallArgs, output: &Output) -> Result<(), CliError> {
+    let query = query(runtime.config(), &args)?;
+    refine::check(runtime, &query)?;
+    let htm = runtime.htm();
     if let Some(file) = &args.batch {
         return answer_batch(&htm, &query, file, output).await;
     }

@@ -6,7 +6,7 @@ use htm_core::{Caller, Htm, Node, Related, RelatedBy, RelatedNode, Relation, Zon
 use htm_runtime::config::Config;
 
 use crate::args::{RelateArgs, RelatedArgs, RelationArgs, UnrelateArgs};
-use crate::commands::session::{with_htm, within};
+use crate::commands::runtime::{with_htm, within};
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, table};
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use htm_core::error::codes::WAIT_TIMEOUT;
 use htm_core::{Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Operation, Outcome, Receipt, Stage};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 use serde_json::{Value, json};
 
@@ -25,14 +25,14 @@ pub(crate) fn check(config: &Config, args: &RememberArgs) -> Result<(), CliError
     Ok(memory(args, config)?.validate()?)
 }
 
-/// Remembers on an open session; with an operation, once.
+/// Remembers on an open runtime; with an operation, once.
 pub(crate) async fn on(
-    session: &Session,
+    runtime: &Runtime,
     args: RememberArgs,
     operation: Option<&str>,
     output: &Output,
 ) -> Result<(), CliError> {
-    let (htm, config) = (session.htm(), session.config());
+    let (htm, config) = (runtime.htm(), runtime.config());
     let memory = memory(&args, config)?;
     let operation = match operation {
         Some(id) => {

@@ -11,7 +11,7 @@ use crate::args::{AddRobotArgs, MergeArgs, RobotsCommand, SetRobotArgs};
 use crate::commands::context::whole;
 use crate::commands::edit::parse_object;
 use crate::commands::notes::tell_unknown;
-use crate::commands::session::with_session;
+use crate::commands::runtime::with_runtime;
 use crate::error::CliError;
 use crate::instant::local;
 use crate::output::{Output, count, one_line, plain, table};
@@ -27,7 +27,7 @@ pub(crate) async fn run(
             "merging {from} into {into}, which alone would be left,"
         )));
     }
-    with_session(config, async |session| dispatch(&session.htm(), command, output).await).await?;
+    with_runtime(config, async |runtime| dispatch(&runtime.htm(), command, output).await).await?;
     Ok(ExitCode::SUCCESS)
 }
 

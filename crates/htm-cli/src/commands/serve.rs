@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use htm_documents::PdfReader;
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::{Config, Loaded};
 use htm_server::{Limits, Listening, OAuth, OAuthSettings, Server, Tls};
 use serde::Serialize;
@@ -24,16 +24,16 @@ pub(crate) async fn run(loaded: &Loaded, args: ServeArgs, output: &Output) -> Re
         CliError::new(codes::LISTEN_MISSING, "server.listen is empty, and no --listen is given")
     })?;
     let stop = until_stdin_closes(&args.listening, output.stop());
-    let session = Session::open(config).await?;
+    let runtime = Runtime::open(config).await?;
     let result = async {
-        let server = Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?;
+        let server = Server::bind(listening, runtime.htm_for_tenants().await?, Limits::default()).await?;
         let server = server.pdfs(PdfReader::this_program());
         output.value(&Serving::of(Some(&server)), || format!("{}\nCtrl-C stops it", announce(&server)));
-        tokio::join!(server.serve(stop.clone()), serve_shell(loaded, &session, &stop));
+        tokio::join!(server.serve(stop.clone()), serve_shell(loaded, &runtime, &stop));
         Ok(ExitCode::SUCCESS)
     }
     .await;
-    session.close().await;
+    runtime.close().await;
     result
 }
 
@@ -64,10 +64,10 @@ pub(crate) fn until_stdin_closes(args: &ListeningArgs, stop: CancellationToken) 
 }
 
 /// Carries out commands of the shell until `stop` is cancelled.
-pub(crate) async fn serve_shell(loaded: &Loaded, session: &Session, stop: &CancellationToken) {
+pub(crate) async fn serve_shell(loaded: &Loaded, runtime: &Runtime, stop: &CancellationToken) {
     if let Some(place) = Socket::of(loaded) {
         shell::serve(&place, stop, async |asked, output: &Output| {
-            asked::in_server(session, asked, output).await
+            asked::in_server(runtime, asked, output).await
         })
         .await;
     }

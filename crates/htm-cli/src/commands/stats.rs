@@ -6,7 +6,7 @@ use htm_core::{Counts, MemoryStats, Scope, StatsQuery, Zone};
 use htm_runtime::config::Config;
 
 use super::notes;
-use super::session::with_session;
+use super::runtime::with_runtime;
 use crate::args::StatsArgs;
 use crate::error::CliError;
 use crate::instant::local;
@@ -18,8 +18,8 @@ const SHOWN: usize = 8;
 pub(crate) async fn run(config: &Config, args: StatsArgs, output: &Output) -> Result<ExitCode, CliError> {
     let query = StatsQuery { scope: args.scope.scope(), top: args.top };
     let is_named = matches!(query.scope, Scope::Namespace(_));
-    let answer = with_session(config, async |session| {
-        let htm = session.htm();
+    let answer = with_runtime(config, async |runtime| {
+        let htm = runtime.htm();
         let stats = htm.memory_stats(&query).await?;
         let namespaces: Vec<&str> = stats.namespace.as_deref().into_iter().collect();
         let notes = notes::unknown_namespaces(&htm, &namespaces, is_named).await?;

@@ -11,12 +11,12 @@ use std::process::ExitCode;
 
 use htm_core::ontology::{ChangeKind, OntologyDocument};
 use htm_core::{Htm, Ontology};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 
 use super::filter::within_namespace;
 use super::notes;
-use super::session::with_session;
+use super::runtime::with_runtime;
 use crate::args::{DistinctCommand, InNamespace, SynonymsCommand, TagsCommand};
 use crate::error::CliError;
 use crate::output::Output;
@@ -36,9 +36,9 @@ pub(crate) async fn run(
         _ => None,
     };
     change::require_consent(&command)?;
-    with_session(config, async |session| match document {
-        Some(document) => lay(session, command, &document, output).await,
-        None => dispatch(config, session, command, output).await,
+    with_runtime(config, async |runtime| match document {
+        Some(document) => lay(runtime, command, &document, output).await,
+        None => dispatch(config, runtime, command, output).await,
     })
     .await?;
     Ok(ExitCode::SUCCESS)
@@ -46,7 +46,7 @@ pub(crate) async fn run(
 
 /// Imports a document into the ontology.
 async fn lay(
-    session: &Session,
+    runtime: &Runtime,
     command: TagsCommand,
     document: &OntologyDocument,
     output: &Output,
@@ -56,18 +56,18 @@ async fn lay(
         TagsCommand::ApplyTemplate(args) => (ChangeKind::Template, args.template, args.how),
         _ => return Ok(()),
     };
-    let htm = session.htm();
+    let htm = runtime.htm();
     let ontology = to_change(&htm, &how.whose, how.consent.dry_run)?;
     exchange::import(&ontology, kind, &source, document, &how, output).await
 }
 
 async fn dispatch(
     config: &Config,
-    session: &Session,
+    runtime: &Runtime,
     command: TagsCommand,
     output: &Output,
 ) -> Result<(), CliError> {
-    let htm = &session.htm();
+    let htm = &runtime.htm();
     let zone = &htm.settings().time.zone;
     match command {
         TagsCommand::List(args) => {
@@ -85,7 +85,7 @@ async fn dispatch(
             look::orphans(&look_at(htm, &args.whose, output).await?, namespace, args.max, output).await
         }
         TagsCommand::Suggest(args) => {
-            let embedder = if args.embed { Some(session.embedder()?) } else { None };
+            let embedder = if args.embed { Some(runtime.embedder()?) } else { None };
             let ontology = look_at(htm, &args.top.whose, output).await?;
             look::suggest(&ontology, embedder.as_deref(), args.top.limit, output).await
         }

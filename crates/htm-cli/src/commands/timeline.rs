@@ -14,7 +14,7 @@ use super::filter::filter;
 use super::notes;
 use super::recall::{describe_time, limit};
 use super::relations::describe_successors;
-use super::session::{with_htm, with_session};
+use super::runtime::{with_htm, with_runtime};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
 use crate::instant::instant;
@@ -31,8 +31,8 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         limit: limit(config, args.limit.as_deref())?,
         as_of: args.as_of.as_deref().map(|at| instant(at, &config.time.settings())).transpose()?,
     };
-    let (mut timeline, notes) = with_session(config, async |session| {
-        let htm = session.htm();
+    let (mut timeline, notes) = with_runtime(config, async |runtime| {
+        let htm = runtime.htm();
         let mut timeline = htm.conversation_timeline(&query).await?;
         notes::name_commands(&mut timeline.degraded);
         let mut notes = notes::of(&htm, &query.filter, &[], timeline.time_phrase.as_ref()).await?;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use htm_documents::PdfReader;
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Loaded;
 use htm_runtime::shutdown::INTERRUPTED;
 use htm_server::{Limits, Server};
@@ -24,17 +24,17 @@ pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Resul
     };
     let stop = serve::until_stdin_closes(&listening, stop);
     let listening = serve::listening(config, listening.listen)?;
-    let session = Session::open(config).await?;
+    let runtime = Runtime::open(config).await?;
     let result = async {
-        let workers = Workers::start(&session, args.drain).await?;
+        let workers = Workers::start(&runtime, args.drain).await?;
         let server = match listening {
             Some(listening) if !args.drain => {
-                Some(Server::bind(listening, session.htm_for_tenants().await?, Limits::default()).await?)
+                Some(Server::bind(listening, runtime.htm_for_tenants().await?, Limits::default()).await?)
             }
             _ => None,
         };
         // A configured URL is not shown, because it may contain a password.
-        let place = if config.database.url.is_empty() { session.url() } else { "database.url".to_owned() };
+        let place = if config.database.url.is_empty() { runtime.url() } else { "database.url".to_owned() };
         let serves = server.as_ref().map(|server| format!("\n{}", announce(server))).unwrap_or_default();
         output.value(&Serving::of(server.as_ref()), || {
             format!("HTM is up at {place}{serves}\nCtrl-C stops it")
@@ -46,14 +46,14 @@ pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Resul
         };
         let serving_shell = async {
             if !args.drain {
-                serve::serve_shell(loaded, &session, &stop).await;
+                serve::serve_shell(loaded, &runtime, &stop).await;
             }
         };
-        let (worked, (), ()) = tokio::join!(workers.run(&session, &args, &stop), serving, serving_shell);
+        let (worked, (), ()) = tokio::join!(workers.run(&runtime, &args, &stop), serving, serving_shell);
         worked
     }
     .await;
-    session.close().await;
+    runtime.close().await;
     result?;
     // Something may be left in the queues.
     let is_stopped = args.drain && stop.is_cancelled();

@@ -6,7 +6,7 @@ use htm_core::Zone;
 use htm_core::jobs::Worker;
 use htm_runtime::config::Config;
 
-use super::session::with_htm;
+use super::runtime::with_htm;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::instant::local;

@@ -11,7 +11,7 @@ use crate::model::timeline::TimeCursor;
 use crate::store::audit_log::{self as store, Done};
 
 impl Htm {
-    /// The last entries of the audit log before a place, the newest first. A restricted handle sees those of its
+    /// The last entries of the audit log before a cursor, the newest first. A restricted handle sees those of its
     /// namespaces.
     ///
     /// # Errors

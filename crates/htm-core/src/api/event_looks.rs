@@ -7,7 +7,7 @@ use moka::future::Cache;
 
 use crate::api::event_marks::Marks;
 use crate::model::error::{Error, Result};
-use crate::model::events::{Event, EventPlace};
+use crate::model::events::{Event, EventCursor};
 use crate::store::connections::Connections;
 use crate::store::events;
 
@@ -32,12 +32,12 @@ pub(crate) struct Looks {
 #[derive(Clone)]
 pub(crate) struct Look {
     /// After all events that it shows.
-    pub(crate) place: EventPlace,
+    pub(crate) cursor: EventCursor,
     /// No transaction had this id or a larger one.
     pub(crate) next: i64,
 }
 
-/// A place, the transaction of a look, and namespaces (none: all).
+/// A cursor, the transaction of a look, and namespaces (none: all).
 type Asked = (String, i64, Option<Vec<String>>);
 
 impl Default for Looks {
@@ -54,24 +54,24 @@ impl Looks {
     /// A look of now.
     pub(crate) async fn now(&self, pool: &dyn Connections) -> Result<Look> {
         let seen = events::horizon(pool).await?;
-        Ok(Look { next: seen.next, place: self.marks.place(seen) })
+        Ok(Look { next: seen.next, cursor: self.marks.cursor(seen) })
     }
 
-    /// A look of now or a moment ago, at this place or after it if there is one: another program may have looked since.
-    pub(crate) async fn recent(&self, pool: &dyn Connections, after: &EventPlace) -> Result<Look> {
+    /// A look of now or a moment ago, at this cursor or after it if there is one: another program may have looked since.
+    pub(crate) async fn recent(&self, pool: &dyn Connections, after: &EventCursor) -> Result<Look> {
         let look = self.latest.try_get_with((), self.now(pool)).await.map_err(Error::of_all)?;
-        if look.place.transaction >= after.transaction { Ok(look) } else { self.now(pool).await }
+        if look.cursor.transaction >= after.transaction { Ok(look) } else { self.now(pool).await }
     }
 
-    /// The events after a place that a look shows, up to a page.
+    /// The events after a cursor that a look shows, up to a page.
     pub(crate) async fn events(
         &self,
         pool: &dyn Connections,
-        after: &EventPlace,
+        after: &EventCursor,
         look: &Look,
         namespaces: Option<&[String]>,
     ) -> Result<Arc<[Event]>> {
-        let horizon = look.place.transaction;
+        let horizon = look.cursor.transaction;
         if after.transaction >= horizon {
             return Ok(Arc::default());
         }

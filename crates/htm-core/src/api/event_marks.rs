@@ -1,19 +1,19 @@
-//! The times of the places of events.
+//! The times of the cursors of events.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::model::events::EventPlace;
+use crate::model::events::EventCursor;
 use crate::store::events::Horizon;
 
 /// The most marks that are kept, and the least time between two.
 const MAX_MARKS: usize = 4_096;
 const APART: TimeDelta = TimeDelta::seconds(1);
 
-/// Earlier looks at the transactions. A place needs a time that no later row is older than. The time of a look holds for
-/// the transactions that had no id then. While an old transaction is open, younger ones end, so this time holds for a place
+/// Earlier looks at the transactions. A cursor needs a time that no later row is older than. The time of a look holds for
+/// the transactions that had no id then. While an old transaction is open, younger ones end, so this time holds for a cursor
 /// only when all that had an id at the look have ended.
 #[derive(Default)]
 pub(crate) struct Marks(Mutex<VecDeque<Mark>>);
@@ -25,8 +25,8 @@ struct Mark {
 }
 
 impl Marks {
-    /// The place of a horizon.
-    pub(crate) fn place(&self, seen: Horizon) -> EventPlace {
+    /// The cursor of a horizon.
+    pub(crate) fn cursor(&self, seen: Horizon) -> EventCursor {
         let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = |last: &Mark| seen.transaction == seen.next || seen.since - last.since >= APART;
         // Looks of several callers may end in another order than they began.
@@ -41,7 +41,7 @@ impl Marks {
         let holds = marks.front().filter(|mark| mark.transaction <= seen.transaction);
         // Without a time every row is looked at that is still there.
         let since = holds.map_or(DateTime::UNIX_EPOCH, |mark| mark.since);
-        EventPlace { transaction: seen.transaction, since, row: String::new() }
+        EventCursor { transaction: seen.transaction, since, row: String::new() }
     }
 }
 
@@ -53,11 +53,11 @@ mod tests {
         Horizon { transaction, next, since: DateTime::from_timestamp(second, 0).unwrap() }
     }
 
-    /// The time of the place of each look.
+    /// The time of the cursor of each look.
     fn times(marks: &Marks, looks: &[(i64, i64, i64)]) -> Vec<i64> {
         looks
             .iter()
-            .map(|&(oldest, next, at)| marks.place(look(oldest, next, at)).since.timestamp())
+            .map(|&(oldest, next, at)| marks.cursor(look(oldest, next, at)).since.timestamp())
             .collect()
     }
 

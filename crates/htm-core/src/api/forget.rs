@@ -144,7 +144,7 @@ impl Htm {
         }
     }
 
-    /// The forgotten nodes of a namespace (default: of all) before a place, the last forgotten first.
+    /// The forgotten nodes of a namespace (default: of all) before a cursor, the last forgotten first.
     ///
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), `namespace_invalid`, or a database error.

@@ -7,12 +7,12 @@
 //! A member renews its lease each third of it. If no active member was seen within its lease, the passive member that
 //! joined first becomes active: at the latest a lease, a heartbeat and a notification after the last sign of life. If
 //! all members are passive for another reason, this takes at least a lease after the member joined. Late writes of the
-//! former active member are rejected: each write checks session and role.
+//! former active member are rejected: each write checks membership and role.
 
 mod acts;
 mod inner;
 mod member;
-mod session;
+mod membership;
 mod tasks;
 
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 pub use self::member::{GroupMember, GroupRecalled};
-pub use self::session::GroupSession;
+pub use self::membership::Membership;
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::groups::errors;
@@ -48,7 +48,7 @@ pub(crate) struct Fence<'a> {
     /// The robot's name, for error messages.
     robot: &'a str,
     robot_id: RobotId,
-    session: Uuid,
+    membership: Uuid,
 }
 
 /// A group by name, existing or not; the calls that need no membership. See [`Htm::group`].
@@ -304,7 +304,9 @@ impl Group {
         fence: Fence<'_>,
     ) -> Result<()> {
         match groups::member_in_tx(connection, group, fence.robot_id).await? {
-            Some(member) if member.session != fence.session => Err(errors::replaced(&self.name, fence.robot)),
+            Some(member) if member.membership != fence.membership => {
+                Err(errors::replaced(&self.name, fence.robot))
+            }
             None => Err(errors::replaced(&self.name, fence.robot)),
             Some(member) if !member.is_active() => Err(errors::passive(&self.name, fence.robot)),
             Some(_) => Ok(()),

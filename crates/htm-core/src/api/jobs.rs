@@ -6,12 +6,13 @@ use crate::api::htm::Htm;
 use crate::model::caller::Confirmation;
 use crate::model::error::Result;
 use crate::model::filter::validate_limit;
+pub use crate::model::jobs::Loss;
 use crate::model::jobs::Stage;
 pub use crate::store::audit::{Audit, Stranded};
 use crate::store::embeddings::RegisteredModel;
 pub use crate::store::gauges::QueueGauges;
 pub use crate::store::job_control::Retried;
-pub use crate::store::job_list::{Job, JobFilter, JobPlace, Selection};
+pub use crate::store::job_list::{Job, JobCursor, JobFilter, Selection};
 pub use crate::store::queues::{QueueDepth, QueueMinute, QueueStats};
 pub use crate::store::workers::Worker;
 use crate::store::{audit, embeddings, gauges, job_control, job_list, queues, workers};
@@ -45,12 +46,12 @@ impl Htm {
 }
 
 impl Jobs<'_> {
-    /// The jobs that pass a filter after a place, at most `limit`: dead letters, then parked, then failed ones; the newest
+    /// The jobs that pass a filter after a cursor, at most `limit`: dead letters, then parked, then failed ones; the newest
     /// first. Without a state, done jobs are left out.
     ///
     /// # Errors
     /// `limit_out_of_range` (1 to 10,000), `queue_unknown`, or a database error.
-    pub async fn list(&self, filter: &JobFilter, after: Option<&JobPlace>, limit: u32) -> Result<Vec<Job>> {
+    pub async fn list(&self, filter: &JobFilter, after: Option<&JobCursor>, limit: u32) -> Result<Vec<Job>> {
         validate_limit(limit as usize)?;
         self.expect_queue(filter.queue.as_deref()).await?;
         job_list::list(self.htm.pool(), filter, after, limit).await

@@ -149,7 +149,7 @@ impl Htm {
         Ok(latest)
     }
 
-    /// A page of the memories of a namespace (default: the handle's), the earliest first, after a place. A memory that is
+    /// A page of the memories of a namespace (default: the handle's), the earliest first, after a cursor. A memory that is
     /// written meanwhile is on a later page if it happened later than the page's last.
     ///
     /// # Errors

@@ -9,9 +9,9 @@ use crate::model::timeline::TimeCursor;
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AuditEntry {
-    /// Its place in the list.
+    /// The cursor of the page after it.
     #[serde(skip)]
-    pub place: TimeCursor,
+    pub cursor: TimeCursor,
     /// The time of the action.
     pub at: DateTime<Utc>,
     /// The actor: a key of the API, or the robot of a program.

@@ -47,9 +47,9 @@ pub enum EventKind {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Event {
-    /// Its place among all events. Asked for what is after it, [`Htm::events`](crate::Htm::events) gives the next one.
+    /// Its cursor. Asked for what is after it, [`Htm::events`](crate::Htm::events) gives the next one.
     #[serde(skip)]
-    pub place: EventPlace,
+    pub cursor: EventCursor,
     /// Its kind.
     pub kind: EventKind,
     /// When it happened, or for a group when it was seen.
@@ -94,10 +94,10 @@ pub struct Event {
     pub relation: Option<RelationKind>,
 }
 
-/// A place among all events: after those of earlier transactions. Events are in the order of the ids that PostgreSQL gave
-/// their transactions, and an event is given only when no transaction with a smaller id is open, so none is skipped.
+/// The cursor of events, a place among them all. They are in the order of the ids that PostgreSQL gave their transactions,
+/// and an event is given only when no transaction with a smaller id is open, so none is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventPlace {
+pub struct EventCursor {
     /// The id of its transaction, with the epoch.
     pub(crate) transaction: i64,
     /// No row of this transaction or of a later one is older.
@@ -106,18 +106,18 @@ pub struct EventPlace {
     pub(crate) row: String,
 }
 
-impl fmt::Display for EventPlace {
+impl fmt::Display for EventCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}-{}", self.transaction, self.since.timestamp_micros(), self.row)
     }
 }
 
-impl FromStr for EventPlace {
+impl FromStr for EventCursor {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let is_plain = |row: &str| row.bytes().all(|it| it.is_ascii_alphanumeric() || b"/-_.".contains(&it));
-        let place = || {
+        let cursor = || {
             let (transaction, rest) = text.split_once('-')?;
             let (since, row) = rest.split_once('-')?;
             let since = time_of_micros(since)?;
@@ -128,7 +128,7 @@ impl FromStr for EventPlace {
                 row: row.into(),
             })
         };
-        place().ok_or_else(|| {
+        cursor().ok_or_else(|| {
             Error::new(codes::CURSOR_INVALID, "the text is not the id of an event")
                 .with_hint("give the id of the last event that was read, or none to begin now")
         })
@@ -141,7 +141,7 @@ pub struct EventPage {
     /// The events.
     pub events: Vec<Event>,
     /// Where to go on.
-    pub next: EventPlace,
+    pub next: EventCursor,
     /// Whether there are more already.
     pub more: bool,
 }
@@ -154,24 +154,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_place_is_read_as_it_was_written(
+        fn a_cursor_is_read_as_it_was_written(
             transaction in 0i64..,
             micros in -1_000_000_000_000_000i64..9_000_000_000_000_000,
             row in "(job/[0-9A-Z]{26}|change/[0-9]{1,9}|relation/[0-9]{1,9}-supersedes-[0-9]{1,9}|)",
         ) {
             let since = DateTime::from_timestamp_micros(micros).unwrap();
-            let place = EventPlace { transaction, since, row };
+            let cursor = EventCursor { transaction, since, row };
             // A time before 1970 has a sign, which is never written by a database.
             if micros >= 0 {
-                prop_assert_eq!(place.to_string().parse::<EventPlace>().unwrap(), place);
+                prop_assert_eq!(cursor.to_string().parse::<EventCursor>().unwrap(), cursor);
             }
         }
     }
 
     #[test]
-    fn another_text_is_no_place() {
+    fn another_text_is_no_cursor() {
         for text in ["", "1", "1-2", "-1-2-", "1-x-", "1-2-a b", "1-2-'", "99999999999999999999-1-"] {
-            assert_eq!(text.parse::<EventPlace>().unwrap_err().code(), "cursor_invalid", "{text}");
+            assert_eq!(text.parse::<EventCursor>().unwrap_err().code(), "cursor_invalid", "{text}");
         }
     }
 }

@@ -133,8 +133,8 @@ pub struct ForgottenNode {
 }
 
 impl ForgottenNode {
-    /// Its place in the list.
-    pub fn place(&self) -> TimeCursor {
+    /// The cursor of the page after it.
+    pub fn cursor(&self) -> TimeCursor {
         TimeCursor { time: self.deleted_at, number: self.node.0 }
     }
 }

@@ -47,8 +47,8 @@ id!(
     GroupId
 );
 
-/// A session of a robot in a group. Its holder acts for the robot.
+/// A membership of a robot in a group. Its holder acts for the robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SessionId(pub(crate) uuid::Uuid);
+pub struct MembershipId(pub(crate) uuid::Uuid);

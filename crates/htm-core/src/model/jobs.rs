@@ -46,6 +46,28 @@ fn no_stage(text: &str) -> String {
     format!("`{text}` is not a stage; use embed or tag")
 }
 
+/// What an audit misses of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, strum::Display, strum::EnumString)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Loss {
+    /// Its job: there is no result, no job and no dead letter.
+    Job,
+    /// Its vector, although the job is done.
+    Vector,
+}
+
+impl Loss {
+    /// The loss in words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Job => "no result, no job, no dead letter",
+            Self::Vector => "done, but its vector is missing",
+        }
+    }
+}
+
 /// The state of a job, for people. The row has four states; a pending job is due, waiting or parked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[derive(Serialize, Deserialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]

@@ -59,11 +59,11 @@ pub struct Trial {
 pub struct RankingFigures {
     /// The judged recalls that it was learnt from.
     pub judged: u32,
-    /// Their sessions.
-    pub sessions: u32,
+    /// Their blocks: an author's recalls of an hour each.
+    pub blocks: u32,
     /// Their authors.
     pub authors: u32,
-    /// The recalls of sessions that were left out of a fit, on which it was evaluated.
+    /// The recalls of blocks that were left out of a fit, on which it was evaluated.
     pub tested_on: u32,
     /// nDCG at ten of the default ranking on these.
     pub ndcg_default: f64,

@@ -15,7 +15,7 @@ use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 /// The most neighbours on either side.
 pub const MAX_NEIGHBOURS: usize = 1_000;
 
-/// The place of an entry in a list by time. Its text is the cursor of a page.
+/// The cursor of a page of a list by time: the place of an entry in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeCursor {
     /// When it happened.
@@ -25,7 +25,7 @@ pub struct TimeCursor {
 }
 
 impl TimeCursor {
-    /// The place of a memory.
+    /// The cursor of the page after a memory.
     pub fn of(node: &Node) -> Self {
         Self { time: node.created_at, number: node.id.0 }
     }
@@ -41,11 +41,11 @@ impl FromStr for TimeCursor {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let place = || {
+        let cursor = || {
             let (time, number) = text.split_once('.')?;
             Some(Self { time: time_of_micros(time)?, number: number.parse().ok()? })
         };
-        place().ok_or_else(|| Error::new(codes::CURSOR_INVALID, format!("`{text}` is not a cursor")))
+        cursor().ok_or_else(|| Error::new(codes::CURSOR_INVALID, format!("`{text}` is not a cursor")))
     }
 }
 

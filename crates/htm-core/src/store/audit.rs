@@ -6,7 +6,7 @@ use super::jobs;
 use super::named::{Named, sql};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::jobs::Stage;
+use crate::model::jobs::{Loss, Stage};
 use crate::model::settings::Settings;
 
 /// The number of stranded stages that one statement repairs.
@@ -48,8 +48,8 @@ pub struct Stranded {
     pub revision: i32,
     /// The stage without a result.
     pub stage: Stage,
-    /// The missing things, for people.
-    pub why: String,
+    /// What is lost.
+    pub lost: Loss,
 }
 
 /// Checks every live node.
@@ -63,7 +63,7 @@ pub(crate) async fn run(pool: &dyn Connections) -> Result<Audit> {
         .begin_with("begin isolation level repeatable read, read only; set local statement_timeout = 0")
         .await?;
     let mut stranded: Vec<Stranded> = sql!(
-        "select node_id as node, namespace, revision, stage, 'no result, no job, no dead letter' as why
+        "select node_id as node, namespace, revision, stage, 'job' as lost
            from htm.stranded order by node_id, stage"
     )
     .fetch_all(&mut *tx)

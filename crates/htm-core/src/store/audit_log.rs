@@ -47,7 +47,7 @@ pub(crate) async fn complete(pool: &dyn Connections, entry: i64, outcome: Value)
         .map(drop)
 }
 
-/// The entries of the namespaces `seen` before a place, the newest first.
+/// The entries of the namespaces `seen` before a cursor, the newest first.
 pub(crate) async fn last(
     pool: &dyn Connections,
     seen: Option<&[String]>,
@@ -65,13 +65,13 @@ pub(crate) async fn last(
     );
     let rows: Vec<Row> = sql!(include_str!("sql/audit_log.sql"))
         .bind("seen", seen)?
-        .bind("time", before.map(|place| place.time))?
-        .bind("number", before.map(|place| place.number))?
+        .bind("time", before.map(|cursor| cursor.time))?
+        .bind("number", before.map(|cursor| cursor.number))?
         .bind("limit", limit)?
         .fetch_all(pool)
         .await?;
     let entry = |(number, at, actor, action, namespace, subject, Json(details)): Row| AuditEntry {
-        place: TimeCursor { time: at, number },
+        cursor: TimeCursor { time: at, number },
         at,
         actor,
         action,

@@ -6,7 +6,7 @@ use sqlx::FromRow;
 use super::connections::Connections;
 use super::named::sql;
 use crate::model::error::Result;
-use crate::model::events::{Event, EventKind, EventPlace};
+use crate::model::events::{Event, EventCursor, EventKind};
 use crate::model::id::NodeId;
 use crate::model::relations::RelationKind;
 
@@ -46,24 +46,24 @@ pub(crate) async fn horizon(pool: &dyn Connections) -> Result<Horizon> {
     Ok(Horizon { since, ..seen })
 }
 
-/// The events after a place and before the horizon, in their order.
+/// The events after a cursor and before the horizon, in their order.
 pub(crate) async fn after(
     pool: &dyn Connections,
-    place: &EventPlace,
+    cursor: &EventCursor,
     horizon: i64,
     namespaces: Option<&[String]>,
     limit: i64,
 ) -> Result<Vec<Event>> {
     let rows: Vec<Row> = sql!(include_str!("sql/events.sql"))
-        .bind("transaction", place.transaction)?
-        .bind("row", &place.row)?
-        .bind("since", place.since)?
+        .bind("transaction", cursor.transaction)?
+        .bind("row", &cursor.row)?
+        .bind("since", cursor.since)?
         .bind("horizon", horizon)?
         .bind("namespaces", namespaces)?
         .bind("limit", limit)?
         .fetch_all(pool)
         .await?;
-    Ok(rows.into_iter().map(|row| row.into_event(place.since)).collect())
+    Ok(rows.into_iter().map(|row| row.into_event(cursor.since)).collect())
 }
 
 #[derive(FromRow)]
@@ -91,9 +91,9 @@ impl Row {
     fn into_event(self, since: DateTime<Utc>) -> Event {
         let Self { transaction, row, at, namespace, kind, node, revision, model, job, queue, .. } = self;
         let Self { error, change, action, group, version, to, relation, .. } = self;
-        let place = EventPlace { transaction, since, row };
+        let cursor = EventCursor { transaction, since, row };
         Event {
-            place,
+            cursor,
             kind,
             at,
             namespace,

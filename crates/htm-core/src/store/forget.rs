@@ -193,8 +193,8 @@ pub(crate) async fn forgotten(
           limit :limit"
     )
     .bind("namespace", namespace)?
-    .bind("time", before.map(|place| place.time))?
-    .bind("node", before.map(|place| place.number))?
+    .bind("time", before.map(|cursor| cursor.time))?
+    .bind("node", before.map(|cursor| cursor.number))?
     .bind("limit", limit)?
     .planned_anew()
     .fetch_all(pool)

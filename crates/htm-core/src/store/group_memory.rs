@@ -21,7 +21,7 @@ use crate::model::working_memory::Entry;
 pub(crate) struct Synced {
     pub(crate) closed: bool,
     pub(crate) max_tokens: usize,
-    /// Its role and the session that acts for it; none if the robot is not a member.
+    /// Its role and the membership that acts for it; none if the robot is not a member.
     pub(crate) member: Option<(GroupRole, Uuid)>,
     pub(crate) delta: Delta,
 }
@@ -33,7 +33,7 @@ struct SyncRow {
     closed: bool,
     complete: bool,
     role: Option<GroupRole>,
-    session: Option<Uuid>,
+    membership: Option<Uuid>,
     node: Option<NodeId>,
     live: Option<bool>,
     #[sqlx(flatten)]
@@ -88,8 +88,8 @@ pub(crate) async fn sync(
         .fetch_all(db)
         .await?;
     let Some(first) = rows.first() else { return Ok(None) };
-    let member = match (first.role, first.session) {
-        (Some(role), Some(session)) => Some((role, session)),
+    let member = match (first.role, first.membership) {
+        (Some(role), Some(membership)) => Some((role, membership)),
         _ => None,
     };
     let (closed, max_tokens) = (first.closed, usize::try_from(first.max_tokens).unwrap_or(usize::MAX));

@@ -108,14 +108,14 @@ pub(crate) async fn join_in_tx(
     connection: &mut PgConnection,
     group: GroupId,
     robot: RobotId,
-    session: Uuid,
+    membership: Uuid,
     lease: Duration,
     asked: Option<GroupRole>,
 ) -> Result<GroupRole> {
     let role: GroupRole = sql!(include_str!("sql/group_join.sql"))
         .bind("group", group)?
         .bind("robot", robot)?
-        .bind("session", session)?
+        .bind("membership", membership)?
         .bind("lease_ms", lease.as_millis() as i64)?
         .bind("role", asked.map(<&str>::from))?
         .fetch_scalar(&mut *connection)
@@ -156,13 +156,13 @@ pub(crate) async fn beat(
     connection: &mut PgConnection,
     group: GroupId,
     robot: RobotId,
-    session: Uuid,
+    membership: Uuid,
     seen_version: i64,
 ) -> Result<Option<Beat>> {
     let row: Option<BeatRow> = sql!(include_str!("sql/group_beat.sql"))
         .bind("group", group)?
         .bind("robot", robot)?
-        .bind("session", session)?
+        .bind("membership", membership)?
         .bind("seen_version", seen_version)?
         .fetch_optional(connection)
         .await?;
@@ -207,29 +207,29 @@ pub(crate) async fn hand_over_in_tx(
     Ok(!changed.is_empty())
 }
 
-/// The membership by which a process or a session acts for a robot in a group.
-pub(crate) struct Membership {
+/// A membership, by its id: a process or another holder acts for the robot in the group.
+pub(crate) struct MembershipRecord {
     pub(crate) group: GroupId,
     pub(crate) robot: RobotId,
-    pub(crate) session: Uuid,
+    pub(crate) id: Uuid,
     pub(crate) role: GroupRole,
     pub(crate) lease: Duration,
 }
 
-/// A group, and the membership of a session.
+/// A group, and a membership in it.
 pub(crate) struct FoundMembership {
     pub(crate) closed: bool,
     pub(crate) version: i64,
-    /// None if the session does not act for the robot.
-    pub(crate) membership: Option<Membership>,
+    /// None if it does not act for the robot.
+    pub(crate) membership: Option<MembershipRecord>,
 }
 
-/// The membership of a session that acts for a robot; none if there is no such group.
+/// The membership of an id that acts for a robot; none if there is no such group.
 pub(crate) async fn membership(
     pool: &dyn Connections,
     (namespace, name): (&str, &str),
     robot: &str,
-    session: Uuid,
+    id: Uuid,
 ) -> Result<Option<FoundMembership>> {
     #[derive(sqlx::FromRow)]
     struct Row {
@@ -244,21 +244,21 @@ pub(crate) async fn membership(
         "select g.id, g.closed_at is not null as closed, g.version, m.robot_id, m.role, m.lease_ms
            from htm.robot_groups g
            left join htm.robots r on r.namespace = g.namespace and r.name = :robot
-           left join htm.group_members m on m.group_id = g.id and m.robot_id = r.id and m.session = :session
+           left join htm.group_members m on m.group_id = g.id and m.robot_id = r.id and m.membership = :membership
           where g.namespace = :namespace and g.name = :name"
     )
     .bind("namespace", namespace)?
     .bind("name", name)?
     .bind("robot", robot)?
-    .bind("session", session)?
+    .bind("membership", id)?
     .fetch_optional(pool)
     .await?;
     let Some(row) = row else { return Ok(None) };
     let membership = match (row.robot_id, row.role, row.lease_ms) {
-        (Some(robot), Some(role), Some(lease_ms)) => Some(Membership {
+        (Some(robot), Some(role), Some(lease_ms)) => Some(MembershipRecord {
             group: row.id,
             robot,
-            session,
+            id,
             role,
             lease: Duration::from_millis(lease_ms.max(0) as u64),
         }),
@@ -272,7 +272,7 @@ pub(crate) async fn membership(
 pub(crate) struct Member {
     pub(crate) robot_id: RobotId,
     role: GroupRole,
-    pub(crate) session: Uuid,
+    pub(crate) membership: Uuid,
     pub(crate) alive: bool,
 }
 
@@ -289,7 +289,7 @@ pub(crate) async fn member_in_tx(
     robot: RobotId,
 ) -> Result<Option<Member>> {
     sql!(
-        "select robot_id, role, session, seen_at + lease_ms * interval '1 millisecond' > clock_timestamp() as alive
+        "select robot_id, role, membership, seen_at + lease_ms * interval '1 millisecond' > clock_timestamp() as alive
            from htm.group_members where group_id = :group and robot_id = :robot"
     )
     .bind("group", group)?

@@ -84,7 +84,7 @@ pub(crate) async fn group(pool: &dyn Connections, group: &SavedGroup) -> Result<
     .await?;
     let Some(made) = made else { return Ok(false) };
     sql!(
-        "insert into htm.group_members (group_id, robot_id, role, session, lease_ms, seen_at, joined_at)
+        "insert into htm.group_members (group_id, robot_id, role, membership, lease_ms, seen_at, joined_at)
          select :group, r.id, u.role, gen_random_uuid(), 1, least(u.joined_at, now() - interval '1 second'), u.joined_at
            from unnest(:robots::text[], :roles::text[], :joined::timestamptz[]) u(robot, role, joined_at)
            join htm.robots r on r.namespace = :namespace and r.name = u.robot

@@ -121,9 +121,9 @@ impl Known {
     }
 }
 
-/// The place of a job in the list, when it was read. Its text is the cursor of a page.
+/// The cursor of a page of jobs: the place of a job in the list, when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobPlace {
+pub struct JobCursor {
     /// 1 for dead letters to 5 for done jobs, as in list_jobs.sql.
     rank: i32,
     time: DateTime<Utc>,
@@ -131,8 +131,8 @@ pub struct JobPlace {
 }
 
 impl Job {
-    /// Its place in the list.
-    pub fn place(&self) -> JobPlace {
+    /// The cursor of the page after it.
+    pub fn cursor(&self) -> JobCursor {
         let rank = match self.state {
             JobState::Dead => 1,
             JobState::Done => 5,
@@ -141,30 +141,30 @@ impl Job {
             _ => 4,
         };
         let time = self.ended_at.or(self.held_since).unwrap_or(self.due_at);
-        JobPlace { rank, time, id: self.id.clone() }
+        JobCursor { rank, time, id: self.id.clone() }
     }
 }
 
-impl fmt::Display for JobPlace {
+impl fmt::Display for JobCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.rank, self.time.timestamp_micros(), self.id)
     }
 }
 
-impl FromStr for JobPlace {
+impl FromStr for JobCursor {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let place = || {
+        let cursor = || {
             let (rank, rest) = text.split_once('.')?;
             let (time, id) = rest.split_once('.')?;
             Some(Self { rank: rank.parse().ok()?, time: time_of_micros(time)?, id: id.into() })
         };
-        place().ok_or_else(|| Error::new(codes::CURSOR_INVALID, format!("`{text}` is not a cursor")))
+        cursor().ok_or_else(|| Error::new(codes::CURSOR_INVALID, format!("`{text}` is not a cursor")))
     }
 }
 
-/// The jobs that pass a filter after a place, at most `limit`: dead letters first, then parked jobs, then failed ones,
+/// The jobs that pass a filter after a cursor, at most `limit`: dead letters first, then parked jobs, then failed ones,
 /// then the rest; the newest of each first. Without a state, done jobs are left out.
 ///
 /// # Errors
@@ -172,7 +172,7 @@ impl FromStr for JobPlace {
 pub(crate) async fn list(
     pool: &dyn Connections,
     filter: &JobFilter,
-    after: Option<&JobPlace>,
+    after: Option<&JobCursor>,
     limit: u32,
 ) -> Result<Vec<Job>> {
     let selection = Selection::Filter(filter.clone());
@@ -190,11 +190,11 @@ pub(crate) async fn show(pool: &dyn Connections, ids: &[String]) -> Result<Vec<J
     ids.iter().map(|id| find(id).ok_or_else(|| not_found(id))).collect()
 }
 
-fn listed(selection: &Selection, after: Option<&JobPlace>) -> Result<Named> {
+fn listed(selection: &Selection, after: Option<&JobCursor>) -> Result<Named> {
     chosen(include_str!("sql/list_jobs.sql"), selection)?
-        .bind("after_rank", after.map(|place| place.rank))?
-        .bind("after_time", after.map(|place| place.time))?
-        .bind("after_id", after.map(|place| place.id.as_str()))
+        .bind("after_rank", after.map(|cursor| cursor.rank))?
+        .bind("after_time", after.map(|cursor| cursor.time))?
+        .bind("after_id", after.map(|cursor| cursor.id.as_str()))
 }
 
 /// The state of a job, as SQL.

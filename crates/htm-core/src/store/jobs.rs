@@ -103,9 +103,9 @@ pub struct Tagged {
     pub tags: Vec<TagSuggestion>,
 }
 
-/// The source of tags.
+/// The tagger that the tags are from.
 #[derive(Clone, Copy, Debug)]
-pub struct Tagger<'a> {
+pub struct TaggedBy<'a> {
     /// The model.
     pub model: &'a ModelName,
     /// The version of its prompt or rules.
@@ -124,7 +124,7 @@ pub struct Tagger<'a> {
 pub async fn ack_tagged(
     pool: &dyn Connections,
     lease: &Lease,
-    tagger: Tagger<'_>,
+    by: TaggedBy<'_>,
     results: &[Tagged],
 ) -> Result<usize> {
     let names = |result: &Tagged| result.tags.iter().map(|tag| tag.path.depth()).sum();
@@ -133,7 +133,7 @@ pub async fn ack_tagged(
     while !rest.is_empty() {
         let room = tags::room_in_tx(rest.iter().map(|result| (result.namespace.as_str(), names(result))));
         let (part, later) = rest.split_at(room);
-        acked += ack_tagged_part(pool, lease, tagger, part).await?;
+        acked += ack_tagged_part(pool, lease, by, part).await?;
         rest = later;
     }
     Ok(acked)
@@ -144,13 +144,13 @@ pub async fn ack_tagged(
 async fn ack_tagged_part(
     pool: &dyn Connections,
     lease: &Lease,
-    tagger: Tagger<'_>,
+    by: TaggedBy<'_>,
     results: &[Tagged],
 ) -> Result<usize> {
     let mut gone: HashSet<&str> = HashSet::new();
     for _ in 0..ATTEMPTS {
         let mut tx = pool.begin().await?;
-        let ended = ack_tagged_in_tx(&mut tx, lease, tagger, results, &gone).await?;
+        let ended = ack_tagged_in_tx(&mut tx, lease, by, results, &gone).await?;
         let with_tags = results.iter().filter(|result| !result.tags.is_empty());
         let lost = with_tags.filter(|result| ended.get(&result.job) != Some(&true));
         let now: HashSet<&str> = lost.map(|result| &*result.job).collect();
@@ -169,7 +169,7 @@ async fn ack_tagged_part(
 async fn ack_tagged_in_tx(
     tx: &mut PgTransaction<'_>,
     lease: &Lease,
-    tagger: Tagger<'_>,
+    by: TaggedBy<'_>,
     results: &[Tagged],
     gone: &HashSet<&str>,
 ) -> Result<HashMap<String, bool>> {
@@ -179,7 +179,7 @@ async fn ack_tagged_in_tx(
     let (namespaces, paths) = (results.iter().map(|result| (result.namespace.as_str(), None)))
         .chain(all().map(|(result, tag)| (result.namespace.as_str(), Some(tag.path.as_str()))))
         .unzip();
-    let names = tags::hold_in_tx(tx, namespaces, paths, tagger.rules).await?;
+    let names = tags::hold_in_tx(tx, namespaces, paths, by.rules).await?;
     // Existing tags can be assigned although a new one is refused.
     let assignments: Vec<(&str, &str, Option<f32>)> = all()
         .filter_map(|(result, tag)| match names.of(&result.namespace, tag.path.as_str()) {
@@ -196,9 +196,9 @@ async fn ack_tagged_in_tx(
         .bind("jobs", results.iter().map(|result| result.job.as_str()).collect::<Vec<_>>())?
         .bind("nodes", results.iter().map(|result| result.node).collect::<Vec<_>>())?
         .bind("revisions", results.iter().map(|result| result.revision).collect::<Vec<_>>())?
-        .bind("model", tagger.model.to_string())?
-        .bind("version", tagger.version)?
-        .bind("origin", tagger.origin.as_ref())?
+        .bind("model", by.model.to_string())?
+        .bind("version", by.version)?
+        .bind("origin", by.origin.as_ref())?
         .bind("tag_jobs", assignments.iter().map(|tag| tag.0).collect::<Vec<_>>())?
         .bind("tags", assignments.iter().map(|tag| tag.1).collect::<Vec<_>>())?
         .bind("confidences", assignments.iter().map(|tag| tag.2).collect::<Vec<_>>())?

@@ -78,7 +78,7 @@ pub(crate) async fn counts(
     Ok(rows.into_iter().map(|(start, name, memories)| TimeCount { start, name, memories }).collect())
 }
 
-/// A page of the live nodes of a namespace, the earliest first, after the place of a node.
+/// A page of the live nodes of a namespace, the earliest first, after a cursor.
 pub(crate) async fn page(
     pool: &dyn Connections,
     namespace: &str,
@@ -87,8 +87,8 @@ pub(crate) async fn page(
 ) -> Result<Vec<Node>> {
     let rows: Vec<NodeRow> = Named::new(&include_str!("sql/page.sql").replace("{{node}}", &node_columns()))
         .bind("namespace", namespace)?
-        .bind("time", after.map(|place| place.time))?
-        .bind("node", after.map(|place| place.number))?
+        .bind("time", after.map(|cursor| cursor.time))?
+        .bind("node", after.map(|cursor| cursor.number))?
         .bind("limit", limit as i64)?
         .fetch_answer(pool)
         .await?;

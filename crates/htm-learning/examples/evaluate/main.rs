@@ -115,12 +115,12 @@ fn one(questions: &[Question], job: &Job, size: usize, honest: User, attacker: O
     let mut recalls: Vec<JudgedRecall> = Vec::new();
     for (place, &at) in order.iter().enumerate() {
         let question = &questions[at];
-        let session = (groups > 1).then(|| format!("session {}", question.group));
+        let block = (groups > 1).then(|| format!("block {}", question.group));
         let day = if groups > 1 { 30 * days[question.group] } else { 0 };
         let mut add = |user, author: &str| {
             let recall = judged(question, user, author, place, day, &mut random);
-            let session = session.as_ref().map(|session| format!("{author}, {session}"));
-            recalls.push(JudgedRecall { session, ..recall });
+            let block = block.as_ref().map(|block| format!("{author}, {block}"));
+            recalls.push(JudgedRecall { block, ..recall });
         };
         add(honest, "honest");
         if let Some(attacker) = attacker {

@@ -72,7 +72,7 @@ pub(crate) fn judged(
     JudgedRecall {
         id: place as i64,
         author: author.into(),
-        session: None,
+        block: None,
         at: DateTime::UNIX_EPOCH + Duration::days(day) + Duration::minutes(10 * place as i64),
         candidates,
         missed: if user == User::Complete { question.relevant - found } else { 0 },

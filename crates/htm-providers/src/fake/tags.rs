@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{
-    Calls, ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
+    Calls, ModelName, ProviderError, ProviderErrorKind, TagOrigin, TagSuggestion, Tagger,
 };
 use htm_core::tag::{KnownTag, KnownTags};
 
@@ -71,7 +71,7 @@ impl Default for FakeTagger {
 }
 
 #[async_trait]
-impl TagExtractor for FakeTagger {
+impl Tagger for FakeTagger {
     fn model(&self) -> &ModelName {
         &self.model
     }

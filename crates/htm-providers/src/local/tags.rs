@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use htm_core::Result;
 use htm_core::provider::{
-    Calls, ModelName, ProviderError, ProviderErrorKind, TagExtractor, TagOrigin, TagSuggestion,
+    Calls, ModelName, ProviderError, ProviderErrorKind, TagOrigin, TagSuggestion, Tagger,
 };
 use htm_core::tag::{KnownTag, KnownTags, TagPath, TagRules};
 use tokio::sync::OnceCell;
@@ -217,7 +217,7 @@ impl LocalTagger {
 }
 
 #[async_trait]
-impl TagExtractor for LocalTagger {
+impl Tagger for LocalTagger {
     fn model(&self) -> &ModelName {
         self.model.name()
     }

@@ -9,7 +9,7 @@ use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use htm_core::jobs::QueueGauges;
-use htm_core::{Event, EventPlace};
+use htm_core::{Event, EventCursor};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The interval of the looks at queues.
 const LOOK_AT_QUEUES: Duration = Duration::from_secs(5);
 
-/// The interval in which a client is told its place although nothing happens.
+/// The interval in which a client is told its cursor although nothing happens.
 const TOLD: Duration = Duration::from_secs(30);
 
 /// The header with the id of the last event that a client has read.
@@ -75,16 +75,16 @@ async fn events(
             }
         }
     }
-    let place = match after.filter(|id| !id.is_empty()) {
+    let cursor = match after.filter(|id| !id.is_empty()) {
         Some(id) => id.parse()?,
         None => app.htm.events_from_now().await?,
     };
     // Refuses what the caller may not see before the stream begins.
-    app.htm.events(&place, &namespaces).await?;
+    app.htm.events(&cursor, &namespaces).await?;
     let permit = STREAMS.take(&app.htm)?;
     let (to, sent) = mpsc::channel(16);
     let sender = Sender { app, headers, namespaces, to, _permit: permit };
-    tokio::spawn(sender.run(place));
+    tokio::spawn(sender.run(cursor));
     let events = stream::unfold(sent, async |mut sent| {
         let event = sent.recv().await?;
         Some((Ok::<_, Infallible>(event), sent))
@@ -106,21 +106,21 @@ struct Sender {
 struct Ended;
 
 impl Sender {
-    async fn run(self, mut place: EventPlace) -> Result<Infallible, Ended> {
+    async fn run(self, mut cursor: EventCursor) -> Result<Infallible, Ended> {
         // From the start, so that a client whose connection breaks before an event misses nothing.
-        self.send(Ok(at(&place))).await?;
+        self.send(Ok(at(&cursor))).await?;
         let (mut told, mut depths, mut looked) = (Instant::now(), HashMap::new(), None::<Instant>);
         loop {
-            let page = self.app.htm.events(&place, &self.namespaces).await.map_err(|_| Ended)?;
+            let page = self.app.htm.events(&cursor, &self.namespaces).await.map_err(|_| Ended)?;
             for event in &page.events {
-                let id = event.place.to_string();
+                let id = event.cursor.to_string();
                 self.send(Sent::default().id(id).event(event.kind.to_string()).json_data(event)).await?;
             }
             if !page.events.is_empty() || told.elapsed() >= TOLD {
                 told = Instant::now();
                 self.send(Ok(at(&page.next))).await?;
             }
-            place = page.next;
+            cursor = page.next;
             if page.more {
                 continue;
             }
@@ -169,9 +169,9 @@ impl Sender {
     }
 }
 
-/// Tells a client a place, without an event.
-fn at(place: &EventPlace) -> Sent {
-    Sent::default().id(place.to_string())
+/// Tells a client a cursor, without an event.
+fn at(cursor: &EventCursor) -> Sent {
+    Sent::default().id(cursor.to_string())
 }
 
 /// The jobs of a queue by state; each count stops at 10,000.

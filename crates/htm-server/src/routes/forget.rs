@@ -179,7 +179,7 @@ async fn forgotten(app: App, Asked(asked): Asked<ForgottenQuery>) -> Result<Json
     let before = asked.cursor.as_deref().map(str::parse).transpose()?;
     let limit = asked.limit.unwrap_or(20);
     let memories = app.htm.forgotten(Some(namespace), before, limit).await?;
-    let next = next(&memories, limit, |it| it.place().to_string());
+    let next = next(&memories, limit, |it| it.cursor().to_string());
     Ok(Json(ForgottenPage { memories, next }))
 }
 

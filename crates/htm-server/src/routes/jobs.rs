@@ -75,7 +75,7 @@ async fn list(app: App, Asked(asked): Asked<ListQuery>) -> Result<Json<JobPage>>
     };
     let after = asked.cursor.as_deref().map(str::parse).transpose()?;
     let jobs = app.htm.jobs()?.list(&filter, after.as_ref(), limit).await?;
-    let next = next(&jobs, limit as usize, |job| job.place().to_string());
+    let next = next(&jobs, limit as usize, |job| job.cursor().to_string());
     Ok(Json(JobPage { jobs, next }))
 }
 

@@ -118,6 +118,6 @@ async fn audit(app: App, Asked(asked): Asked<AuditQuery>) -> Result<Json<AuditLo
     let before = asked.cursor.as_deref().map(str::parse).transpose()?;
     let limit = asked.limit.unwrap_or(100);
     let entries = app.htm.audit_log(before, limit).await?;
-    let next = next(&entries, limit, |entry| entry.place.to_string());
+    let next = next(&entries, limit, |entry| entry.cursor.to_string());
     Ok(Json(AuditLog { entries, next }))
 }

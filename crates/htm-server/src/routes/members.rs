@@ -1,11 +1,11 @@
-//! The acts of a member of a group over HTTP. It has a session in place of a process, which any server over the database
-//! answers for, and renews its lease by heartbeats.
+//! The acts of a member of a group over HTTP. It has the id of its membership in place of a process. Any server over the
+//! database answers for it, and it renews its lease by heartbeats.
 
 use std::time::Duration;
 
 use axum::Json;
 use htm_core::groups::{TransferReceipt, Transferred};
-use htm_core::{Context, GroupNews, GroupRole, GroupSession, JoinOptions, NodeId, SessionId};
+use htm_core::{Context, GroupNews, GroupRole, JoinOptions, Membership, MembershipId, NodeId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -54,8 +54,8 @@ struct Join {
 /// A membership.
 #[derive(Debug, Serialize, ToSchema)]
 struct Joined {
-    /// The session. Its holder acts for the robot.
-    session: SessionId,
+    /// Its id. Its holder acts for the robot.
+    membership: MembershipId,
     /// The time after a heartbeat for which the member is alive. Send one each third of it.
     lease_ms: u64,
     #[serde(flatten)]
@@ -64,7 +64,7 @@ struct Joined {
 
 /// Join a group as a robot; the group is made if needed.
 ///
-/// An earlier session or process of the robot is replaced.
+/// An earlier membership of the robot is replaced, also that of a process.
 #[utoipa::path(post, path = "/v1/groups/{name}/members", tag = "members", params(("name" = String, Path)),
     request_body = Join, responses((status = 200, body = Joined)))]
 async fn join(app: App, Named(name): Named<String>, Body(body): Body<Join>) -> Result<Json<Joined>> {
@@ -74,9 +74,9 @@ async fn join(app: App, Named(name): Named<String>, Body(body): Body<Join>) -> R
         lease: body.lease_ms.map_or(LEASE, Duration::from_millis),
         max_tokens: body.max_tokens.unwrap_or(plain.max_tokens),
     };
-    let (session, news) = group(&app, body.namespace.as_deref(), name).enter(&body.robot, options).await?;
-    let lease_ms = session.lease().as_millis() as u64;
-    Ok(Json(Joined { session: session.id(), lease_ms, news }))
+    let (membership, news) = group(&app, body.namespace.as_deref(), name).enter(&body.robot, options).await?;
+    let lease_ms = membership.lease().as_millis() as u64;
+    Ok(Json(Joined { membership: membership.id(), lease_ms, news }))
 }
 
 /// Continues a membership.
@@ -84,9 +84,9 @@ async fn continued(
     app: &App,
     namespace: Option<&str>,
     (name, robot): (String, String),
-    session: SessionId,
-) -> Result<GroupSession> {
-    Ok(group(app, namespace, name).session(&robot, session).await?)
+    membership: MembershipId,
+) -> Result<Membership> {
+    Ok(group(app, namespace, name).membership(&robot, membership).await?)
 }
 
 /// A heartbeat.
@@ -95,8 +95,8 @@ async fn continued(
 struct Heartbeat {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
-    /// The session.
-    session: SessionId,
+    /// The membership.
+    membership: MembershipId,
     /// The version of the working memory that the member has. Default: none; the answer has the whole working memory.
     version: Option<i64>,
 }
@@ -110,19 +110,19 @@ async fn heartbeat(
     Named(member): Named<(String, String)>,
     Body(body): Body<Heartbeat>,
 ) -> Result<Json<GroupNews>> {
-    let session = continued(&app, body.namespace.as_deref(), member, body.session).await?;
-    Ok(Json(session.heartbeat(body.version).await?))
+    let membership = continued(&app, body.namespace.as_deref(), member, body.membership).await?;
+    Ok(Json(membership.heartbeat(body.version).await?))
 }
 
-/// The session that leaves.
+/// The membership that ends.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct Leaving {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
-    /// The session.
-    session: SessionId,
+    /// The membership.
+    membership: MembershipId,
 }
 
 /// A membership that has ended.
@@ -141,7 +141,7 @@ async fn leave(
     Asked(asked): Asked<Leaving>,
 ) -> Result<Json<Left>> {
     let member = (name, robot.clone());
-    continued(&app, asked.namespace.as_deref(), member, asked.session).await?.leave().await?;
+    continued(&app, asked.namespace.as_deref(), member, asked.membership).await?.leave().await?;
     Ok(Json(Left { robot }))
 }
 
@@ -151,8 +151,8 @@ async fn leave(
 struct AddToGroup {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
-    /// The session.
-    session: SessionId,
+    /// The membership.
+    membership: MembershipId,
     /// The ids of the memories.
     nodes: Vec<NodeId>,
 }
@@ -173,8 +173,8 @@ async fn add(
     Named(member): Named<(String, String)>,
     Body(body): Body<AddToGroup>,
 ) -> Result<Json<Evicted>> {
-    let session = continued(&app, body.namespace.as_deref(), member, body.session).await?;
-    Ok(Json(Evicted { evicted: session.add(&body.nodes).await? }))
+    let membership = continued(&app, body.namespace.as_deref(), member, body.membership).await?;
+    Ok(Json(Evicted { evicted: membership.add(&body.nodes).await? }))
 }
 
 /// A memory to remove from a group's working memory.
@@ -183,8 +183,8 @@ async fn add(
 struct RemoveFromGroup {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
-    /// The session.
-    session: SessionId,
+    /// The membership.
+    membership: MembershipId,
     /// The id of the memory.
     node: NodeId,
 }
@@ -205,8 +205,8 @@ async fn remove(
     Named(member): Named<(String, String)>,
     Body(body): Body<RemoveFromGroup>,
 ) -> Result<Json<RemovedFromGroup>> {
-    let session = continued(&app, body.namespace.as_deref(), member, body.session).await?;
-    Ok(Json(RemovedFromGroup { removed: session.remove(body.node).await?.into() }))
+    let membership = continued(&app, body.namespace.as_deref(), member, body.membership).await?;
+    Ok(Json(RemovedFromGroup { removed: membership.remove(body.node).await?.into() }))
 }
 
 /// The target of memories of a member's group.
@@ -215,8 +215,8 @@ async fn remove(
 struct TransferByMember {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
-    /// The session.
-    session: SessionId,
+    /// The membership.
+    membership: MembershipId,
     /// These memories. Default: all.
     nodes: Option<Vec<NodeId>>,
     /// To the working memory of this group,
@@ -234,9 +234,9 @@ async fn transfer(
     Named(member): Named<(String, String)>,
     Body(body): Body<TransferByMember>,
 ) -> Result<Json<TransferReceipt>> {
-    let session = continued(&app, body.namespace.as_deref(), member, body.session).await?;
+    let membership = continued(&app, body.namespace.as_deref(), member, body.membership).await?;
     let what = body.nodes.map_or(Transferred::All, Transferred::Nodes);
-    Ok(Json(session.transfer(&what, &target(body.to_group, body.to_robot)?).await?))
+    Ok(Json(membership.transfer(&what, &target(body.to_group, body.to_robot)?).await?))
 }
 
 /// The context of a group.
@@ -245,8 +245,8 @@ async fn transfer(
 struct GroupContext {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
-    /// The session.
-    session: SessionId,
+    /// The membership.
+    membership: MembershipId,
     /// The memories of the context. Default: the whole working memory.
     #[serde(default)]
     filter: FilterBody,
@@ -272,7 +272,7 @@ async fn context(
     Named(member): Named<(String, String)>,
     Body(body): Body<GroupContext>,
 ) -> Result<Json<Context>> {
-    let session = continued(&app, body.namespace.as_deref(), member, body.session).await?;
+    let membership = continued(&app, body.namespace.as_deref(), member, body.membership).await?;
     let options = options(body.order.as_deref(), body.max_tokens, body.separator, body.header)?;
-    Ok(Json(session.context_of(&body.filter.read(&app)?, &options).await?))
+    Ok(Json(membership.context_of(&body.filter.read(&app)?, &options).await?))
 }

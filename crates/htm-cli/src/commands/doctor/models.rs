@@ -5,30 +5,30 @@ use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, Purpose, T
 use htm_core::providers::Provider;
 use htm_core::tag::KnownTags;
 use htm_core::{BreakerState, Error, Result};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::providers::local_facts;
 use htm_worker::HARMLESS;
 
 use super::{Finding, Findings, State, from_error, ok, warning};
 
 /// Asks each configured provider once, and compares the models.
-pub(super) async fn look(session: &Session, findings: &mut Findings<'_>) -> Result<()> {
-    let models = session.htm().models()?.list().await?;
-    look_at_embedder(session, &models, findings).await;
-    look_at_active(session, &models, findings).await;
-    look_at_tagger(session, findings).await;
-    look_at_refiners(session, findings).await;
+pub(super) async fn look(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
+    let models = runtime.htm().models()?.list().await?;
+    look_at_embedder(runtime, &models, findings).await;
+    look_at_active(runtime, &models, findings).await;
+    look_at_tagger(runtime, findings).await;
+    look_at_refiners(runtime, findings).await;
     Ok(())
 }
 
 /// The registered model that the configuration means.
 pub(super) fn configured<'a>(
-    session: &Session,
+    runtime: &Runtime,
     models: &'a [RegisteredModel],
 ) -> Option<&'a RegisteredModel> {
-    let htm = session.htm();
+    let htm = runtime.htm();
     let name = &htm.settings().embedding_model;
-    match session.config().embedding.dimensions {
+    match runtime.config().embedding.dimensions {
         0 => by_name(models, name),
         number => models.iter().find(|model| model.name == *name && model.dimensions == number),
     }
@@ -44,17 +44,17 @@ async fn asking<T>(findings: &Findings<'_>, model: &ModelName, answer: impl Futu
 }
 
 /// Embeds a text, as a worker would.
-async fn look_at_embedder(session: &Session, models: &[RegisteredModel], findings: &mut Findings<'_>) {
+async fn look_at_embedder(runtime: &Runtime, models: &[RegisteredModel], findings: &mut Findings<'_>) {
     const WHERE: &str = "the embedding provider";
-    let own = match session.embedder() {
+    let own = match runtime.embedder() {
         Ok(embedder) => embedder,
         Err(error) => return findings.push(from_error(WHERE, &error)),
     };
     let model = own.model().clone();
-    let registered = configured(session, models).filter(|registered| registered.name == model);
+    let registered = configured(runtime, models).filter(|registered| registered.name == model);
     let answer = async {
         let embedder = match registered {
-            Some(registered) if registered.is_in_use() => session.embedder_of(registered).await?,
+            Some(registered) if registered.is_in_use() => runtime.embedder_of(registered).await?,
             _ => own,
         };
         let embedded = embedder.embed(&[HARMLESS.to_owned()], Purpose::Document).await;
@@ -71,18 +71,18 @@ async fn look_at_embedder(session: &Session, models: &[RegisteredModel], finding
     };
     let answers = finding.state == State::Ok;
     findings.push(finding);
-    if answers && let Some(Ok(facts)) = local_facts(session.config(), session.paths(), &model) {
+    if answers && let Some(Ok(facts)) = local_facts(runtime.config(), runtime.paths(), &model) {
         findings.push(ok(format!("{model}: {facts}")));
     }
 }
 
 /// Checks whether the active model is the configured one. Another one works too, if its queries can be embedded here.
-async fn look_at_active(session: &Session, models: &[RegisteredModel], findings: &mut Findings<'_>) {
+async fn look_at_active(runtime: &Runtime, models: &[RegisteredModel], findings: &mut Findings<'_>) {
     let Some(active) = models.iter().find(|model| model.state == ModelState::Active) else { return };
-    let (htm, dimensions) = (session.htm(), session.config().embedding.dimensions);
+    let (htm, dimensions) = (runtime.htm(), runtime.config().embedding.dimensions);
     let name = &htm.settings().embedding_model;
     let former = || models.iter().find(|model| dimensions == 0 && model.name == *name);
-    let known = configured(session, models).or_else(former);
+    let known = configured(runtime, models).or_else(former);
     if known.is_some_and(|known| known.id == active.id) {
         return;
     }
@@ -114,7 +114,7 @@ async fn look_at_active(session: &Session, models: &[RegisteredModel], findings:
         ),
     };
     let help = format!("stay with {label}: set {back}; or switch to {wanted}: {over}");
-    findings.push(match session.embedder_of(active).await {
+    findings.push(match runtime.embedder_of(active).await {
         Ok(_) => warning(what, help),
         Err(error) => {
             let what = format!("{what}; {label} cannot embed a query here: {error} [{}]", error.code());
@@ -124,9 +124,9 @@ async fn look_at_active(session: &Session, models: &[RegisteredModel], findings:
 }
 
 /// Has a language model tag a text. The others compute in this process: there is nobody to ask.
-async fn look_at_tagger(session: &Session, findings: &mut Findings<'_>) {
+async fn look_at_tagger(runtime: &Runtime, findings: &mut Findings<'_>) {
     const WHERE: &str = "the tag provider";
-    let tagger = match session.tagger() {
+    let tagger = match runtime.tagger() {
         Ok(tagger) => tagger,
         Err(error) => return findings.push(from_error(WHERE, &error)),
     };
@@ -143,8 +143,8 @@ async fn look_at_tagger(session: &Session, findings: &mut Findings<'_>) {
 }
 
 /// Asks the configured re-ranker and query expander.
-async fn look_at_refiners(session: &Session, findings: &mut Findings<'_>) {
-    match session.reranker() {
+async fn look_at_refiners(runtime: &Runtime, findings: &mut Findings<'_>) {
+    match runtime.reranker() {
         Ok(Some(reranker)) => {
             let model = reranker.model();
             let texts = ["pong".to_owned()];
@@ -157,7 +157,7 @@ async fn look_at_refiners(session: &Session, findings: &mut Findings<'_>) {
         Ok(None) => {}
         Err(error) => findings.push(from_error("the re-ranker", &error)),
     }
-    match session.expander() {
+    match runtime.expander() {
         Ok(Some(expander)) => {
             let model = expander.model();
             let answer = asking(findings, model, expander.expand(HARMLESS, 1)).await;

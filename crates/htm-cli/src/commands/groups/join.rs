@@ -7,7 +7,7 @@ use htm_core::groups::{self, GroupRecalled};
 use htm_core::{
     ContextOptions, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId, RecallQuery, Zone,
 };
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -19,8 +19,8 @@ use crate::commands::notes;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain};
 
-pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let config = session.config();
+pub(super) async fn run(runtime: &Runtime, args: JoinArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let config = runtime.config();
     let zone = config.time.settings().zone;
     let stop = output.stop();
     let robot = args.robot.as_deref().unwrap_or(config.memory.robot_name());
@@ -30,7 +30,7 @@ pub(super) async fn run(session: &Session, args: JoinArgs, output: &Output) -> R
         _ => None,
     };
     let options = JoinOptions { role, lease: args.lease, max_tokens: args.max_tokens };
-    let member = group(&session.htm(), &args.group).join(robot, options).await?;
+    let member = group(&runtime.htm(), &args.group).join(robot, options).await?;
     let mut events = member.events();
     let nodes = member.entries().await.len();
     say(output, json!({ "event": "joined", "robot": robot, "role": member.role(), "nodes": nodes }).into());

@@ -1,12 +1,12 @@
 //! The questions and the writes of hooks.
 
 use htm_core::{Filter, Htm, Memory, Node, RecallQuery, TimelineQuery};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 use serde_json::{Map, Value};
 
 use super::relevance::Found;
-use crate::commands::session::with_one_connection;
+use crate::commands::runtime::with_one_connection;
 
 /// The memories of the configured namespace.
 fn filter(htm: &Htm) -> Filter {
@@ -42,8 +42,8 @@ pub(super) async fn store(config: &Config, memories: &[Memory]) -> htm_core::Res
     if memories.is_empty() {
         return Ok(());
     }
-    let session = Session::open(&with_one_connection(config)).await?;
-    let stored = session.htm().remember_many(memories).await;
-    session.close().await;
+    let runtime = Runtime::open(&with_one_connection(config)).await?;
+    let stored = runtime.htm().remember_many(memories).await;
+    runtime.close().await;
     stored?.into_iter().try_for_each(|result| result.map(drop))
 }

@@ -13,7 +13,7 @@ use htm_sources::{Item, Model, Source, SourceOptions, System, Target, model_line
 use super::CHUNK_BYTES;
 use super::report::{ForeignReport, Refused};
 use crate::args::ImportArgs;
-use crate::commands::session::with_session;
+use crate::commands::runtime::with_runtime;
 use crate::error::CliError;
 use crate::output::{Output, count};
 
@@ -30,8 +30,8 @@ pub(super) async fn run(
     }
     let mut job = Job::new(config, args, system, output);
     if !args.dry_run || args.model.is_some() {
-        return with_session(config, async |session| {
-            let htm = session.htm();
+        return with_runtime(config, async |runtime| {
+            let htm = runtime.htm();
             let model = named(&htm, args.model.as_deref()).await?;
             let options = SourceOptions { model, table: args.table.clone() };
             let mut source = htm_sources::open(system, &location, &options).await?;
@@ -44,8 +44,8 @@ pub(super) async fn run(
     let mut source = htm_sources::open(system, &location, &options).await?;
     // Without vectors, a dry run needs no database.
     if source.model().is_some() {
-        return with_session(config, async |session| {
-            job.look_at_vectors(&session.htm(), &*source).await?;
+        return with_runtime(config, async |runtime| {
+            job.look_at_vectors(&runtime.htm(), &*source).await?;
             Ok(job.run(&mut *source, None).await)
         })
         .await;

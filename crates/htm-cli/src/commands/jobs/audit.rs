@@ -37,10 +37,10 @@ fn describe(found: &Audit, repaired: Option<u64>) -> String {
                 it.stage.to_string(),
                 one_line(&it.namespace, 24),
                 it.revision.to_string(),
-                it.why.clone(),
+                it.lost.about().into(),
             ]
         });
-        lines.push(table(&["node", "stage", "namespace", "revision", "why"], &[0, 3], rows.collect()));
+        lines.push(table(&["node", "stage", "namespace", "revision", "lost"], &[0, 3], rows.collect()));
         if found.stranded.len() > SHOWN {
             lines.push(format!("… and {} more (--json shows all)", found.stranded.len() - SHOWN));
         }

@@ -18,7 +18,7 @@ pub(super) async fn list(htm: &Htm, args: ListArgs, output: &Output) -> Result<(
     let listed = jobs.list(&filter, None, args.limit).await?;
     let are_more = match listed.last() {
         Some(last) if listed.len() == args.limit as usize && !output.is_json() => {
-            !jobs.list(&filter, Some(&last.place()), 1).await?.is_empty()
+            !jobs.list(&filter, Some(&last.cursor()), 1).await?.is_empty()
         }
         _ => false,
     };

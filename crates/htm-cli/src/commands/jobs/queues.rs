@@ -5,7 +5,7 @@ use std::time::Duration;
 use htm_core::Zone;
 use htm_core::job::{JobState, LEARN_QUEUE};
 use htm_core::jobs::{Jobs, QueueStats};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 
 use crate::args::PruneArgs;
 use crate::duration::rough;
@@ -47,7 +47,7 @@ pub(super) async fn resume(jobs: Jobs<'_>, queue: &str, output: &Output) -> Resu
 }
 
 pub(super) async fn prune(
-    session: &Session,
+    runtime: &Runtime,
     jobs: Jobs<'_>,
     args: PruneArgs,
     output: &Output,
@@ -56,7 +56,7 @@ pub(super) async fn prune(
         return Err(CliError::not_confirmed("deleting dead letters")
             .after("check them with `htm jobs list --state dead`"));
     }
-    let older_than = args.older_than.unwrap_or(Duration::from_millis(session.config().jobs.keep_done_ms));
+    let older_than = args.older_than.unwrap_or(Duration::from_millis(runtime.config().jobs.keep_done_ms));
     let pruned =
         if args.dead { jobs.prune_dead(older_than).await? } else { jobs.prune_done(older_than).await? };
     let workers = jobs.prune_workers().await?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use htm_core::fault::Fault;
 use htm_core::models::retired;
 use htm_core::{Filter, Htm, NodeId, RecallQuery, Strategy};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use serde::Serialize;
 
 use crate::args::CompareArgs;
@@ -21,15 +21,15 @@ const TOP: usize = 10;
 /// The number of memories that replace missing queries.
 const SAMPLE: u32 = 50;
 
-pub(crate) async fn run(session: &Session, args: CompareArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let htm = session.htm();
+pub(crate) async fn run(runtime: &Runtime, args: CompareArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let htm = runtime.htm();
     let models = htm.models()?;
     for label in [&args.a, &args.b] {
         if !models.get(label).await?.is_in_use() {
             return Err(retired(label).into());
         }
     }
-    let (queries, sampled) = queries(session, &args).await?;
+    let (queries, sampled) = queries(runtime, &args).await?;
     let bar = output.progress(queries.len() as u64, "queries");
     let mut compared = Vec::new();
     for query in queries {
@@ -120,7 +120,7 @@ async fn hits(htm: &Htm, label: &str, query: &RecallQuery) -> Result<HashSet<Nod
 }
 
 /// The queries, and whether they are sentences of memories.
-async fn queries(session: &Session, args: &CompareArgs) -> Result<(Vec<BatchQuery>, bool), CliError> {
+async fn queries(runtime: &Runtime, args: &CompareArgs) -> Result<(Vec<BatchQuery>, bool), CliError> {
     let made_of = |texts: Vec<String>| {
         texts.into_iter().map(|text| BatchQuery { id: String::new(), ns: None, text }).collect()
     };
@@ -130,8 +130,8 @@ async fn queries(session: &Session, args: &CompareArgs) -> Result<(Vec<BatchQuer
     if !args.queries.is_empty() {
         return Ok((made_of(args.queries.clone()), false));
     }
-    let namespace = args.namespace.as_ref().unwrap_or(&session.config().memory.namespace);
-    let contents = session.htm().models()?.sample_texts(namespace, SAMPLE).await?;
+    let namespace = args.namespace.as_ref().unwrap_or(&runtime.config().memory.namespace);
+    let contents = runtime.htm().models()?.sample_texts(namespace, SAMPLE).await?;
     if contents.is_empty() {
         return Err(CliError::new(
             codes::QUERIES_MISSING,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use htm_core::models::VectorIndex;
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 use serde::Serialize;
 use serde_json::json;
 use strum::VariantArray;
@@ -34,15 +34,15 @@ struct Changed {
     build_s: Option<f64>,
 }
 
-pub(super) async fn run(session: &Session, args: IndexArgs, output: &Output) -> Result<ExitCode, CliError> {
+pub(super) async fn run(runtime: &Runtime, args: IndexArgs, output: &Output) -> Result<ExitCode, CliError> {
     match (args.label, args.kind) {
-        (Some(label), Some(kind)) => change(session, &label, kind, output).await,
-        _ => list(session, output).await,
+        (Some(label), Some(kind)) => change(runtime, &label, kind, output).await,
+        _ => list(runtime, output).await,
     }
 }
 
-async fn list(session: &Session, output: &Output) -> Result<ExitCode, CliError> {
-    let htm = session.htm();
+async fn list(runtime: &Runtime, output: &Output) -> Result<ExitCode, CliError> {
+    let htm = runtime.htm();
     let (models, usable) = (htm.models()?.list().await?, htm.models()?.usable_indexes().await?);
     let kind = |kind: &VectorIndex| Kind {
         kind: *kind,
@@ -70,12 +70,12 @@ async fn list(session: &Session, output: &Output) -> Result<ExitCode, CliError> 
 }
 
 async fn change(
-    session: &Session,
+    runtime: &Runtime,
     label: &str,
     kind: VectorIndex,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let htm = session.htm();
+    let htm = runtime.htm();
     let models = htm.models()?;
     let model = models.get(label).await?;
     output.leaves(

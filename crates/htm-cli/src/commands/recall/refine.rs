@@ -1,7 +1,7 @@
 //! The refinement of a recall: the arguments, and the text for people.
 
 use htm_core::{Hit, RecallQuery, Recalled};
-use htm_runtime::Session;
+use htm_runtime::Runtime;
 
 use crate::args::RefineArgs;
 use crate::output::one_line;
@@ -20,12 +20,12 @@ pub(super) fn refined(query: RecallQuery, args: &RefineArgs) -> RecallQuery {
 }
 
 /// Checks the settings of the requested steps. Here their errors can be fixed. A recall would only skip the step.
-pub(super) fn check(session: &Session, query: &RecallQuery) -> htm_core::Result<()> {
+pub(super) fn check(runtime: &Runtime, query: &RecallQuery) -> htm_core::Result<()> {
     if query.rerank {
-        session.reranker()?;
+        runtime.reranker()?;
     }
     if query.expand {
-        session.expander()?;
+        runtime.expander()?;
     }
     Ok(())
 }

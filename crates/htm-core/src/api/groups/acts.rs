@@ -1,4 +1,4 @@
-//! The acts of a member, with a process of its own or by a session: join, remember, read, leave.
+//! The acts of a member, with or without a process of its own: join, remember, read, leave.
 
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::{AtomicBool, AtomicI64};
@@ -20,14 +20,14 @@ use crate::model::id::NodeId;
 use crate::model::memory::Memory;
 use crate::model::remember::Receipt;
 use crate::model::working_memory::Entry;
-use crate::store::groups::{self, Membership};
+use crate::store::groups::{self, MembershipRecord};
 use crate::store::{group_memory, robots};
 
 /// The most events that a slow reader can be behind before it misses the oldest.
 const EVENTS: usize = 1_024;
 
 impl Inner {
-    /// Makes a robot a member, with a new session.
+    /// Makes a robot a member, with a new membership.
     pub(super) async fn join(
         htm: &Htm,
         namespace: &str,
@@ -37,7 +37,7 @@ impl Inner {
     ) -> Result<Self> {
         // Loads the vocabulary, once in a program, before the other members have to wait.
         htm.settings().token_encoding.count("");
-        let session = Uuid::new_v4();
+        let id = Uuid::new_v4();
         let mut tx = htm.pool().begin().await?;
         let max_tokens = i64::try_from(options.max_tokens).unwrap_or(i64::MAX);
         let group = groups::ensure_in_tx(&mut tx, namespace, name, max_tokens).await?;
@@ -45,14 +45,14 @@ impl Inner {
         // Groups before robots, as in a write and in a merge of robots.
         robots::register_in_tx(&mut tx, &[(namespace, robot)]).await?;
         let robot_id = robots::find(&mut *tx, namespace, robot).await?.ok_or_else(Error::contended)?;
-        let role = groups::join_in_tx(&mut tx, group, robot_id, session, options.lease, options.role).await?;
+        let role = groups::join_in_tx(&mut tx, group, robot_id, id, options.lease, options.role).await?;
         let encoding = htm.settings().token_encoding;
         let synced = group_memory::sync(&mut *tx, group, Some(robot_id), -1, encoding).await?;
         tx.commit().await?;
         let mut mirror = Mirror::new();
         mirror.apply(synced.ok_or_else(Error::contended)?.delta);
         htm.saw_robot(namespace, robot);
-        let membership = Membership { group, robot: robot_id, session, role, lease: options.lease };
+        let membership = MembershipRecord { group, robot: robot_id, id, role, lease: options.lease };
         Ok(Self::of(htm, (namespace, name, robot), membership, mirror))
     }
 
@@ -60,7 +60,7 @@ impl Inner {
     pub(super) fn of(
         htm: &Htm,
         (namespace, name, robot): (&str, &str, &str),
-        member: Membership,
+        member: MembershipRecord,
         mirror: Mirror,
     ) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Inner {
             name: name.into(),
             robot: robot.into(),
             robot_id: member.robot,
-            session: member.session,
+            membership: member.id,
             lease: member.lease,
             seen: AtomicI64::new(mirror.seen()),
             used: AtomicBool::new(false),
@@ -119,7 +119,7 @@ impl Inner {
         let mut tx = self.htm.pool().begin().await?;
         groups::lock_in_tx(&mut tx, &[self.group], self.lease).await?;
         let member = groups::member_in_tx(&mut tx, self.group, self.robot_id).await?;
-        if let Some(member) = member.filter(|member| member.session == self.session) {
+        if let Some(member) = member.filter(|member| member.membership == self.membership) {
             groups::remove_in_tx(&mut tx, self.group, member.robot_id).await?;
             if member.is_active() {
                 groups::hand_over_in_tx(&mut tx, self.group, None).await?;

@@ -28,7 +28,7 @@ pub(super) struct Inner {
     pub(super) name: String,
     pub(super) robot: String,
     pub(super) robot_id: RobotId,
-    pub(super) session: Uuid,
+    pub(super) membership: Uuid,
     pub(super) lease: Duration,
     pub(super) mirror: Mutex<Mirror>,
     /// The version of the copy, for the heartbeat, which does not wait for a write.
@@ -109,7 +109,7 @@ impl Inner {
     }
 
     pub(super) fn fence(&self) -> Fence<'_> {
-        Fence { robot: &self.robot, robot_id: self.robot_id, session: self.session }
+        Fence { robot: &self.robot, robot_id: self.robot_id, membership: self.membership }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -123,7 +123,7 @@ impl Inner {
     /// Renews the lease.
     pub(super) async fn beat(&self, connection: &mut PgConnection) -> Result<()> {
         let seen = self.seen.load(Ordering::Relaxed);
-        let beat = groups::beat(connection, self.group, self.robot_id, self.session, seen).await?;
+        let beat = groups::beat(connection, self.group, self.robot_id, self.membership, seen).await?;
         let Some(beat) = beat.filter(|beat| !beat.closed) else {
             self.end(Over::Closed);
             return Ok(());
@@ -303,7 +303,7 @@ impl Inner {
             return Err(self.closed());
         };
         match synced.member {
-            Some((role, session)) if session == self.session => self.observe(role),
+            Some((role, membership)) if membership == self.membership => self.observe(role),
             _ => {
                 self.end(Over::Replaced);
                 return Err(self.replaced());

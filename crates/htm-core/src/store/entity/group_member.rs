@@ -13,7 +13,7 @@ pub(crate) struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub(crate) robot_id: RobotId,
     pub(crate) role: GroupRole,
-    pub(crate) session: Uuid,
+    pub(crate) membership: Uuid,
     pub(crate) lease_ms: i64,
     pub(crate) seen_at: ChronoDateTimeUtc,
     pub(crate) seen_version: i64,

@@ -1,7 +1,7 @@
 -- The events after a position, of transactions before :horizon. All of these have ended, so no earlier event can
 -- appear. The id of a row's last transaction is in its xmin, of 32 bits; the epoch is that of the horizon.
 --
--- :transaction bigint, :row text: the place   :since timestamptz no later row is older   :horizon bigint
+-- :transaction bigint, :row text: the cursor   :since timestamptz no later row is older   :horizon bigint
 -- :namespaces text[] or null: all   :limit bigint
 --
 -- Index: jobs_htm_done_idx, jobs_htm_dead_idx, tag_changes_made_at_idx, relations_made_at_idx; groups are few

@@ -1,7 +1,7 @@
--- Makes a robot a member of a group, whose row the caller has locked, or gives a member a new session. Opens a closed
--- group. Returns the role: the requested one, else active if no other active member is alive.
+-- Makes a robot a member of a group, whose row the caller has locked, or replaces its membership. Opens a closed group.
+-- Returns the role: the requested one, else active if no other active member is alive.
 --
--- :group bigint   :robot bigint   :session uuid   :lease_ms bigint   :role text or null
+-- :group bigint   :robot bigint   :membership uuid   :lease_ms bigint   :role text or null
 --
 -- Index: robot_groups_pk, group_members_pk
 with opened as (
@@ -13,9 +13,9 @@ with opened as (
                   and seen_at + lease_ms * interval '1 millisecond' > clock_timestamp()) then 'passive' else 'active' end)
            as role
 )
-insert into htm.group_members (group_id, robot_id, role, session, lease_ms, seen_at, joined_at)
-select :group, :robot, role, :session, :lease_ms, clock_timestamp(), clock_timestamp() from wanted
+insert into htm.group_members (group_id, robot_id, role, membership, lease_ms, seen_at, joined_at)
+select :group, :robot, role, :membership, :lease_ms, clock_timestamp(), clock_timestamp() from wanted
 on conflict on constraint group_members_pk do update
-   set (role, session, lease_ms, seen_at, seen_version, joined_at)
-     = (excluded.role, excluded.session, excluded.lease_ms, excluded.seen_at, 0, excluded.joined_at)
+   set (role, membership, lease_ms, seen_at, seen_version, joined_at)
+     = (excluded.role, excluded.membership, excluded.lease_ms, excluded.seen_at, 0, excluded.joined_at)
 returning role

@@ -3,7 +3,7 @@
 --
 -- :ids text[] or null   :queue text or null   :state text or null   :namespace text or null   :node bigint or null
 -- :error text a part of the error or null   :limit bigint
--- :after_rank int, :after_time timestamptz, :after_id text: the place of the last job of the page before, or null
+-- :after_rank int, :after_time timestamptz, :after_id text: the cursor of the page, or null
 --
 -- Index: jobs_pkey, jobs_htm_open_idx, jobs_htm_dead_idx, idx_apalis_jobs_fetch_partial
 select j.id, j.job_type as queue,

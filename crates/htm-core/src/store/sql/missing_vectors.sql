@@ -4,7 +4,7 @@
 -- :label text of the model   :queue text
 --
 -- Index: none, all nodes are read; jobs_htm_open_idx
-select n.id as node, n.namespace, n.revision, 'embed' as stage, 'done, but its vector is missing' as why
+select n.id as node, n.namespace, n.revision, 'embed' as stage, 'vector' as lost
   from htm.nodes n
  where n.deleted_at is null
    and exists (select from htm.completions c

@@ -1,26 +1,26 @@
 //! A tagger that asks a language model.
 
 use async_trait::async_trait;
-use htm_core::provider::{Calls, ModelName, ProviderError, TagExtractor, TagOrigin, TagSuggestion};
+use htm_core::provider::{Calls, ModelName, ProviderError, TagOrigin, TagSuggestion, Tagger};
 use htm_core::tag::KnownTags;
 
 use crate::api_settings::ApiSettings;
 use crate::chat::{self, Chat};
 use crate::prompt::Prompt;
 
-pub(crate) struct Tagger<C> {
+pub(crate) struct ApiTagger<C> {
     chat: C,
     prompt: Prompt,
 }
 
-impl<C> Tagger<C> {
+impl<C> ApiTagger<C> {
     pub(crate) fn new(chat: C, settings: ApiSettings) -> Self {
         Self { chat, prompt: Prompt::new(settings.prompt, settings.max_tags, settings.rules) }
     }
 }
 
 #[async_trait]
-impl<C: Chat> TagExtractor for Tagger<C> {
+impl<C: Chat> Tagger for ApiTagger<C> {
     fn model(&self) -> &ModelName {
         self.chat.model()
     }

@@ -1,5 +1,5 @@
-//! A membership without a process. The holder of its session continues it, one call at a time, in any process, and renews
-//! the lease: all of its state is in the database.
+//! A membership without a process. The holder of its id continues it, one call at a time, in any process, and renews the
+//! lease: all of its state is in the database.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::model::error::Result;
 use crate::model::filter::Filter;
 use crate::model::groups::mirror::{Mirror, RowChange};
 use crate::model::groups::{GroupNews, errors};
-use crate::model::id::{NodeId, SessionId};
+use crate::model::id::{MembershipId, NodeId};
 use crate::model::memory::{MAX_NAME_BYTES, Memory, validate_name};
 use crate::model::remember::Receipt;
 use crate::store::{group_memory, groups};
@@ -20,41 +20,41 @@ use crate::store::{group_memory, groups};
 /// The number of heartbeats of an active member, on average, to one that prunes removals.
 const PRUNE_EACH: u128 = 20;
 
-/// A robot's membership in a group that is held by a session and not by a process. See [`Group::enter`].
+/// A robot's membership in a group that is held by its id and not by a process. See [`Group::enter`].
 #[derive(Debug)]
-pub struct GroupSession {
+pub struct Membership {
     inner: Inner,
-    /// The latest version of the working memory when the session was looked up.
+    /// The latest version of the working memory when the membership was looked up.
     version: i64,
 }
 
 impl Group {
     /// Joins the group as [`join`](Self::join) does, for a caller who keeps the membership alive by
-    /// [heartbeats](GroupSession::heartbeat). The first news has the whole working memory.
+    /// [heartbeats](Membership::heartbeat). The first news has the whole working memory.
     ///
     /// # Errors
     /// As [`join`](Self::join).
-    pub async fn enter(&self, robot: &str, options: super::JoinOptions) -> Result<(GroupSession, GroupNews)> {
+    pub async fn enter(&self, robot: &str, options: super::JoinOptions) -> Result<(Membership, GroupNews)> {
         let namespace = self.check_join(robot, &options)?;
         let inner = Inner::join(&self.htm, namespace, &self.name, robot, options).await?;
         // An earlier holder of the robot's membership is told that it was replaced.
         groups::notify(self.htm.pool(), inner.group).await;
-        let mut session = GroupSession { version: 0, inner };
-        let news = session.news(-1).await?;
-        session.version = news.version;
-        Ok((session, news))
+        let mut membership = Membership { version: 0, inner };
+        let news = membership.news(-1).await?;
+        membership.version = news.version;
+        Ok((membership, news))
     }
 
-    /// Continues a membership by its session.
+    /// Continues a membership by its id.
     ///
     /// # Errors
-    /// `group_unknown`, `group_closed`; `group_member_replaced` if another session acts for the robot, or it has left;
+    /// `group_unknown`, `group_closed`; `group_member_replaced` if another membership acts for the robot, or it has left;
     /// `robot_forbidden`, `namespace_forbidden`, or a database error.
-    pub async fn session(&self, robot: &str, session: SessionId) -> Result<GroupSession> {
+    pub async fn membership(&self, robot: &str, id: MembershipId) -> Result<Membership> {
         let namespace = self.checked_namespace()?;
         validate_name("robot", robot, MAX_NAME_BYTES)?;
         self.htm.admit_robot(robot)?;
-        let found = groups::membership(self.htm.pool(), (namespace, &self.name), robot, session.0).await?;
+        let found = groups::membership(self.htm.pool(), (namespace, &self.name), robot, id.0).await?;
         let found = found.ok_or_else(|| self.unknown())?;
         if found.closed {
             return Err(errors::closed(&self.name));
@@ -62,14 +62,14 @@ impl Group {
         let membership = found.membership.ok_or_else(|| errors::replaced(&self.name, robot))?;
         let place = (namespace, self.name.as_str(), robot);
         let inner = Inner::of(&self.htm, place, membership, Mirror::new());
-        Ok(GroupSession { inner, version: found.version })
+        Ok(Membership { inner, version: found.version })
     }
 }
 
-impl GroupSession {
-    /// The session. Its holder acts for the robot.
-    pub fn id(&self) -> SessionId {
-        SessionId(self.inner.session)
+impl Membership {
+    /// The id. Its holder acts for the robot.
+    pub fn id(&self) -> MembershipId {
+        MembershipId(self.inner.membership)
     }
 
     /// The time for which the member is alive after a heartbeat.
@@ -87,7 +87,7 @@ impl GroupSession {
         // Removals are pruned when all have seen them: a version that is not there yet was not seen.
         let seen = since.unwrap_or(0).clamp(0, self.version);
         let mut connection = pool.acquire().await?;
-        let beat = groups::beat(&mut connection, inner.group, inner.robot_id, inner.session, seen).await?;
+        let beat = groups::beat(&mut connection, inner.group, inner.robot_id, inner.membership, seen).await?;
         drop(connection);
         let beat = beat.filter(|beat| !beat.closed).ok_or_else(|| errors::closed(&inner.name))?;
         let role = beat.role.ok_or_else(|| errors::replaced(&inner.name, &inner.robot))?;

@@ -1,4 +1,4 @@
-//! A process's session: its database, and its configured providers.
+//! A process's runtime: its database, and its configured providers.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use htm_core::error::{chain, codes};
 use htm_core::models::{RegisteredModel, without_embedder};
-use htm_core::provider::{Embedder, QueryExpander, Reranker, TagExtractor};
+use htm_core::provider::{Embedder, QueryExpander, Reranker, Tagger};
 use htm_core::{
     Embedders, Error, Follower, Hosts, Htm, RecallSettings, ReplicaPools, Replicas, Result, Settings,
     pool_options, tenant_options,
@@ -42,9 +42,9 @@ const KEEPALIVE: [(&str, &str); 4] = [
 /// A setting of each connection whose value is its name. It is lost if something between drops the settings.
 const DIRECT: &str = "htm.direct";
 
-/// The database of the configuration, ready to be used. [`close`](Session::close) it at the end: buffered writes are
+/// The database of the configuration, ready to be used. [`close`](Runtime::close) it at the end: buffered writes are
 /// flushed then, and the private PostgreSQL stops with its last user. Until then it is started again if it ends.
-pub struct Session {
+pub struct Runtime {
     config: Config,
     paths: Paths,
     url: String,
@@ -57,18 +57,18 @@ pub struct Session {
     htm: Htm,
 }
 
-impl Session {
+impl Runtime {
     /// Connects to `database.url`, or starts the private PostgreSQL and migrates it.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// use htm_core::{Memory, RecallQuery};
     /// let loaded = htm_runtime::config::Config::load(&Default::default())?;
-    /// let session = htm_runtime::Session::open(&loaded.config).await?;
-    /// let htm = session.htm();
+    /// let runtime = htm_runtime::Runtime::open(&loaded.config).await?;
+    /// let htm = runtime.htm();
     /// htm.remember(Memory::new("The staging database moved to port 5433.")).await?;
     /// let recalled = htm.recall(&RecallQuery::new("which port is staging on?")).await?;
-    /// session.close().await;
+    /// runtime.close().await;
     /// # Ok(())
     /// # }
     /// ```
@@ -129,12 +129,12 @@ impl Session {
         Ok(Self { config, paths, url, pool, tenants, follower, server, embedders, refiners, htm })
     }
 
-    /// The pool of the session.
+    /// The pool of the runtime.
     pub fn pool(&self) -> &PgPool {
         &self.pool
     }
 
-    /// The configuration that the session was opened with.
+    /// The configuration that the runtime was opened with.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -149,13 +149,13 @@ impl Session {
         self.url.clone()
     }
 
-    /// The session's handle. Recall by vectors uses the model that is active at the time; its embedder is made at the
+    /// The runtime's handle. Recall by vectors uses the model that is active at the time; its embedder is made at the
     /// first query that needs it.
     pub fn htm(&self) -> Htm {
         self.htm.clone()
     }
 
-    /// The session's handle for a server of several tenants: handles within namespaces use connections that PostgreSQL's
+    /// The runtime's handle for a server of several tenants: handles within namespaces use connections that PostgreSQL's
     /// row-level security restricts. Without it a warning is logged.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl Session {
         Ok(self.htm().with_tenants(self.tenants.clone()))
     }
 
-    /// The embedder of a registered model, made once per session.
+    /// The embedder of a registered model, made once per runtime.
     ///
     /// # Errors
     /// `embedder_other` for an unknown provider, `embedder_unusable` for settings that cannot work, or the provider's
@@ -189,15 +189,15 @@ impl Session {
         providers::embedder(&self.config, &self.paths)
     }
 
-    /// The tag extractor of the configuration.
+    /// The tagger of the configuration.
     ///
     /// # Errors
     /// Settings that cannot work.
-    pub fn tagger(&self) -> Result<Arc<dyn TagExtractor>> {
+    pub fn tagger(&self) -> Result<Arc<dyn Tagger>> {
         providers::tagger(&self.config, &self.paths)
     }
 
-    /// The re-ranker of the configuration, shared with the session's handles. None if none is configured.
+    /// The re-ranker of the configuration, shared with the runtime's handles. None if none is configured.
     ///
     /// # Errors
     /// Settings that cannot work.
@@ -205,7 +205,7 @@ impl Session {
         self.refiners.reranker()
     }
 
-    /// The query expander of the configuration, shared with the session's handles. None if none is configured.
+    /// The query expander of the configuration, shared with the runtime's handles. None if none is configured.
     ///
     /// # Errors
     /// Settings that cannot work.
@@ -264,7 +264,7 @@ impl DatabaseServer {
 /// Migrates the database of the configuration.
 ///
 /// # Errors
-/// As [`Session::open`], and those of [`htm_migration::up`].
+/// As [`Runtime::open`], and those of [`htm_migration::up`].
 pub async fn migrate(config: &Config) -> Result<()> {
     on_database(config, async |options| htm_migration::up(&options).await.map_err(of_migration)).await
 }
