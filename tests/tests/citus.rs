@@ -58,7 +58,7 @@ const ELSEWHERE: &[(&str, Rows)] = &[
         &[
             ("edit.rs", &[("n", 1)]),
             ("expiry.rs", &[("", 1)]),
-            ("feedback.rs", &[("", 3)]),
+            ("feedback.rs", &[("", 2)]),
             ("forget.rs", &[("n", 2)]),
             ("import.rs", &[("n", 1)]),
             ("keepers.sql", &[("", 1)]),
