@@ -113,8 +113,6 @@ const ELSEWHERE: &[(&str, Rows)] = &[
         &[
             ("audit.rs", &[("", 1)]),
             ("events.sql", &[("x", 1)]),
-            ("export.rs", &[("", 2)]),
-            ("export/settings.rs", &[("", 1)]),
             ("export_relations.sql", &[("x", 1)]),
             ("htm-runtime/src/backup.rs", &[("", 1)]),
             ("htm-runtime/src/layout.rs", &[("", 1)]),
