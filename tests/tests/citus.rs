@@ -58,7 +58,7 @@ const ELSEWHERE: &[(&str, Rows)] = &[
         &[
             ("edit.rs", &[("n", 1)]),
             ("expiry.rs", &[("", 1)]),
-            ("feedback.rs", &[("", 3)]),
+            ("feedback.rs", &[("", 2)]),
             ("forget.rs", &[("n", 2)]),
             ("import.rs", &[("n", 1)]),
             ("keepers.sql", &[("", 1)]),
@@ -113,8 +113,6 @@ const ELSEWHERE: &[(&str, Rows)] = &[
         &[
             ("audit.rs", &[("", 1)]),
             ("events.sql", &[("x", 1)]),
-            ("export.rs", &[("", 2)]),
-            ("export/settings.rs", &[("", 1)]),
             ("export_relations.sql", &[("x", 1)]),
             ("htm-runtime/src/backup.rs", &[("", 1)]),
             ("htm-runtime/src/layout.rs", &[("", 1)]),

@@ -7,8 +7,14 @@ use sea_orm::{ColumnTrait, ColumnType, EntityTrait, IdenStatic, Iterable};
 
 /// The names of their own crate that the files of the entities use.
 mod model {
+    pub(crate) mod api_keys {
+        pub(crate) use htm_core::Role;
+    }
     pub(crate) mod documents {
         pub(crate) use htm_core::DocumentKind;
+    }
+    pub(crate) mod erase {
+        pub(crate) use htm_core::ErasureKind;
     }
     pub(crate) mod groups {
         pub(crate) use htm_core::GroupRole;
@@ -43,11 +49,14 @@ mod model {
 #[allow(dead_code, unused_imports)]
 #[path = "../../crates/htm-core/src/store/entity"]
 mod entity {
+    pub(crate) mod api_key;
     pub(crate) mod audit_entry;
     pub(crate) mod backfill;
     pub(crate) mod budget;
     pub(crate) mod document;
     pub(crate) mod embedding_model;
+    pub(crate) mod erased_nodes;
+    pub(crate) mod erasure;
     pub(crate) mod group;
     pub(crate) mod group_member;
     pub(crate) mod group_memory;
@@ -55,6 +64,7 @@ mod entity {
     pub(crate) mod lexeme_statistic;
     pub(crate) mod namespace_statistic;
     pub(crate) mod node;
+    pub(crate) mod node_revision;
     pub(crate) mod node_tag;
     pub(crate) mod operation;
     pub(crate) mod paused_queue;
@@ -62,6 +72,7 @@ mod entity {
     pub(crate) mod quota;
     pub(crate) mod ranking;
     pub(crate) mod ranking_choice;
+    pub(crate) mod recall;
     pub(crate) mod relation;
     pub(crate) mod repeat;
     pub(crate) mod retention;
@@ -86,9 +97,10 @@ async fn entities_are_the_tables() {
             count += 1;
         )*};
     }
-    check_each!(audit_entry backfill budget document embedding_model group group_member group_memory learning);
-    check_each!(lexeme_statistic namespace_statistic node node_tag operation paused_queue provider quota ranking);
-    check_each!(ranking_choice relation repeat retention robot sign_in tag tag_change tag_change_name tag_synonym);
+    check_each!(api_key audit_entry backfill budget document embedding_model erased_nodes erasure group);
+    check_each!(group_member group_memory learning lexeme_statistic namespace_statistic node node_revision);
+    check_each!(node_tag operation paused_queue provider quota ranking ranking_choice recall relation repeat);
+    check_each!(retention robot sign_in tag tag_change tag_change_name tag_synonym);
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/htm-core/src/store/entity");
     assert_eq!(count, std::fs::read_dir(files).unwrap().count(), "an entity is not checked");
 }
@@ -110,6 +122,7 @@ fn type_name(of: &ColumnType) -> String {
         ColumnType::Array(of) => format!("{}[]", type_name(of)),
         ColumnType::BigInteger => "bigint".into(),
         ColumnType::Integer => "integer".into(),
+        ColumnType::SmallInteger => "smallint".into(),
         ColumnType::Float => "real".into(),
         ColumnType::Double => "double precision".into(),
         ColumnType::Boolean => "boolean".into(),
@@ -119,6 +132,7 @@ fn type_name(of: &ColumnType) -> String {
         ColumnType::Uuid => "uuid".into(),
         ColumnType::Date => "date".into(),
         ColumnType::TimestampWithTimeZone => "timestamp with time zone".into(),
+        ColumnType::Custom(name) => name.to_string(),
         other => panic!("which type of PostgreSQL is {other:?}?"),
     }
 }

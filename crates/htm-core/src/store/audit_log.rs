@@ -1,7 +1,9 @@
 //! The audit log.
 
 use sea_orm::ActiveValue::Set;
-use sea_orm::EntityTrait;
+use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::extension::postgres::PgExpr;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde_json::{Map, Value};
 use sqlx::PgConnection;
 use sqlx::types::Json;
@@ -39,12 +41,12 @@ pub(crate) async fn record(connection: &mut PgConnection, done: Done<'_>) -> Res
 
 /// Adds the outcome to an entry's details.
 pub(crate) async fn complete(pool: &dyn Connections, entry: i64, outcome: Value) -> Result<()> {
-    sql!("update htm.audit_log set details = details || :outcome where id = :entry")
-        .bind("outcome", Json(outcome))?
-        .bind("entry", entry)?
-        .execute(pool)
-        .await
-        .map(drop)
+    audit_entry::Entity::update_many()
+        .col_expr(audit_entry::Column::Details, Expr::col(audit_entry::Column::Details).concatenate(outcome))
+        .filter(audit_entry::Column::Id.eq(entry))
+        .exec(&on(pool))
+        .await?;
+    Ok(())
 }
 
 /// The entries of the namespaces `seen` before a cursor, the newest first.

@@ -168,14 +168,14 @@ impl Run {
 
 /// Gives a run to the servers; none if it has ended meanwhile.
 pub(crate) async fn serve(connection: &mut PgConnection, run: i64, max_queued: u64) -> Result<Option<Run>> {
-    sql!(
-        "update htm.backfills set max_queued = :max_queued where id = :run and finished_at is null
-         returning *"
-    )
-    .bind("run", run)?
-    .bind("max_queued", i64::try_from(max_queued).unwrap_or(i64::MAX))?
-    .fetch_optional(connection)
-    .await
+    let max_queued = i64::try_from(max_queued).unwrap_or(i64::MAX);
+    let served = backfill::Entity::update_many()
+        .set(backfill::ActiveModel { max_queued: Set(Some(max_queued)), ..Default::default() })
+        .filter(backfill::Column::Id.eq(run))
+        .filter(backfill::Column::FinishedAt.is_null())
+        .exec_with_returning(&on(connection))
+        .await?;
+    Ok(served.into_iter().next())
 }
 
 /// The runs that this server goes on with: those that it has, renewed, and those that no server has.

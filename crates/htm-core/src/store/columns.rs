@@ -10,7 +10,7 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgRow, PgTypeInfo, PgValueRef};
 use sqlx::{Decode, Encode, FromRow, Postgres, Row, Type};
 
-use crate::model::api_keys::{ApiKey, Role};
+use crate::model::api_keys::Role;
 use crate::model::documents::DocumentKind;
 use crate::model::erase::ErasureKind;
 use crate::model::events::EventKind;
@@ -186,18 +186,6 @@ macro_rules! row {
     };
 }
 
-row!(ApiKey {
-    id,
-    name,
-    role,
-    namespaces,
-    robot,
-    requests_per_minute,
-    created_at,
-    expires_at,
-    revoked_at,
-    last_used_at
-});
 row!(Match { node, revision, robot, created_at, excerpt });
 row!(ForgottenNode { node, namespace, robot, key, deleted_at, reason, excerpt });
 row!(KeptBy { namespace, robot, made, remember_count, first_repeat, last_repeat, in_working_memory });

@@ -1,7 +1,9 @@
 //! Documents, and the passages that they have as nodes.
 
 use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
+use sea_orm::sea_query::{Expr, OnConflict};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
@@ -28,32 +30,27 @@ pub(crate) struct Found {
 
 /// A row of htm.documents.
 #[derive(sqlx::FromRow)]
-pub(super) struct DocumentRow {
-    pub(super) namespace: String,
-    pub(super) path: String,
-    pub(super) kind: DocumentKind,
-    pub(super) title: Option<String>,
-    pub(super) bytes: i64,
-    pub(super) digest: Option<Vec<u8>>,
+struct DocumentRow {
+    namespace: String,
+    path: String,
+    kind: DocumentKind,
+    title: Option<String>,
+    bytes: i64,
+    digest: Option<Vec<u8>>,
     tags: Vec<String>,
     /// The passages that it had when it was loaded.
-    pub(super) loaded: i32,
-    pub(super) loaded_at: DateTime<Utc>,
-    pub(super) changed_at: DateTime<Utc>,
-    /// The passages that it has now, where they are counted.
-    #[sqlx(default)]
+    loaded: i32,
+    loaded_at: DateTime<Utc>,
+    changed_at: DateTime<Utc>,
+    /// The passages that it has now.
     passages: i64,
 }
 
 impl DocumentRow {
-    pub(super) fn tags(&mut self) -> Result<Vec<TagPath>> {
-        std::mem::take(&mut self.tags).into_iter().map(read_tag).collect()
-    }
-
-    fn into_found(mut self) -> Result<Found> {
+    fn into_found(self) -> Result<Found> {
         let info = DocumentInfo {
             kind: self.kind,
-            tags: self.tags()?,
+            tags: self.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
             namespace: self.namespace,
             path: self.path,
             title: self.title,
@@ -243,24 +240,25 @@ pub(crate) async fn put_in_tx(
     document: &Document,
     tags: &[TagPath],
 ) -> Result<()> {
-    sql!(
-        "insert into htm.documents (namespace, path, kind, title, bytes, digest, tags, passages)
-         values (:namespace, :path, :kind, :title, :bytes, :digest, :tags, :passages)
-         on conflict (namespace, path) do update
-            set kind = excluded.kind, title = excluded.title, bytes = excluded.bytes, digest = excluded.digest,
-                tags = excluded.tags, passages = excluded.passages, changed_at = now()"
-    )
-    .bind("namespace", namespace)?
-    .bind("path", &document.path)?
-    .bind("kind", document.kind.as_ref())?
-    .bind("title", &document.title)?
-    .bind("bytes", document.bytes as i64)?
-    .bind("digest", &document.digest[..])?
-    .bind("tags", tags.iter().map(TagPath::as_str).collect::<Vec<_>>())?
-    .bind("passages", document.passages.len() as i32)?
-    .execute(connection)
-    .await
-    .map(drop)
+    use document::Column;
+    let row = document::ActiveModel {
+        namespace: Set(namespace.to_owned()),
+        path: Set(document.path.clone()),
+        kind: Set(document.kind),
+        title: Set(document.title.clone()),
+        bytes: Set(document.bytes as i64),
+        digest: Set(Some(document.digest.to_vec())),
+        tags: Set(tags.iter().map(ToString::to_string).collect()),
+        passages: Set(document.passages.len() as i32),
+        ..Default::default()
+    };
+    let loaded = [Column::Kind, Column::Title, Column::Bytes, Column::Digest, Column::Tags, Column::Passages];
+    let changed = OnConflict::columns([Column::Namespace, Column::Path])
+        .update_columns(loaded)
+        .value(Column::ChangedAt, Expr::current_timestamp())
+        .to_owned();
+    document::Entity::insert(row).on_conflict(changed).exec_without_returning(&on(connection)).await?;
+    Ok(())
 }
 
 /// Deletes the row of a document; false if there is none.

@@ -1,10 +1,13 @@
 //! The entities of the tables that sea-orm reads and writes, one file for each. A test compares each with the schema.
 
+pub(crate) mod api_key;
 pub(crate) mod audit_entry;
 pub(crate) mod backfill;
 pub(crate) mod budget;
 pub(crate) mod document;
 pub(crate) mod embedding_model;
+pub(crate) mod erased_nodes;
+pub(crate) mod erasure;
 pub(crate) mod group;
 pub(crate) mod group_member;
 pub(crate) mod group_memory;
@@ -12,6 +15,7 @@ pub(crate) mod learning;
 pub(crate) mod lexeme_statistic;
 pub(crate) mod namespace_statistic;
 pub(crate) mod node;
+pub(crate) mod node_revision;
 pub(crate) mod node_tag;
 pub(crate) mod operation;
 pub(crate) mod paused_queue;
@@ -19,6 +23,7 @@ pub(crate) mod provider;
 pub(crate) mod quota;
 pub(crate) mod ranking;
 pub(crate) mod ranking_choice;
+pub(crate) mod recall;
 pub(crate) mod relation;
 pub(crate) mod repeat;
 pub(crate) mod retention;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use sqlx::postgres::PgRow;
@@ -16,7 +17,7 @@ use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection, Row};
 
 use super::connections::{Connections, Tx};
-use super::entity::{group, node};
+use super::entity::{erased_nodes, erasure, group, node};
 use super::named::{Named, sql};
 use super::orm::on;
 use super::{documents, groups, kept_recalls};
@@ -117,16 +118,14 @@ pub(crate) async fn open_in_tx(
     robot: Option<&str>,
     namespaces: &[&str],
 ) -> Result<i64> {
-    sql!(
-        "insert into htm.erasures (asked_by, selection, robot, namespaces)
-         values (:asked_by, :selection, :robot, :namespaces) returning id"
-    )
-    .bind("asked_by", asked_by)?
-    .bind("selection", kind.as_ref())?
-    .bind("robot", robot)?
-    .bind("namespaces", namespaces)?
-    .fetch_scalar(connection)
-    .await
+    let receipt = erasure::ActiveModel {
+        asked_by: Set(asked_by.to_owned()),
+        selection: Set(kind),
+        robot: Set(robot.map(str::to_owned)),
+        namespaces: Set(namespaces.iter().map(|namespace| (*namespace).to_owned()).collect()),
+        ..Default::default()
+    };
+    Ok(erasure::Entity::insert(receipt).exec(&on(connection)).await?.last_insert_id)
 }
 
 /// Whether any row is of a namespace, with memories or without.
@@ -165,13 +164,7 @@ pub(crate) async fn record_in_tx(
 pub(crate) async fn record_rest(pool: &dyn Connections, erasure: i64, namespace: &str) -> Result<bool> {
     let mut tx = begin(pool).await?;
     lock_in_tx(&mut tx, erasure).await?;
-    let is_open: bool = sql!(
-        "select exists (select from htm.erased_nodes where erasure_id = :erasure and erased_at is null)"
-    )
-    .bind("erasure", erasure)?
-    .fetch_scalar(&mut *tx)
-    .await?;
-    if is_open {
+    if open_of(erasure).one(&on(&mut tx)).await?.is_some() {
         return Ok(true);
     }
     let selected = Selected { namespace: Some(namespace), ..Selected::default() };
@@ -190,14 +183,9 @@ pub(crate) async fn begin(pool: &dyn Connections) -> Result<Tx> {
 pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     let mut tx = begin(pool).await?;
     lock_in_tx(&mut tx, erasure).await?;
-    let next: Option<(i32, Vec<NodeId>)> = sql!(
-        "select chunk, nodes from htm.erased_nodes
-          where erasure_id = :erasure and erased_at is null order by chunk limit 1"
-    )
-    .bind("erasure", erasure)?
-    .fetch_optional(&mut *tx)
-    .await?;
-    let Some((chunk, nodes)) = next else { return Ok(false) };
+    let next = open_of(erasure).order_by_asc(erased_nodes::Column::Chunk).one(&on(&mut tx)).await?;
+    let Some(erased_nodes::Model { chunk, nodes, .. }) = next else { return Ok(false) };
+    let nodes: Vec<NodeId> = nodes.into_iter().map(NodeId).collect();
     // Groups before nodes, as everywhere.
     let groups = groups_with(&mut tx, erasure, &nodes).await?;
     groups::lock_in_tx(&mut tx, &groups, GROUPS).await?;
@@ -261,13 +249,12 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     for (namespace, count) in counts {
         statistics::note_changed_in_tx(&mut tx, namespace, count).await?;
     }
-    sql!(
-        "update htm.erased_nodes set erased_at = clock_timestamp() where erasure_id = :erasure and chunk = :chunk"
-    )
-    .bind("erasure", erasure)?
-    .bind("chunk", chunk)?
-    .execute(&mut *tx)
-    .await?;
+    erased_nodes::Entity::update_many()
+        .col_expr(erased_nodes::Column::ErasedAt, Expr::cust("clock_timestamp()"))
+        .filter(erased_nodes::Column::ErasureId.eq(erasure))
+        .filter(erased_nodes::Column::Chunk.eq(chunk))
+        .exec(&on(&mut tx))
+        .await?;
     add_in_tx(&mut tx, erasure, &removed, &tags).await?;
     // The members' copies lack the removals, which are no changes of the group: each reads its memory anew.
     let next = || Expr::col(group::Column::Version).add(1);
@@ -282,6 +269,13 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
         groups::notify(pool, group).await;
     }
     Ok(true)
+}
+
+/// The recorded nodes of an erasure that are not removed yet.
+fn open_of(erasure: i64) -> Select<erased_nodes::Entity> {
+    erased_nodes::Entity::find()
+        .filter(erased_nodes::Column::ErasureId.eq(erasure))
+        .filter(erased_nodes::Column::ErasedAt.is_null())
 }
 
 /// The groups with some of the nodes of an erasure in their working memory, in the order of their ids.
@@ -330,9 +324,12 @@ pub(crate) async fn notify(pool: &dyn Connections, erasure: i64) {
 
 /// Locks the receipt, so that one process at a time goes on with it.
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, erasure: i64) -> Result<()> {
-    let found: Option<i64> = sql!("select id from htm.erasures where id = :erasure for update")
-        .bind("erasure", erasure)?
-        .fetch_optional_scalar(connection)
+    let found: Option<i64> = erasure::Entity::find_by_id(erasure)
+        .select_only()
+        .column(erasure::Column::Id)
+        .lock_exclusive()
+        .into_tuple()
+        .one(&on(connection))
         .await?;
     found.map(drop).ok_or_else(|| unknown(erasure))
 }
@@ -361,15 +358,14 @@ pub(crate) async fn add_in_tx(
 
 /// Ends an erasure. A later removal, by a resumed run, is no reason to begin anew.
 pub(crate) async fn end(pool: &dyn Connections, erasure: i64) -> Result<()> {
-    sql!(
-        "update htm.erasures
-            set ended_at = coalesce(ended_at, clock_timestamp()), wal_position = pg_current_wal_lsn()
-          where id = :erasure"
-    )
-    .bind("erasure", erasure)?
-    .execute(pool)
-    .await
-    .map(drop)
+    let before = Expr::col(erasure::Column::EndedAt);
+    erasure::Entity::update_many()
+        .col_expr(erasure::Column::EndedAt, before.if_null(Expr::cust("clock_timestamp()")))
+        .col_expr(erasure::Column::WalPosition, Expr::cust("pg_current_wal_lsn()"))
+        .filter(erasure::Column::Id.eq(erasure))
+        .exec(&on(pool))
+        .await?;
+    Ok(())
 }
 
 /// A receipt, if all of its namespaces are among `seen`.

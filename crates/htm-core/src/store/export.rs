@@ -7,15 +7,16 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
-use serde_json::{Map, Value};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection, Row};
-use uuid::Uuid;
 
 use super::connections::{Connections, Tx};
 use super::embeddings::{self, RegisteredModel};
+use super::entity::{node, node_revision, robot};
 use super::named::{Named, sql};
+use super::orm::{behind, of_json, on};
 use crate::model::error::{Error, Result};
 use crate::model::export::{
     SavedGroup, SavedMemory, SavedRelation, SavedRevision, SavedRobot, SavedTag, SavedVector,
@@ -25,14 +26,19 @@ use crate::model::remember::Deduplicate;
 use crate::model::tags::{Leftover, read_tag};
 
 /// The rows of a page.
-const ROWS: i64 = 500;
+const ROWS: u64 = 500;
 /// The bytes of text of a page of nodes.
 const BYTES: i64 = 4 << 20;
 /// The former texts of a page, each of up to 1 MiB.
-const REVISIONS: i64 = 4;
+const REVISIONS: u64 = 4;
 
 /// The namespaces of an export; none: all.
 pub(crate) type Namespaces<'a> = Option<&'a [String]>;
+
+/// The condition for the rows of the namespaces.
+fn within<C: ColumnTrait>(of: Namespaces<'_>, namespace: C) -> Condition {
+    Condition::all().add_option(of.map(|of| namespace.eq_any(of.to_vec())))
+}
 
 /// A snapshot, its time, and what tells it from later ones.
 pub(crate) struct Snapshot {
@@ -71,16 +77,12 @@ pub(crate) async fn begin(pool: &dyn Connections) -> Result<Snapshot> {
 
 /// The number of nodes.
 pub(crate) async fn count(db: &mut PgConnection, of: Namespaces<'_>, forgotten: bool) -> Result<u64> {
-    let count: i64 = sql!(
-        "select count(*) from htm.nodes
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and (:forgotten or deleted_at is null)"
-    )
-    .bind("namespaces", of)?
-    .bind("forgotten", forgotten)?
-    .planned_anew()
-    .fetch_scalar(db)
-    .await?;
-    Ok(count as u64)
+    let is_live = (!forgotten).then(|| node::Column::DeletedAt.is_null());
+    Ok(node::Entity::find()
+        .filter(within(of, node::Column::Namespace))
+        .filter(Condition::all().add_option(is_live))
+        .count(&on(db))
+        .await?)
 }
 
 /// The models that have a table of vectors, the active one first.
@@ -96,27 +98,27 @@ pub(crate) async fn robots(
     of: Namespaces<'_>,
     (namespace, name): (&str, &str),
 ) -> Result<Vec<SavedRobot>> {
-    sql!(
-        "select namespace, name, uuid, metadata, created_at, last_active, max_tokens from htm.robots
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and (namespace, name) > (:namespace, :name)
-          order by namespace, name limit :limit"
-    )
-    .bind("namespaces", of)?
-    .bind("namespace", namespace)?
-    .bind("name", name)?
-    .bind("limit", ROWS)?
-    .fetch_each(db, |row| {
+    let columns = [robot::Column::Namespace, robot::Column::Name];
+    let rows = robot::Entity::find()
+        .filter(within(of, robot::Column::Namespace))
+        .filter(behind(columns, [namespace.into(), name.into()]))
+        .order_by_asc(robot::Column::Namespace)
+        .order_by_asc(robot::Column::Name)
+        .limit(ROWS)
+        .all(&on(db))
+        .await?;
+    let robot = |row: robot::Model| {
         Ok(SavedRobot {
-            ns: row.try_get("namespace")?,
-            name: row.try_get("name")?,
-            uuid: row.try_get::<Uuid, _>("uuid")?,
-            metadata: row.try_get::<Json<Map<String, Value>>, _>("metadata")?.0,
-            created_at: row.try_get("created_at")?,
-            last_active: row.try_get("last_active")?,
-            max_tokens: row.try_get("max_tokens")?,
+            ns: row.namespace,
+            name: row.name,
+            uuid: row.uuid,
+            metadata: of_json(row.metadata)?,
+            created_at: row.created_at,
+            last_active: row.last_active,
+            max_tokens: row.max_tokens,
         })
-    })
-    .await
+    };
+    rows.into_iter().map(robot).collect()
 }
 
 /// A page of the groups, after a namespace and name.
@@ -139,7 +141,7 @@ pub(crate) async fn groups(
     .bind("namespaces", of)?
     .bind("namespace", namespace)?
     .bind("name", name)?
-    .bind("limit", ROWS)?
+    .bind("limit", ROWS as i64)?
     .fetch_each(db, |row| {
         Ok(SavedGroup {
             ns: row.try_get("namespace")?,
@@ -176,7 +178,7 @@ pub(crate) async fn tags(
         .bind("are_split", are_split)?
         .bind("namespace", namespace)?
         .bind("path", path)?
-        .bind("limit", ROWS)?
+        .bind("limit", ROWS as i64)?
         .fetch_all(db)
         .await?;
     let tag = |row: Tag| {
@@ -197,10 +199,14 @@ pub(crate) async fn tags(
 
 /// The first namespace with nodes after another one.
 pub(crate) async fn next_namespace(db: &mut PgConnection, after: &str) -> Result<Option<String>> {
-    sql!("select min(namespace) from htm.nodes where namespace > :after")
-        .bind("after", after)?
-        .fetch_scalar(db)
-        .await
+    let first: Option<Option<String>> = node::Entity::find()
+        .select_only()
+        .expr(node::Column::Namespace.min())
+        .filter(node::Column::Namespace.gt(after))
+        .into_tuple()
+        .one(&on(db))
+        .await?;
+    Ok(first.flatten())
 }
 
 /// A page of the nodes of a namespace, after a node's time and id.
@@ -216,7 +222,7 @@ pub(crate) async fn nodes(
         .bind("time", after.map(|(time, _)| time))?
         .bind("node", after.map(|(_, node)| node))?
         .bind("forgotten", forgotten)?
-        .bind("limit", ROWS)?
+        .bind("limit", ROWS as i64)?
         .bind("bytes", BYTES)?
         .bind("seen", seen)?
         .fetch_all(db)
@@ -309,7 +315,7 @@ pub(crate) async fn relations(
         .bind("forgotten", forgotten)?
         .bind("from", from)?
         .bind("to", to)?
-        .bind("limit", ROWS)?
+        .bind("limit", ROWS as i64)?
         .planned_anew()
         .fetch_each(db, |row| {
             Ok(SavedRelation {
@@ -332,22 +338,20 @@ pub(crate) async fn revisions(
     node: i64,
     after: i32,
 ) -> Result<Vec<SavedRevision>> {
-    sql!(
-        "select node_id, revision, content, author, written_at from htm.node_revisions
-          where namespace = :namespace and node_id = :node and revision > :after order by revision limit :limit"
-    )
-    .bind("namespace", namespace)?
-    .bind("node", node)?
-    .bind("after", after)?
-    .bind("limit", REVISIONS)?
-    .fetch_each(db, |row| {
-        Ok(SavedRevision {
-            node: row.try_get("node_id")?,
-            revision: row.try_get("revision")?,
-            text: row.try_get("content")?,
-            author: row.try_get("author")?,
-            written_at: row.try_get("written_at")?,
-        })
-    })
-    .await
+    let rows = node_revision::Entity::find()
+        .filter(node_revision::Column::Namespace.eq(namespace))
+        .filter(node_revision::Column::NodeId.eq(node))
+        .filter(node_revision::Column::Revision.gt(after))
+        .order_by_asc(node_revision::Column::Revision)
+        .limit(REVISIONS)
+        .all(&on(db))
+        .await?;
+    let revision = |row: node_revision::Model| SavedRevision {
+        node: row.node_id.0,
+        revision: row.revision,
+        text: row.content,
+        author: row.author,
+        written_at: row.written_at,
+    };
+    Ok(rows.into_iter().map(revision).collect())
 }

@@ -1,17 +1,21 @@
 //! Feedback on recalls.
 
+use sea_orm::{ColumnTrait, DerivePartialModel, EntityTrait, QueryFilter};
 use sqlx::PgConnection;
 
 use super::connections::Connections;
+use super::entity::recall;
 use super::kept_recalls;
 use super::named::sql;
+use super::orm::on;
 use super::priorities;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::learning::{FeedbackAuthor, REFUSES_FROM, Signal};
 
 /// A kept recall that is judged.
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug, DerivePartialModel, sqlx::FromRow)]
+#[sea_orm(entity = "recall::Entity")]
 pub(crate) struct Judged {
     pub(crate) number: i64,
     pub(crate) namespace: String,
@@ -32,10 +36,7 @@ const TOLD: &str = "told";
 
 /// A kept recall.
 pub(crate) async fn find(pool: &dyn Connections, id: &str) -> Result<Option<Judged>> {
-    sql!("select number, namespace, id from htm.recalls where id = :id")
-        .bind("id", id)?
-        .fetch_optional(pool)
-        .await
+    Ok(recall::Entity::find().filter(recall::Column::Id.eq(id)).into_partial_model().one(&on(pool)).await?)
 }
 
 /// The last kept recall of an author in any of the namespaces, with `a/*` for those below `a`; none: in all.

@@ -1,12 +1,12 @@
 //! The memories whose keys are paths of files.
 
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sqlx::PgConnection;
 
 use super::entity::node;
 use super::named::sql;
-use super::orm::on;
+use super::orm::{of_json, on};
 use crate::model::error::Result;
 use crate::model::files::path::FilePath;
 use crate::model::files::{BLANK, BLANK_TEXT, text_of};
@@ -17,15 +17,6 @@ pub(crate) struct File {
     pub(crate) node: NodeId,
     pub(crate) revision: i32,
     pub(crate) text: String,
-}
-
-#[derive(sqlx::FromRow)]
-struct FileRow {
-    node: NodeId,
-    revision: i32,
-    content: String,
-    #[sqlx(json)]
-    metadata: Map<String, Value>,
 }
 
 /// A file below a directory.
@@ -52,18 +43,17 @@ pub(crate) async fn at(
     namespace: &str,
     path: &FilePath,
 ) -> Result<Option<File>> {
-    let row: Option<FileRow> = sql!(
-        "select n.id as node, n.revision, n.content, n.metadata
-           from htm.nodes n where n.namespace = :namespace and n.key = :path and n.deleted_at is null"
-    )
-    .bind("namespace", namespace)?
-    .bind("path", path.as_str())?
-    .fetch_optional(connection)
-    .await?;
-    Ok(row.map(|FileRow { node, revision, content, metadata }| {
-        let text = text_of(content, &metadata);
-        File { node, revision, text }
-    }))
+    let found: Option<(NodeId, i32, String, Value)> = node::Entity::find()
+        .select_only()
+        .columns([node::Column::Id, node::Column::Revision, node::Column::Content, node::Column::Metadata])
+        .filter(node::Column::Namespace.eq(namespace))
+        .filter(node::Column::Key.eq(path.as_str()))
+        .filter(node::Column::DeletedAt.is_null())
+        .into_tuple()
+        .one(&on(connection))
+        .await?;
+    let Some((node, revision, content, metadata)) = found else { return Ok(None) };
+    Ok(Some(File { node, revision, text: text_of(content, &of_json(metadata)?) }))
 }
 
 /// Which of the paths are files.

@@ -10,12 +10,17 @@
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDate, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{ColumnTrait, EntityTrait};
 
 use super::connections::Connections;
+use super::entity::provider;
 use super::named::sql;
+use super::orm::on;
 use crate::model::error::Result;
 use crate::model::fault::Fault;
-use crate::model::providers::HoldReason;
+use crate::model::providers::{BreakerState, HoldReason};
 use crate::provider::{ProviderError, ProviderErrorKind};
 
 /// A call to be made.
@@ -201,14 +206,17 @@ struct Acquired {
 /// # Errors
 /// A database error.
 pub async fn note(pool: &dyn Connections, model: &str, reason: &str) -> Result<()> {
-    sql!(
-        "insert into htm.providers as p (model, reason) values (:model, :reason)
-         on conflict (model) do update set reason = excluded.reason, changed_at = now() where p.breaker = 'closed'"
-    )
-    .bind("model", model)?
-    .bind("reason", reason.replace('\0', " "))?
-    .execute(pool)
-    .await?;
+    let noted = provider::ActiveModel {
+        model: Set(model.to_owned()),
+        reason: Set(Some(reason.replace('\0', " "))),
+        ..Default::default()
+    };
+    let renewed = OnConflict::column(provider::Column::Model)
+        .update_column(provider::Column::Reason)
+        .value(provider::Column::ChangedAt, Expr::current_timestamp())
+        .action_and_where(provider::Column::Breaker.eq(BreakerState::Closed))
+        .to_owned();
+    provider::Entity::insert(noted).on_conflict(renewed).exec_without_returning(&on(pool)).await?;
     Ok(())
 }
 

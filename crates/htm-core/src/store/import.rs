@@ -7,12 +7,17 @@ pub(crate) mod settings;
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::{LockType, OnConflict};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::connections::Connections;
+use super::entity::{group, node};
 use super::named::sql;
 use super::nodes::{DuplicateScope, Unique};
+use super::orm::on;
 use super::{relations, tag_changes};
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{SavedGroup, SavedMemory, SavedRelation, SavedRevision, SavedRobot};
@@ -69,20 +74,19 @@ pub(crate) async fn robot(pool: &dyn Connections, robot: &SavedRobot) -> Result<
 /// again. A member that is no robot here is left out.
 pub(crate) async fn group(pool: &dyn Connections, group: &SavedGroup) -> Result<bool> {
     let mut tx = pool.begin().await?;
-    let made: Option<GroupId> = sql!(
-        "insert into htm.robot_groups (namespace, name, max_tokens, created_at, closed_at)
-         values (:namespace, :name, :max_tokens, :created_at, :closed_at)
-         on conflict on constraint robot_groups_namespace_name_key do nothing
-         returning id"
-    )
-    .bind("namespace", &group.ns)?
-    .bind("name", &group.name)?
-    .bind("max_tokens", group.max_tokens)?
-    .bind("created_at", group.created_at)?
-    .bind("closed_at", group.closed_at)?
-    .fetch_optional_scalar(&mut *tx)
-    .await?;
-    let Some(made) = made else { return Ok(false) };
+    let row = group::ActiveModel {
+        namespace: Set(group.ns.clone()),
+        name: Set(group.name.clone()),
+        max_tokens: Set(group.max_tokens),
+        created_at: Set(group.created_at),
+        closed_at: Set(group.closed_at),
+        ..Default::default()
+    };
+    let unless_taken =
+        OnConflict::columns([group::Column::Namespace, group::Column::Name]).do_nothing().to_owned();
+    let made =
+        group::Entity::insert(row).on_conflict(unless_taken).exec_with_returning_keys(&on(&mut tx)).await?;
+    let Some(made) = made.into_iter().next() else { return Ok(false) };
     sql!(
         "insert into htm.group_members (group_id, robot_id, role, membership, lease_ms, seen_at, joined_at)
          select :group, r.id, u.role, gen_random_uuid(), 1, least(u.joined_at, now() - interval '1 second'), u.joined_at
@@ -111,14 +115,16 @@ pub(crate) async fn relation(
 ) -> Result<bool> {
     let mut tx = pool.begin().await?;
     // Forgotten nodes have relations, too.
-    let ends: Vec<NodeId> = sql!(
-        "select n.id from htm.nodes n
-          where n.namespace = :namespace and n.id = any (:nodes) order by n.id for key share of n"
-    )
-    .bind("namespace", &saved.ns)?
-    .bind("nodes", &[from, to][..])?
-    .fetch_scalars(&mut *tx)
-    .await?;
+    let ends: Vec<NodeId> = node::Entity::find()
+        .select_only()
+        .column(node::Column::Id)
+        .filter(node::Column::Namespace.eq(&saved.ns))
+        .filter(node::Column::Id.eq_any([from, to]))
+        .order_by_asc(node::Column::Id)
+        .lock(LockType::KeyShare)
+        .into_tuple()
+        .all(&on(&mut tx))
+        .await?;
     if ends.len() < 2 {
         let what = format!(
             "memories {} and {} are not two memories of namespace `{}` here",

@@ -1,8 +1,12 @@
 //! Recalls that are kept for feedback.
 
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::PgConnection;
 
+use super::entity::recall;
 use super::named::sql;
+use super::orm::on;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::kept_recall::KeptRecall;
@@ -53,16 +57,20 @@ pub(crate) async fn unfold_in_tx(
         .bind("namespace", namespace)?
         .execute(&mut *connection)
         .await?;
-    sql!(
-        "update htm.recalls
-            set candidates = null, candidates_shown = null, candidates_by_trial = null, candidates_features = null
-          where number = :recall and namespace = :namespace"
-    )
-    .bind("recall", recall)?
-    .bind("namespace", namespace)?
-    .execute(connection)
-    .await
-    .map(|recalls| recalls > 0)
+    let unfolded = recall::ActiveModel {
+        candidates: Set(None),
+        candidates_shown: Set(None),
+        candidates_by_trial: Set(None),
+        candidates_features: Set(None),
+        ..Default::default()
+    };
+    let updated = recall::Entity::update_many()
+        .set(unfolded)
+        .filter(recall::Column::Number.eq(recall))
+        .filter(recall::Column::Namespace.eq(namespace))
+        .exec(&on(connection))
+        .await?;
+    Ok(updated.rows_affected > 0)
 }
 
 /// Deletes the recalls of namespaces that nobody has judged and that had one of the nodes among their candidates. The

@@ -1,9 +1,10 @@
 //! Operations and their answers.
 
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use sqlx::types::Json;
 
 use std::time::Duration;
 
@@ -85,17 +86,15 @@ pub(crate) async fn answer(
     operation: &Operation,
     answer: &Value,
 ) -> Result<()> {
-    sql!(
-        "update htm.operations set answer = :answer, claimed_until = clock_timestamp()
-          where scope = :scope and id = :id and digest = :digest"
-    )
-    .bind("answer", Json(answer))?
-    .bind("scope", &operation.scope)?
-    .bind("id", &operation.id)?
-    .bind("digest", &operation.digest[..])?
-    .execute(connection)
-    .await
-    .map(drop)
+    operation::Entity::update_many()
+        .set(operation::ActiveModel { answer: Set(Some(answer.clone())), ..Default::default() })
+        .col_expr(operation::Column::ClaimedUntil, Expr::cust("clock_timestamp()"))
+        .filter(operation::Column::Scope.eq(&operation.scope))
+        .filter(operation::Column::Id.eq(&operation.id))
+        .filter(operation::Column::Digest.eq(operation.digest.to_vec()))
+        .exec(&on(connection))
+        .await?;
+    Ok(())
 }
 
 /// Keeps the answer to a write, if it is an operation.

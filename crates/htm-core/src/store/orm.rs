@@ -3,18 +3,33 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr, Statement};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr, Statement, Value,
+};
 use sea_query_sqlx::SqlxValues;
+use serde::de::DeserializeOwned;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::Postgres;
 use sqlx::query::Query;
 
 use super::connections::Db;
 use super::switches::{answered, tested};
+use crate::model::error::Result;
 
 /// The executor for the statements of entities.
 pub(crate) fn on<'c>(db: impl Into<Db<'c>>) -> Db<'c> {
     db.into()
+}
+
+/// The condition for the rows after one, in the order of two columns.
+pub(crate) fn behind<C: ColumnTrait>(columns: [C; 2], last: [Value; 2]) -> Expr {
+    Expr::tuple(columns.map(Expr::col)).gt(Expr::tuple(last.map(Expr::val)))
+}
+
+/// Reads what a `jsonb` column has.
+pub(crate) fn of_json<T: DeserializeOwned>(column: serde_json::Value) -> Result<T> {
+    Ok(serde_json::from_value(column).map_err(|error| DbErr::Json(error.to_string()))?)
 }
 
 /// Runs a query by a method of sqlx.

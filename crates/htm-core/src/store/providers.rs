@@ -99,32 +99,36 @@ pub(crate) async fn set_limits(pool: &dyn Connections, model: &str, changes: Lim
     let (change_tokens, tokens) = changes.tokens_per_minute.parts();
     let (change_calls, calls) = changes.concurrent_calls.parts();
     let mut tx = pool.begin().await?;
-    sql!(
-        "insert into htm.providers as p (model, requests_per_minute, tokens_per_minute, concurrent_calls)
-         values (:model, :requests, :tokens, :calls)
-         on conflict (model) do update
-            set requests_per_minute = case when :change_requests then :requests else p.requests_per_minute end,
-                tokens_per_minute = case when :change_tokens then :tokens else p.tokens_per_minute end,
-                concurrent_calls = case when :change_calls then :calls else p.concurrent_calls end,
-                levels_at = null, changed_at = now()"
-    )
-    .bind("model", model)?
-    .bind("change_requests", change_requests)?
-    .bind("requests", requests)?
-    .bind("change_tokens", change_tokens)?
-    .bind("tokens", tokens)?
-    .bind("change_calls", change_calls)?
-    .bind("calls", calls)?
-    .execute(&mut *tx)
-    .await?;
-    sql!(
-        "delete from htm.providers
-          where model = :model and requests_per_minute is null and tokens_per_minute is null and concurrent_calls is null
-            and breaker = 'closed' and failures = 0 and reason is null and resume_at is null"
-    )
-    .bind("model", model)?
-    .execute(&mut *tx)
-    .await?;
+    let limits = provider::ActiveModel {
+        model: Set(model.to_owned()),
+        requests_per_minute: Set(requests),
+        tokens_per_minute: Set(tokens),
+        concurrent_calls: Set(calls),
+        levels_at: Set(None),
+        ..Default::default()
+    };
+    let limit_columns = [
+        (provider::Column::RequestsPerMinute, change_requests),
+        (provider::Column::TokensPerMinute, change_tokens),
+        (provider::Column::ConcurrentCalls, change_calls),
+    ];
+    let changed = limit_columns.into_iter().filter_map(|(column, is_changed)| is_changed.then_some(column));
+    let unless_new = OnConflict::column(provider::Column::Model)
+        .update_columns(changed.chain([provider::Column::LevelsAt]))
+        .value(provider::Column::ChangedAt, Expr::current_timestamp())
+        .to_owned();
+    provider::Entity::insert(limits).on_conflict(unless_new).exec_without_returning(&on(&mut tx)).await?;
+    provider::Entity::delete_many()
+        .filter(provider::Column::Model.eq(model))
+        .filter(provider::Column::RequestsPerMinute.is_null())
+        .filter(provider::Column::TokensPerMinute.is_null())
+        .filter(provider::Column::ConcurrentCalls.is_null())
+        .filter(provider::Column::Breaker.eq(BreakerState::Closed))
+        .filter(provider::Column::Failures.eq(0))
+        .filter(provider::Column::Reason.is_null())
+        .filter(provider::Column::ResumeAt.is_null())
+        .exec(&on(&mut tx))
+        .await?;
     tx.commit().await?;
     Ok(())
 }

@@ -1,12 +1,14 @@
 //! Relations between nodes: those that were set, and those by tags.
 
 use chrono::{DateTime, Utc};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::ActiveValue::{NotSet, Set};
+use sea_orm::sea_query::ExprTrait;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use super::connections::Connections;
-use super::entity::relation;
+use super::entity::{node_revision, relation};
 use super::named::{Named, sql};
 use super::orm::on;
 use super::recall::successors;
@@ -54,20 +56,10 @@ pub(crate) async fn hold_in_tx(connection: &mut PgConnection, namespace: &str) -
         .map(drop)
 }
 
-#[derive(sqlx::FromRow)]
-struct Row {
-    from_node: NodeId,
-    kind: RelationKind,
-    to_node: NodeId,
-    reason: Option<String>,
-    robot: String,
-    made_at: DateTime<Utc>,
-}
-
-impl From<Row> for Relation {
-    fn from(row: Row) -> Self {
-        let Row { from_node, kind, to_node, reason, robot, made_at } = row;
-        Self { from: from_node, kind, to: to_node, reason, robot, made_at }
+impl From<relation::Model> for Relation {
+    fn from(row: relation::Model) -> Self {
+        let relation::Model { from_node: from, kind, to_node: to, reason, robot, made_at, .. } = row;
+        Self { from, kind, to, reason, robot, made_at }
     }
 }
 
@@ -77,19 +69,16 @@ pub(crate) async fn get(
     namespace: &str,
     (from, kind, to): (NodeId, RelationKind, NodeId),
 ) -> Result<Option<Relation>> {
-    let found: Option<Row> = sql!(
-        "select from_node, kind, to_node, reason, robot, made_at from htm.relations
-          where namespace = :namespace and kind = :kind
-            and (from_node = :from and to_node = :to
-                 or :kind = 'contradicts' and from_node = :to and to_node = :from)"
-    )
-    .bind("namespace", namespace)?
-    .bind("from", from)?
-    .bind("kind", kind.as_ref())?
-    .bind("to", to)?
-    .fetch_optional(connection)
-    .await?;
-    Ok(found.map(Relation::from))
+    let between =
+        |from: NodeId, to: NodeId| relation::Column::FromNode.eq(from).and(relation::Column::ToNode.eq(to));
+    let reversed = (kind == RelationKind::Contradicts).then(|| between(to, from));
+    let found = relation::Entity::find()
+        .filter(relation::Column::Namespace.eq(namespace))
+        .filter(relation::Column::Kind.eq(kind))
+        .filter(Condition::any().add(between(from, to)).add_option(reversed))
+        .one(&on(connection))
+        .await?;
+    Ok(found.map(Into::into))
 }
 
 /// The nodes from `to` to `from`, each of which supersedes the next, forgotten ones included; empty if there is no such
@@ -116,21 +105,16 @@ pub(crate) async fn insert_in_tx(
     (from, kind, to): (NodeId, RelationKind, NodeId),
     (reason, robot, made_at): (Option<&str>, &str, Option<DateTime<Utc>>),
 ) -> Result<Relation> {
-    let made: Row = sql!(
-        "insert into htm.relations (namespace, from_node, kind, to_node, reason, robot, made_at)
-         values (:namespace, :from, :kind, :to, :reason, :robot, coalesce(:made_at, now()))
-         returning from_node, kind, to_node, reason, robot, made_at"
-    )
-    .bind("namespace", namespace)?
-    .bind("from", from)?
-    .bind("kind", kind.as_ref())?
-    .bind("to", to)?
-    .bind("reason", reason)?
-    .bind("robot", robot)?
-    .bind("made_at", made_at)?
-    .fetch_one(connection)
-    .await?;
-    Ok(made.into())
+    let relation = relation::ActiveModel {
+        namespace: Set(namespace.to_owned()),
+        from_node: Set(from),
+        kind: Set(kind),
+        to_node: Set(to),
+        reason: Set(reason.map(str::to_owned)),
+        robot: Set(robot.to_owned()),
+        made_at: made_at.map_or(NotSet, Set),
+    };
+    Ok(relation::Entity::insert(relation).exec_with_returning(&on(connection)).await?.into())
 }
 
 pub(crate) async fn delete_in_tx(
@@ -218,11 +202,12 @@ pub(crate) async fn sharing_tags(
 
 /// The number of the former texts of a node.
 pub(crate) async fn former_texts(pool: &dyn Connections, node: NodeId, namespace: &str) -> Result<i64> {
-    sql!("select count(*) from htm.node_revisions where node_id = :node and namespace = :namespace")
-        .bind("node", node)?
-        .bind("namespace", namespace)?
-        .fetch_scalar(pool)
-        .await
+    let texts = node_revision::Entity::find()
+        .filter(node_revision::Column::NodeId.eq(node))
+        .filter(node_revision::Column::Namespace.eq(namespace))
+        .count(&on(pool))
+        .await?;
+    Ok(texts as i64)
 }
 
 /// The live nodes that supersede a node, the last set first.

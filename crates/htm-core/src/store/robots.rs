@@ -103,7 +103,7 @@ pub(crate) async fn find(db: impl Into<Db<'_>>, namespace: &str, name: &str) -> 
 }
 
 /// The condition for the robot with this name.
-fn called(namespace: &str, name: &str) -> Condition {
+pub(super) fn called(namespace: &str, name: &str) -> Condition {
     Condition::all().add(robot::Column::Namespace.eq(namespace)).add(robot::Column::Name.eq(name))
 }
 

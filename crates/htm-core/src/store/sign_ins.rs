@@ -8,7 +8,7 @@ use sea_orm::{EntityTrait, QueryFilter};
 use sqlx::PgConnection;
 
 use super::connections::Connections;
-use super::entity::sign_in;
+use super::entity::{api_key, sign_in};
 use super::named::sql;
 use super::orm::on;
 use crate::model::api_keys::ApiKey;
@@ -17,7 +17,7 @@ use crate::model::error::Result;
 /// A sign-in that has not ended.
 #[derive(sqlx::FromRow)]
 pub(crate) struct Found {
-    #[sqlx(flatten)]
+    #[sqlx(flatten, try_from = "api_key::Model")]
     pub(crate) key: ApiKey,
     pub(crate) ends_at: DateTime<Utc>,
 }

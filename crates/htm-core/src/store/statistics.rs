@@ -107,15 +107,11 @@ async fn refresh_unless(pool: &PgPool, namespace: &str, since: Option<DateTime<U
         return Ok(());
     }
     // A statement of its own: another process may have had the lock until now.
-    let is_done: bool = sql!(
-        "select exists (select from htm.namespace_statistics
-                         where namespace = :namespace and refreshed_at >= :since)"
-    )
-    .bind("namespace", namespace)?
-    .bind("since", since)?
-    .fetch_scalar(&mut *tx)
-    .await?;
-    if is_done { Ok(()) } else { refresh_in_tx(pool, tx, namespace).await }
+    let done = namespace_statistic::Entity::find_by_id(namespace)
+        .filter(namespace_statistic::Column::RefreshedAt.gte(since))
+        .one(&on(&mut tx))
+        .await?;
+    if done.is_some() { Ok(()) } else { refresh_in_tx(pool, tx, namespace).await }
 }
 
 /// Refreshes the statistics of one namespace, after a refresh by another process: no word stays that no text has now.

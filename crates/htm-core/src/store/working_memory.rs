@@ -1,9 +1,13 @@
 //! The working memories of robots as rows: written in the background, and read when robots are opened again.
 
 use chrono::{DateTime, Utc};
+use sea_orm::sea_query::Expr;
+use sea_orm::{EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
 
 use super::connections::Connections;
+use super::entity::robot;
 use super::named::sql;
+use super::orm::on;
 use super::robots;
 use crate::model::error::Result;
 use crate::model::id::{NodeId, RobotId};
@@ -41,7 +45,7 @@ pub(crate) struct Kept {
 }
 
 /// An opened robot.
-#[derive(sqlx::FromRow)]
+#[derive(FromQueryResult)]
 pub(crate) struct Opened {
     pub(crate) id: RobotId,
     /// Its own token budget, if any.
@@ -54,14 +58,14 @@ pub(crate) struct Opened {
 pub(crate) async fn open_robot(pool: &dyn Connections, namespace: &str, name: &str) -> Result<Opened> {
     let mut connection = pool.acquire().await?;
     loop {
-        let found: Option<Opened> = sql!(
-            "select id, max_tokens, now() as now
-               from htm.robots where namespace = :namespace and name = :name"
-        )
-        .bind("namespace", namespace)?
-        .bind("name", name)?
-        .fetch_optional(&mut *connection)
-        .await?;
+        let found = robot::Entity::find()
+            .select_only()
+            .columns([robot::Column::Id, robot::Column::MaxTokens])
+            .expr_as(Expr::current_timestamp(), "now")
+            .filter(robots::called(namespace, name))
+            .into_model()
+            .one(&on(&mut *connection))
+            .await?;
         match found {
             Some(found) => return Ok(found),
             None => robots::register_in_tx(&mut connection, &[(namespace, name)]).await?,

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 use sqlx::PgPool;
 use sqlx::types::Json;
@@ -12,7 +13,9 @@ use super::places::{self, Holds};
 use super::{add_in_tx, lock_in_tx};
 use crate::model::erase::{Erasure, mentions, nodes_of};
 use crate::model::error::Result;
+use crate::store::entity::operation;
 use crate::store::named::{Named, sql};
+use crate::store::orm::{behind, on};
 use crate::store::{lifecycle, operations, rankings, statistics, tag_changes};
 
 /// The number of rows that one statement reads or removes.
@@ -64,18 +67,21 @@ pub(crate) async fn answers(pool: &PgPool, erasure: i64, namespace: Option<&str>
     let mut found = Vec::new();
     let mut after = Kept::default();
     loop {
-        let page: Vec<(String, String, Json<Value>)> = sql!(
-            "select scope, id, answer from htm.operations
-              where answer is not null and (scope, id) > (:scope, :id) order by scope, id limit :limit"
-        )
-        .bind("scope", &after.0)?
-        .bind("id", &after.1)?
-        .bind("limit", ANSWERS)?
-        .fetch_all(pool)
-        .await?;
+        let columns = [operation::Column::Scope, operation::Column::Id];
+        let page: Vec<(String, String, Value)> = operation::Entity::find()
+            .select_only()
+            .columns([operation::Column::Scope, operation::Column::Id, operation::Column::Answer])
+            .filter(operation::Column::Answer.is_not_null())
+            .filter(behind(columns, [after.0.into(), after.1.into()]))
+            .order_by_asc(operation::Column::Scope)
+            .order_by_asc(operation::Column::Id)
+            .limit(ANSWERS as u64)
+            .into_tuple()
+            .all(&on(pool))
+            .await?;
         let Some((scope, id, _)) = page.last() else { return Ok(found) };
         after = (scope.clone(), id.clone());
-        let mut nodes: Vec<i64> = page.iter().flat_map(|(_, _, Json(answer))| nodes_of(answer)).collect();
+        let mut nodes: Vec<i64> = page.iter().flat_map(|(.., answer)| nodes_of(answer)).collect();
         nodes.sort_unstable();
         nodes.dedup();
         let erased: BTreeSet<i64> = sql!(
@@ -93,9 +99,7 @@ pub(crate) async fn answers(pool: &PgPool, erasure: i64, namespace: Option<&str>
                 || namespace.is_some_and(|namespace| mentions(answer, namespace))
         };
         found.extend(
-            page.into_iter()
-                .filter(|(_, _, Json(answer))| is_about(answer))
-                .map(|(scope, id, _)| (scope, id)),
+            page.into_iter().filter(|(.., answer)| is_about(answer)).map(|(scope, id, _)| (scope, id)),
         );
     }
 }

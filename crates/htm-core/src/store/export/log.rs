@@ -1,15 +1,17 @@
 //! The log of the ontology in an export: the changes, and the names that they concerned.
 
+use sea_orm::{EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use sqlx::types::Json;
 use sqlx::{FromRow, PgConnection};
 
-use super::{Namespaces, ROWS};
+use super::{Namespaces, ROWS, within};
 use crate::model::error::Result;
 use crate::model::export::{SavedChange, SavedName};
 use crate::model::ontology::ChangeKind;
-use crate::model::ontology::names::Meaning;
 use crate::model::tags::read_tag;
+use crate::store::entity::tag_change_name;
 use crate::store::named::sql;
+use crate::store::orm::{behind, of_json, on};
 
 /// A page of the changes, after a namespace and number.
 pub(crate) async fn changes(
@@ -32,7 +34,7 @@ pub(crate) async fn changes(
         .bind("namespaces", of)?
         .bind("namespace", namespace)?
         .bind("change", change)?
-        .bind("limit", ROWS)?
+        .bind("limit", ROWS as i64)?
         .fetch_all(db)
         .await?;
     let change = |row: ChangeRow| SavedChange {
@@ -54,33 +56,22 @@ pub(crate) async fn names(
     of: Namespaces<'_>,
     (change, name): (i64, &str),
 ) -> Result<Vec<SavedName>> {
-    #[derive(FromRow)]
-    struct Name {
-        change_id: i64,
-        namespace: String,
-        path: String,
-        before: Option<Json<Meaning>>,
-        after: Option<Json<Meaning>>,
-        moved_from: Option<String>,
-    }
-    let rows: Vec<Name> = sql!(
-        "select change_id, namespace, path, before, after, moved_from from htm.tag_change_names
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and (change_id, path) > (:change, :name)
-          order by change_id, path limit :limit"
-    )
-    .bind("namespaces", of)?
-    .bind("change", change)?
-    .bind("name", name)?
-    .bind("limit", ROWS)?
-    .fetch_all(db)
-    .await?;
-    let name = |row: Name| {
+    let columns = [tag_change_name::Column::ChangeId, tag_change_name::Column::Path];
+    let rows = tag_change_name::Entity::find()
+        .filter(within(of, tag_change_name::Column::Namespace))
+        .filter(behind(columns, [change.into(), name.into()]))
+        .order_by_asc(tag_change_name::Column::ChangeId)
+        .order_by_asc(tag_change_name::Column::Path)
+        .limit(ROWS)
+        .all(&on(db))
+        .await?;
+    let name = |row: tag_change_name::Model| {
         Ok(SavedName {
             ns: row.namespace,
             change: row.change_id,
             name: read_tag(row.path)?,
-            before: row.before.map(|it| it.0),
-            after: row.after.map(|it| it.0),
+            before: row.before.map(of_json).transpose()?,
+            after: row.after.map(of_json).transpose()?,
             moved_from: row.moved_from.map(read_tag).transpose()?,
         })
     };

@@ -1,17 +1,16 @@
 //! The settings of namespaces and providers in an export.
 
-use sqlx::types::Json;
-use sqlx::{PgConnection, Row};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sqlx::PgConnection;
 
-use super::{Namespaces, ROWS};
+use super::{Namespaces, ROWS, within};
 use crate::model::error::Result;
 use crate::model::export::{
     SavedBudget, SavedDocument, SavedLearning, SavedLimits, SavedQuota, SavedRanking, SavedRetention,
 };
-use crate::model::rank::Learnt;
-use crate::model::rankings::RankingFigures;
-use crate::store::documents::DocumentRow;
-use crate::store::named::sql;
+use crate::model::tags::read_tag;
+use crate::store::entity::{budget, document, learning, provider, quota, ranking, retention};
+use crate::store::orm::{behind, of_json, on};
 
 /// A page of the retention policies, after a namespace.
 pub(crate) async fn retention(
@@ -19,22 +18,19 @@ pub(crate) async fn retention(
     of: Namespaces<'_>,
     after: &str,
 ) -> Result<Vec<SavedRetention>> {
-    sql!(
-        "select namespace, forget_after_seconds, purge_after_seconds from htm.retention
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and namespace > :after
-          order by namespace limit :limit"
-    )
-    .bind("namespaces", of)?
-    .bind("after", after)?
-    .bind("limit", ROWS)?
-    .fetch_each(db, |row| {
-        Ok(SavedRetention {
-            ns: row.try_get("namespace")?,
-            forget_after_seconds: row.try_get("forget_after_seconds")?,
-            purge_after_seconds: row.try_get("purge_after_seconds")?,
-        })
-    })
-    .await
+    let rows = retention::Entity::find()
+        .filter(within(of, retention::Column::Namespace))
+        .cursor_by(retention::Column::Namespace)
+        .after(after)
+        .first(ROWS)
+        .all(&on(db))
+        .await?;
+    let saved = |row: retention::Model| SavedRetention {
+        ns: row.namespace,
+        forget_after_seconds: row.forget_after_seconds,
+        purge_after_seconds: row.purge_after_seconds,
+    };
+    Ok(rows.into_iter().map(saved).collect())
 }
 
 /// A page of the budgets, after a namespace.
@@ -43,38 +39,37 @@ pub(crate) async fn budgets(
     of: Namespaces<'_>,
     after: &str,
 ) -> Result<Vec<SavedBudget>> {
-    sql!(
-        "select namespace, tokens_per_day from htm.budgets
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and namespace > :after
-          order by namespace limit :limit"
-    )
-    .bind("namespaces", of)?
-    .bind("after", after)?
-    .bind("limit", ROWS)?
-    .fetch_each(db, |row| {
-        Ok(SavedBudget { ns: row.try_get("namespace")?, tokens_per_day: row.try_get("tokens_per_day")? })
-    })
-    .await
+    let rows = budget::Entity::find()
+        .filter(within(of, budget::Column::Namespace))
+        .cursor_by(budget::Column::Namespace)
+        .after(after)
+        .first(ROWS)
+        .all(&on(db))
+        .await?;
+    let saved = |row: budget::Model| SavedBudget { ns: row.namespace, tokens_per_day: row.tokens_per_day };
+    Ok(rows.into_iter().map(saved).collect())
 }
 
 /// A page of the limits of providers' models, after a model.
 pub(crate) async fn limits(db: &mut PgConnection, after: &str) -> Result<Vec<SavedLimits>> {
-    sql!(
-        "select model, requests_per_minute, tokens_per_minute, concurrent_calls from htm.providers
-          where model > :after and num_nonnulls(requests_per_minute, tokens_per_minute, concurrent_calls) > 0
-          order by model limit :limit"
-    )
-    .bind("after", after)?
-    .bind("limit", ROWS)?
-    .fetch_each(db, |row| {
-        Ok(SavedLimits {
-            model: row.try_get("model")?,
-            requests_per_minute: row.try_get("requests_per_minute")?,
-            tokens_per_minute: row.try_get("tokens_per_minute")?,
-            concurrent_calls: row.try_get("concurrent_calls")?,
-        })
-    })
-    .await
+    let any_limit = Condition::any()
+        .add(provider::Column::RequestsPerMinute.is_not_null())
+        .add(provider::Column::TokensPerMinute.is_not_null())
+        .add(provider::Column::ConcurrentCalls.is_not_null());
+    let rows = provider::Entity::find()
+        .filter(any_limit)
+        .cursor_by(provider::Column::Model)
+        .after(after)
+        .first(ROWS)
+        .all(&on(db))
+        .await?;
+    let saved = |row: provider::Model| SavedLimits {
+        model: row.model,
+        requests_per_minute: row.requests_per_minute,
+        tokens_per_minute: row.tokens_per_minute,
+        concurrent_calls: row.concurrent_calls,
+    };
+    Ok(rows.into_iter().map(saved).collect())
 }
 
 /// A page of the documents, after a namespace and path.
@@ -83,28 +78,25 @@ pub(crate) async fn documents(
     of: Namespaces<'_>,
     (namespace, path): (&str, &str),
 ) -> Result<Vec<SavedDocument>> {
-    let rows: Vec<DocumentRow> = sql!(
-        "select namespace, path, kind, title, bytes, digest, tags, passages as loaded, loaded_at, changed_at
-           from htm.documents
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and (namespace, path) > (:namespace, :path)
-          order by namespace, path limit :limit"
-    )
-    .bind("namespaces", of)?
-    .bind("namespace", namespace)?
-    .bind("path", path)?
-    .bind("limit", ROWS)?
-    .fetch_all(db)
-    .await?;
-    let saved = |mut row: DocumentRow| {
+    let columns = [document::Column::Namespace, document::Column::Path];
+    let rows = document::Entity::find()
+        .filter(within(of, document::Column::Namespace))
+        .filter(behind(columns, [namespace.into(), path.into()]))
+        .order_by_asc(document::Column::Namespace)
+        .order_by_asc(document::Column::Path)
+        .limit(ROWS)
+        .all(&on(db))
+        .await?;
+    let saved = |row: document::Model| {
         Ok(SavedDocument {
             format: row.kind,
-            tags: row.tags()?,
+            tags: row.tags.into_iter().map(read_tag).collect::<Result<_>>()?,
             ns: row.namespace,
             path: row.path,
             title: row.title,
             bytes: row.bytes,
             digest: row.digest.map(hex::encode),
-            passages: row.loaded,
+            passages: row.passages,
             loaded_at: row.loaded_at,
             changed_at: row.changed_at,
         })
@@ -118,23 +110,20 @@ pub(crate) async fn quotas(
     of: Namespaces<'_>,
     after: &str,
 ) -> Result<Vec<SavedQuota>> {
-    sql!(
-        "select namespace, max_memories, max_bytes, requests_per_minute from htm.quotas
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and namespace > :after
-          order by namespace limit :limit"
-    )
-    .bind("namespaces", of)?
-    .bind("after", after)?
-    .bind("limit", ROWS)?
-    .fetch_each(db, |row| {
-        Ok(SavedQuota {
-            ns: row.try_get("namespace")?,
-            max_memories: row.try_get("max_memories")?,
-            max_bytes: row.try_get("max_bytes")?,
-            requests_per_minute: row.try_get("requests_per_minute")?,
-        })
-    })
-    .await
+    let rows = quota::Entity::find()
+        .filter(within(of, quota::Column::Namespace))
+        .cursor_by(quota::Column::Namespace)
+        .after(after)
+        .first(ROWS)
+        .all(&on(db))
+        .await?;
+    let saved = |row: quota::Model| SavedQuota {
+        ns: row.namespace,
+        max_memories: row.max_memories,
+        max_bytes: row.max_bytes,
+        requests_per_minute: row.requests_per_minute,
+    };
+    Ok(rows.into_iter().map(saved).collect())
 }
 
 /// A page of what namespaces keep for learning, after a namespace.
@@ -143,28 +132,24 @@ pub(crate) async fn learning(
     of: Namespaces<'_>,
     after: &str,
 ) -> Result<Vec<SavedLearning>> {
-    sql!(
-        "select namespace, learns_with, is_on, keeps_text, keep_days, least, signals, version from htm.learning
-          where (:namespaces::text[] is null or namespace = any (:namespaces)) and namespace > :after
-          order by namespace limit :limit"
-    )
-    .bind("namespaces", of)?
-    .bind("after", after)?
-    .bind("limit", ROWS)?
-    .fetch_each(db, |row| {
-        let signals: Vec<String> = row.try_get("signals")?;
-        Ok(SavedLearning {
-            ns: row.try_get("namespace")?,
-            learns_with: row.try_get("learns_with")?,
-            is_on: row.try_get("is_on")?,
-            keeps_text: row.try_get("keeps_text")?,
-            keep_days: row.try_get("keep_days")?,
-            least: row.try_get("least")?,
-            signals: signals.iter().filter_map(|signal| signal.parse().ok()).collect(),
-            version: row.try_get("version")?,
-        })
-    })
-    .await
+    let rows = learning::Entity::find()
+        .filter(within(of, learning::Column::Namespace))
+        .cursor_by(learning::Column::Namespace)
+        .after(after)
+        .first(ROWS)
+        .all(&on(db))
+        .await?;
+    let saved = |row: learning::Model| SavedLearning {
+        ns: row.namespace,
+        learns_with: row.learns_with,
+        is_on: row.is_on,
+        keeps_text: row.keeps_text,
+        keep_days: row.keep_days,
+        least: row.least,
+        signals: row.signals.iter().filter_map(|signal| signal.parse().ok()).collect(),
+        version: row.version,
+    };
+    Ok(rows.into_iter().map(saved).collect())
 }
 
 /// A page of the learnt rankings, after a namespace and version.
@@ -173,26 +158,25 @@ pub(crate) async fn rankings(
     of: Namespaces<'_>,
     (namespace, version): (&str, i32),
 ) -> Result<Vec<SavedRanking>> {
-    sql!(
-        "select namespace, version, learnt, figures, adopted, reason, made_at from htm.rankings
-          where (:namespaces::text[] is null or namespace = any (:namespaces))
-            and (namespace, version) > (:namespace collate \"C\", :version)
-          order by namespace, version limit :limit"
-    )
-    .bind("namespaces", of)?
-    .bind("namespace", namespace)?
-    .bind("version", version)?
-    .bind("limit", ROWS)?
-    .fetch_each(db, |row| {
+    let columns = [ranking::Column::Namespace, ranking::Column::Version];
+    let rows = ranking::Entity::find()
+        .filter(within(of, ranking::Column::Namespace))
+        .filter(behind(columns, [namespace.into(), version.into()]))
+        .order_by_asc(ranking::Column::Namespace)
+        .order_by_asc(ranking::Column::Version)
+        .limit(ROWS)
+        .all(&on(db))
+        .await?;
+    let saved = |row: ranking::Model| {
         Ok(SavedRanking {
-            ns: row.try_get("namespace")?,
-            version: row.try_get("version")?,
-            learnt: row.try_get::<Json<Learnt>, _>("learnt")?.0,
-            figures: row.try_get::<Json<RankingFigures>, _>("figures")?.0,
-            adopted: row.try_get("adopted")?,
-            reason: row.try_get("reason")?,
-            made_at: row.try_get("made_at")?,
+            ns: row.namespace,
+            version: row.version,
+            learnt: of_json(row.learnt)?,
+            figures: of_json(row.figures)?,
+            adopted: row.adopted,
+            reason: row.reason,
+            made_at: row.made_at,
         })
-    })
-    .await
+    };
+    rows.into_iter().map(saved).collect()
 }

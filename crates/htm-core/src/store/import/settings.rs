@@ -1,24 +1,28 @@
 //! The settings of an export, set where there are none.
 
+use sea_orm::ActiveValue::Set;
+use sea_orm::EntityTrait;
+use sea_orm::sea_query::OnConflict;
 use sqlx::types::Json;
 
 use crate::model::error::Result;
 use crate::model::export::{SavedBudget, SavedDocument, SavedLearning, SavedLimits, SavedRanking};
-use crate::model::tags::TagPath;
 use crate::store::connections::Connections;
+use crate::store::entity::{budget, document};
 use crate::store::named::sql;
+use crate::store::orm::on;
 use crate::store::rankings;
 
 /// Sets a budget; false if the namespace has one.
 pub(crate) async fn budget(pool: &dyn Connections, budget: &SavedBudget) -> Result<bool> {
-    let inserted = sql!(
-        "insert into htm.budgets (namespace, tokens_per_day) values (:namespace, :tokens)
-         on conflict on constraint budgets_pk do nothing"
-    )
-    .bind("namespace", &budget.ns)?
-    .bind("tokens", budget.tokens_per_day)?
-    .execute(pool)
-    .await?;
+    let row = budget::ActiveModel {
+        namespace: Set(budget.ns.clone()),
+        tokens_per_day: Set(budget.tokens_per_day),
+        ..Default::default()
+    };
+    let unless_set = OnConflict::column(budget::Column::Namespace).do_nothing().to_owned();
+    let inserted =
+        budget::Entity::insert(row).on_conflict(unless_set).exec_without_returning(&on(pool)).await?;
     Ok(inserted > 0)
 }
 
@@ -85,24 +89,22 @@ pub(crate) async fn document(
     document: &SavedDocument,
     digest: Option<Vec<u8>>,
 ) -> Result<bool> {
-    let inserted = sql!(
-        "insert into htm.documents
-                (namespace, path, kind, title, bytes, digest, tags, passages, loaded_at, changed_at)
-         values (:namespace, :path, :kind, :title, :bytes, :digest, :tags, :passages, :loaded_at, :changed_at)
-         on conflict on constraint documents_pk do nothing"
-    )
-    .bind("namespace", &document.ns)?
-    .bind("path", &document.path)?
-    .bind("kind", document.format.as_ref())?
-    .bind("title", &document.title)?
-    .bind("bytes", document.bytes)?
-    .bind("digest", digest)?
-    .bind("tags", document.tags.iter().map(TagPath::as_str).collect::<Vec<_>>())?
-    .bind("passages", document.passages)?
-    .bind("loaded_at", document.loaded_at)?
-    .bind("changed_at", document.changed_at)?
-    .execute(pool)
-    .await?;
+    let row = document::ActiveModel {
+        namespace: Set(document.ns.clone()),
+        path: Set(document.path.clone()),
+        kind: Set(document.format),
+        title: Set(document.title.clone()),
+        bytes: Set(document.bytes),
+        digest: Set(digest),
+        tags: Set(document.tags.iter().map(ToString::to_string).collect()),
+        passages: Set(document.passages),
+        loaded_at: Set(document.loaded_at),
+        changed_at: Set(document.changed_at),
+    };
+    let unless_there =
+        OnConflict::columns([document::Column::Namespace, document::Column::Path]).do_nothing().to_owned();
+    let inserted =
+        document::Entity::insert(row).on_conflict(unless_there).exec_without_returning(&on(pool)).await?;
     Ok(inserted > 0)
 }
 
