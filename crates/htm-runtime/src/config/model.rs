@@ -371,7 +371,6 @@ pub struct OAuth {
 #[allow(missing_docs)]
 pub struct Worker {
     pub batch: usize,
-    pub batch_tokens: u32,
     pub concurrency: usize,
 }
 
