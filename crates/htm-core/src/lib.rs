@@ -105,7 +105,8 @@ pub use model::stats::{
 pub use model::status::{NodeStatus, ParkedFor, StageState, StageStatus};
 pub use model::tags::{InvalidTag, TagLimits, TagPath, TagRule, TagRules, TagTree};
 pub use model::timeframe::{
-    TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
+    TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone, read_expiry,
+    read_instant,
 };
 pub use model::timeline::{
     CountBy, Grouping, MAX_NEIGHBOURS, Neighbours, TimeCount, TimeCursor, TimeStep, Timeline, TimelineEntry,

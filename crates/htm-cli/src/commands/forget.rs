@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 use htm_core::{
     Caller, Confirmation, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge, Purged,
-    Removed, Scope, Zone,
+    Removed, Scope, Zone, read_instant,
 };
 use htm_runtime::config::Config;
 
@@ -14,7 +14,7 @@ use crate::codes;
 use crate::commands::notes::tell_unknown;
 use crate::commands::session::with_htm;
 use crate::error::CliError;
-use crate::instant::{instant, local};
+use crate::instant::local;
 use crate::output::{Output, count, limited, one_line, plain, table};
 
 pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -73,8 +73,8 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
     };
     let robot = args.caller.named_robot().map(ToOwned::to_owned);
     let namespace = args.caller.namespace.clone().unwrap_or_else(|| config.memory.namespace.clone());
-    let purge =
-        Purge { before: instant(&args.before, &config.time.settings())?, scope, caller: args.caller.into() };
+    let before = read_instant(&args.before, Utc::now(), &config.time.settings())?;
+    let purge = Purge { before, scope, caller: args.caller.into() };
     // An unknown robot is an error. Otherwise a purge of its memories would succeed and remove nothing.
     if let Some(robot) = &robot {
         with_htm(config, async |htm| htm.find_robot(Some(&namespace), robot).await).await?;
