@@ -6,9 +6,10 @@ use std::path::{Component, Path};
 
 use figment::value::{Num, Value};
 use htm_core::{Deduplicate, Error, Result, Strategy, TokenEncoding, WeekStart};
+use htm_providers::rerank::RerankFormat;
 use strum::VariantNames;
 
-use super::model::{ExpansionProvider, Level, LogFormat, Provider, RerankFormat, RerankProvider, Spelling};
+use super::model::{ExpansionProvider, Level, LogFormat, Provider, RerankProvider, Spelling};
 use super::secret_url::masked;
 use super::{Source, error};
 
