@@ -9,6 +9,11 @@ pub(crate) fn local(at: DateTime<Utc>, zone: &Zone) -> String {
     zone.local(at).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
+/// As [`local`], or a dash for none.
+pub(crate) fn local_or_dash(at: Option<DateTime<Utc>>, zone: &Zone) -> String {
+    at.map_or("–".into(), |at| local(at, zone))
+}
+
 /// As [`local`], as exact as it is stored: for a time that is given to another command, such as `--as-of`.
 pub(crate) fn exact(at: DateTime<Utc>, zone: &Zone) -> String {
     zone.local(at).to_rfc3339_opts(SecondsFormat::AutoSi, true)

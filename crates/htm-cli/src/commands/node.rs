@@ -16,7 +16,7 @@ use crate::codes;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::instant::{exact, local};
-use crate::output::{Output, count, plain, table};
+use crate::output::{Output, count, fields, plain, table};
 
 pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Result<ExitCode, CliError> {
     let zone = &config.time.settings().zone;
@@ -97,12 +97,7 @@ fn describe(Found { node, stages, keepers, revisions }: &Found, zone: &Zone) -> 
     }
     rows.extend(stages.iter().map(|stage| (stage.stage.as_ref(), progress_of(stage, zone))));
     rows.retain(|(_, value)| !value.is_empty());
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (name, value) in rows {
-        text.push_str(&format!("{name:width$}  {}\n", plain(&value)));
-    }
-    text.push('\n');
+    let mut text = fields(&rows) + "\n\n";
     match revisions {
         None => text.push_str(&plain(&node.content)),
         Some(revisions) => {
