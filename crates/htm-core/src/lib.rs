@@ -94,7 +94,7 @@ pub use model::remember::{Deduplicate, Outcome, Receipt};
 pub use model::replace::{Conversation, Replacement};
 pub use model::replicas::ReplicaState;
 pub use model::retention::{Retention, RetentionPlan, Swept, SweptNamespace};
-pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics};
+pub use model::robots::{DEFAULT_BUDGET, MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics};
 pub use model::scope::Scope;
 pub use model::settings::Settings;
 pub use model::sign_ins::SignIn;

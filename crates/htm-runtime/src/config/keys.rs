@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::{Component, Path};
 
 use figment::value::{Num, Value};
-use htm_core::{Deduplicate, Error, Result, Strategy, TokenEncoding, WeekStart};
+use htm_core::{Deduplicate, Error, MAX_BUDGET, Result, Strategy, TokenEncoding, WeekStart};
 use htm_providers::rerank::RerankFormat;
 use strum::VariantNames;
 
@@ -75,7 +75,7 @@ pub(super) const KEYS: &[Key] = &[
     key("time.zone", Rule::Zone),
     key("time.week_start", Rule::OneOf(WeekStart::VARIANTS)),
     key("tokens.encoding", Rule::OneOf(TokenEncoding::VARIANTS)),
-    key("working_memory.max_tokens", Rule::Whole(1..=1_000_000_000)),
+    key("working_memory.max_tokens", Rule::Whole(1..=MAX_BUDGET as i64)),
     key("embedding.provider", Rule::OneOf(Provider::VARIANTS)),
     key("embedding.model", Rule::Text),
     key("embedding.dimensions", Rule::Whole(0..=4000)),
