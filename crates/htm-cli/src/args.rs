@@ -51,7 +51,9 @@ pub(crate) use self::learning::{
 pub(crate) use self::mcp::{
     Client, ClientPlaceArgs, ClientScope, InstallArgs, McpArgs, McpCommand, McpServerArgs, UninstallArgs,
 };
-pub(crate) use self::memories::{EditArgs, ExportAllArgs, ForgetArgs, ForgottenArgs, PurgeArgs, RestoreArgs};
+pub(crate) use self::memories::{
+    EditArgs, ExportAllArgs, ForgetArgs, ForgottenArgs, PlanArgs, PurgeArgs, RestoreArgs,
+};
 pub(crate) use self::models::{
     ActivateArgs, AddArgs, BackfillArgs, BackfillOptions, CompareArgs, IndexArgs, ListModelsArgs,
     ModelBackfillArgs, ModelsCommand, PullArgs, RetireArgs,

@@ -418,6 +418,13 @@ pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) ->
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
+/// Names and their values, one a line, with aligned values that are [`plain`].
+pub(crate) fn fields(rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let lines = rows.iter().map(|(name, value)| format!("{name:width$}  {}", plain(value)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// A line below a list that has as many rows as were asked for: others may follow. Empty below a shorter one.
 pub(crate) fn limited(rows: usize, limit: usize) -> String {
     match rows < limit {

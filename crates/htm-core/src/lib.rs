@@ -94,7 +94,7 @@ pub use model::remember::{Deduplicate, Outcome, Receipt};
 pub use model::replace::{Conversation, Replacement};
 pub use model::replicas::ReplicaState;
 pub use model::retention::{Retention, RetentionPlan, Swept, SweptNamespace};
-pub use model::robots::{MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics};
+pub use model::robots::{DEFAULT_BUDGET, MAX_BUDGET, MergeReceipt, RobotInfo, RobotStatistics};
 pub use model::scope::Scope;
 pub use model::settings::Settings;
 pub use model::sign_ins::SignIn;
@@ -105,7 +105,8 @@ pub use model::stats::{
 pub use model::status::{NodeStatus, ParkedFor, StageState, StageStatus};
 pub use model::tags::{InvalidTag, TagLimits, TagPath, TagRule, TagRules, TagTree};
 pub use model::timeframe::{
-    TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone,
+    TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone, read_expiry,
+    read_instant,
 };
 pub use model::timeline::{
     CountBy, Grouping, MAX_NEIGHBOURS, Neighbours, TimeCount, TimeCursor, TimeStep, Timeline, TimelineEntry,

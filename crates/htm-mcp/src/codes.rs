@@ -12,8 +12,6 @@ htm_core::error_codes! {
         => "call the tool again with a value that its schema allows";
     ARGUMENTS_CONFLICT "arguments_conflict" User "Two arguments of a tool exclude each other, or both are missing."
         => "call the tool again with one of them";
-    TIME_WITHOUT_BEGINNING "time_without_beginning" User "A time has no beginning, so it is no point in time."
-        => "use a time that has one, such as 2026-03-01, yesterday or 2 hours ago";
     GROUP_TAKEN "group_taken" User "There is a group of this name already."
         => "join it with join_group, or use another name";
     GROUP_NOT_JOINED "group_not_joined" User "The robot did not join the group through this server."

@@ -25,7 +25,6 @@ mod prompts;
 mod resources;
 mod server;
 mod text;
-mod time;
 mod tools;
 
 pub use messages::message;

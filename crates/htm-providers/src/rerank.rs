@@ -12,7 +12,9 @@ use crate::Secret;
 use crate::http::Http;
 
 /// The format of requests and answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, strum::VariantNames)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum RerankFormat {
     /// `{model, query, documents, top_n}`, answered by `{results: [{index, relevance_score}]}`, below `/v2`
     /// (<https://docs.cohere.com/reference/rerank>).
@@ -21,6 +23,8 @@ pub enum RerankFormat {
     Jina,
     /// As Cohere's. The server has one model, and must be started with `--reranking`
     /// (<https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md>).
+    #[serde(rename = "llama.cpp")]
+    #[strum(serialize = "llama.cpp")]
     LlamaCpp,
     /// `{query, texts}`, answered by `[{index, score}]`
     /// (<https://huggingface.github.io/text-embeddings-inference>).

@@ -42,8 +42,8 @@ pub use explain::{Explained, explain};
 pub use layers::Locations;
 pub use model::{
     Config, Database, Embedding, Expansion, ExpansionProvider, Jobs, Level, Local, Log, LogFormat, Memory,
-    Ollama, Openai, Provider, Recall, Rerank, RerankFormat, RerankProvider, Spelling, Tag, Time, Tokens,
-    Worker, WorkerProcess,
+    Ollama, Openai, Provider, Recall, Rerank, RerankProvider, Spelling, Tag, Time, Tokens, Worker,
+    WorkerProcess,
 };
 pub use secret_url::SecretUrl;
 pub use trust::{Decision, ProjectFile};

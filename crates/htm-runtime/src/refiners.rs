@@ -13,7 +13,7 @@ use htm_providers::local;
 use htm_providers::rerank::{self, RerankSettings};
 use htm_providers::{ApiSettings, ollama, openai};
 
-use crate::config::{Config, ExpansionProvider, Rerank, RerankFormat, RerankProvider};
+use crate::config::{Config, ExpansionProvider, Rerank, RerankProvider};
 use crate::paths::Paths;
 use crate::providers::{ollama_settings, openai_settings, prompt};
 
@@ -142,12 +142,7 @@ fn rerank_settings(config: &Config) -> RerankSettings {
         url: rerank.url.expose().to_owned(),
         api_key: rerank.api_key.clone(),
         model: rerank.model.clone(),
-        format: match rerank.format {
-            RerankFormat::Cohere => rerank::RerankFormat::Cohere,
-            RerankFormat::Jina => rerank::RerankFormat::Jina,
-            RerankFormat::LlamaCpp => rerank::RerankFormat::LlamaCpp,
-            RerankFormat::Tei => rerank::RerankFormat::Tei,
-        },
+        format: rerank.format,
         timeout: Duration::from_millis(rerank.timeout_ms),
     }
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use htm_core::error::codes::TIMEFRAME_INVALID;
-use htm_core::{Htm, Role, TagPath, TimeExpression};
+use htm_core::{Htm, Role, TagPath, read_instant};
 use htm_documents::PdfReader;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -15,7 +14,7 @@ use crate::hosts::Hosts;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::parameters::Parameters;
-use crate::problem::{Problem, Result};
+use crate::problem::Result;
 
 /// The state that all requests share. Routes and layers clone it many times a request.
 pub(crate) type Shared = Arc<Common>;
@@ -61,16 +60,8 @@ impl App {
 
     /// A time as of which a request reads: a time, or the beginning of a day or of words such as `last Monday`.
     pub(crate) fn as_of(&self, text: Option<&str>) -> Result<Option<DateTime<Utc>>> {
-        let Some(text) = text else { return Ok(None) };
-        if let Ok(time) = DateTime::parse_from_rfc3339(text.trim()) {
-            return Ok(Some(time.to_utc()));
-        }
-        let begins = text.parse::<TimeExpression>()?.begins(Utc::now(), &self.htm.settings().time)?;
-        let missing = || {
-            let text: String = text.chars().take(80).collect();
-            Problem::new(TIMEFRAME_INVALID, format!("`{text}` is no point in time: it has no beginning"))
-        };
-        begins.map(Some).ok_or_else(missing)
+        let read = |text| read_instant(text, Utc::now(), &self.htm.settings().time);
+        Ok(text.map(read).transpose()?)
     }
 
     /// Tags in their stored form.

@@ -130,7 +130,8 @@ pub(crate) fn same_origin(method: &Method, headers: &HeaderMap) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn headers<const N: usize>(pairs: [(&'static str, &'static str); N]) -> HeaderMap {
+    /// The headers of a request.
+    pub(super) fn headers<const N: usize>(pairs: [(&'static str, &'static str); N]) -> HeaderMap {
         pairs.into_iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
     }
 

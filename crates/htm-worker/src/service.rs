@@ -29,6 +29,12 @@ pub const LEARNING_LIMIT: Duration = Duration::from_secs(600);
 /// The longest wait before a retry or a trial call with `--short-waits` ([`ServiceArgs`]).
 const LONGEST_SHORT_WAIT: Duration = Duration::from_millis(500);
 
+/// The most tokens in one call of an embedder: 512 for each text of a call with the default number of texts, 64.
+const EMBED_CALL_TOKENS: u32 = 64 * 512;
+
+/// The most tokens in one call of a tagger: 1,024 for each text of a call with the default number of texts, 16.
+const TAG_CALL_TOKENS: u32 = 16 * 1_024;
+
 /// The arguments of a worker process.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProcessArgs {
@@ -171,13 +177,15 @@ async fn try_serve<H: Handler>(
 
 fn options(kind: Kind, config: &Config, args: &ServiceArgs) -> Options {
     // Learning a ranking takes a CPU: operators start more workers.
-    let learner = Worker { batch: 1, batch_tokens: u32::MAX, concurrency: 1 };
-    let (worker, call_deadline) = match kind {
+    let learner = Worker { batch: 1, concurrency: 1 };
+    let (worker, batch_tokens, call_deadline) = match kind {
         Kind::Stage(Stage::Embed) => {
-            (&config.embed_worker, Duration::from_millis(config.embedding.timeout_ms))
+            (&config.embed_worker, EMBED_CALL_TOKENS, Duration::from_millis(config.embedding.timeout_ms))
         }
-        Kind::Stage(Stage::Tag) => (&config.tag_worker, Duration::from_millis(config.tag.timeout_ms)),
-        Kind::Learn => (&learner, LEARNING_LIMIT),
+        Kind::Stage(Stage::Tag) => {
+            (&config.tag_worker, TAG_CALL_TOKENS, Duration::from_millis(config.tag.timeout_ms))
+        }
+        Kind::Learn => (&learner, u32::MAX, LEARNING_LIMIT),
     };
     let jobs = &config.jobs;
     let (mut breaker, mut backoff) = (Breaker::default(), Backoff::default());
@@ -188,7 +196,7 @@ fn options(kind: Kind, config: &Config, args: &ServiceArgs) -> Options {
     Options {
         program: kind.program().into(),
         batch: args.batch.unwrap_or(worker.batch),
-        batch_tokens: worker.batch_tokens,
+        batch_tokens,
         call_deadline,
         breaker,
         concurrency: args.concurrency.unwrap_or(worker.concurrency),

@@ -42,7 +42,7 @@ async fn a_bad_memory_is_refused_whole() {
         (&["--metadata", "{", "text"], "usage"),
         (&["--metadata", "[7]", "text"], "metadata_not_object"),
         (&["--metadata", r#"{"a": "\u0000"}"#, "text"], "nul_byte"),
-        (&["--at", "before yesterday", "text"], "usage"),
+        (&["--at", "before yesterday", "text"], "time_without_beginning"),
         (&["--expires", "0s", "text"], "expiry_out_of_range"),
         (&["--expires", "soonish", "text"], "timeframe_invalid"),
         (&["--expires", "2020-01-01", "text"], "expiry_passed"),

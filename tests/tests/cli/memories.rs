@@ -168,7 +168,7 @@ async fn a_time_is_a_day_or_an_instant_in_any_zone() {
     let yesterday = (chrono::Utc::now() - chrono::Duration::days(1)).format("%Y-%m-%dT00:00:00Z").to_string();
     assert_eq!(sandbox.htm(&["get", "--json", &node]).await.json()["created_at"], yesterday.as_str());
     let answer = sandbox.htm(&["remember", "--at", "before 2020", "moon"]).await;
-    assert!(answer.fails(2, "usage").contains("has no beginning"), "{answer:?}");
+    assert!(answer.fails(2, "time_without_beginning").contains("has no beginning"), "{answer:?}");
     let within = |timeframe: &'static str| {
         let arguments = ["recall", "--json", "--strategy", "fulltext", "--timeframe", timeframe, "noon"];
         let sandbox = &sandbox;

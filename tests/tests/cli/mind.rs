@@ -93,7 +93,7 @@ async fn a_robot_has_a_budget_of_its_own() {
     sandbox.remember(&["--robot", "bob", "Mara prefers tabs."]).await;
     assert_eq!(working_memory(&sandbox, "bob").await["stats"]["max_tokens"], 1000);
     let shown = sandbox.htm(&["robots", "show", "ada"]).await;
-    assert!(shown.succeeds().contains("budget        30 tokens"), "{shown:?}");
+    assert!(shown.succeeds().contains("budget          30 tokens"), "{shown:?}");
     let used = sandbox.htm(&["stats", "--json"]).await.json()["working_memory"].clone();
     let of = |robot: &str| used.as_array().unwrap().iter().find(|it| it["robot"] == robot).unwrap().clone();
     assert_eq!((&of("ada")["max_tokens"], &of("bob")["max_tokens"]), (&json!(30), &json!(1000)));

@@ -341,10 +341,11 @@ async fn what_cannot_be_is_refused_with_a_way_on() {
         &["backfill"],
         &["backfill", "everything"],
         &["backfill", "tag", "--max-queued", "0"],
-        &["backfill", "tag", "--since", "before 2020"],
     ] {
         assert_eq!(sandbox.htm(&[&["--json"], arguments].concat()).await.json_error(2)["code"], "usage");
     }
+    let since = ["backfill", "tag", "--since", "before 2020"];
+    sandbox.htm(&since).await.fails(2, "time_without_beginning");
     let answer = sandbox.run("embed-worker", &["--queue", "htm.embed.9", "--drain"], b"").await;
     let said = answer.fails(2, "queue_unknown");
     assert!(said.contains("htm.embed (fake/fake-64)"), "{said}");

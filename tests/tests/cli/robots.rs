@@ -25,7 +25,7 @@ async fn robots_are_listed_shown_added_renamed_and_merged() {
     insta::assert_snapshot!("list", filtered(sandbox.htm(&["robots", "list"]).await.succeeds()));
     let shown = sandbox.htm(&["robots", "show", "ada"]).await;
     let said = shown.succeeds();
-    assert!(said.contains("ada") && said.contains("nodes         2 of"), "{said}");
+    assert!(said.contains("ada") && said.contains("nodes           2 of"), "{said}");
     let added = sandbox.htm(&["robots", "add", "cyd", "--metadata", "{\"a\":1}", "--json"]).await.json();
     assert_eq!((&added["name"], &added["metadata"]), (&json!("cyd"), &json!({"a": 1})));
     let generated = sandbox.htm(&["robots", "add", "--namespace", "atlas", "--json"]).await.json();

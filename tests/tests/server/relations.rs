@@ -68,4 +68,6 @@ async fn a_memory_as_it_stood_over_http() {
     assert_eq!(timeline["entries"][0]["content"], "The kettle is red.");
     assert_eq!(served.get("/v1/memories/1?as_of=2020-01-01").await.problem(), (404, "node_not_found"));
     assert_eq!(served.get("/v1/memories/1?as_of=soon").await.problem().1, "timeframe_invalid");
+    let endless = served.get("/v1/memories/1?as_of=before%202020").await;
+    assert_eq!(endless.problem(), (422, "time_without_beginning"));
 }

@@ -449,6 +449,10 @@ class TimeframeReversed(HtmError):
     """A timeframe ends before it starts, or at its start."""
 
 
+class TimeWithoutBeginning(HtmError):
+    """A time has no beginning, so it is no point in time."""
+
+
 class ZoneUnknown(HtmError):
     """There is no time zone of this name."""
 
@@ -873,6 +877,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "order_by_invalid": OrderByInvalid,
     "timeframe_invalid": TimeframeInvalid,
     "timeframe_reversed": TimeframeReversed,
+    "time_without_beginning": TimeWithoutBeginning,
     "zone_unknown": ZoneUnknown,
     "cursor_invalid": CursorInvalid,
     "grouping_unknown": GroupingUnknown,

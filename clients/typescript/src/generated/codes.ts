@@ -238,6 +238,8 @@ export type ServerCode =
   | "timeframe_invalid"
   /** 422: A timeframe ends before it starts, or at its start. */
   | "timeframe_reversed"
+  /** 422: A time has no beginning, so it is no point in time. */
+  | "time_without_beginning"
   /** 422: There is no time zone of this name. */
   | "zone_unknown"
   /** 422: A text is not the cursor of a page. */

@@ -3,6 +3,8 @@
 use clap::{Args, Subcommand};
 use htm_core::NodeId;
 
+use super::memories::PlanArgs;
+
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -35,15 +37,8 @@ pub(crate) struct EraseArgs {
     /// The namespace of --matching or --robot. Alone: all of this namespace
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
-    /// Show what would be removed, and the plan's number; erase nothing
-    #[arg(long, conflicts_with = "yes")]
-    pub(crate) dry_run: bool,
-    /// The number of the --dry-run's plan; refused if the memories have changed
-    #[arg(long, value_name = "PLAN")]
-    pub(crate) plan: Option<String>,
-    /// Confirm; --matching needs --plan too
-    #[arg(long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) consent: PlanArgs,
 }
 
 #[derive(Subcommand)]

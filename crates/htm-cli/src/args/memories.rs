@@ -46,6 +46,20 @@ impl From<CallerArgs> for Caller {
     }
 }
 
+/// Confirmation of what takes memories away, by a plan if they are found by their text.
+#[derive(Args)]
+pub(crate) struct PlanArgs {
+    /// Show what would be gone, and the plan's number; change nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) dry_run: bool,
+    /// The number of the --dry-run's plan; refused if the memories have changed
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) plan: Option<String>,
+    /// Confirm; --matching needs --plan too
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
 #[derive(Args)]
 #[command(
     override_usage = "htm edit [OPTIONS] <ID> [TEXT]\n       htm edit [OPTIONS] --key <K> [TEXT]",
@@ -114,15 +128,8 @@ pub(crate) struct ForgetArgs {
     /// All memories whose text contains this, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) matching: Option<String>,
-    /// Show the memories and the plan's number; forget nothing
-    #[arg(long, conflicts_with = "yes")]
-    pub(crate) dry_run: bool,
-    /// The number of the --dry-run's plan; refused if the matches have changed
-    #[arg(long, value_name = "PLAN")]
-    pub(crate) plan: Option<String>,
-    /// Confirm; --matching needs --plan too
-    #[arg(long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) consent: PlanArgs,
     #[command(flatten)]
     pub(crate) caller: CallerArgs,
 }

@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use htm_core::{Backfill, BackfillProgress, BackfillRequest, BackfillStep, Stage, TimeSettings};
+use chrono::Utc;
+use htm_core::{
+    Backfill, BackfillProgress, BackfillRequest, BackfillStep, Stage, TimeSettings, read_instant,
+};
 use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 use htm_runtime::shutdown::INTERRUPTED;
@@ -13,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::{BackfillArgs, BackfillOptions};
 use crate::error::CliError;
-use crate::instant::instant;
 use crate::output::{Output, count};
 use crate::quantity::rate;
 
@@ -195,7 +197,7 @@ pub(crate) fn with_options(
 ) -> Result<BackfillRequest, CliError> {
     Ok(BackfillRequest {
         namespace: options.namespace.clone(),
-        since: options.since.as_deref().map(|since| instant(since, time)).transpose()?,
+        since: options.since.as_deref().map(|since| read_instant(since, Utc::now(), time)).transpose()?,
         forced: options.force,
         max_queued: options.max_queued,
         ..request

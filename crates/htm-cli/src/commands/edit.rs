@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use htm_core::{Edit, Edited, FieldChange, Htm, NodeId, TagRules, TimeSettings};
+use chrono::Utc;
+use htm_core::{Edit, Edited, FieldChange, Htm, NodeId, TagRules, TimeSettings, read_expiry};
 use htm_runtime::config::Config;
 use serde_json::{Map, Value};
 
@@ -12,7 +13,6 @@ use crate::commands::node::key_not_found;
 use crate::commands::remember::text_or_input;
 use crate::commands::runtime::with_htm;
 use crate::error::CliError;
-use crate::instant::expiry;
 use crate::output::{Output, count};
 
 pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -73,7 +73,7 @@ fn edit(args: EditArgs, time: &TimeSettings, rules: &TagRules) -> Result<Edit, C
         expires: match change(args.expires) {
             FieldChange::Keep => FieldChange::Keep,
             FieldChange::Clear => FieldChange::Clear,
-            FieldChange::Set(expires) => FieldChange::Set(expiry(&expires, time)?),
+            FieldChange::Set(expires) => FieldChange::Set(read_expiry(&expires, Utc::now(), time)?),
         },
         expected_revision: args.expect,
         caller: args.caller.into(),

@@ -8,7 +8,7 @@ use htm_core::{
 };
 use htm_runtime::config::Config;
 
-use crate::args::{EraseArgs, EraseCommand, ListErasuresArgs, VerifyArgs};
+use crate::args::{EraseArgs, EraseCommand, ListErasuresArgs, PlanArgs, VerifyArgs};
 use crate::codes;
 use crate::commands::forget::confirmation;
 use crate::commands::notes;
@@ -42,7 +42,8 @@ fn named(receipt: Option<i64>) -> Result<i64, CliError> {
 }
 
 async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let EraseArgs { nodes, matching, robot, namespace, dry_run, plan, yes, .. } = args;
+    let EraseArgs { nodes, matching, robot, namespace, consent, .. } = args;
+    let PlanArgs { dry_run, plan, yes } = consent;
     let what = match (matching, robot, namespace) {
         (Some(text), _, namespace) => Erase::Matching { text, namespace },
         (None, Some(robot), namespace) => Erase::Robot { robot, namespace },

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use chrono::{DateTime, Utc};
 use htm_core::{
     Caller, Confirmation, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge, Purged,
-    Removed, Scope, Zone,
+    Removed, Scope, Zone, read_instant,
 };
 use htm_runtime::config::Config;
 
@@ -14,16 +14,16 @@ use crate::codes;
 use crate::commands::notes::tell_unknown;
 use crate::commands::runtime::with_htm;
 use crate::error::CliError;
-use crate::instant::{instant, local};
+use crate::instant::local;
 use crate::output::{Output, count, limited, one_line, plain, table};
 
 pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -> Result<ExitCode, CliError> {
     match (args.node, &args.matching) {
-        (Some(node), _) if !args.dry_run && args.plan.is_none() => {
+        (Some(node), _) if !args.consent.dry_run && args.consent.plan.is_none() => {
             forget_node(config, node, args, output).await
         }
         (Some(_), _) => forget_planned(config, args, output).await,
-        (None, Some(_)) if args.yes && args.plan.is_none() => {
+        (None, Some(_)) if args.consent.yes && args.consent.plan.is_none() => {
             Err(CliError::new(codes::PLAN_MISSING, "the plan is missing; nothing is forgotten"))
         }
         (None, Some(_)) => forget_planned(config, args, output).await,
@@ -73,8 +73,8 @@ pub(crate) async fn purge(config: &Config, args: PurgeArgs, output: &Output) -> 
     };
     let robot = args.caller.named_robot().map(ToOwned::to_owned);
     let namespace = args.caller.namespace.clone().unwrap_or_else(|| config.memory.namespace.clone());
-    let purge =
-        Purge { before: instant(&args.before, &config.time.settings())?, scope, caller: args.caller.into() };
+    let before = read_instant(&args.before, Utc::now(), &config.time.settings())?;
+    let purge = Purge { before, scope, caller: args.caller.into() };
     // An unknown robot is an error. Otherwise a purge of its memories would succeed and remove nothing.
     if let Some(robot) = &robot {
         with_htm(config, async |htm| htm.find_robot(Some(&namespace), robot).await).await?;
@@ -126,7 +126,7 @@ async fn forget_node(
     let of = args.caller.typed();
     let caller: Caller = args.caller.into();
     let forgotten =
-        with_htm(config, async |htm| htm.forget(node, &caller, confirmation(args.yes)).await).await?;
+        with_htm(config, async |htm| htm.forget(node, &caller, confirmation(args.consent.yes)).await).await?;
     output.value(&forgotten, || {
         format!(
             "node {node} is forgotten, {}\n`htm restore {node}{of}` brings it back",
@@ -154,10 +154,10 @@ async fn forget_planned(config: &Config, args: ForgetArgs, output: &Output) -> R
                 htm.plan_forget(text, namespace.as_deref(), &caller).await?
             }
         };
-        if args.dry_run || !args.yes {
+        if args.consent.dry_run || !args.consent.yes {
             return Ok(Done::Shown(plan));
         }
-        if args.plan.as_ref().is_some_and(|digest| *digest != plan.digest()) {
+        if args.consent.plan.as_ref().is_some_and(|digest| *digest != plan.digest()) {
             return Ok(Done::PlanChanged);
         }
         let forgotten = htm.forget_planned(&plan, &caller, Confirmation::Confirmed).await?;
@@ -165,7 +165,7 @@ async fn forget_planned(config: &Config, args: ForgetArgs, output: &Output) -> R
     };
     let zone = &config.time.settings().zone;
     match with_htm(config, work).await? {
-        Done::Shown(plan) if args.dry_run => {
+        Done::Shown(plan) if args.consent.dry_run => {
             let answer = serde_json::json!({ "plan": plan.digest(), "matches": plan.matches, "more": plan.more,
                                              "of_others": plan.of_others });
             output.value(&answer, || describe_plan(&plan, zone));

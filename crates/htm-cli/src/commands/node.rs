@@ -4,7 +4,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use htm_core::{Keepers, KeptBy, Node, NodeStatus, ParkedFor, Revision, StageState, StageStatus, Zone};
+use htm_core::{
+    Keepers, KeptBy, Node, NodeStatus, ParkedFor, Revision, StageState, StageStatus, Zone, read_instant,
+};
 use htm_runtime::config::Config;
 
 use super::relations::describe_successors;
@@ -13,13 +15,13 @@ use crate::args::{GetArgs, StatusArgs};
 use crate::codes;
 use crate::duration::rough;
 use crate::error::CliError;
-use crate::instant::{exact, instant, local};
-use crate::output::{Output, count, plain, table};
+use crate::instant::{exact, local};
+use crate::output::{Output, count, fields, plain, table};
 
 pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Result<ExitCode, CliError> {
     let zone = &config.time.settings().zone;
     if let (Some(node), Some(at)) = (args.node, &args.as_of) {
-        let at = instant(at, &config.time.settings())?;
+        let at = read_instant(at, Utc::now(), &config.time.settings())?;
         let node = with_htm(config, async |htm| htm.get_as_of(node, at).await).await?;
         let found = Found { node, stages: Vec::new(), keepers: Keepers::default(), revisions: None };
         output.value(&found.node, || describe(&found, zone));
@@ -95,12 +97,7 @@ fn describe(Found { node, stages, keepers, revisions }: &Found, zone: &Zone) -> 
     }
     rows.extend(stages.iter().map(|stage| (stage.stage.as_ref(), progress_of(stage, zone))));
     rows.retain(|(_, value)| !value.is_empty());
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (name, value) in rows {
-        text.push_str(&format!("{name:width$}  {}\n", plain(&value)));
-    }
-    text.push('\n');
+    let mut text = fields(&rows) + "\n\n";
     match revisions {
         None => text.push_str(&plain(&node.content)),
         Some(revisions) => {

@@ -7,11 +7,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use chrono::Utc;
 use console::style;
 use htm_core::fault::Fault;
 use htm_core::{
     Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Scores, TimePhrase, Timeframe, VectorSearch,
-    Zone, read_object,
+    Zone, read_instant, read_object,
 };
 use htm_runtime::Runtime;
 use htm_runtime::config::Config;
@@ -24,7 +25,6 @@ use super::relations::describe_successors;
 use crate::args::RecallArgs;
 use crate::codes;
 use crate::error::CliError;
-use crate::instant::instant;
 use crate::lines::{Line, Lines};
 use crate::output::{Output, count, one_line, table};
 
@@ -100,7 +100,11 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
         correct: !args.no_correct,
         refresh: args.refresh,
         follow: args.follow,
-        as_of: args.as_of.as_deref().map(|at| instant(at, &config.time.settings())).transpose()?,
+        as_of: args
+            .as_of
+            .as_deref()
+            .map(|at| read_instant(at, Utc::now(), &config.time.settings()))
+            .transpose()?,
         ..RecallQuery::new(args.query.join(" "))
     };
     Ok(refine::refined(query, &args.refine))

@@ -3,8 +3,12 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
+use chrono::Utc;
 use htm_core::error::codes::WAIT_TIMEOUT;
-use htm_core::{Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Operation, Outcome, Receipt, Stage};
+use htm_core::{
+    Error, Htm, MAX_CONTENT_BYTES, Memory, NodeId, Operation, Outcome, Receipt, Stage, read_expiry,
+    read_instant,
+};
 use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 use serde_json::{Value, json};
@@ -14,7 +18,6 @@ use crate::codes;
 use crate::commands::edit::parse_object;
 use crate::commands::mind::TakenIn;
 use crate::error::CliError;
-use crate::instant::{expiry, instant};
 use crate::output::Output;
 
 /// The time for which a server's write is kept, in case its answer is lost.
@@ -161,7 +164,7 @@ async fn remember_once(htm: &Htm, operation: &Operation, memory: Memory) -> htm_
 }
 
 fn memory(args: &RememberArgs, config: &Config) -> Result<Memory, CliError> {
-    let time = config.time.settings();
+    let (now, time) = (Utc::now(), config.time.settings());
     let args = args.clone();
     Ok(Memory {
         namespace: args.namespace,
@@ -175,8 +178,8 @@ fn memory(args: &RememberArgs, config: &Config) -> Result<Memory, CliError> {
         seq: args.seq,
         tags: parse_tags(&config.tag.rules(), &args.tags)?,
         metadata: args.metadata.as_deref().map(parse_object).transpose()?.unwrap_or_default(),
-        at: args.at.map(|at| instant(&at, &time)).transpose()?,
-        expires: args.expires.map(|expires| expiry(&expires, &time)).transpose()?,
+        at: args.at.map(|at| read_instant(&at, now, &time)).transpose()?,
+        expires: args.expires.map(|expires| read_expiry(&expires, now, &time)).transpose()?,
         ..Memory::new(args.text)
     })
 }

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use chrono::{DateTime, Utc};
 use htm_core::{Htm, MAX_BUDGET, MergeReceipt, RobotStatistics, Scope, Zone};
 use htm_runtime::config::Config;
 
@@ -13,8 +12,8 @@ use crate::commands::edit::parse_object;
 use crate::commands::notes::tell_unknown;
 use crate::commands::runtime::with_runtime;
 use crate::error::CliError;
-use crate::instant::local;
-use crate::output::{Output, count, one_line, plain, table};
+use crate::instant::{local, local_or_dash};
+use crate::output::{Output, count, fields, one_line, plain, table};
 
 pub(crate) async fn run(
     config: &Config,
@@ -130,9 +129,9 @@ fn list(robots: &[RobotStatistics], zone: &Zone) -> String {
             it.nodes.to_string(),
             it.tokens.to_string(),
             it.in_working_memory.to_string(),
-            time(it.first_memory, zone),
-            time(it.last_memory, zone),
-            time(it.robot.last_active, zone),
+            local_or_dash(it.first_memory, zone),
+            local_or_dash(it.last_memory, zone),
+            local_or_dash(it.robot.last_active, zone),
         ]
     });
     let header =
@@ -146,12 +145,12 @@ fn describe(it: &RobotStatistics, zone: &Zone) -> String {
         ("robot", robot.name.clone()),
         ("namespace", robot.namespace.clone()),
         ("uuid", robot.uuid.to_string()),
-        ("registered", time(Some(robot.created_at), zone)),
-        ("active", time(robot.last_active, zone)),
+        ("registered", local(robot.created_at, zone)),
+        ("active", local_or_dash(robot.last_active, zone)),
         ("nodes", format!("{} of {}, {} forgotten", it.nodes, count(it.tokens, "token"), it.forgotten)),
         ("repeats", it.repeats.to_string()),
-        ("first memory", time(it.first_memory, zone)),
-        ("last memory", time(it.last_memory, zone)),
+        ("first memory", local_or_dash(it.first_memory, zone)),
+        ("last memory", local_or_dash(it.last_memory, zone)),
         (
             "working memory",
             format!(
@@ -164,10 +163,5 @@ fn describe(it: &RobotStatistics, zone: &Zone) -> String {
         ("groups", if it.groups.is_empty() { "–".into() } else { it.groups.join(", ") }),
         ("metadata", robot.metadata.to_string()),
     ];
-    let lines = rows.iter().map(|(name, value)| format!("{name:12}  {}", plain(value)));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-fn time(at: Option<DateTime<Utc>>, zone: &Zone) -> String {
-    at.map_or("–".into(), |at| local(at, zone))
+    fields(&rows)
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use console::{Alignment, measure_text_width, pad_str, style};
 use htm_core::{
     AsOf, Correction, Degraded, Grouping, Htm, Neighbours, Node, TimePhrase, Timeframe, TimelineGroup,
-    TimelineQuery, Zone,
+    TimelineQuery, Zone, read_instant,
 };
 use htm_runtime::config::Config;
 
@@ -17,7 +17,6 @@ use super::relations::describe_successors;
 use super::runtime::{with_htm, with_runtime};
 use crate::args::{NeighboursArgs, TimelineArgs};
 use crate::error::CliError;
-use crate::instant::instant;
 use crate::output::{Output, count, one_line};
 
 pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) -> Result<ExitCode, CliError> {
@@ -29,7 +28,11 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         strategy: args.strategy.as_deref().unwrap_or(config.recall.strategy.as_ref()).parse()?,
         correct: !args.no_correct,
         limit: limit(config, args.limit.as_deref())?,
-        as_of: args.as_of.as_deref().map(|at| instant(at, &config.time.settings())).transpose()?,
+        as_of: args
+            .as_of
+            .as_deref()
+            .map(|at| read_instant(at, Utc::now(), &config.time.settings()))
+            .transpose()?,
     };
     let (mut timeline, notes) = with_runtime(config, async |runtime| {
         let htm = runtime.htm();

@@ -14,7 +14,7 @@ use crate::model::memory::{
     MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, content_hash, validate_content,
     validate_expiry, validate_importance, validate_metadata, validate_name, validate_text,
 };
-use crate::model::nodes::revision_conflict;
+use crate::model::nodes::expect_revision;
 use crate::model::operation::Kept;
 use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
@@ -200,9 +200,7 @@ impl Htm {
             return Err(nodes::missing(&mut *tx, node).await);
         };
         refuse_others(edit.caller.owner(self.settings()), node, before.owner())?;
-        if let Some(expected) = edit.expected_revision.filter(|expected| *expected != before.revision) {
-            return Err(revision_conflict(node, before.revision, expected));
-        }
+        expect_revision(node, before.revision, edit.expected_revision)?;
         let author = edit.caller.robot(self.settings());
         let (mut after, mut changed) = apply(&before, edit);
         validate_metadata(&after.metadata)?;

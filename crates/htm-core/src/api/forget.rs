@@ -9,7 +9,7 @@ use crate::model::forget::{ForgetPlan, ForgetReason, Forgotten, ForgottenNode, M
 use crate::model::id::NodeId;
 use crate::model::learning::Signal;
 use crate::model::memory::{content_empty, refuse_nul};
-use crate::model::nodes::{Node, key_taken_meanwhile, not_found, revision_conflict};
+use crate::model::nodes::{Node, expect_revision, key_taken_meanwhile, not_found};
 use crate::model::operation::Kept;
 use crate::model::timeline::TimeCursor;
 use crate::store::connections::Tx;
@@ -53,9 +53,7 @@ impl Htm {
         let locked = store::lock_in_tx(&mut tx, &[node]).await?;
         let Some(found) = locked.first() else { return Err(nodes::missing(&mut *tx, node).await) };
         self.refuse_forgetting(caller, found)?;
-        if let Some(expected) = expected.filter(|expected| *expected != found.revision) {
-            return Err(revision_conflict(node, found.revision, expected));
-        }
+        expect_revision(node, found.revision, expected)?;
         let removed = store::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         let forgotten = Forgotten { forgotten: vec![node], left: Vec::new(), removed };
         operations::keep_in_tx(&mut tx, kept, &forgotten).await?;
@@ -192,9 +190,7 @@ impl Htm {
                 .with_value("node", node));
         }
         refuse_others(caller.owner(self.settings()), node, found.owner())?;
-        if let Some(expected) = expected.filter(|expected| *expected != found.revision) {
-            return Err(revision_conflict(node, found.revision, expected));
-        }
+        expect_revision(node, found.revision, expected)?;
         let namespace = &found.unique_keys.namespace;
         self.make_room(&mut Some(&mut **tx), namespace, 1, found.bytes).await?;
         let restored = self.restore_in_tx(tx, node, &found.unique_keys, kept).await;

@@ -34,8 +34,9 @@ pub use crate::model::groups::{
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
 use crate::model::nodes::not_found;
-use crate::model::robots::unknown as unknown_robot;
+use crate::model::robots::{MAX_BUDGET, unknown as unknown_robot};
 use crate::model::scope::Scope;
+use crate::store::connections::Tx;
 use crate::store::group_memory::{self, Changes};
 use crate::store::{groups, robots};
 
@@ -118,8 +119,8 @@ impl Group {
         if !(100..=86_400_000).contains(&lease_ms) {
             return out_of_range("lease in milliseconds", lease_ms, "100 to 86400000");
         }
-        if !(1..=1_000_000_000).contains(&options.max_tokens) {
-            return out_of_range("budget in tokens", options.max_tokens, "1 to 1000000000");
+        if !(1..=MAX_BUDGET as u64).contains(&options.max_tokens) {
+            return out_of_range("budget in tokens", options.max_tokens, &format!("1 to {MAX_BUDGET}"));
         }
         Ok(namespace)
     }
@@ -139,18 +140,13 @@ impl Group {
     /// # Errors
     /// `group_unknown`, `group_member_unknown`, `group_member_lost`, or a database error.
     pub async fn promote(&self, robot: &str) -> Result<()> {
-        let group = self.id().await?;
-        let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
-        let member = self.member_in_tx(&mut tx, group, robot).await?;
+        let (mut tx, group, member) = self.lock_member(robot).await?;
         if !member.alive {
             return Err(errors::lost(&self.name, robot));
         }
         groups::set_role_in_tx(&mut tx, group, member.robot_id, GroupRole::Active).await?;
         groups::demote_lost_in_tx(&mut tx, group).await?;
-        tx.commit().await?;
-        groups::notify(self.htm.pool(), group).await;
-        Ok(())
+        self.commit(tx, group).await
     }
 
     /// Makes a member passive. If it was the only active one, the passive member that joined first takes over.
@@ -158,10 +154,7 @@ impl Group {
     /// # Errors
     /// `group_unknown`, `group_member_unknown`, `group_last_active`, or a database error.
     pub async fn demote(&self, robot: &str) -> Result<()> {
-        let group = self.id().await?;
-        let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
-        let member = self.member_in_tx(&mut tx, group, robot).await?;
+        let (mut tx, group, member) = self.lock_member(robot).await?;
         if member.is_active() {
             groups::set_role_in_tx(&mut tx, group, member.robot_id, GroupRole::Passive).await?;
             groups::hand_over_in_tx(&mut tx, group, Some(member.robot_id)).await?;
@@ -169,9 +162,7 @@ impl Group {
                 return Err(errors::last_active(&self.name, robot));
             }
         }
-        tx.commit().await?;
-        groups::notify(self.htm.pool(), group).await;
-        Ok(())
+        self.commit(tx, group).await
     }
 
     /// Ends a robot's membership, like [`leave`](GroupMember::leave). A process that still runs is told that it was
@@ -180,15 +171,10 @@ impl Group {
     /// # Errors
     /// `group_unknown`, `group_member_unknown`, or a database error.
     pub async fn remove(&self, robot: &str) -> Result<()> {
-        let group = self.id().await?;
-        let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
-        let member = self.member_in_tx(&mut tx, group, robot).await?;
+        let (mut tx, group, member) = self.lock_member(robot).await?;
         groups::remove_in_tx(&mut tx, group, member.robot_id).await?;
         groups::hand_over_in_tx(&mut tx, group, None).await?;
-        tx.commit().await?;
-        groups::notify(self.htm.pool(), group).await;
-        Ok(())
+        self.commit(tx, group).await
     }
 
     /// Moves nodes from its working memory to another one, within that one's budget.
@@ -225,8 +211,7 @@ impl Group {
             let changes = Changes { removed, ..Changes::default() };
             group_memory::write_in_tx(&mut tx, group, namespace, None, &changes).await?;
         }
-        tx.commit().await?;
-        groups::notify(self.htm.pool(), group).await;
+        self.commit(tx, group).await?;
         Ok(members)
     }
 
@@ -295,6 +280,22 @@ impl Group {
             groups::notify(self.htm.pool(), group).await;
         }
         Ok(receipt)
+    }
+
+    /// Begins a change of a member. The group is locked.
+    async fn lock_member(&self, robot: &str) -> Result<(Tx, GroupId, groups::Member)> {
+        let group = self.id().await?;
+        let mut tx = self.htm.pool().begin().await?;
+        groups::lock_in_tx(&mut tx, &[group], LOCK_PATIENCE).await?;
+        let member = self.member_in_tx(&mut tx, group, robot).await?;
+        Ok((tx, group, member))
+    }
+
+    /// Commits a change, and tells the members of it.
+    async fn commit(&self, tx: Tx, group: GroupId) -> Result<()> {
+        tx.commit().await?;
+        groups::notify(self.htm.pool(), group).await;
+        Ok(())
     }
 
     async fn check_writer_in_tx(

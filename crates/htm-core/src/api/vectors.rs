@@ -10,7 +10,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::memory::Memory;
 use crate::model::models::retired;
-use crate::model::nodes::revision_conflict;
+use crate::model::nodes::expect_revision;
 use crate::model::remember::Receipt;
 use crate::model::vectors::{VectorSet, check_dimensions, unfit, validate_vector};
 use crate::store::connections::Held;
@@ -42,9 +42,7 @@ impl Htm {
             return Err(missing(&mut *tx, node).await);
         };
         refuse_others(caller.owner(self.settings()), node, found.owner())?;
-        if found.revision != revision {
-            return Err(revision_conflict(node, found.revision, revision));
-        }
+        expect_revision(node, found.revision, Some(revision))?;
         let namespace = &*found.namespace;
         let brought = Brought { node, namespace, revision: Some(revision), hash: None, vector };
         bring_in_tx(&mut tx, &model, &[brought]).await?;

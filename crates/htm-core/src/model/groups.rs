@@ -8,6 +8,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::model::id::{GroupId, NodeId};
+use crate::model::robots::DEFAULT_BUDGET;
 use crate::model::working_memory::Entry;
 
 /// The role of a group's member.
@@ -37,9 +38,9 @@ pub struct JoinOptions {
 }
 
 impl Default for JoinOptions {
-    /// No role, a lease of 3 seconds, 128,000 tokens.
+    /// No role, a lease of 3 seconds, [`DEFAULT_BUDGET`].
     fn default() -> Self {
-        Self { role: None, lease: Duration::from_secs(3), max_tokens: 128_000 }
+        Self { role: None, lease: Duration::from_secs(3), max_tokens: DEFAULT_BUDGET as u64 }
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::model::error::{Error, ErrorKind, codes};
+use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::relations::Successor;
 use crate::model::tags::{TagOrigin, TagPath};
@@ -113,11 +113,16 @@ pub(crate) fn forgotten(node: NodeId, namespace: &str) -> Error {
         .with_value("namespace", namespace)
 }
 
-/// The node was edited since the caller read it.
-pub(crate) fn revision_conflict(node: NodeId, current: i32, expected: i32) -> Error {
-    Error::new(codes::REVISION_CONFLICT, format!("node {node} is at revision {current}, not {expected}"))
+/// Checks that the node was not edited since the caller read it; none: the caller does not care.
+///
+/// # Errors
+/// `revision_conflict`.
+pub(crate) fn expect_revision(node: NodeId, current: i32, expected: Option<i32>) -> Result<()> {
+    let Some(expected) = expected.filter(|expected| *expected != current) else { return Ok(()) };
+    let message = format!("node {node} is at revision {current}, not {expected}");
+    Err(Error::new(codes::REVISION_CONFLICT, message)
         .with_kind(ErrorKind::RevisionConflict { current })
-        .with_value("node", node)
+        .with_value("node", node))
 }
 
 /// The node `holder` has the key.

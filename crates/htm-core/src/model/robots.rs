@@ -35,6 +35,9 @@ pub struct RobotInfo {
 /// The largest budget of a working memory, in tokens.
 pub const MAX_BUDGET: usize = 1_000_000_000;
 
+/// The budget of a working memory for which none is given, in tokens.
+pub const DEFAULT_BUDGET: usize = 128_000;
+
 /// A robot with its statistics.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -3,6 +3,7 @@
 use crate::model::models::ModelName;
 use crate::model::recall::RecallSettings;
 use crate::model::remember::Deduplicate;
+use crate::model::robots::DEFAULT_BUDGET;
 use crate::model::tags::TagRules;
 use crate::model::timeframe::TimeSettings;
 use crate::model::tokens::TokenEncoding;
@@ -46,7 +47,7 @@ impl Default for Settings {
             language: "english".into(),
             time: TimeSettings::default(),
             token_encoding: TokenEncoding::default(),
-            working_memory_tokens: 128_000,
+            working_memory_tokens: DEFAULT_BUDGET,
             deduplicate: Deduplicate::default(),
             tag_rules: TagRules::default(),
             embedding_model: ModelName::new("local", "all-MiniLM-L6-v2"),

@@ -1,6 +1,7 @@
 //! Answers within a token budget: what does not fit is cut or left out, and the answer says so.
 
 use htm_core::{Node, TokenEncoding};
+use serde_json::Value;
 
 use super::{count, plain, quoted};
 
@@ -48,6 +49,16 @@ pub(crate) struct Shown {
 pub(crate) struct ShownText {
     pub(crate) content: String,
     pub(crate) is_cut: bool,
+}
+
+impl ShownText {
+    /// Sets the text in the value of its memory.
+    pub(crate) fn set_in(&self, memory: &mut Value) {
+        memory["content"] = self.content.clone().into();
+        if self.is_cut {
+            memory["content_is_cut"] = true.into();
+        }
+    }
 }
 
 /// Shows memories, a line each, and `notes` below them, in at most `max_tokens`. Long texts are cut first, all at the

@@ -4,7 +4,8 @@ mod memberships;
 
 use htm_core::groups::{AfterShutdown, TransferTarget, Transferred};
 use htm_core::{
-    ContextHeader, ContextOptions, Group, GroupInfo, GroupRole, JoinOptions, NodeId, RecallQuery, Scope,
+    ContextHeader, ContextOptions, DEFAULT_BUDGET, Group, GroupInfo, GroupRole, JoinOptions, MAX_BUDGET,
+    NodeId, RecallQuery, Scope,
 };
 use serde_json::json;
 
@@ -43,7 +44,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
         about: "Create a group and join it.",
         arguments: &[
             GROUP,
-            argument("budget", Kind::Whole(1, 1_000_000_000, Some(128_000)))
+            argument("budget", Kind::Whole(1, MAX_BUDGET as i64, Some(DEFAULT_BUDGET as i64)))
                 .about("Tokens of its working memory"),
             NAMESPACE,
             ROBOT,

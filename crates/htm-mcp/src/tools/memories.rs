@@ -125,10 +125,7 @@ fn facts_of<T>(all: &[T], shown: &Shown, value: impl Fn(&T) -> Value) -> Vec<Val
                 fields.insert("metadata_left_out".into(), true.into());
             }
         }
-        value["content"] = text.content.clone().into();
-        if text.is_cut {
-            value["content_is_cut"] = true.into();
-        }
+        text.set_in(&mut value);
         value
     });
     with_text.collect()

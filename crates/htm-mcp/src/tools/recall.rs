@@ -2,13 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use htm_core::error::codes::CONTENT_EMPTY;
-use htm_core::{Filter, RecallQuery, Role, Strategy, TagFilter};
+use htm_core::{Filter, RecallQuery, Role, Strategy, TagFilter, read_instant};
 
 use super::{Answer, Effect, ToolSpec, Who, answer_hits};
 use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, MAX_TOKENS, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
-use crate::time::instant;
 
 /// The most hits of a call. More would not fit any budget.
 pub(super) const LIMIT: Argument = argument("limit", Kind::Whole(1, 200, Some(10)));
@@ -20,7 +19,8 @@ pub(super) const AS_OF: Argument = argument("as_of", Kind::Text).about("As the m
 
 /// The time as of which a call reads.
 pub(super) fn as_of(server: &McpServer, arguments: &Arguments) -> Result<Option<DateTime<Utc>>, ToolError> {
-    arguments.text("as_of").map(|time| instant(time, &server.htm().settings().time)).transpose()
+    let settings = &server.htm().settings().time;
+    Ok(arguments.text("as_of").map(|time| read_instant(time, Utc::now(), settings)).transpose()?)
 }
 
 pub(super) const TAGS: Argument =

@@ -1,6 +1,7 @@
 //! `remember`.
 
-use htm_core::{Memory, NodeId, Outcome, RelationKind};
+use chrono::Utc;
+use htm_core::{Memory, NodeId, Outcome, RelationKind, read_expiry, read_instant};
 use serde_json::{Map, json};
 
 use super::{Answer, Effect, ToolSpec, Who};
@@ -8,7 +9,6 @@ use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
 use crate::text::{compact, plain};
-use crate::time::{expiry, instant};
 
 /// The attributes of a memory, which a group's memory has too.
 pub(super) const ARGUMENTS: &[Argument] = &[
@@ -98,6 +98,7 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
 /// The memory of a call, without namespace and robot.
 pub(super) fn memory(server: &McpServer, arguments: &Arguments) -> Result<Memory, ToolError> {
     let settings = server.htm().settings();
+    let now = Utc::now();
     let tags = arguments.texts("tags");
     let tags = tags.iter().map(|tag| Ok(server.htm().tag_rules().normalise(tag)?));
     Ok(Memory {
@@ -109,8 +110,8 @@ pub(super) fn memory(server: &McpServer, arguments: &Arguments) -> Result<Memory
         session: arguments.owned("session"),
         tags: tags.collect::<Result<_, htm_core::Error>>()?,
         metadata: arguments.object("metadata").cloned().unwrap_or_else(Map::new),
-        at: arguments.text("time").map(|time| instant(time, &settings.time)).transpose()?,
-        expires: arguments.text("expires").map(|time| expiry(time, &settings.time)).transpose()?,
+        at: arguments.text("time").map(|time| read_instant(time, now, &settings.time)).transpose()?,
+        expires: arguments.text("expires").map(|time| read_expiry(time, now, &settings.time)).transpose()?,
         ..Memory::new(arguments.text("text").unwrap_or_default())
     })
 }

@@ -112,10 +112,7 @@ pub(super) fn entries_answer(
     let answer = text::memories(header, &shown, None, &[], max_tokens, settings.token_encoding);
     let memories = entries.iter().zip(&answer.contents).map(|(entry, text)| {
         let mut value = compact(entry);
-        value["content"] = text.content.clone().into();
-        if text.is_cut {
-            value["content_is_cut"] = true.into();
-        }
+        text.set_in(&mut value);
         value
     });
     let memories: Vec<_> = memories.collect();

@@ -5,10 +5,11 @@ use std::ops::RangeInclusive;
 use std::path::{Component, Path};
 
 use figment::value::{Num, Value};
-use htm_core::{Deduplicate, Error, Result, Strategy, TokenEncoding, WeekStart};
+use htm_core::{Deduplicate, Error, MAX_BUDGET, Result, Strategy, TokenEncoding, WeekStart};
+use htm_providers::rerank::RerankFormat;
 use strum::VariantNames;
 
-use super::model::{ExpansionProvider, Level, LogFormat, Provider, RerankFormat, RerankProvider, Spelling};
+use super::model::{ExpansionProvider, Level, LogFormat, Provider, RerankProvider, Spelling};
 use super::secret_url::masked;
 use super::{Source, error};
 
@@ -74,7 +75,7 @@ pub(super) const KEYS: &[Key] = &[
     key("time.zone", Rule::Zone),
     key("time.week_start", Rule::OneOf(WeekStart::VARIANTS)),
     key("tokens.encoding", Rule::OneOf(TokenEncoding::VARIANTS)),
-    key("working_memory.max_tokens", Rule::Whole(1..=1_000_000_000)),
+    key("working_memory.max_tokens", Rule::Whole(1..=MAX_BUDGET as i64)),
     key("embedding.provider", Rule::OneOf(Provider::VARIANTS)),
     key("embedding.model", Rule::Text),
     key("embedding.dimensions", Rule::Whole(0..=4000)),
@@ -130,10 +131,8 @@ pub(super) const KEYS: &[Key] = &[
     key("oauth.jwks_url", Rule::OptionalHttpUrl),
     key("oauth.namespaces_claim", Rule::Filled),
     key("embed_worker.batch", Rule::Whole(1..=2048)),
-    key("embed_worker.batch_tokens", Rule::Whole(1..=10_000_000)),
     key("embed_worker.concurrency", Rule::Whole(1..=256)),
     key("tag_worker.batch", Rule::Whole(1..=2048)),
-    key("tag_worker.batch_tokens", Rule::Whole(1..=10_000_000)),
     key("tag_worker.concurrency", Rule::Whole(1..=256)),
     key("log.format", Rule::OneOf(LogFormat::VARIANTS)),
     key("log.level", Rule::OneOf(Level::VARIANTS)),

@@ -6,11 +6,21 @@ use std::time::Duration;
 
 use htm_core::{TagLimits, TagRules};
 use htm_providers::Secret;
+use htm_providers::rerank::RerankFormat;
 use serde::{Deserialize, Serialize};
 
 use super::secret_url::SecretUrl;
 use crate::paths::Paths;
 use crate::telemetry::Collector;
+
+/// The model of embeddings of the provider `local`, when none is set.
+const LOCAL_MODEL: &str = "all-MiniLM-L6-v2";
+
+/// The language model of Ollama, when none is set.
+const OLLAMA_CHAT: &str = "llama3.2";
+
+/// The language model of OpenAI, when none is set.
+const OPENAI_CHAT: &str = "gpt-4o-mini";
 
 /// The whole configuration. `config/default.toml` explains each key.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -135,7 +145,7 @@ impl Embedding {
     /// The model, the provider's default when none is set.
     pub fn model_name(&self) -> &str {
         match (self.model.as_str(), self.provider) {
-            ("", Provider::Local) => "all-MiniLM-L6-v2",
+            ("", Provider::Local) => LOCAL_MODEL,
             ("", Provider::Ollama) => "nomic-embed-text",
             ("", Provider::Openai) => "text-embedding-3-small",
             ("", Provider::Fake) => "fake-64",
@@ -177,9 +187,9 @@ impl Tag {
     /// The model, the provider's default when none is set; `local` names the model that embeds its terms.
     pub fn model_name(&self) -> &str {
         match (self.model.as_str(), self.provider) {
-            ("", Provider::Local) => "all-MiniLM-L6-v2",
-            ("", Provider::Ollama) => "llama3.2",
-            ("", Provider::Openai) => "gpt-4o-mini",
+            ("", Provider::Local) => LOCAL_MODEL,
+            ("", Provider::Ollama) => OLLAMA_CHAT,
+            ("", Provider::Openai) => OPENAI_CHAT,
             ("", Provider::Fake) => "fake",
             (model, _) => model,
         }
@@ -276,8 +286,8 @@ impl Expansion {
     /// The model, the provider's default when none is set.
     pub fn model_name(&self) -> &str {
         match (self.model.as_str(), self.provider) {
-            ("", ExpansionProvider::Ollama) => "llama3.2",
-            ("", ExpansionProvider::Openai) => "gpt-4o-mini",
+            ("", ExpansionProvider::Ollama) => OLLAMA_CHAT,
+            ("", ExpansionProvider::Openai) => OPENAI_CHAT,
             ("", ExpansionProvider::None | ExpansionProvider::Fake) => "fake",
             (model, _) => model,
         }
@@ -371,7 +381,6 @@ pub struct OAuth {
 #[allow(missing_docs)]
 pub struct Worker {
     pub batch: usize,
-    pub batch_tokens: u32,
     pub concurrency: usize,
 }
 
@@ -394,15 +403,8 @@ impl Log {
 }
 
 /// The provider of embeddings or tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(
-    Deserialize,
-    Serialize,
-    strum::EnumString,
-    strum::AsRefStr,
-    strum::IntoStaticStr,
-    strum::VariantNames
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(strum::EnumString, strum::AsRefStr, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Provider {
@@ -417,15 +419,7 @@ pub enum Provider {
 }
 
 /// The re-ranking provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(
-    Deserialize,
-    Serialize,
-    strum::EnumString,
-    strum::AsRefStr,
-    strum::IntoStaticStr,
-    strum::VariantNames
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum RerankProvider {
@@ -441,41 +435,9 @@ pub enum RerankProvider {
     Fake,
 }
 
-/// The API of a re-ranking server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(
-    Deserialize,
-    Serialize,
-    strum::EnumString,
-    strum::AsRefStr,
-    strum::IntoStaticStr,
-    strum::VariantNames
-)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum RerankFormat {
-    /// Cohere's v2.
-    Cohere,
-    /// Jina's.
-    Jina,
-    /// llama.cpp's server.
-    #[serde(rename = "llama.cpp")]
-    #[strum(serialize = "llama.cpp")]
-    LlamaCpp,
-    /// Text Embeddings Inference.
-    Tei,
-}
-
 /// The query expansion provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(
-    Deserialize,
-    Serialize,
-    strum::EnumString,
-    strum::AsRefStr,
-    strum::IntoStaticStr,
-    strum::VariantNames
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(strum::AsRefStr, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum ExpansionProvider {
@@ -492,15 +454,7 @@ pub enum ExpansionProvider {
 }
 
 /// The handling of query words that no memory has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(
-    Deserialize,
-    Serialize,
-    strum::EnumString,
-    strum::AsRefStr,
-    strum::IntoStaticStr,
-    strum::VariantNames
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Spelling {
@@ -511,15 +465,7 @@ pub enum Spelling {
 }
 
 /// The format of log lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(
-    Deserialize,
-    Serialize,
-    strum::EnumString,
-    strum::AsRefStr,
-    strum::IntoStaticStr,
-    strum::VariantNames
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum LogFormat {
@@ -532,15 +478,8 @@ pub enum LogFormat {
 }
 
 /// The minimum level of logged events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(
-    Deserialize,
-    Serialize,
-    strum::EnumString,
-    strum::AsRefStr,
-    strum::IntoStaticStr,
-    strum::VariantNames
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(strum::AsRefStr, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Level {

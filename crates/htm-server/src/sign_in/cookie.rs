@@ -66,11 +66,8 @@ fn value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::headers;
     use super::*;
-
-    fn headers<const N: usize>(pairs: [(&'static str, &'static str); N]) -> HeaderMap {
-        pairs.into_iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
-    }
 
     #[test]
     fn a_cookie_is_found_among_others() {

@@ -10,7 +10,7 @@ use crate::commands::notes::tell_unknown;
 use crate::duration::rough;
 use crate::error::CliError;
 use crate::instant::local;
-use crate::output::{Output, one_line, table};
+use crate::output::{Output, fields, one_line, table};
 
 pub(super) async fn list(htm: &Htm, args: ListArgs, output: &Output) -> Result<(), CliError> {
     let jobs = htm.jobs()?;
@@ -120,6 +120,6 @@ fn whole(job: &Job, zone: &Zone) -> String {
         ("key", text(&job.key)),
     ];
     rows.retain(|(_, value)| !value.is_empty());
-    let line = |(name, value): &(&str, String)| format!("{name:13}  {}", one_line(value, usize::MAX));
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    rows.iter_mut().for_each(|(_, value)| *value = one_line(value, usize::MAX));
+    fields(&rows)
 }

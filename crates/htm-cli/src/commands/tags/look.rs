@@ -1,14 +1,13 @@
 //! The commands that only read tags.
 
-use chrono::{DateTime, Utc};
 use htm_core::ontology::{DistinctTags, LoggedChange, TagDetails, TagUse};
 use htm_core::provider::Embedder;
 use htm_core::{Filter, Ontology, Zone};
 use htm_runtime::commands::in_namespace;
 
 use crate::error::CliError;
-use crate::instant::local;
-use crate::output::{Output, count, limited, one_line, plain, table};
+use crate::instant::{local, local_or_dash};
+use crate::output::{Output, count, fields, limited, one_line, plain, table};
 
 /// The most characters of a description, or of a memory, in a row.
 const WIDTH: usize = 60;
@@ -180,7 +179,7 @@ pub(super) async fn log(
         let row = |it: &LoggedChange| {
             vec![
                 it.change.to_string(),
-                time(Some(it.made_at), zone),
+                local(it.made_at, zone),
                 it.kind.as_ref().replace('_', " "),
                 it.nodes.to_string(),
                 plain(it.made_by.as_deref().unwrap_or("–")),
@@ -224,7 +223,7 @@ fn counted(tags: &[TagUse], zone: &Zone) -> String {
             it.tag.to_string(),
             it.nodes.to_string(),
             it.total.to_string(),
-            time(it.last_used, zone),
+            local_or_dash(it.last_used, zone),
             it.description.as_deref().map_or("–".into(), |text| one_line(text, WIDTH)),
         ]
     };
@@ -246,8 +245,8 @@ fn describe(it: &TagDetails, zone: &Zone) -> String {
         ("about", it.tag.description.clone().unwrap_or_else(|| "–".into())),
         ("nodes", format!("{}, {} with those below it", it.tag.nodes, it.tag.total)),
         ("assigned", or_none(origins.collect())),
-        ("last used", time(it.tag.last_used, zone)),
-        ("registered", time(Some(it.tag.created_at), zone)),
+        ("last used", local_or_dash(it.tag.last_used, zone)),
+        ("registered", local(it.tag.created_at, zone)),
         ("synonyms", or_none(it.synonyms.clone())),
         ("above", or_none(it.parents.iter().map(ToString::to_string).collect())),
         ("below", or_none(children.collect())),
@@ -261,10 +260,5 @@ fn describe(it: &TagDetails, zone: &Zone) -> String {
     rows.extend(
         it.newest.iter().map(|it| ("node", format!("{}  {}", it.node, one_line(&it.content, WIDTH)))),
     );
-    let lines = rows.iter().map(|(name, value)| format!("{name:12}  {}", plain(value)));
-    lines.collect::<Vec<_>>().join("\n")
-}
-
-fn time(at: Option<DateTime<Utc>>, zone: &Zone) -> String {
-    at.map_or("–".into(), |at| local(at, zone))
+    fields(&rows)
 }

@@ -182,6 +182,8 @@ error_codes! {
             5 minutes ago, a few weeks ago, recently, since A, before A, after A, between A and B, from A to B";
     TIMEFRAME_REVERSED "timeframe_reversed" User "A timeframe ends before it starts, or at its start."
         => "swap its start and its end; the end is exclusive";
+    TIME_WITHOUT_BEGINNING "time_without_beginning" User "A time has no beginning, so it is no point in time."
+        => "use a time that has one, such as 2026-03-01, yesterday or 2 hours ago";
     ZONE_UNKNOWN "zone_unknown" User "There is no time zone of this name."
         => "use a name as Europe/Berlin or America/New_York, UTC, or system";
     CURSOR_INVALID "cursor_invalid" User "A text is not the cursor of a page."
