@@ -29,10 +29,16 @@ use crate::error::CliError;
 use crate::output::Output;
 
 /// Runs the command of this process's arguments.
-pub async fn main() -> ExitCode {
+pub fn main() -> ExitCode {
+    // Before the runtime, whose threads would take of the reader's memory.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == PdfReader::ARGUMENT) {
         return PdfReader::serve();
     }
+    command()
+}
+
+#[tokio::main]
+async fn command() -> ExitCode {
     // Claude Code erases a prompt if a hook exits with 2. Standard error of a hook that succeeds is not shown.
     let arguments = match arguments::parse::<Arguments>() {
         Ok(arguments) => arguments,

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    htm_cli::main().await
+fn main() -> ExitCode {
+    htm_cli::main()
 }

@@ -1,5 +1,6 @@
 //! Types, and pure functions on them: no database, no network, no file.
 
+pub(crate) mod answer;
 pub(crate) mod api_keys;
 pub(crate) mod audit_log;
 pub(crate) mod caller;

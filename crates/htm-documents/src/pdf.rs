@@ -51,7 +51,7 @@ fn pages_of_thread(bytes: Vec<u8>, time: Duration, turn: Turn) -> Result<Pages, 
         drop(turn);
     });
     if thread.is_err() {
-        return Err(Unreadable::TooSlow);
+        return Err(Unreadable::NoReader);
     }
     receive.recv_timeout(time).unwrap_or(Err(Unreadable::TooSlow))
 }

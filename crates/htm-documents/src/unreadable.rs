@@ -20,6 +20,8 @@ pub enum Unreadable {
     TooSlow,
     /// It is a PDF that takes too much memory.
     TooMuchMemory,
+    /// It is a PDF, and the system gave nothing to read it with: no thread, or no process.
+    NoReader,
     /// It has no text. A scanned PDF has pictures only.
     Empty,
     /// It has more than [`MAX_FILE_BYTES`], or too many passages.
@@ -36,6 +38,7 @@ impl Unreadable {
             Self::Damaged => "the PDF is damaged".into(),
             Self::TooSlow => "the PDF was not read within a minute".into(),
             Self::TooMuchMemory => "the PDF takes too much memory".into(),
+            Self::NoReader => "the system starts no thread or process that reads the PDF".into(),
             Self::Empty => "it has no text".into(),
             Self::TooLarge => {
                 format!("it is larger than {} MiB, or has too many passages", MAX_FILE_BYTES >> 20)

@@ -55,7 +55,8 @@ pub(crate) enum Sender {
 impl Principal {
     /// The principal that [`checked`] has found. A path that nobody checks has none.
     pub(crate) fn of(extensions: &Extensions) -> Result<&Self> {
-        let unchecked = || Problem::new(codes::API_KEY_MISSING, "the path does not check its principal");
+        let unchecked =
+            || Problem::new(codes::API_KEY_MISSING, "the path has no check of who makes the request");
         extensions.get().ok_or_else(unchecked)
     }
 

@@ -1,4 +1,4 @@
-//! The state that all requests share, and the part of it that a caller may use.
+//! The state that all requests share, and the part of it that a principal may use.
 
 use std::sync::Arc;
 
@@ -42,12 +42,12 @@ pub(crate) struct Common {
     pub(crate) stop: CancellationToken,
 }
 
-/// The application as the caller of a request may use it.
+/// The application as the principal of a request may use it.
 #[derive(Clone)]
 pub(crate) struct App {
-    /// The handle, restricted to what the caller may see.
+    /// The handle, restricted to what the principal may see.
     pub(crate) htm: Htm,
-    /// The role of the caller.
+    /// The role of the principal.
     pub(crate) role: Role,
     pub(crate) shared: Shared,
 }

@@ -21,7 +21,7 @@ const KEPT: Duration = Duration::from_secs(5);
 /// The rest of each rate here.
 pub(crate) struct Rates {
     left: Mutex<HashMap<String, Left>>,
-    /// The quotas that count a caller, by its namespaces.
+    /// The quotas that count a principal, by its namespaces.
     quotas: Cache<Vec<String>, Arc<[(String, i32)]>>,
 }
 
@@ -72,7 +72,7 @@ impl Rates {
         self.take(htm, Limited::Key(key), limit).await
     }
 
-    /// Counts a request of a caller that sees these namespaces (none: all) for each quota that covers one of them.
+    /// Counts a request of a principal that sees these namespaces (none: all) for each quota that covers one of them.
     pub(crate) async fn take_for_namespaces(&self, htm: &Htm, namespaces: Option<&[String]>) -> Result<()> {
         let Some(namespaces) = namespaces else { return Ok(()) };
         let quotas = match self.quotas.get(namespaces).await {

@@ -269,16 +269,14 @@ async fn run_on<H: Handler>(
     let (result, mut failure) = match ended {
         Ok(result) => (result, None),
         Err(None) => {
-            // A claim in flight may end first. Committed after the release, it would take the released jobs again.
-            let in_time = tokio::time::timeout(CLAIM_IN_FLIGHT, &mut work).await;
+            // A claim that is committed after the release would take the released jobs again.
+            let ended = tokio::time::timeout(CLAIM_IN_FLIGHT, &mut work).await;
             claimer.abort();
-            (
-                match in_time {
-                    Ok(result) => result,
-                    Err(_) => work.await,
-                },
-                None,
-            )
+            let result = match ended {
+                Ok(result) => result,
+                Err(_) => work.await,
+            };
+            (result, None)
         }
         Err(failure) => {
             claimer.abort();

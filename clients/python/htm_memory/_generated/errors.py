@@ -421,6 +421,10 @@ class LimitOutOfRange(HtmError):
     """A limit is outside its range."""
 
 
+class AnswerTooLarge(HtmError):
+    """A list of memories in an answer has more than 64 MiB."""
+
+
 class MinSimilarityOutOfRange(HtmError):
     """The least similarity is outside 0 to 1."""
 
@@ -870,6 +874,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "strategy_unknown": StrategyUnknown,
     "context_order_unknown": ContextOrderUnknown,
     "limit_out_of_range": LimitOutOfRange,
+    "answer_too_large": AnswerTooLarge,
     "min_similarity_out_of_range": MinSimilarityOutOfRange,
     "diversity_out_of_range": DiversityOutOfRange,
     "query_only_negations": QueryOnlyNegations,

@@ -224,6 +224,8 @@ export type ServerCode =
   | "context_order_unknown"
   /** 422: A limit is outside its range. */
   | "limit_out_of_range"
+  /** 422: A list of memories in an answer has more than 64 MiB. */
+  | "answer_too_large"
   /** 422: The least similarity is outside 0 to 1. */
   | "min_similarity_out_of_range"
   /** 422: Diversity is outside 0 to 1. */

@@ -49,7 +49,7 @@ impl From<CallerArgs> for Caller {
 /// Confirmation of what takes memories away, by a plan if they are found by their text.
 #[derive(Args)]
 pub(crate) struct PlanArgs {
-    /// Show what would be gone, and the plan's number; change nothing
+    /// Show the memories and the plan's number; change nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
     /// The number of the --dry-run's plan; refused if the memories have changed

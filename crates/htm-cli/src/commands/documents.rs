@@ -181,7 +181,7 @@ impl Loader {
             }
         }
         let holds = match reason {
-            Unreadable::TooSlow => Holds::AWhile,
+            Unreadable::TooSlow | Unreadable::NoReader => Holds::AWhile,
             _ if is_awaited => Holds::Briefly,
             _ => Holds::WhileSame,
         };

@@ -233,7 +233,7 @@ impl Htm {
     /// A page of the passages of a document, in its order, after a position (the `seq` of a passage).
     ///
     /// # Errors
-    /// `limit_out_of_range`, `namespace_invalid`, `namespace_forbidden`, or a database error.
+    /// `limit_out_of_range`, `namespace_invalid`, `namespace_forbidden`, `answer_too_large`, or a database error.
     pub async fn passages(
         &self,
         namespace: Option<&str>,

@@ -15,10 +15,14 @@ impl Htm {
     /// All texts of a node, the oldest first; the last is the current one.
     ///
     /// # Errors
-    /// `node_not_found`, also for a node that was forgotten, or a database error.
+    /// `node_not_found`, also for a node that was forgotten, `answer_too_large`, or a database error.
     pub async fn revisions(&self, node: NodeId) -> Result<Vec<Revision>> {
         self.admit_nodes(&[node]).await?;
-        nodes::revisions(self.pool(), node).await
+        let texts = nodes::revisions(self.pool(), node).await;
+        texts.map_err(|error| match error.is(codes::ANSWER_TOO_LARGE) {
+            true => error.with_hint("export the namespace, which has them all: `Htm::export`"),
+            false => error,
+        })
     }
 
     /// The tags of a node, with their origins, by their paths.

@@ -38,7 +38,7 @@ impl Htm {
     /// `namespace_invalid`, `robot_invalid`, the errors of [`TimeExpression::resolve`](crate::TimeExpression::resolve),
     /// `vector_unfit`, `model_retired`, `relevance_weights_invalid`, `time_in_future` (as of a time),
     /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
-    /// `diversity_out_of_range`, or a database error.
+    /// `diversity_out_of_range`, `answer_too_large`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {
         query.validate()?;
         // A look at an earlier time changes nothing.

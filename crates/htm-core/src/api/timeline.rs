@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::api::htm::Htm;
+use crate::model::answer;
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::{Filter, validate_limit};
 use crate::model::id::NodeId;
@@ -141,6 +142,7 @@ impl Htm {
             if namespaces.len() > 1 {
                 timeline::sort_latest_first(&mut latest);
                 latest.truncate(limit);
+                answer::check(&latest)?;
             }
         }
         if as_of.is_some() {
@@ -153,7 +155,7 @@ impl Htm {
     /// written meanwhile is on a later page if it happened later than the page's last.
     ///
     /// # Errors
-    /// `namespace_invalid`, `namespace_forbidden`, `limit_out_of_range`, or a database error.
+    /// `namespace_invalid`, `namespace_forbidden`, `limit_out_of_range`, `answer_too_large`, or a database error.
     pub async fn page(
         &self,
         namespace: Option<&str>,
@@ -168,7 +170,7 @@ impl Htm {
     /// if the memory has one, otherwise by time; without a conversation, by time in the namespace.
     ///
     /// # Errors
-    /// `node_not_found`, `limit_out_of_range` for more than 1,000 on a side, or a database error.
+    /// `node_not_found`, `limit_out_of_range` for more than 1,000 on a side, `answer_too_large`, or a database error.
     pub async fn neighbours(&self, node: NodeId, before: usize, after: usize) -> Result<Neighbours> {
         if let Some(value) = [before, after].into_iter().find(|count| *count > MAX_NEIGHBOURS) {
             let message = format!("{value} neighbours are more than the 1,000 that one call gives on a side");

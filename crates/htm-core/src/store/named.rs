@@ -10,10 +10,8 @@ use sqlx::{Arguments, AssertSqlSafe, FromRow, Postgres, Row, Type};
 
 use super::connections::Db;
 use super::switches::{answered, tested};
-use crate::model::error::{Error, Result, codes};
-
-/// The most bytes of the rows of an answer. A memory has up to 1 MiB, and a caller may ask for 10,000.
-const MAX_ANSWER_BYTES: usize = 64 << 20;
+use crate::model::answer::{self, MAX_LIST_BYTES};
+use crate::model::error::Result;
 
 /// Makes a [`Named`] of a text that is known at compile time. The text is parsed once.
 macro_rules! sql {
@@ -151,7 +149,7 @@ impl Named {
         self.fetch_each(db, |row| T::from_row(row)).await
     }
 
-    /// Reads the memories of an answer, which a caller gets as a whole.
+    /// Reads memories that a caller gets as a whole.
     ///
     /// # Errors
     /// `answer_too_large`: reading stops there, so that one call does not fill this process's memory.
@@ -162,14 +160,10 @@ impl Named {
         let mut bytes = 0;
         let rows = self.fetch_each(db, |row| {
             bytes += bytes_of(row);
-            if bytes > MAX_ANSWER_BYTES { Err(sqlx::Error::RowNotFound) } else { T::from_row(row) }
+            if bytes > MAX_LIST_BYTES { Err(sqlx::Error::RowNotFound) } else { T::from_row(row) }
         });
         match rows.await {
-            Err(_) if bytes > MAX_ANSWER_BYTES => {
-                let message =
-                    format!("the memories of the answer have more than {} MiB", MAX_ANSWER_BYTES >> 20);
-                Err(Error::new(codes::ANSWER_TOO_LARGE, message))
-            }
+            Err(_) if bytes > MAX_LIST_BYTES => Err(answer::too_large()),
             rows => rows,
         }
     }

@@ -1,4 +1,4 @@
-//! PDFs that a process of their own reads. A stream of some KiB may inflate to many GiB, and the library has no limit for
+//! PDFs are read by a process of its own. A stream of some KiB may inflate to many GiB, and the library has no limit for
 //! that. So the process has one: what exceeds it ends the process, and not its caller.
 
 use std::io::{self, Read as _, Write as _};
@@ -12,7 +12,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use super::Pages;
 use crate::unreadable::Unreadable;
 
-/// The most memory of the process, without its stacks and its program.
+/// The most memory of the process: its heap, its data and the stacks of its threads.
 const MAX_MEMORY: u64 = 1 << 30;
 
 /// The most bytes of its answer. A document has fewer: its passages are counted.
@@ -64,13 +64,16 @@ pub(super) fn pages(program: &Path, bytes: Vec<u8>, time: Duration) -> Result<Pa
     // It needs nothing of this process's environment, which has secrets.
     command.arg(PdfReader::ARGUMENT).env_clear();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else { return Err(Unreadable::TooSlow) };
+    let Ok(mut child) = command.spawn() else { return Err(Unreadable::NoReader) };
     let answer = answer(&mut child, bytes, time);
-    // It may still run: its deadline has passed, or its answer is too long.
-    let _ = child.kill();
+    let is_too_large = answer.as_ref().is_some_and(|answer| answer.len() as u64 > MAX_ANSWER);
+    if is_too_large || answer.is_none() {
+        // It still runs.
+        let _ = child.kill();
+    }
     let ended = child.wait();
     match answer {
-        Some(answer) if answer.len() as u64 > MAX_ANSWER => Err(Unreadable::TooLarge),
+        Some(_) if is_too_large => Err(Unreadable::TooLarge),
         Some(answer) if !answer.is_empty() => {
             serde_json::from_slice(&answer).unwrap_or(Err(Unreadable::TooMuchMemory))
         }

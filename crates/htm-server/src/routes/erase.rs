@@ -81,7 +81,7 @@ struct Erased {
 #[utoipa::path(post, path = "/v1/memories/erase", tag = "erasures", request_body = EraseMemories,
     responses((status = 200, body = Erased)))]
 async fn erase_many(app: App, Body(mut body): Body<EraseMemories>) -> Result<Json<Erased>> {
-    // A namespace that the caller does not see is refused for that, whatever else is wrong.
+    // A namespace that the principal does not see is refused for that, whatever else is wrong.
     app.htm.unknown_namespaces(&body.namespace.as_deref().into_iter().collect::<Vec<_>>()).await?;
     let what = body.what()?;
     let (plan, confirm) = (body.plan.as_deref(), confirmation(body.confirm));

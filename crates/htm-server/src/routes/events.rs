@@ -79,7 +79,7 @@ async fn events(
         Some(id) => id.parse()?,
         None => app.htm.events_from_now().await?,
     };
-    // Refuses what the caller may not see before the stream begins.
+    // Refuses what the principal may not see before the stream begins.
     app.htm.events(&cursor, &namespaces).await?;
     let permit = STREAMS.take(&app.htm)?;
     let (to, sent) = mpsc::channel(16);
@@ -142,7 +142,7 @@ impl Sender {
         }
     }
 
-    /// Sends the depth of each queue that has changed, to a caller that sees all namespaces.
+    /// Sends the depth of each queue that has changed, to a principal that sees all namespaces.
     async fn send_depths(&self, known: &mut HashMap<String, QueueGauges>) -> Result<(), Ended> {
         let Ok(jobs) = self.app.htm.jobs() else { return Ok(()) };
         for (queue, now) in jobs.gauges().await.map_err(|_| Ended)? {

@@ -163,8 +163,8 @@ error_codes! {
         => "use one of: recent, important, frequent, balanced";
     LIMIT_OUT_OF_RANGE "limit_out_of_range" User "A limit is outside its range."
         => "give a limit from 1 to 10000";
-    ANSWER_TOO_LARGE "answer_too_large" User "The memories of an answer have more than 64 MiB."
-        => "ask for fewer: lower the limit, and read the rest by the next page or another filter";
+    ANSWER_TOO_LARGE "answer_too_large" User "A list of memories in an answer has more than 64 MiB."
+        => "ask for fewer: lower the limit or the number of neighbours, and read the rest by the next page or another filter";
     MIN_SIMILARITY_OUT_OF_RANGE "min_similarity_out_of_range" User "The least similarity is outside 0 to 1."
         => "give a number from 0 to 1, as 0.7; leave it out for no threshold";
     DIVERSITY_OUT_OF_RANGE "diversity_out_of_range" User "Diversity is outside 0 to 1."

@@ -1,7 +1,7 @@
 -- The last entries of the audit log, together with the changes of the ontology, the newest first.
 --
 -- :seen text[] the namespaces that are meant, with `a/*` for those below `a`, or null for all
--- :time timestamptz, :number bigint: the place of the last entry of the page before, or null   :limit bigint
+-- :time timestamptz, :number bigint: the cursor of the page, or null   :limit bigint
 --
 -- Index: none; both tables are read, which have a row for each act of an administrator
 select number, at, actor, action, namespace, subject, details

@@ -1,6 +1,6 @@
 -- A page of the live nodes of a namespace, in the order of their time, after a node's place.
 --
--- :namespace text   :time timestamptz, :node bigint: the place of the last node of the page before, or null
+-- :namespace text   :time timestamptz, :node bigint: the cursor of the page, or null
 -- :limit bigint
 --
 -- Index: nodes_namespace_created_at_idx
