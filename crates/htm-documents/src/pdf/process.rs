@@ -2,6 +2,7 @@
 //! that. So the process has one: what exceeds it ends the process, and not its caller.
 
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::channel;
@@ -63,6 +64,8 @@ pub(super) fn pages(program: &Path, bytes: Vec<u8>, time: Duration) -> Result<Pa
     let mut command = Command::new(program);
     // It needs nothing of this process's environment, which has secrets.
     command.arg(PdfReader::ARGUMENT).env_clear();
+    // A signal of the terminal is for this process, which may finish what is in hand.
+    command.process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else { return Err(Unreadable::NoReader) };
     let answer = answer(&mut child, bytes, time);
