@@ -3039,7 +3039,7 @@ class Stranded(BaseModel):
     )
     lost: Literal['job', 'vector']
     """
-    What is lost.
+    The missing part.
     """
     namespace: str
     """

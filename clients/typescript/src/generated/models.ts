@@ -1504,7 +1504,7 @@ export interface LoggedChange {
   reverted_by?: number | null;
 }
 
-/** What an audit misses of a stage. */
+/** The missing part of a stage. */
 export type Loss = "job" | "vector";
 
 /** The results of many writes. */
@@ -3057,7 +3057,7 @@ export interface Storage {
 
 /** A stage of a live node without a result, a job or a dead letter. */
 export interface Stranded {
-  /** What is lost. */
+  /** The missing part. */
   lost: Loss;
   /** Its namespace. */
   namespace: string;

@@ -46,7 +46,7 @@ fn no_stage(text: &str) -> String {
     format!("`{text}` is not a stage; use embed or tag")
 }
 
-/// What an audit misses of a stage.
+/// The missing part of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]

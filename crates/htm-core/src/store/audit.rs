@@ -48,7 +48,7 @@ pub struct Stranded {
     pub revision: i32,
     /// The stage without a result.
     pub stage: Stage,
-    /// What is lost.
+    /// The missing part.
     pub lost: Loss,
 }
 

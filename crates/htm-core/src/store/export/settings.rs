@@ -12,19 +12,27 @@ use crate::model::tags::read_tag;
 use crate::store::entity::{budget, document, learning, provider, quota, ranking, retention};
 use crate::store::orm::{behind, of_json, on};
 
+/// A page of a table that has a row for each namespace, after a namespace.
+async fn page<E: EntityTrait>(
+    db: &mut PgConnection,
+    of: Namespaces<'_>,
+    namespace: E::Column,
+    after: &str,
+) -> Result<Vec<E::Model>>
+where
+    E::Model: Sync,
+{
+    let mut rows = E::find().filter(within(of, namespace)).cursor_by(namespace);
+    Ok(rows.after(after).first(ROWS).all(&on(db)).await?)
+}
+
 /// A page of the retention policies, after a namespace.
 pub(crate) async fn retention(
     db: &mut PgConnection,
     of: Namespaces<'_>,
     after: &str,
 ) -> Result<Vec<SavedRetention>> {
-    let rows = retention::Entity::find()
-        .filter(within(of, retention::Column::Namespace))
-        .cursor_by(retention::Column::Namespace)
-        .after(after)
-        .first(ROWS)
-        .all(&on(db))
-        .await?;
+    let rows = page::<retention::Entity>(db, of, retention::Column::Namespace, after).await?;
     let saved = |row: retention::Model| SavedRetention {
         ns: row.namespace,
         forget_after_seconds: row.forget_after_seconds,
@@ -39,13 +47,7 @@ pub(crate) async fn budgets(
     of: Namespaces<'_>,
     after: &str,
 ) -> Result<Vec<SavedBudget>> {
-    let rows = budget::Entity::find()
-        .filter(within(of, budget::Column::Namespace))
-        .cursor_by(budget::Column::Namespace)
-        .after(after)
-        .first(ROWS)
-        .all(&on(db))
-        .await?;
+    let rows = page::<budget::Entity>(db, of, budget::Column::Namespace, after).await?;
     let saved = |row: budget::Model| SavedBudget { ns: row.namespace, tokens_per_day: row.tokens_per_day };
     Ok(rows.into_iter().map(saved).collect())
 }
@@ -110,13 +112,7 @@ pub(crate) async fn quotas(
     of: Namespaces<'_>,
     after: &str,
 ) -> Result<Vec<SavedQuota>> {
-    let rows = quota::Entity::find()
-        .filter(within(of, quota::Column::Namespace))
-        .cursor_by(quota::Column::Namespace)
-        .after(after)
-        .first(ROWS)
-        .all(&on(db))
-        .await?;
+    let rows = page::<quota::Entity>(db, of, quota::Column::Namespace, after).await?;
     let saved = |row: quota::Model| SavedQuota {
         ns: row.namespace,
         max_memories: row.max_memories,
@@ -132,13 +128,7 @@ pub(crate) async fn learning(
     of: Namespaces<'_>,
     after: &str,
 ) -> Result<Vec<SavedLearning>> {
-    let rows = learning::Entity::find()
-        .filter(within(of, learning::Column::Namespace))
-        .cursor_by(learning::Column::Namespace)
-        .after(after)
-        .first(ROWS)
-        .all(&on(db))
-        .await?;
+    let rows = page::<learning::Entity>(db, of, learning::Column::Namespace, after).await?;
     let saved = |row: learning::Model| SavedLearning {
         ns: row.namespace,
         learns_with: row.learns_with,
