@@ -104,27 +104,30 @@ impl Search<'_> {
         if !is_small(size, most) || !self.by_text || !self.words.signs.is_empty() || self.then.is_past() {
             return Ok(None);
         }
-        let mut texts = async |reader: &mut Reader| {
-            let Some(rows) = reader.small_scope(conditions, most).await? else { return Ok(None) };
-            let texts = ScopeTexts { rows };
-            // A filter leaves out texts of the namespaces.
-            let is_whole = !conditions.is_narrow() && !conditions.is_of_a_time();
-            let corrected = self.weigh(text, is_whole.then_some(&texts), reader, size).await?;
-            Ok(Some((texts, corrected)))
+        // A filter leaves out texts of the namespaces.
+        let is_whole = !conditions.is_narrow() && !conditions.is_of_a_time();
+        let texts = async |reader: &mut Reader| reader.small_scope(conditions, most).await;
+        let beside = async |reader: &mut Reader| {
+            let lexemes = self.lexemes(reader, size, is_whole).await?;
+            let similarities = match vectors {
+                Some(vectors) => reader.similarities_of_scope(vectors, conditions).await?,
+                None => HashMap::new(),
+            };
+            Ok((lexemes, similarities))
         };
-        let compared = async |reader: &mut Reader| match vectors {
-            Some(vectors) => reader.similarities_of_scope(vectors, conditions).await,
-            None => Ok(HashMap::new()),
-        };
-        let (found, similarities) = match size.is_counted {
-            true => readers.both(texts, compared).await?,
+        let (rows, (lexemes, similarities)) = match size.is_counted {
+            true => readers.both(texts, beside).await?,
             // There may be many more nodes.
             false => match texts(readers.main()).await? {
                 None => return Ok(None),
-                found => (found, compared(readers.main()).await?),
+                found => (found, beside(readers.main()).await?),
             },
         };
-        Ok(found.map(|(texts, corrected)| (texts.with_features(&text.asked, &similarities), corrected)))
+        let Some(rows) = rows else { return Ok(None) };
+        let texts = ScopeTexts { rows };
+        let counted = is_whole.then_some(&texts);
+        let corrected = self.weigh(text, lexemes, counted, readers.main(), size).await?;
+        Ok(Some((texts.with_features(&text.asked, &similarities), corrected)))
     }
 
     /// The legs of a scope whose nodes were all read.
@@ -165,7 +168,8 @@ impl Search<'_> {
             if !self.by_text {
                 return Ok((None, Vec::new()));
             }
-            let corrected = self.weigh(text, None, reader, size).await?;
+            let lexemes = self.lexemes(reader, size, false).await?;
+            let corrected = self.weigh(text, lexemes, None, reader, size).await?;
             let leg = match text.can_choose() {
                 true => Some(text_leg(reader, text, conditions, size, pool).await?),
                 false => None,

@@ -191,23 +191,48 @@ impl Search<'_> {
         Ok(Text::new(self.words, lexed))
     }
 
+    /// The lexemes of the query's words, with their numbers of nodes unless these `are_counted` later.
+    pub(super) async fn lexemes(
+        &self,
+        reader: &mut Reader,
+        size: &Size,
+        are_counted: bool,
+    ) -> Result<Vec<Lexeme>> {
+        let parts: Vec<&str> = self.words.signs.iter().filter_map(Sign::parts).collect();
+        self.lexemes_of(reader, size, are_counted, &self.words.searched(), &parts).await
+    }
+
+    async fn lexemes_of(
+        &self,
+        reader: &mut Reader,
+        size: &Size,
+        are_counted: bool,
+        text: &str,
+        parts: &[&str],
+    ) -> Result<Vec<Lexeme>> {
+        match are_counted {
+            true => reader.uncounted_lexemes(&size.languages, text, parts).await,
+            false => reader.lexemes(self.namespaces, size, text, parts).await,
+        }
+    }
+
     /// Weighs the query's words by their frequency in these namespaces, which is counted in `texts` if these are all.
     /// Returns the corrections.
     pub(super) async fn weigh(
         &self,
         text: &mut Text<'_>,
+        mut lexemes: Vec<Lexeme>,
         texts: Option<&ScopeTexts>,
         reader: &mut Reader,
         size: &Size,
     ) -> Result<Vec<Correction>> {
         let mut corrected = Vec::new();
         let searched = self.words.searched();
-        let parts: Vec<&str> = self.words.signs.iter().filter_map(Sign::parts).collect();
-        let mut lexemes = self.lexemes(reader, size, texts, &searched, &parts).await?;
         let mut corpus = size.corpus();
         // The statistics may be older than the texts.
         if let Some(texts) = texts {
             corpus.nodes = corpus.nodes.max(texts.count() as f64);
+            texts.count_nodes(&mut lexemes);
         }
         if self.then.is_past() {
             // The counts are of current texts. A word of a former text may be in none of them.
@@ -222,7 +247,9 @@ impl Search<'_> {
             let parts: Vec<String> = unknown.collect();
             if !parts.is_empty() {
                 let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-                lexemes.extend(self.lexemes(reader, size, texts, "", &parts).await?);
+                let mut added = self.lexemes_of(reader, size, texts.is_some(), "", &parts).await?;
+                texts.inspect(|texts| texts.count_nodes(&mut added));
+                lexemes.extend(added);
             }
             if self.query.correct && self.settings.recall.correct {
                 corrected = self.correct(reader, size, texts, &searched, &mut lexemes).await?;
@@ -232,21 +259,6 @@ impl Search<'_> {
         text.spoken = spoken(&searched, &corrected);
         text.weigh(Asked::new(corpus, lexemes));
         Ok(corrected)
-    }
-
-    /// The lexemes of a text, counted in the texts if these are given.
-    async fn lexemes(
-        &self,
-        reader: &mut Reader,
-        size: &Size,
-        texts: Option<&ScopeTexts>,
-        text: &str,
-        parts: &[&str],
-    ) -> Result<Vec<Lexeme>> {
-        let Some(texts) = texts else { return reader.lexemes(self.namespaces, size, text, parts).await };
-        let mut lexemes = reader.uncounted_lexemes(&size.languages, text, parts).await?;
-        texts.count_nodes(&mut lexemes);
-        Ok(lexemes)
     }
 
     /// Corrects words that no node has: adds the lexemes that were probably meant, and returns the corrections.
