@@ -225,6 +225,8 @@ async fn counting_writes_nothing_and_filters_narrow() {
     assert_eq!(htm.count_backfill(&fifth).await.unwrap(), 20);
     assert_eq!(htm.count_backfill(&recent).await.unwrap() as i64, 20 - even_fifths);
     assert_eq!(htm.count_backfill(&BackfillRequest::new(Stage::Embed)).await.unwrap(), 0);
+    let early = BackfillRequest { since: Some(chrono::DateTime::<chrono::Utc>::MIN_UTC), ..fifth };
+    assert_eq!(htm.count_backfill(&early).await.unwrap_err().code(), "time_out_of_range");
     assert_eq!(db.count(written).await, before);
     assert_eq!(to_the_end(&mut htm.start_backfill(&recent).await.unwrap()).await as i64, 20 - even_fifths);
     assert_eq!(

@@ -26,7 +26,8 @@ pub(crate) fn in_namespace() -> String {
     commands::in_namespace(namespace().as_deref())
 }
 
-fn arguments() -> Vec<String> {
+/// The arguments of this process. A name of a file, or this program's own, may be no UTF-8.
+pub(crate) fn arguments() -> Vec<String> {
     std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 

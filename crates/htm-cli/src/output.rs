@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::again;
 use crate::args::Arguments;
 use crate::codes;
 use crate::error::CliError;
@@ -388,7 +389,7 @@ fn in_plain_words(text: &str) -> String {
 fn missing_subcommand() -> serde_json::Value {
     let mut command = Arguments::command();
     let mut path = command.get_name().to_owned();
-    for argument in std::env::args().skip(1) {
+    for argument in again::arguments() {
         if let Some(inner) = command.find_subcommand(&argument).cloned() {
             path = format!("{path} {argument}");
             command = inner;

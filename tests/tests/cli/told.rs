@@ -169,6 +169,13 @@ async fn what_cannot_be_read_says_what_could_be() {
 }
 
 #[tokio::test]
+async fn a_program_whose_name_is_not_utf8_says_what_is_missing_too() {
+    let sandbox = Sandbox::on("");
+    let error = sandbox.shell(r"exec -a $'htm\xff' htm --json config").await.json_error(2);
+    assert!(error["code"] == "usage" && error["message"].as_str().unwrap().contains("show"), "{error}");
+}
+
+#[tokio::test]
 async fn a_next_step_is_about_what_the_command_was_about() {
     let sandbox = Sandbox::on("");
     for (arguments, step) in [

@@ -12,6 +12,7 @@ use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
+use crate::model::memory::validate_time;
 use crate::model::models::{not_ready, of_callers, retired, unknown};
 use crate::store::backfill::{self, Range, Run, Subject};
 use crate::store::connections::Connections;
@@ -156,7 +157,7 @@ impl Htm {
     ///
     /// # Errors
     /// `model_unknown`, `model_retired`, `model_not_ready` (no model is registered yet), `version_unfit` (embeddings
-    /// have no prompt), or a database error.
+    /// have no prompt), `time_out_of_range`, or a database error.
     pub async fn start_backfill(&self, request: &BackfillRequest) -> Result<Backfill> {
         let subject = self.subject(request).await?;
         self.await_writers(&subject).await?;
@@ -285,6 +286,7 @@ impl Htm {
             Some(namespace) => drop(self.admit(namespace)?),
             None => self.admit_all()?,
         }
+        request.since.map_or(Ok(()), validate_time)?;
         if request.prompt_version.is_some() && request.stage == Stage::Embed {
             let message = format!("stage `{}` has no prompt that could have a version", request.stage);
             return Err(Error::new(codes::VERSION_UNFIT, message));

@@ -416,7 +416,7 @@ pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
         token_encoding: row.token_encoding,
         tags: tags.into_iter().map(read_tag).collect::<Result<_>>()?,
         metadata: row.metadata,
-        remember_count: 1 + repeats.iter().map(|repeat| repeat.count).sum::<i64>(),
+        remember_count: repeats.iter().fold(1_i64, |sum, repeat| sum.saturating_add(repeat.count)),
         first_remembered: row.remembered_at,
         last_remembered: last_repeat.unwrap_or(row.remembered_at),
         revision: row.revision,

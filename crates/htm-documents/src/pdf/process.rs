@@ -69,38 +69,53 @@ pub(super) fn pages(program: &Path, bytes: Vec<u8>, time: Duration) -> Result<Pa
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else { return Err(Unreadable::NoReader) };
     let answer = answer(&mut child, bytes, time);
-    let is_too_large = answer.as_ref().is_some_and(|answer| answer.len() as u64 > MAX_ANSWER);
-    if is_too_large || answer.is_none() {
+    let is_too_large = answer.as_ref().is_ok_and(|answer| answer.len() as u64 > MAX_ANSWER);
+    if is_too_large || answer.is_err() {
         // It still runs.
         let _ = child.kill();
     }
     let ended = child.wait();
-    match answer {
-        Some(_) if is_too_large => Err(Unreadable::TooLarge),
-        Some(answer) if !answer.is_empty() => {
+    match answer? {
+        _ if is_too_large => Err(Unreadable::TooLarge),
+        answer if !answer.is_empty() => {
             serde_json::from_slice(&answer).unwrap_or(Err(Unreadable::TooMuchMemory))
         }
         // An allocation that fails, and a stack that overflows, end it without an answer.
-        Some(_) if ended.is_ok_and(|status| status.code().is_none()) => Err(Unreadable::TooMuchMemory),
-        Some(_) => Err(Unreadable::Damaged),
-        None => Err(Unreadable::TooSlow),
+        _ if ended.is_ok_and(|status| status.code().is_none()) => Err(Unreadable::TooMuchMemory),
+        _ => Err(Unreadable::Damaged),
     }
 }
 
-/// Its answer; none: it gave none in time.
-fn answer(child: &mut Child, bytes: Vec<u8>, time: Duration) -> Option<Vec<u8>> {
-    let (mut input, output) = (child.stdin.take()?, child.stdout.take()?);
+/// Its answer.
+fn answer(child: &mut Child, bytes: Vec<u8>, time: Duration) -> Result<Vec<u8>, Unreadable> {
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(Unreadable::NoReader);
+    };
     let (send, receive) = channel();
-    std::thread::Builder::new()
-        .name("pdf".into())
-        .spawn(move || {
-            // It ends without reading all if it cannot have the memory.
-            let _ = input.write_all(&bytes);
-            drop(input);
-            let mut answer = Vec::new();
-            let _ = output.take(MAX_ANSWER + 1).read_to_end(&mut answer);
-            let _ = send.send(answer);
-        })
-        .ok()?;
-    receive.recv_timeout(time).ok()
+    let thread = std::thread::Builder::new().name("pdf".into()).spawn(move || {
+        // It ends without reading all if it cannot have the memory.
+        let _ = input.write_all(&bytes);
+        drop(input);
+        let mut answer = Vec::new();
+        let _ = output.take(MAX_ANSWER + 1).read_to_end(&mut answer);
+        let _ = send.send(answer);
+    });
+    if thread.is_err() {
+        return Err(Unreadable::NoReader);
+    }
+    receive.recv_timeout(time).map_err(|_| Unreadable::TooSlow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cutting, read_with};
+
+    #[test]
+    fn a_program_that_cannot_be_started_reads_nothing() {
+        let reader = PdfReader { program: Some("/nowhere/htm".into()) };
+        let read = read_with("report.pdf", b"%PDF-1.7", &Cutting::default(), &reader);
+        let reason = read.map(drop).unwrap_err();
+        assert_eq!((reason, reason.as_ref()), (Unreadable::NoReader, "no_reader"));
+    }
 }

@@ -39,15 +39,6 @@ impl Marked {
         };
         // The file asks for truncation and padding. Texts are split and packed instead.
         tokenizer.with_truncation(None).map_err(|error| bad(&path, error))?.with_padding(None);
-        // The encoder indexes its table of words by these ids.
-        let largest = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
-        if largest as usize >= config.vocab_size {
-            let reason = format!(
-                "it has more tokens than the model: the id {largest}, where the model has {}",
-                config.vocab_size
-            );
-            return Err(bad(&path, reason));
-        }
         let [first, last] = match tokenizer.get_post_processor() {
             Some(_) => around(&path, &tokenizer)?,
             None => {
@@ -59,6 +50,15 @@ impl Marked {
                 [mark(["[CLS]", "<s>"])?, mark(["[SEP]", "</s>"])?]
             }
         };
+        // The encoder indexes its table of words by these ids. Those of the marks have a place of their own in the file.
+        let largest = tokenizer.get_vocab(true).into_values().chain([first, last]).max().unwrap_or(0);
+        if largest as usize >= config.vocab_size {
+            let reason = format!(
+                "it has more tokens than the model: the id {largest}, where the model has {}",
+                config.vocab_size
+            );
+            return Err(bad(&path, reason));
+        }
         Ok(Self { tokenizer, first, last })
     }
 }
@@ -191,9 +191,40 @@ fn even_parts(ids: &[u32], room: usize) -> impl Iterator<Item = &[u32]> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
+
+    /// The marks of a tokenizer whose last mark has this id, for a model of four words.
+    fn marks(last: u32) -> Result<[u32; 2]> {
+        let dir = tempfile::tempdir().unwrap();
+        let config = json!({
+            "model_type": "bert", "hidden_act": "gelu", "hidden_size": 2, "num_hidden_layers": 0,
+            "num_attention_heads": 1, "intermediate_size": 2, "max_position_embeddings": 8, "vocab_size": 4,
+        });
+        let vocab = json!({ "[UNK]": 0, "a": 1, "[CLS]": 2, "[SEP]": 3 });
+        let tokenizer = json!({
+            "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
+            "pre_tokenizer": null, "decoder": null,
+            "post_processor": { "type": "BertProcessing", "cls": ["[CLS]", 2], "sep": ["[SEP]", last] },
+            "model": { "type": "WordLevel", "vocab": vocab, "unk_token": "[UNK]" },
+        });
+        for (name, text) in [("config.json", config), ("tokenizer.json", tokenizer)] {
+            fs::write(dir.path().join(name), text.to_string()).unwrap();
+        }
+        let Marked { first, last, .. } = Marked::load(dir.path(), &Config::load(dir.path())?)?;
+        Ok([first, last])
+    }
+
+    #[test]
+    fn a_mark_that_the_model_has_no_word_for_is_refused() {
+        assert_eq!(marks(3).unwrap(), [2, 3]);
+        let error = marks(4).unwrap_err();
+        assert!(error.is(codes::BAD_FILE) && error.to_string().contains("the id 4"), "{error}");
+    }
 
     proptest! {
         #[test]

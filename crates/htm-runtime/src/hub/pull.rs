@@ -79,7 +79,7 @@ pub async fn pull(
         already_there &= fetch(modules, &|_| ()).await?;
     }
     let files = listing.needed(&folders(&folder)?)?;
-    let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+    let bytes = total(files.iter().map(|file| file.bytes));
     let mut done = 0;
     for file in &files {
         if is_weights(&file.path) {
@@ -97,6 +97,11 @@ pub async fn pull(
     let Source { repository, commit, .. } = source;
     let name = name.to_owned();
     Ok(Pulled { name, repository, commit, kind, directory: place, files, bytes, already_there, facts })
+}
+
+/// The sum of sizes. Saturating: they are the hub's numbers.
+fn total(mut sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.try_fold(0_u64, u64::checked_add).unwrap_or(u64::MAX)
 }
 
 /// The folder in which a model is fetched, with what an interrupted pull of the same files has left. It is beside the
@@ -161,4 +166,15 @@ async fn loaded(folder: PathBuf) -> Result<(Kind, Option<ModelFacts>)> {
         Ok((kind, load(&folder, kind)?))
     });
     load.await.map_err(|error| Error::new(codes::HUB_MODEL_UNFIT, "loading it failed").with_source(error))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_beyond_all_numbers_are_added() {
+        assert_eq!(total([3, 4].into_iter()), 7);
+        assert_eq!(total([u64::MAX, 4].into_iter()), u64::MAX);
+    }
 }

@@ -51,7 +51,7 @@ impl Joined {
     }
 
     /// Appends `joint` and `content`, which has `tokens` tokens by itself. Returns false and appends nothing if the
-    /// whole text would have more than `max_tokens`.
+    /// whole text would have more than `max_tokens`. Another version may have counted fewer tokens in a row than there are.
     pub(super) fn append(&mut self, joint: &str, content: &str, tokens: usize, max_tokens: usize) -> bool {
         match self.encoding {
             TokenEncoding::Estimate => self.append_estimated(joint, content, max_tokens),
@@ -87,7 +87,7 @@ impl Joined {
         seam.push_str(&content[..known_from.unwrap_or(content.len())]);
         let total = self.settled_tokens
             + self.encoding.count(&seam)
-            + known_from.map_or(0, |from| tokens - self.encoding.count(&content[..from]));
+            + known_from.map_or(0, |from| tokens.saturating_sub(self.encoding.count(&content[..from])));
         if total > max_tokens {
             return false;
         }
@@ -98,7 +98,7 @@ impl Joined {
         if let Some(settled) = known_from.map(|from| last_boundary(content).unwrap_or(from)) {
             self.settled = start + settled;
             let open = if settled == 0 { tokens } else { self.encoding.count(&content[settled..]) };
-            self.settled_tokens = total - open;
+            self.settled_tokens = total.saturating_sub(open);
         }
         true
     }
@@ -110,6 +110,15 @@ mod tests {
 
     use super::*;
     use crate::model::tokens::tests::any_text;
+
+    #[test]
+    fn a_count_that_is_too_small_does_no_harm() {
+        for content in ["/one, two, three", "one, two, three"] {
+            let mut joined = Joined::new(TokenEncoding::O200kBase);
+            assert!(joined.append("", content, 1, 100) && joined.append("\n", content, 1, 100), "{content}");
+            assert_eq!(joined.text, format!("{content}\n{content}"));
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1_000))]

@@ -1,6 +1,7 @@
 //! The checks of the lines of an export, before the database sees them. The names of fields are those of the lines.
 
 use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -25,6 +26,10 @@ use crate::model::vectors::LARGEST;
 const MAX_WORD_BYTES: usize = 512;
 /// The most dimensions of a vector.
 const MAX_DIMENSIONS: usize = 4_000;
+/// A number that the next one is made from by adding 1. It leaves room for as many as there may be.
+const NUMBERED: RangeInclusive<i64> = 1..=1_000_000_000;
+/// The most of a count. Further ones are added to it, and the counts of a memory to one another.
+const MOST_COUNTED: i64 = 1_000_000_000_000;
 
 fn invalid(what: impl Display) -> Error {
     Error::new(codes::LINE_INVALID, what.to_string())
@@ -34,6 +39,16 @@ fn least(field: &str, value: i64, least: i64) -> Result<()> {
     match value >= least {
         true => Ok(()),
         false => Err(invalid(format!("{field} is {value}, less than {least}"))),
+    }
+}
+
+fn within(field: &str, value: i64, range: RangeInclusive<i64>) -> Result<()> {
+    match range.contains(&value) {
+        true => Ok(()),
+        false => {
+            let (least, most) = range.into_inner();
+            Err(invalid(format!("{field} is {value}, outside {least} to {most}")))
+        }
     }
 }
 
@@ -159,7 +174,7 @@ impl SavedTag {
 impl SavedRanking {
     pub(crate) fn check(&self) -> Result<()> {
         validate_namespace(&self.ns)?;
-        least("version", self.version.into(), 1)?;
+        within("version", self.version.into(), NUMBERED)?;
         refuse_nul("reason", &self.reason)?;
         times([self.made_at])
     }
@@ -225,9 +240,8 @@ impl SavedMemory {
             ..Memory::new(self.text.clone())
         };
         memory.validate()?;
-        let numbers =
-            [("revision", i64::from(self.revision), 1), ("ttl_seconds", self.ttl_seconds.unwrap_or(1), 1)];
-        numbers.into_iter().try_for_each(|(field, value, lowest)| least(field, value, lowest))?;
+        within("revision", self.revision.into(), NUMBERED)?;
+        least("ttl_seconds", self.ttl_seconds.unwrap_or(1), 1)?;
         if self.ttl_seconds.is_some_and(|ttl| self.expires_at.is_none() || ttl > LONGEST.as_secs() as i64) {
             return Err(invalid("ttl_seconds is longer than a century, or without expires_at"));
         }
@@ -252,11 +266,11 @@ impl SavedMemory {
         times(self.absences.iter().flat_map(|it| [it.forgotten_at, it.restored_at]))?;
         for it in &self.repeats {
             robot(&it.robot)?;
-            least("count", it.count, 1)?;
+            within("count", it.count, 1..=MOST_COUNTED)?;
             times([it.first_at, it.last_at])?;
         }
         if let Some(it) = &self.recalled {
-            least("count", it.count, 1)?;
+            within("count", it.count, 1..=MOST_COUNTED)?;
             times([it.last_at])?;
         }
         for it in &self.tagged {
@@ -266,13 +280,13 @@ impl SavedMemory {
         for it in &self.in_memory_of {
             validate_namespace(&it.ns)?;
             robot(&it.robot)?;
-            least("accesses", it.accesses, 0)?;
+            within("accesses", it.accesses, 0..=MOST_COUNTED)?;
             times([it.added_at, it.accessed_at])?;
         }
         for it in &self.in_groups {
             validate_name("group", &it.group, MAX_NAME_BYTES)?;
             it.robot.as_deref().map_or(Ok(()), robot)?;
-            least("accesses", it.accesses, 0)?;
+            within("accesses", it.accesses, 0..=MOST_COUNTED)?;
             times([it.added_at, it.accessed_at])?;
         }
         for it in &self.vectors {
@@ -304,7 +318,48 @@ impl SavedRevision {
     pub(crate) fn check(&self) -> Result<()> {
         validate_content(&self.text)?;
         validate_text("author", &self.author, MAX_KEY_BYTES)?;
-        least("revision", self.revision.into(), 1)?;
+        within("revision", self.revision.into(), NUMBERED)?;
         times([self.written_at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const AT: &str = "2026-03-01T09:00:00Z";
+
+    /// Checks the line of a memory with these numbers.
+    fn checked(revision: i32, count: i64, recalls: i64, accesses: i64, of_group: i64) -> Result<()> {
+        let line = json!({
+            "ns": "default", "text": "a text", "robot": "ada", "importance": 1.0, "node": 7, "language": "english",
+            "created_at": AT, "remembered_at": AT, "updated_at": AT, "revision": revision,
+            "repeats": [{ "robot": "ada", "count": count, "first_at": AT, "last_at": AT }],
+            "recalled": { "count": recalls, "last_at": AT },
+            "in_memory_of": [
+                { "ns": "default", "robot": "ada", "added_at": AT, "accessed_at": AT, "accesses": accesses }
+            ],
+            "in_groups": [{ "group": "team", "added_at": AT, "accessed_at": AT, "accesses": of_group }],
+        });
+        serde_json::from_value::<SavedMemory>(line).unwrap().check()
+    }
+
+    #[test]
+    fn a_number_that_is_added_to_leaves_room() {
+        checked(1_000_000_000, MOST_COUNTED, MOST_COUNTED, MOST_COUNTED, 0).unwrap();
+        for (checked, field) in [
+            (checked(i32::MAX, 1, 1, 0, 0), "revision is 2147483647, outside 1 to 1000000000"),
+            (checked(1, i64::MAX, 1, 0, 0), "count is 9223372036854775807, outside 1 to 1000000000000"),
+            (checked(1, 1, i64::MAX, 0, 0), "count is 9223372036854775807, outside 1 to 1000000000000"),
+            (checked(1, 1, 1, i64::MAX, 0), "accesses is 9223372036854775807, outside 0 to 1000000000000"),
+            (checked(1, 1, 1, 0, i64::MAX), "accesses is 9223372036854775807, outside 0 to 1000000000000"),
+            (checked(0, 1, 1, 0, 0), "revision is 0, outside 1 to 1000000000"),
+        ] {
+            let error = checked.unwrap_err();
+            assert!(error.is(codes::LINE_INVALID), "{error}");
+            assert_eq!(error.to_string(), field);
+        }
     }
 }

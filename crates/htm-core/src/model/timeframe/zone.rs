@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, FixedOffset, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, FixedOffset, NaiveDate, Offset, SecondsFormat, Utc};
 use jiff::Timestamp;
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
@@ -62,7 +62,7 @@ impl Zone {
     /// An instant in the local time of the zone.
     pub fn local(&self, instant: DateTime<Utc>) -> DateTime<FixedOffset> {
         let seconds = timestamp(instant).map_or(0, |instant| self.0.to_offset(instant).seconds());
-        let offset = FixedOffset::east_opt(seconds).unwrap_or(FixedOffset::east_opt(0).expect("no offset"));
+        let offset = FixedOffset::east_opt(seconds).unwrap_or(Utc.fix());
         instant.with_timezone(&offset)
     }
 
