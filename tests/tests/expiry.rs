@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 use htm_core::worker::expiry;
 use htm_core::{
     Caller, Confirmation, Edit, Error, Expiry, FieldChange, ForgetReason, Htm, Memory, NodeId, Outcome,
-    RecallQuery, Retention, Strategy, Swept,
+    Purge, RecallQuery, Retention, Stage, Strategy, Swept,
 };
-use htm_tests::{Sandbox, TestDatabase, wait_until};
+use htm_tests::{Sandbox, TestDatabase, drain, wait_until};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -370,6 +370,34 @@ async fn a_policy_forgets_and_purges_its_own_namespace() {
     let tenant = htm.within(["b"]).unwrap();
     assert_eq!(tenant.sweep().await.unwrap_err().code(), "namespace_forbidden");
     assert_eq!(tenant.retention(Some("default")).await.unwrap_err().code(), "namespace_forbidden");
+}
+
+#[tokio::test]
+async fn a_purge_removes_the_done_jobs_that_a_sweep_has_left() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    remember(&htm, "old", None).await;
+    for stage in Stage::ALL {
+        drain(&db, stage).await;
+    }
+    pass(&db, 10).await;
+    let stays = remember(&htm, "new", None).await;
+    let policy = Retention { forget_after_seconds: Some(5 * 3_600), purge_after_seconds: Some(0) };
+    htm.set_retention(None, policy, Confirmation::Confirmed).await.unwrap();
+    assert_eq!(htm.sweep().await.unwrap().namespaces[0].aged, 1);
+    pass(&db, 1).await;
+    assert_eq!(htm.sweep().await.unwrap().namespaces[0].purged.removed.nodes, 1);
+    let done = "select count(*) from apalis.jobs where status = 'Done'";
+    assert_eq!(db.count(done).await, 2);
+    // A plan is about memories: there is none to purge.
+    let purge = Purge::before(Utc::now()).caller(Caller::AnyRobot);
+    let plan = htm.plan_purge(&purge).await.unwrap().removed;
+    assert_eq!((plan.nodes, plan.jobs, db.count(done).await), (0, 0, 2));
+    let purged = htm.purge(&purge, Confirmation::Confirmed).await.unwrap().removed;
+    assert_eq!((purged.nodes, purged.jobs, db.count(done).await), (0, 2, 0));
+    assert_eq!(htm.purge(&purge, Confirmation::Confirmed).await.unwrap().removed.jobs, 0);
+    assert_eq!(db.count("select count(*) from apalis.jobs").await, 2, "those of the other memory wait");
+    htm.get(stays).await.unwrap();
 }
 
 #[tokio::test]

@@ -1,10 +1,12 @@
 //! Conversations that are replaced as a whole.
 
+use std::time::Duration;
+
 use htm_core::{
-    Caller, Conversation, Error, Htm, Memory, NodeId, Operation, Quota, RecallQuery, Receipt, Replacement,
-    Result, Settings,
+    Caller, Confirmation, Conversation, Error, Htm, Memory, NodeId, Operation, Quota, RecallQuery, Receipt,
+    Replacement, Result, Settings,
 };
-use htm_tests::TestDatabase;
+use htm_tests::{TestDatabase, wait_until};
 use serde_json::json;
 
 const DOCUMENT: &str = "manual.md";
@@ -201,4 +203,28 @@ async fn a_full_namespace_takes_a_conversation_in_the_place_of_its_former_text()
     }
     htm.replace(&document(), &parts(&["manual four a", "manual four b"])).await.unwrap();
     htm.remember(Memory::new("another")).await.unwrap();
+}
+
+#[tokio::test]
+async fn who_forgets_in_the_namespace_does_not_wait_for_a_replacement() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.replace(&document(), &parts(&["manual one"])).await.unwrap();
+    let other = htm.remember(Memory::new("other")).await.unwrap().node;
+    // Somebody writes a memory with the key, so that the replacement stands half-way.
+    let mut holder = db.pool.begin().await.unwrap();
+    drop(htm.remember_in_tx(&mut holder, Memory::new("held").key("taken")).await.unwrap());
+    let replacing = {
+        let htm = htm.clone();
+        tokio::spawn(async move { htm.replace(&document(), &[part("manual two").key("taken")]).await })
+    };
+    let waits = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    wait_until(|| async { db.count(waits).await > 0 }).await;
+    let forget = htm.forget(other, &Caller::Handle, Confirmation::Confirmed);
+    tokio::time::timeout(Duration::from_secs(4), forget).await.expect("it waits for no replacement").unwrap();
+    holder.rollback().await.unwrap();
+    assert_eq!(replacing.await.unwrap().unwrap().len(), 1);
+    let noted =
+        db.count("select unseen_count from htm.namespace_statistics where namespace = 'default'").await;
+    assert_eq!(noted, 2, "the one that was forgotten, and the one that was replaced");
 }

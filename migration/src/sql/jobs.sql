@@ -50,12 +50,13 @@ create table htm.held_queues (
 );
 insert into htm.held_queues (queue) values ('htm.embed'), ('htm.tag'), ('htm.learn');
 
--- The lasting record of done jobs. It includes jobs that gave no tags, and stays after the job's row is pruned.
+-- The lasting record of done jobs. It includes jobs that gave no tags, and stays after the job's row is pruned. The stage
+-- split is of the jobs of a split, which replace one tag: the others are as the completion of the stage tag says.
 create table htm.completions (
     namespace text collate "C" not null,
     node_id   bigint not null,
     revision  integer not null,
-    stage     text not null constraint completions_stage_known check (stage in ('embed', 'tag')),
+    stage     text not null constraint completions_stage_known check (stage in ('embed', 'tag', 'split')),
     model     text not null,
     version   text not null default '',
     outcome   text not null,

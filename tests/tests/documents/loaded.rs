@@ -1,7 +1,9 @@
 //! What a load writes, and what it leaves as it is.
 
-use htm_core::{Caller, Edit, Error, LoadOutcome, Memory, Quota, RecallQuery, Stage};
-use htm_tests::{TestDatabase, drain};
+use std::time::Duration;
+
+use htm_core::{Caller, Confirmation, Edit, Error, LoadOutcome, Memory, Quota, RecallQuery, Stage};
+use htm_tests::{TestDatabase, drain, wait_until};
 
 use super::{GUIDE, counts, document, load, passages, texts};
 
@@ -200,4 +202,34 @@ async fn two_loads_at_the_same_time_are_one_after_the_other() {
     let nodes = passages(&htm, "a.md").await;
     assert_eq!(nodes.iter().map(|node| node.seq).collect::<Vec<_>>(), [0, 1, 2].map(Some));
     assert_eq!(db.count("select count(*) from htm.documents").await, 1);
+}
+
+#[tokio::test]
+async fn who_forgets_in_the_namespace_does_not_wait_for_a_load() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    let other = htm.remember(Memory::new("other")).await.unwrap().node;
+    // Somebody holds the row of the document, so that the load stands half-way.
+    let mut holder = db.pool.begin().await.unwrap();
+    sqlx::query("select from htm.documents where path = 'a.md' for update")
+        .execute(&mut *holder)
+        .await
+        .unwrap();
+    let parts: String = (0..60).map(|n| format!("## Part {n}\n\nWords of {n}.\n\n")).collect();
+    let loading = {
+        let (htm, text) = (htm.clone(), format!("# Parts\n\n{parts}"));
+        tokio::spawn(async move { load(&htm, "a.md", &text).await })
+    };
+    let waits = "select count(*) from pg_stat_activity
+                  where wait_event_type = 'Lock' and query ilike '%insert into%documents%' and datname = current_database()";
+    wait_until(|| async { db.count(waits).await > 0 }).await;
+    let forget = htm.forget(other, &Caller::Handle, Confirmation::Confirmed);
+    tokio::time::timeout(Duration::from_secs(4), forget).await.expect("it waits for no load").unwrap();
+    holder.rollback().await.unwrap();
+    let loaded = loading.await.unwrap();
+    assert!(loaded.forgotten == 3 && loaded.written > 50, "{loaded:?}");
+    let noted =
+        db.count("select unseen_count from htm.namespace_statistics where namespace = 'default'").await;
+    assert_eq!(noted, 1 + loaded.forgotten as i64 + loaded.written as i64);
 }

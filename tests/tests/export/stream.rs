@@ -71,3 +71,53 @@ async fn an_export_that_was_dropped_within_a_call_does_not_end_as_if_it_were_who
         assert_eq!(exporter.next().await.unwrap_err().code(), "export_incomplete");
     }
 }
+
+/// Memories are refused as on a disk that is full.
+const FULL: &str = "
+    create function public.refuse() returns trigger language plpgsql as $$ begin
+        raise 'No space left on device' using errcode = 'disk_full';
+    end $$;
+    create trigger refuse before insert on htm.nodes for each row execute function public.refuse()";
+
+#[tokio::test]
+async fn an_import_is_over_after_an_error_and_another_one_finds_what_was_written() {
+    let from = TestDatabase::new().await;
+    let source = from.htm();
+    for text in ["one", "two", "three"] {
+        source.remember(Memory::new(text)).await.unwrap();
+    }
+    let plain =
+        |text: &str| json!({"id": text, "ns": "n", "text": text, "created_at": "2026-01-01T00:00:00Z"});
+    for lines in [export(&source, ALL, "").await, ["one", "two", "three"].map(plain).to_vec()] {
+        let to = TestDatabase::new().await;
+        let htm = to.htm();
+        let mut importer = htm.importer(1, 1 << 20);
+        let second = lines.iter().position(|line| line["text"] == "two").unwrap();
+        for line in &lines[..second] {
+            importer.line(line.to_string().as_bytes()).await.unwrap();
+        }
+        assert_eq!(to.count("select count(*) from htm.nodes").await, 1);
+        sqlx::raw_sql(FULL).execute(&to.pool).await.unwrap();
+        let refused = importer.line(lines[second].to_string().as_bytes()).await.unwrap_err();
+        assert_eq!(refused.code(), "database_exhausted", "{refused}");
+        sqlx::raw_sql("drop trigger refuse on htm.nodes").execute(&to.pool).await.unwrap();
+        // It may be written or not: it does not try again.
+        let again = importer.line(lines[second + 1].to_string().as_bytes()).await.unwrap_err();
+        assert_eq!(again.code(), "export_incomplete");
+        assert_eq!(importer.write().await.unwrap_err().code(), "export_incomplete");
+        assert_eq!(importer.first_unwritten(), second as u64 + 1);
+        assert_eq!(importer.finish().await.unwrap_err().code(), "export_incomplete");
+        assert_eq!(to.count("select count(*) from htm.nodes").await, 1);
+        import(&htm, &lines).await;
+        assert_eq!(to.count("select count(*) from htm.nodes").await, 3);
+    }
+}
+
+#[tokio::test]
+async fn an_import_is_over_after_a_call_that_was_dropped() {
+    let db = TestDatabase::new().await;
+    let mut importer = db.htm().importer(1, 1 << 20);
+    let line = json!({"id": "a", "ns": "n", "text": "one", "created_at": "2026-01-01T00:00:00Z"}).to_string();
+    assert!(importer.line(line.as_bytes()).now_or_never().is_none(), "it waits for the database");
+    assert_eq!(importer.line(line.as_bytes()).await.unwrap_err().code(), "export_incomplete");
+}

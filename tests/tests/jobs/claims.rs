@@ -258,3 +258,32 @@ async fn a_ping_wakes_the_workers_of_its_queue_alone() {
     channels.sort();
     assert_eq!(channels, ["htm.embed", "htm.tag"]);
 }
+
+#[tokio::test]
+async fn an_import_does_not_read_all_dead_letters_of_its_namespace() {
+    let db = TestDatabase::new().await;
+    for (namespace, dead) in [("few", 1_000), ("many", 100_000)] {
+        sqlx::query(
+            "insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, done_at, priority, metadata)
+             select concat_ws(' ', $1::text, g), 'htm.tag', '', 'Killed', 1, 1, now(), now(), 0,
+                    hstore(array['namespace', $1::text, 'node', g::text, 'revision', '1'])
+               from generate_series(1000001, 1000000 + $2::int) g",
+        )
+        .bind(namespace)
+        .bind(dead)
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    }
+    for (namespace, priority) in [("few", priorities::LIVE), ("many", priorities::FLOOD)] {
+        remember(&db, namespace, 60).await;
+        let found: Vec<i32> = sqlx::query_scalar(
+            "select distinct priority from apalis.jobs where status = 'Pending' and metadata -> 'namespace' = $1",
+        )
+        .bind(namespace)
+        .fetch_all(&db.pool)
+        .await
+        .unwrap();
+        assert_eq!(found, [priority], "{namespace}");
+    }
+}

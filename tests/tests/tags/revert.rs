@@ -190,3 +190,83 @@ async fn a_tag_is_not_split_into_what_was_split_from_it() {
         .unwrap();
     assert_eq!(left, ["x:one"]);
 }
+
+/// Asserts that a change is not undone, because the change `by` has to be undone first.
+async fn refused(htm: &Htm, change: &Changed, by: &Changed) {
+    let ontology = htm.ontology(None).unwrap();
+    let (change, by) = (change.change.unwrap(), by.change.unwrap());
+    for ontology in [ontology.clone().dry_run(), ontology] {
+        let error = ontology.revert(change).await.unwrap_err();
+        assert_eq!((error.code(), error.value("by")), ("changed_since", Some(&*by.to_string())), "{error}");
+        assert!(error.hint().contains(&format!("revert change {by} first")), "{}", error.hint());
+    }
+}
+
+#[tokio::test]
+async fn a_split_is_not_reverted_before_a_later_one_that_is_the_same() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    remember(&htm, 3, "text", &[]).await;
+    Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5)]).await;
+    let ontology = htm.ontology(None).unwrap();
+    let into = [term("work:meeting", ""), term("task", "")];
+    let first = ontology.split("work", &into, Leftover::Keep).await.unwrap();
+    let second = ontology.split("work", &into, Leftover::Keep).await.unwrap();
+    // The second one relies on the jobs of the first.
+    assert_eq!((first.jobs, second.jobs), (3, 0));
+    let split = "select count(*) from htm.tags where split_into is not null";
+    let jobs = "select count(*) from apalis.jobs where status = 'Pending' and priority < 0";
+    refused(&htm, &first, &second).await;
+    assert_eq!((db.count(split).await, db.count(jobs).await), (1, 3));
+    // Nor after a revert that was itself reverted.
+    let back = revert(&htm, second).await;
+    let again = revert(&htm, back).await;
+    refused(&htm, &first, &again).await;
+    revert(&htm, again).await;
+    assert_eq!((db.count(split).await, db.count(jobs).await), (1, 3));
+    revert(&htm, first).await;
+    assert_eq!((db.count(split).await, db.count(jobs).await), (0, 0));
+}
+
+#[tokio::test]
+async fn a_name_that_means_the_same_again_by_later_changes_is_theirs() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    add(&htm, "work", "all").await;
+    let split = async |a: &str, b: &str| {
+        ontology.split("work", &[term(a, ""), term(b, "")], Leftover::Keep).await.unwrap()
+    };
+    let first = split("meeting", "task").await;
+    let other = split("day", "night").await;
+    let third = split("meeting", "task").await;
+    refused(&htm, &first, &third).await;
+    revert(&htm, third).await;
+    revert(&htm, other).await;
+    revert(&htm, first).await;
+    let first = ontology.add_synonym("job", "work").await.unwrap();
+    ontology.remove_synonym("job").await.unwrap();
+    let second = ontology.add_synonym("job", "work").await.unwrap();
+    refused(&htm, &first, &second).await;
+    assert!(names(&db).await.contains(&"job=work".into()));
+}
+
+#[tokio::test]
+async fn a_merge_is_reverted_after_later_ones_of_the_same_nodes_alone() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let both = remember(&htm, 1, "both", &["a", "b"]).await[0];
+    let other = remember(&htm, 1, "other", &["c"]).await[0];
+    add(&htm, "x", "all of them").await;
+    let first = merge(&htm, &["a"], "x").await;
+    let second = merge(&htm, &["b"], "x").await;
+    merge(&htm, &["c"], "x").await;
+    // The node has the tag by the first one, and the second one relies on it.
+    refused(&htm, &first, &second).await;
+    assert_eq!(tags_of(&db, both).await, ["x manual"]);
+    revert(&htm, second).await;
+    assert_eq!(tags_of(&db, both).await, ["b manual", "x manual"]);
+    revert(&htm, first).await;
+    assert_eq!(tags_of(&db, both).await, ["a manual", "b manual"]);
+    assert_eq!(tags_of(&db, other).await, ["x manual"]);
+}

@@ -139,3 +139,34 @@ async fn a_split_goes_on_after_another_one_of_the_same_nodes_is_reverted() {
     assert_eq!(Says::llm("1").of(&db, "w", |_| vec![("home:garden".into(), 0.5)]).await, 1);
     assert_eq!(tags_of(&db, node).await, ["home:garden llm", "work llm"]);
 }
+
+#[tokio::test]
+async fn the_tokens_of_a_split_count_on_its_day_and_its_nodes_stay_of_their_prompt() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    remember(&htm, 3, "text", &[]).await;
+    Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5), ("other".into(), 0.4)]).await;
+    sqlx::query("update htm.completions set done_at = done_at - interval '3 days'")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    let providers = htm.providers().unwrap();
+    assert!(providers.usage(1).await.unwrap().is_empty());
+    let before = providers.usage(30).await.unwrap();
+    let into = [term("work:meeting", ""), term("task", "")];
+    htm.ontology(None).unwrap().split("work", &into, Leftover::Keep).await.unwrap();
+    assert_eq!(Says::llm("2").of(&db, "w", |_| vec![("task".into(), 0.5)]).await, 3);
+    let today = providers.usage(1).await.unwrap();
+    assert_eq!((today.len(), today[0].stage, today[0].jobs), (1, Stage::Tag, 3));
+    assert_eq!((before.len(), before[0].tokens), (1, today[0].tokens));
+    // Each memory counts on the day of its last result alone.
+    assert_eq!(providers.usage(30).await.unwrap(), today);
+    // A budget of today has been spent by them.
+    providers.set_budget("default", Some(1_000_000)).await.unwrap();
+    let budgets = providers.budgets().await.unwrap();
+    assert_eq!(budgets.iter().map(|it| it.tokens_used).collect::<Vec<_>>(), [today[0].tokens]);
+    // Another prompt has not tagged them: it would have replaced their other tags too.
+    let of = "select count(*) from htm.completions where stage = 'tag' and version = '1' and done_at < now() - interval '2 days'";
+    assert_eq!(db.count(of).await, 3);
+    assert_eq!(htm_core::worker::queues::count_stranded(&db.pool).await.unwrap(), 0);
+}

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use sqlx::PgTransaction;
 
 use crate::api::htm::Htm;
+use crate::api::remember::noted;
 use crate::model::caller::{Caller, refuse_others};
 use crate::model::documents::{
     Document, DocumentInfo, LoadOutcome, LoadPlan, LoadedDocument, UnloadedDocuments, not_found,
@@ -18,7 +19,7 @@ use crate::model::memory::{MAX_SOURCE_BYTES, validate_text};
 use crate::model::nodes::Node;
 use crate::model::tags::TagPath;
 use crate::store::documents::{self as store, Found, Which};
-use crate::store::{forget, replace, robots, tags};
+use crate::store::{forget, replace, robots, statistics, tags};
 
 /// The most documents that one statement reads.
 const PAGE: i64 = 1_000;
@@ -83,8 +84,12 @@ impl Htm {
         self.give_room(&mut Some(&mut **tx), namespace, plan.gone.len(), freed).await;
         let former = found.map(|it| it.info.tags).unwrap_or_default();
         let written = async {
-            self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;
+            let changed =
+                self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;
             store::put_in_tx(&mut tx, namespace, document, &stored_tags).await?;
+            if changed > 0 {
+                statistics::note_changed_in_tx(&mut tx, namespace, changed).await?;
+            }
             Ok(tx.commit().await?)
         };
         if let Err(error) = written.await {
@@ -96,6 +101,7 @@ impl Htm {
         Ok(loaded)
     }
 
+    /// Returns the number of passages that the namespace's statistics have to note.
     async fn write_plan_in_tx(
         &self,
         tx: &mut PgTransaction<'_>,
@@ -103,7 +109,7 @@ impl Htm {
         caller: &Caller,
         plan: &LoadPlan,
         (former, now): (&[TagPath], &[TagPath]),
-    ) -> Result<()> {
+    ) -> Result<usize> {
         // Robots before tags, tags before nodes, as everywhere.
         if !plan.written.is_empty() {
             robots::register_in_tx(tx, &[(namespace, caller.robot(self.settings()))]).await?;
@@ -133,7 +139,7 @@ impl Htm {
             tags::assign_manual_in_tx(tx, &assigned).await?;
         }
         if plan.written.is_empty() {
-            return Ok(());
+            return Ok(gone.len());
         }
         let held = &mut Some(&mut **tx);
         let (results, mut accepted) = self.sort(held, &plan.written, None).await?;
@@ -141,8 +147,11 @@ impl Htm {
             return Err(refused);
         }
         self.prioritise(held, &mut accepted).await?;
-        let written = self.write_in_tx(tx, &accepted).await?;
-        written.into_iter().find_map(Result::err).map_or(Ok(()), Err)
+        let written = self.write_unnoted_in_tx(tx, &accepted).await?;
+        match written.into_iter().find_map(Result::err) {
+            Some(error) => Err(error),
+            None => Ok(gone.len() + noted(&accepted).count()),
+        }
     }
 
     /// Locks nodes that the caller may change.
@@ -198,6 +207,7 @@ impl Htm {
         let locked = self.lock_own_in_tx(&mut tx, caller, &nodes).await?;
         forget::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         store::remove_in_tx(&mut tx, namespace, path).await?;
+        forget::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
         Ok(locked.len() as u64)
     }

@@ -238,13 +238,15 @@ impl Htm {
         if text.is_some() {
             superseded = store::supersede_in_tx(&mut tx, &after.namespace, node).await?;
             enqueued = self.enqueue_lacking_in_tx(&mut tx, &after.namespace, node).await?;
-            statistics::note_changed_in_tx(&mut tx, &after.namespace, 1).await?;
         }
         let edited = Edited { node, revision: after.revision, changed, jobs: enqueued, superseded };
         if edited.changed.is_empty() {
             tx.rollback().await?;
         } else {
             and(&mut tx, &edited).await?;
+            if text.is_some() {
+                statistics::note_changed_in_tx(&mut tx, &after.namespace, 1).await?;
+            }
             tx.commit().await?;
             self.signal(&after.namespace, Signal::Edited, &[node]).await;
         }

@@ -155,7 +155,9 @@ impl<'a> Files<'a> {
         let nodes: Vec<NodeId> = files.into_iter().map(|(node, _)| node).collect();
         forget::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         let reply = FileReply { content: format!("Successfully deleted {path}"), nodes, revision: None };
-        self.commit(tx, &reply).await?;
+        self.keep_in_tx(&mut tx, &reply).await?;
+        forget::note_in_tx(&mut tx, &locked).await?;
+        tx.commit().await?;
         Ok(reply)
     }
 

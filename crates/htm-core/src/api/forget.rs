@@ -57,6 +57,7 @@ impl Htm {
         let removed = store::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         let forgotten = Forgotten { forgotten: vec![node], left: Vec::new(), removed };
         operations::keep_in_tx(&mut tx, kept, &forgotten).await?;
+        store::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
         self.signal(&found.namespace, Signal::Forgotten, &[node]).await;
         Ok(forgotten)
@@ -125,6 +126,7 @@ impl Htm {
             self.refuse_forgetting(caller, node)?;
         }
         let removed = store::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
+        store::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
         let (forgotten, left) = ids.into_iter().partition(|id| locked.iter().any(|node| node.id == *id));
         Ok(Forgotten { forgotten, left, removed })
@@ -214,9 +216,9 @@ impl Htm {
             return Err(if error.is(codes::KEY_TAKEN) { key_taken_meanwhile(error, node) } else { error });
         }
         let jobs = self.enqueue_lacking_in_tx(&mut tx, &keys.namespace, node).await?;
-        crate::store::statistics::note_changed_in_tx(&mut tx, &keys.namespace, 1).await?;
         let restored = Restored { node, jobs };
         operations::keep_in_tx(&mut tx, kept, &restored).await?;
+        crate::store::statistics::note_changed_in_tx(&mut tx, &keys.namespace, 1).await?;
         tx.commit().await?;
         Ok(restored)
     }

@@ -53,6 +53,7 @@ impl Htm {
             // An export has memories of many robots.
             plain_only: self.bound_robot().is_some(),
             number: 0,
+            is_over: false,
             waiting: Waiting::Nothing,
             results: Vec::new(),
             export: None,
@@ -65,7 +66,9 @@ impl Htm {
     }
 }
 
-/// An open import. Lines that are not written yet are lost if it is dropped.
+/// An import. Lines that are not written yet are lost if it is dropped. It is over after an error, or if a call is dropped:
+/// lines may be written that it counts among the unwritten ones, and it would write them a second time. A new import of the
+/// same lines finds them.
 #[derive(Debug)]
 pub struct Importer {
     htm: Htm,
@@ -74,6 +77,8 @@ pub struct Importer {
     plain_only: bool,
     /// The number of the last line.
     number: u64,
+    /// Whether a call failed, was dropped, or is running.
+    is_over: bool,
     waiting: Waiting,
     /// Results that were not returned yet.
     results: Vec<LineResult>,
@@ -137,9 +142,17 @@ impl Importer {
     /// and the first and last line of an export have no result.
     ///
     /// # Errors
-    /// `export_version`, or a database error: the lines from [`first_unwritten`](Self::first_unwritten) on are not
-    /// written. The inner errors are those of single lines.
+    /// `export_version`, or a database error: of the lines from [`first_unwritten`](Self::first_unwritten) on, none has a
+    /// result. The import is over then: further calls fail with `export_incomplete`. The inner errors are those of single
+    /// lines.
     pub async fn line(&mut self, line: &[u8]) -> Result<Vec<LineResult>> {
+        self.begin_call()?;
+        let results = self.read(line).await?;
+        self.is_over = false;
+        Ok(results)
+    }
+
+    async fn read(&mut self, line: &[u8]) -> Result<Vec<LineResult>> {
         self.number += 1;
         // Some programs of Windows begin a file of UTF-8 with this mark.
         let mark = if self.number == 1 { line.strip_prefix("\u{feff}".as_bytes()) } else { None };
@@ -158,9 +171,19 @@ impl Importer {
         }
         let (lines, bytes) = self.waiting.size();
         match lines + self.results.len() >= self.most.0 || bytes >= self.most.1 {
-            true => self.write().await,
+            true => self.take_results().await,
             false => Ok(Vec::new()),
         }
+    }
+
+    fn begin_call(&mut self) -> Result<()> {
+        if self.is_over {
+            let message = "the import is over: an earlier call failed or was dropped";
+            return Err(Error::new(codes::EXPORT_INCOMPLETE, message)
+                .with_hint("begin a new import with the lines that have no result"));
+        }
+        self.is_over = true;
+        Ok(())
     }
 
     /// Counts a line that the caller could not read.
@@ -169,7 +192,7 @@ impl Importer {
         self.refuse(error);
     }
 
-    /// The number of the first line that is not written, or of the last line.
+    /// The number of the first line that is not known to be written, or of the last line.
     pub fn first_unwritten(&self) -> u64 {
         self.waiting.first().unwrap_or(self.number)
     }
@@ -179,6 +202,13 @@ impl Importer {
     /// # Errors
     /// As [`line`](Self::line).
     pub async fn write(&mut self) -> Result<Vec<LineResult>> {
+        self.begin_call()?;
+        let results = self.take_results().await?;
+        self.is_over = false;
+        Ok(results)
+    }
+
+    async fn take_results(&mut self) -> Result<Vec<LineResult>> {
         self.write_waiting().await?;
         let mut results = std::mem::take(&mut self.results);
         results.sort_by_key(|(number, _)| *number);

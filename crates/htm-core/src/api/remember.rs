@@ -1,5 +1,6 @@
 //! Writing: a node, its tags and its jobs commit together or not at all.
 
+mod existing;
 mod parts;
 
 use std::collections::{HashMap, HashSet};
@@ -13,12 +14,10 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{Memory, language_unknown};
-use crate::model::nodes::key_taken;
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
 use crate::store::again::{ATTEMPTS, met_another};
 use crate::store::connections::{Db, Held};
-use crate::store::expiry::{self, Wanted};
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode, Unique};
 use crate::store::switches::{answered, tested};
@@ -384,9 +383,27 @@ impl Htm {
         connection: &mut PgConnection,
         nodes: &[NewNode<'_>],
     ) -> Result<Vec<Result<Receipt>>> {
+        self.write_and_note(connection, nodes, true).await
+    }
+
+    /// As [`write_in_tx`](Self::write_in_tx), in a transaction that goes on: at its end, the caller notes the [noted] ones.
+    pub(crate) async fn write_unnoted_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+    ) -> Result<Vec<Result<Receipt>>> {
+        self.write_and_note(connection, nodes, false).await
+    }
+
+    async fn write_and_note(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+        notes: bool,
+    ) -> Result<Vec<Result<Receipt>>> {
         let mut attempt = 1;
         let mut results = loop {
-            match self.attempt_in_tx(connection, nodes).await {
+            match self.attempt_in_tx(connection, nodes, notes).await {
                 Err(error) if attempt < ATTEMPTS && was_overtaken(&error) => attempt += 1,
                 results => break results?,
             }
@@ -400,7 +417,9 @@ impl Htm {
             .map(|(place, node)| (place, *node))
             .unzip();
         if !again.is_empty() {
-            for (place, result) in places.into_iter().zip(self.attempt_in_tx(connection, &again).await?) {
+            for (place, result) in
+                places.into_iter().zip(self.attempt_in_tx(connection, &again, notes).await?)
+            {
                 results[place] = result;
             }
         }
@@ -413,6 +432,7 @@ impl Htm {
         &self,
         connection: &mut PgConnection,
         nodes: &[NewNode<'_>],
+        notes: bool,
     ) -> Result<Vec<Result<Receipt>>> {
         let mut tx = answered(tested(connection).await?.begin()).await?;
         let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
@@ -438,7 +458,7 @@ impl Htm {
             // One by one: the first ones get the remaining room.
             let mut results = Vec::new();
             for node in nodes.chunks(1) {
-                results.extend(Box::pin(self.attempt_in_tx(connection, node)).await?);
+                results.extend(Box::pin(self.attempt_in_tx(connection, node, notes)).await?);
             }
             return Ok(results);
         }
@@ -447,9 +467,9 @@ impl Htm {
             .into_iter()
             .map(|id| id.map(written).ok_or_else(Error::contended))
             .collect();
-        resolve_keys_in_tx(&mut tx, nodes, &mut results).await?;
-        resolve_repeats_in_tx(&mut tx, nodes, &mut results).await?;
-        let has_prolonged = prolong_in_tx(&mut tx, nodes, &mut results).await?;
+        existing::resolve_keys_in_tx(&mut tx, nodes, &mut results).await?;
+        existing::resolve_repeats_in_tx(&mut tx, nodes, &mut results).await?;
+        let has_prolonged = existing::prolong_in_tx(&mut tx, nodes, &mut results).await?;
         let changed = |result: &&Result<Receipt>| {
             matches!(result, Ok(Receipt { outcome: Outcome::Written | Outcome::Repeated, .. }))
         };
@@ -471,8 +491,8 @@ impl Htm {
         if !tags.is_empty() {
             tags::assign_manual_in_tx(&mut tx, &tags).await?;
         }
-        if nodes.len() > nodes::BULK {
-            statistics::note_written_in_tx(&mut tx, nodes.iter().map(|node| node.namespace)).await?;
+        if notes {
+            statistics::note_in_tx(&mut tx, noted(nodes)).await?;
         }
         answered(tx.commit()).await?;
         Ok(results)
@@ -496,6 +516,12 @@ impl Htm {
     }
 }
 
+/// The namespaces of many new nodes, one for each: few are found by their ids ([`statistics::note_in_tx`]).
+pub(crate) fn noted<'a>(nodes: &'a [NewNode<'_>]) -> impl Iterator<Item = &'a str> {
+    let is_bulk = nodes.len() > nodes::BULK;
+    nodes.iter().filter(move |_| is_bulk).map(|node| node.namespace)
+}
+
 fn robot_of(node: &NewNode<'_>) -> (String, String) {
     (node.namespace.to_owned(), node.robot.to_owned())
 }
@@ -513,84 +539,4 @@ fn written(node: NodeId) -> Receipt {
 pub(crate) fn was_overtaken(error: &Error) -> bool {
     let constraint = error.database().and_then(|it| it.constraint());
     matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk")) || met_another(error)
-}
-
-/// Prolongs nodes that existed and expire, and holds them: none is forgotten before the commit. One that was forgotten
-/// meanwhile is contended, so that it is written anew. Returns whether any was prolonged.
-async fn prolong_in_tx(
-    connection: &mut PgConnection,
-    nodes: &[NewNode<'_>],
-    results: &mut [Result<Receipt>],
-) -> Result<bool> {
-    let existed = |receipt: &&Receipt| receipt.outcome != Outcome::Written;
-    let wanted: Vec<Wanted<'_>> = nodes
-        .iter()
-        .zip(&*results)
-        .filter_map(|(node, result)| Some((node, result.as_ref().ok().filter(existed)?)))
-        .map(|(node, receipt)| Wanted {
-            namespace: node.namespace,
-            node: receipt.node,
-            expiry: node.memory.expires,
-        })
-        .collect();
-    if wanted.is_empty() {
-        return Ok(false);
-    }
-    let prolonged = expiry::prolong_in_tx(connection, &wanted).await?;
-    for result in &mut *results {
-        if result.as_ref().is_ok_and(|receipt| prolonged.gone.contains(&receipt.node)) {
-            *result = Err(Error::contended());
-        }
-    }
-    Ok(prolonged.any)
-}
-
-/// Sets the results of items with a key that were not inserted, by the node that has the key.
-async fn resolve_keys_in_tx(
-    connection: &mut PgConnection,
-    nodes: &[NewNode<'_>],
-    results: &mut [Result<Receipt>],
-) -> Result<()> {
-    let taken: Vec<(usize, (&str, &str))> = nodes
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| results[*place].is_err())
-        .filter_map(|(place, node)| Some((place, (node.namespace, node.memory.key.as_deref()?))))
-        .collect();
-    if taken.is_empty() {
-        return Ok(());
-    }
-    let keys: Vec<(&str, &str)> = taken.iter().map(|(_, key)| *key).collect();
-    let holders = nodes::by_keys(connection, &keys).await?;
-    for (place, (namespace, key)) in taken {
-        let Some(holder) = holders.get(&(namespace.to_owned(), key.to_owned())) else { continue };
-        results[place] = match holder.content_hash == nodes[place].content_hash {
-            true => Ok(Receipt { node: holder.node, outcome: Outcome::Existing }),
-            false => Err(key_taken(key, namespace, holder.node).with_value("revision", holder.revision)),
-        };
-    }
-    Ok(())
-}
-
-/// Counts items whose content exists already as repeats.
-async fn resolve_repeats_in_tx(
-    connection: &mut PgConnection,
-    nodes: &[NewNode<'_>],
-    results: &mut [Result<Receipt>],
-) -> Result<()> {
-    let (places, repeated): (Vec<usize>, Vec<NewNode<'_>>) = nodes
-        .iter()
-        .enumerate()
-        .filter(|(place, node)| results[*place].is_err() && node.duplicate_scope.is_some())
-        .map(|(place, node)| (place, *node))
-        .unzip();
-    if repeated.is_empty() {
-        return Ok(());
-    }
-    for (place, node) in places.into_iter().zip(nodes::repeat_in_tx(connection, &repeated).await?) {
-        if let Some(node) = node {
-            results[place] = Ok(Receipt { node, outcome: Outcome::Repeated });
-        }
-    }
-    Ok(())
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use sqlx::PgTransaction;
 
 use crate::api::htm::Htm;
+use crate::api::remember::noted;
 use crate::model::caller::{Caller, Owner, refuse_others};
 use crate::model::error::Result;
 use crate::model::forget::ForgetReason;
@@ -17,7 +18,7 @@ use crate::model::memory::Memory;
 use crate::model::operation::Operation;
 use crate::model::remember::Receipt;
 use crate::model::replace::Replacement;
-use crate::store::{forget, operations, replace as store};
+use crate::store::{forget, operations, replace as store, statistics};
 
 impl Htm {
     /// Remembers memories in the place of conversations: what these have is forgotten in the same transaction. All is
@@ -142,6 +143,7 @@ impl Htm {
         }
         forget::forget_in_tx(tx, &locked, ForgetReason::Asked).await?;
         if memories.is_empty() {
+            forget::note_in_tx(tx, &locked).await?;
             return Ok(Vec::new());
         }
         let memories = self.with_times(memories, &parts);
@@ -152,7 +154,10 @@ impl Htm {
             return Err(refused);
         }
         self.prioritise(held, &mut accepted).await?;
-        self.write_in_tx(tx, &accepted).await?.into_iter().collect()
+        let receipts = self.write_unnoted_in_tx(tx, &accepted).await?.into_iter().collect::<Result<_>>()?;
+        let gone = locked.iter().map(|node| node.namespace.as_str());
+        statistics::note_in_tx(tx, gone.chain(noted(&accepted))).await?;
+        Ok(receipts)
     }
 
     /// The memories, each that has no time with that of the first part of its conversation.

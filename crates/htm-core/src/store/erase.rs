@@ -241,14 +241,6 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
         };
         removed.insert(place.table.into_owned(), rows);
     }
-    // In a fixed order, as in every forget.
-    let mut counts = BTreeMap::new();
-    for namespace in namespaces {
-        *counts.entry(namespace).or_insert(0) += 1;
-    }
-    for (namespace, count) in counts {
-        statistics::note_changed_in_tx(&mut tx, namespace, count).await?;
-    }
     erased_nodes::Entity::update_many()
         .col_expr(erased_nodes::Column::ErasedAt, Expr::cust("clock_timestamp()"))
         .filter(erased_nodes::Column::ErasureId.eq(erasure))
@@ -264,6 +256,7 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
         .filter(group::Column::Id.eq_any(groups.iter().copied()))
         .exec(&on(&mut *tx))
         .await?;
+    statistics::note_in_tx(&mut tx, namespaces.into_iter()).await?;
     tx.commit().await?;
     for group in groups {
         groups::notify(pool, group).await;

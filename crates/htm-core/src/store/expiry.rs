@@ -195,11 +195,12 @@ async fn forget_by_namespace(
     let mut nodes = nodes.to_vec();
     nodes.sort_by(|a, b| (&a.namespace, a.id).cmp(&(&b.namespace, b.id)));
     for of_one in nodes.chunk_by(|a, b| a.namespace == b.namespace) {
-        let forgotten = forget::forget_in_tx(connection, of_one, reason).await?;
+        let forgotten = forget::forget_in_tx(&mut *connection, of_one, reason).await?;
         let row = swept.of(&of_one[0].namespace);
         *(if reason == ForgetReason::Expired { &mut row.expired } else { &mut row.aged }) += forgotten.nodes;
         row.forgotten.add(forgotten);
     }
+    forget::note_in_tx(connection, &nodes).await?;
     Ok(swept)
 }
 

@@ -1,6 +1,6 @@
 //! Forgotten nodes: marks, and removes the marks.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
@@ -71,7 +71,7 @@ pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) 
 }
 
 /// Marks locked nodes as forgotten, and deletes their waiting jobs and dead letters. A running job writes nothing (its
-/// ack checks deleted_at) and ends as superseded.
+/// ack checks deleted_at) and ends as superseded. The caller [notes](note_in_tx) them at its transaction's end.
 pub(crate) async fn forget_in_tx(
     connection: &mut PgConnection,
     nodes: &[Locked],
@@ -111,15 +111,12 @@ pub(crate) async fn forget_in_tx(
             .await?;
         embeddings += count as u64;
     }
-    // In a fixed order, so that concurrent transactions do not deadlock.
-    let mut counts = BTreeMap::new();
-    for namespace in namespaces {
-        *counts.entry(namespace).or_insert(0) += 1;
-    }
-    for (namespace, count) in counts {
-        statistics::note_changed_in_tx(connection, namespace, count).await?;
-    }
     Ok(Removed { nodes: ids.len() as u64, embeddings, tags, jobs })
+}
+
+/// Records that texts were forgotten, in the transaction's last statement: see [`statistics::note_changed_in_tx`].
+pub(crate) async fn note_in_tx(connection: &mut PgConnection, nodes: &[Locked]) -> Result<()> {
+    statistics::note_in_tx(connection, nodes.iter().map(|node| node.namespace.as_str())).await
 }
 
 /// Deletes the waiting jobs and the dead letters of nodes.

@@ -113,7 +113,7 @@ pub(crate) async fn stage_latencies(pool: &dyn Connections) -> Result<Vec<StageL
            from (select c.stage, extract(epoch from c.done_at - n.updated_at)::float8 * 1000 as ms
                    from htm.completions c
                    join htm.nodes n on n.id = c.node_id and n.namespace = c.namespace and n.revision = c.revision
-                  where n.deleted_at is null) latency
+                  where n.deleted_at is null and c.stage in ('embed', 'tag')) latency
           group by stage order by stage"
     )
     .fetch_all(pool)

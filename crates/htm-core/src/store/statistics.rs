@@ -48,9 +48,9 @@ pub async fn analyze_grown(pool: &PgPool) -> Result<usize> {
     }
 }
 
-/// Records the namespaces of many new nodes, as [`note_changed_in_tx`]. New nodes are found by their ids, but those of a
-/// long transaction only if no later one ended before it.
-pub(crate) async fn note_written_in_tx<'a>(
+/// Records the namespaces of nodes, as [`note_changed_in_tx`]: one for each node that was forgotten, and for each of many
+/// new ones. New nodes are found by their ids, but those of a long transaction only if no later one ended before it.
+pub(crate) async fn note_in_tx<'a>(
     connection: &mut PgConnection,
     namespaces: impl Iterator<Item = &'a str>,
 ) -> Result<()> {
@@ -65,8 +65,8 @@ pub(crate) async fn note_written_in_tx<'a>(
     Ok(())
 }
 
-/// Records that texts of a namespace were edited, forgotten or restored. It should be the transaction's last statement:
-/// other changes of the same namespace wait for its end.
+/// Records that texts of a namespace were edited, forgotten or restored. It is the transaction's last statement: other
+/// changes of the same namespace wait for its end, and whoever waits for another lock with this one can deadlock.
 pub(crate) async fn note_changed_in_tx(
     connection: &mut PgConnection,
     namespace: &str,

@@ -445,22 +445,33 @@ pub(crate) async fn past_names(connection: &mut PgConnection, change: i64) -> Re
     rows.into_iter().map(change).collect()
 }
 
-/// The last change after `change` that has a name in its log and was not reverted.
+/// The last change in force after `change` that has a name in its log.
 pub(crate) async fn touched_since(
     connection: &mut PgConnection,
+    namespace: &str,
     change: i64,
     path: &str,
 ) -> Result<Option<i64>> {
-    sql!(
-        "select max(c.id) from htm.tag_changes made
-           join htm.tag_changes c on c.namespace = made.namespace and c.id > made.id and c.reverted_by is null
-           join htm.tag_change_names n on n.change_id = c.id and (n.path = :path or n.moved_from = :path)
-          where made.id = :change"
-    )
-    .bind("change", change)?
-    .bind("path", path)?
-    .fetch_scalar(connection)
-    .await
+    let later = sql!(include_str!("sql/later_changes.sql"))
+        .bind("namespace", namespace)?
+        .bind("change", change)?
+        .bind("path", path)?;
+    let later: Vec<(String, i64, bool)> = later.fetch_all(connection).await?;
+    Ok(later.first().map(|(_, by, _)| *by))
+}
+
+/// A name that a later change in force builds on, and the last such change.
+pub(crate) async fn built_on(
+    connection: &mut PgConnection,
+    namespace: &str,
+    change: i64,
+) -> Result<Option<(String, i64)>> {
+    let later = sql!(include_str!("sql/later_changes.sql"))
+        .bind("namespace", namespace)?
+        .bind("change", change)?
+        .bind("path", None::<&str>)?;
+    let later: Vec<(String, i64, bool)> = later.fetch_all(connection).await?;
+    Ok(later.into_iter().find(|(_, _, builds)| *builds).map(|(path, by, _)| (path, by)))
 }
 
 /// The effect of reverting the assignments of `undone`: the number of nodes, and those of its tags `made` that nodes

@@ -359,7 +359,7 @@ impl Htm {
         self.enqueue_imported(&mut tx, &inserted).await?;
         let new = fresh.iter().zip(&ids).filter(|(_, id)| id.is_some());
         let namespaces = new.map(|(place, _)| items[*place].saved.ns.as_str());
-        statistics::note_written_in_tx(&mut tx, namespaces).await?;
+        statistics::note_in_tx(&mut tx, namespaces).await?;
         tx.commit().await?;
         Ok((found.into_iter().map(|it| it.unwrap_or_else(|| Err(Error::contended()))).collect(), groups))
     }

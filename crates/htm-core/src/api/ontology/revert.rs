@@ -25,8 +25,8 @@ impl Ontology<'_> {
     /// are ended, and all nodes have the old tag beside their new ones.
     ///
     /// # Errors
-    /// `change_unknown`; `change_reverted`; `changed_since` if a later change touched the same names: then nothing is
-    /// undone; `tag_unmovable`; or a database error.
+    /// `change_unknown`; `change_reverted`; `changed_since` if a later change touched the same names, even if they mean the
+    /// same since: then nothing is undone; `tag_unmovable`; or a database error.
     pub async fn revert(&self, change: i64) -> Result<Changed> {
         let log = self.logged(change).await?;
         let touched: BTreeSet<String> = log.iter().map(|it| it.path.clone()).collect();
@@ -41,16 +41,10 @@ impl Ontology<'_> {
             Ok((open, ())) => open,
             Err(error) => return Err(self.with_later(change, error).await?),
         };
-        // Nobody has reverted it meanwhile, nor changed a name that it freed: such a name may be a tag again because it
-        // was used.
+        // Nobody has reverted it meanwhile, nor changed its names: a name may mean again what the change made it.
         let past = self.past(&mut open.tx, change).await?;
-        for name in
-            (log.iter()).filter(|it| it.after.is_none() && open.draft.before.meaning(&it.path).is_some())
-        {
-            let by = store::touched_since(&mut open.tx, change, &name.path).await?;
-            if let Some(by) = by {
-                return Err(errors::changed_by(errors::changed_since(change, &name.path), by));
-            }
+        if let Some((name, by)) = store::built_on(&mut open.tx, self.namespace, change).await? {
+            return Err(errors::built_on(change, &name, by));
         }
         if self.dry_run {
             return self.would_revert(open, change, &past, &log).await;
@@ -85,7 +79,7 @@ impl Ontology<'_> {
             return Ok(error);
         };
         let mut connection = self.htm.pool().acquire().await?;
-        let by = store::touched_since(&mut connection, change, name).await?;
+        let by = store::touched_since(&mut connection, self.namespace, change, name).await?;
         Ok(match by {
             Some(by) => errors::changed_by(error, by),
             None => error,

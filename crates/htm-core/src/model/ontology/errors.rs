@@ -85,6 +85,14 @@ pub(crate) fn changed_since(change: i64, name: impl Display) -> Error {
         .with_value("name", name)
 }
 
+/// The change `by` builds on what a change made of the name, which may mean the same.
+pub(crate) fn built_on(change: i64, name: &str, by: i64) -> Error {
+    let message = format!("change {by} of `{name}` builds on change {change}");
+    let error =
+        Error::new(codes::CHANGED_SINCE, message).with_value("change", change).with_value("name", name);
+    changed_by(error, by)
+}
+
 /// The change `by` was the last one to touch the name.
 pub(crate) fn changed_by(error: Error, by: i64) -> Error {
     error.with_hint(format!("revert change {by} first: `Ontology::revert`")).with_value("by", by)

@@ -82,16 +82,15 @@ with held as (
 ), completed as (
     -- Done now, not when the transaction began: it may have waited for a change of the names, which asks what came after it.
     insert into htm.completions (namespace, node_id, revision, stage, model, version, outcome, worker, attempt, done_at)
-    select n.namespace, n.id, n.revision, 'tag', :model, :version,
+    select n.namespace, n.id, n.revision, case when n.of_split and n.was_tagged then 'split' else 'tag' end, :model, :version,
            (select count(*) from proposed p where p.node_id = n.id) || ' tags', :worker, n.attempts, clock_timestamp()
-      from once n
-     where not (n.of_split and n.was_tagged) -- its other tags are as they were
+      from once n -- after a split, the other tags are as they were: what asks when and by which prompt asks for the stage tag
     on conflict (node_id, revision, stage, model, namespace) do update -- a forced backfill does it again
        set (version, outcome, worker, attempt, done_at) = (excluded.version, excluded.outcome, excluded.worker, excluded.attempt, excluded.done_at)
 ), former as (
     -- Found by node: without statistics, in a young database, all of a stage would be read as if it were one row.
     delete from htm.completions c using once n
-     where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage || '' = 'tag'
+     where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage || '' in ('tag', 'split')
 )
 update apalis.jobs j
    set status = 'Done', done_at = now(), lock_by = null, lock_at = null,

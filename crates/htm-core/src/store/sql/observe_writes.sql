@@ -15,7 +15,7 @@ with mark as (
       from mark where exists (select from fresh)
 ), noted as (
     insert into htm.namespace_statistics as s (namespace, unseen_count)
-    select namespace, written from fresh
+    select namespace, written from fresh order by namespace -- as all who note several: they never wait for one another both
     on conflict (namespace) do update set unseen_count = s.unseen_count + excluded.unseen_count
     returning s.namespace, s.unseen_count, s.node_count
 )
