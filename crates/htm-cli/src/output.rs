@@ -266,26 +266,38 @@ impl Output {
         }
     }
 
-    /// A progress bar on standard error. It is hidden without a terminal, or with `--json`.
+    /// A progress bar on standard error. It is hidden without a terminal, with `--json`, or if there is nothing to do.
     pub(crate) fn progress(&self, total: u64, unit: &str) -> ProgressBar {
-        self.bar(total, &format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{elapsed}}{{pace}}"))
+        self.bar_of(total, &format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{elapsed}}{{pace}}"))
     }
 
     /// As [`progress`](Self::progress), of bytes.
-    pub(crate) fn progress_of_bytes(&self) -> ProgressBar {
-        self.bar(0, "{msg} {bar:30} {bytes}/{total_bytes}  {elapsed}{pace_of_bytes}")
+    pub(crate) fn progress_of_bytes(&self, total: u64) -> ProgressBar {
+        self.bar_of(total, "{msg} {bar:30} {bytes}/{total_bytes}  {elapsed}{pace_of_bytes}")
     }
 
     /// As [`progress`](Self::progress), of steps whose number does not matter.
     pub(crate) fn progress_of_steps(&self) -> ProgressBar {
-        self.bar(0, "{spinner} {msg}  {elapsed}")
+        self.drawn(ProgressBar::no_length, "{spinner} {msg}  {elapsed}")
     }
 
-    fn bar(&self, total: u64, template: &str) -> ProgressBar {
-        if self.form.json || self.kept.is_some() || !io::stderr().is_terminal() {
+    fn bar_of(&self, total: u64, template: &str) -> ProgressBar {
+        match total {
+            0 => ProgressBar::hidden(),
+            total => self.drawn(|| ProgressBar::new(total), template),
+        }
+    }
+
+    /// Whether somebody sees a progress bar.
+    fn has_bars(&self) -> bool {
+        !self.form.json && self.kept.is_none() && io::stderr().is_terminal()
+    }
+
+    fn drawn(&self, bar: impl FnOnce() -> ProgressBar, template: &str) -> ProgressBar {
+        if !self.has_bars() {
             return ProgressBar::hidden();
         }
-        let bar = ProgressBar::new(total);
+        let bar = bar();
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.with_key("pace", pace).with_key("pace_of_bytes", pace_of_bytes));
         }

@@ -55,6 +55,21 @@ async fn a_demo_that_nobody_reads_on_leaves_nothing_running() {
 }
 
 #[tokio::test]
+async fn work_of_nothing_has_no_bar() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let on_terminal = async |line: &str| {
+        let told = sandbox.shell(&format!("TERM=xterm script -qec '{line}' /dev/null < /dev/null")).await;
+        told.succeeds().to_owned()
+    };
+    let told = on_terminal("htm export > exported; : > empty; htm import empty > imported").await;
+    assert!(!told.contains("0/0"), "{told:?}");
+    sandbox.remember(&["Mara prefers tabs."]).await;
+    let told = on_terminal("htm export > exported").await;
+    assert!(told.contains("/1 memories"), "{told:?}");
+}
+
+#[tokio::test]
 async fn a_full_standard_output_is_an_error() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
