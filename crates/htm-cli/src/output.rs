@@ -5,6 +5,7 @@ mod signals;
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
+use std::future::pending;
 use std::io::{self, IsTerminal, Write};
 use std::process::{self, ExitCode};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -17,12 +18,14 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::{strip_ansi_codes, style};
 use htm_core::fault::Fault;
+use htm_runtime::doing;
 use htm_runtime::private_pg::settled;
 use htm_runtime::shutdown::INTERRUPTED;
 use htm_runtime::telemetry::to_stderr;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Arguments;
@@ -35,6 +38,9 @@ use self::signals::Signals;
 
 /// The longest wait of a stopped command for a start or a stop of the private PostgreSQL. A first start takes a few seconds.
 const SETTLED: Duration = Duration::from_secs(10);
+
+/// The time for which nothing is said about what is done before the database can be used.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The form of an output: of the streams of the process that shows it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -285,6 +291,31 @@ impl Output {
         match total {
             0 => ProgressBar::hidden(),
             total => self.drawn(|| ProgressBar::new(total), template),
+        }
+    }
+
+    /// Does some work. On a terminal it says meanwhile what is done before the database can be used.
+    pub(crate) async fn telling<T>(&self, work: impl Future<Output = T>) -> T {
+        let tell = async {
+            let mut doing = doing();
+            loop {
+                let Ok(what) = doing.wait_for(Option::is_some).await.map(|what| what.unwrap_or_default())
+                else {
+                    return pending().await;
+                };
+                // A server that runs already is there at once.
+                if timeout(PATIENCE, doing.wait_for(Option::is_none)).await.is_ok() {
+                    continue;
+                }
+                let bar = self.progress_of_steps().with_message(what);
+                let _ = doing.wait_for(Option::is_none).await;
+                bar.finish_and_clear();
+            }
+        };
+        tokio::select! {
+            biased;
+            ended = work => ended,
+            () = tell, if self.has_bars() => unreachable!("it tells for ever"),
         }
     }
 
