@@ -25,6 +25,7 @@ use htm_runtime::telemetry::to_stderr;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -73,6 +74,8 @@ pub(crate) struct Said {
 pub(crate) struct Output {
     form: Form,
     kept: Option<Mutex<Said>>,
+    /// Tells that there is more to [take](Self::more).
+    printed: Notify,
     /// The first error of standard output. Later text is dropped, and the command goes on to its end.
     failed: OnceLock<io::Error>,
     signals: Signals,
@@ -88,7 +91,7 @@ impl Output {
     fn of(form: Form, kept: Option<Mutex<Said>>) -> Self {
         let signals = Signals::default();
         let stop = signals.token().child_token();
-        Self { form, kept, failed: OnceLock::new(), signals, stop }
+        Self { form, kept, printed: Notify::new(), failed: OnceLock::new(), signals, stop }
     }
 
     /// An output that is kept, for streams of this form.
@@ -99,7 +102,19 @@ impl Output {
         Self::of(form, Some(Mutex::default()))
     }
 
-    /// The text that was kept.
+    /// What was kept since it was last taken, as soon as there is something.
+    pub(crate) async fn more(&self) -> Said {
+        self.printed.notified().await;
+        self.keep(std::mem::take).unwrap_or_default()
+    }
+
+    /// Does something to the text that is kept; none if this process shows it.
+    fn keep<T>(&self, change: impl FnOnce(&mut Said) -> T) -> Option<T> {
+        let kept = self.kept.as_ref()?;
+        Some(change(&mut kept.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// The text that was kept, and not taken.
     pub(crate) fn said(self) -> Said {
         self.kept.map(|said| said.into_inner().unwrap_or_else(PoisonError::into_inner)).unwrap_or_default()
     }
@@ -232,8 +247,8 @@ impl Output {
 
     /// Prints a text to standard output as it is.
     pub(crate) fn print(&self, text: &str) {
-        match &self.kept {
-            Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).output.push_str(text),
+        match self.keep(|said| said.output.push_str(text)) {
+            Some(()) => self.printed.notify_one(),
             None if self.has_failed() => {}
             None => {
                 let mut stdout = io::stdout();
@@ -255,8 +270,8 @@ impl Output {
     }
 
     fn print_error(&self, text: &str) {
-        match &self.kept {
-            Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).error.push_str(text),
+        match self.keep(|said| said.error.push_str(text)) {
+            Some(()) => self.printed.notify_one(),
             None => to_stderr(text),
         }
     }
