@@ -22,6 +22,19 @@ async function written(content: string): Promise<Memory> {
   return fixture.server.api(`/v1/memories/${node}`);
 }
 
+/** Holds back what is posted to an address until the returned function is called. With an answer, the server hears nothing. */
+async function heldBack(page: Page, url: string, answer?: object): Promise<() => void> {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(url, async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    await released;
+    if (!answer) return route.continue();
+    await route.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify(answer) });
+  });
+  return release;
+}
+
 test("a memory is edited, forgotten and restored, and the database agrees", async () => {
   const { id } = await written("The console was made in a week.");
   const page = await fixture.page(`/console/memories/${id}`);
@@ -127,6 +140,63 @@ test("an act that fails after its dialog was closed is told", async () => {
   await dialog.waitFor({ state: "detached" });
   fail();
   await page.locator(".toasts").getByText("There is no such queue.").waitFor();
+  await page.context().close();
+});
+
+test("an act that ends after its dialog was closed leaves the next dialog open", async () => {
+  const page = await fixture.page("/console/pipeline");
+  const answer = await heldBack(page, "**/v1/queues/htm.embed/pause", {});
+  const pause = page.getByRole("button", { name: "Pause … htm.embed" });
+  await pause.click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox").fill("somebody looks at it");
+  const asked = page.waitForRequest("**/v1/queues/htm.embed/pause");
+  await dialog.getByRole("button", { name: "Pause" }).click();
+  await asked;
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await pause.click();
+  await dialog.getByRole("textbox").fill("somebody else does");
+  answer();
+  await page.locator(".toasts").getByText("is paused").waitFor();
+  assert.equal(await dialog.getByRole("textbox").inputValue(), "somebody else does");
+  await page.context().close();
+});
+
+test("whoever has left a view stays away when a change there ends", async () => {
+  const page = await fixture.page("/console/tags?namespace=atlas");
+  await page.getByRole("button", { name: "New tag …" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox").first().fill("left-meanwhile");
+  const add = dialog.getByRole("button", { name: "Add", exact: true });
+  // The rehearsal is over.
+  await until(() => add.isEnabled());
+  const release = await heldBack(page, "**/v1/tags/add");
+  const asked = page.waitForRequest("**/v1/tags/add");
+  await add.click();
+  await asked;
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "Search", exact: true }).click();
+  await page.getByRole("searchbox").waitFor();
+  const place = page.url();
+  release();
+  await page.locator(".toasts").getByText("left-meanwhile added").waitFor();
+  assert.equal(page.url(), place);
+  await page.context().close();
+});
+
+test("a key that was made after its form was closed is shown", async () => {
+  const page = await fixture.page("/console/keys");
+  const created = { id: "k1", secret: "htm_made_all_the_same", role: "reader", created_at: new Date().toISOString() };
+  const answer = await heldBack(page, "**/v1/keys", created);
+  await page.getByRole("button", { name: "New key" }).click();
+  const asked = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/v1/keys"));
+  await page.getByRole("button", { name: "Create" }).click();
+  await asked;
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  answer();
+  assert.equal(await page.getByLabel("Key", { exact: true }).inputValue(), created.secret);
   await page.context().close();
 });
 

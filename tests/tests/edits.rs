@@ -143,6 +143,13 @@ async fn details_change_in_place() {
     let tags = paths(&after);
     assert!(tags.contains(&"new:tag".into()) && !tags.contains(&"by:hand".into()), "{tags:?}");
     assert_eq!(htm.get_by_key(None, "k").await.unwrap(), None);
+    // An empty text is none.
+    let empty = Edit { kind: FieldChange::Set(" ".into()), ..Edit::new() }.source("");
+    assert_eq!(htm.edit(node, &empty).await.unwrap().changed, ["source", "type"]);
+    let cleared = htm.get(node).await.unwrap();
+    assert_eq!((cleared.source, cleared.kind), (None, None));
+    let filled = Edit { kind: FieldChange::Set("decision".into()), ..Edit::new() }.source("meeting");
+    htm.edit(node, &filled).await.unwrap();
     // And away again.
     let edit =
         Edit { key: FieldChange::Clear, source: FieldChange::Clear, kind: FieldChange::Clear, ..Edit::new() };

@@ -152,6 +152,7 @@ async fn bad_queries_have_a_code_each() {
     let htm = db.htm();
     for (code, query) in [
         ("content_empty", RecallQuery::new("  ")),
+        ("content_empty", RecallQuery::new("\"\"")),
         ("nul_byte", RecallQuery::new("a\0")),
         ("limit_out_of_range", RecallQuery::new("a").limit(0)),
         ("limit_out_of_range", RecallQuery::new("a").limit(10_001)),

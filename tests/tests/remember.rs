@@ -93,6 +93,28 @@ async fn bad_input_is_refused_and_leaves_no_row() {
     assert_eq!(rows(&db).await, before);
 }
 
+/// Programs send an empty text for what they do not know.
+#[tokio::test]
+async fn an_empty_field_is_as_one_that_is_not_given() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let empty = |text: &str| {
+        let field = || Some(String::new());
+        let (source, kind, speaker, session, language) =
+            (field(), Some(" ".into()), field(), field(), field());
+        Memory { source, kind, speaker, session, language, ..Memory::new(text) }
+    };
+    let receipt = htm.remember(empty("Staging is on port 5433.")).await.unwrap();
+    let repeated = htm.remember(Memory::new("Staging is on port 5433.")).await.unwrap();
+    assert_eq!((repeated.node, repeated.outcome), (receipt.node, Outcome::Repeated));
+    let many = [empty("Mara prefers tabs."), empty("Ann prefers spaces.")];
+    let many = htm.remember_many(&many).await.unwrap().into_iter().map(|receipt| receipt.unwrap().node);
+    for node in many.chain([receipt.node]) {
+        let node = htm.get(node).await.unwrap();
+        assert_eq!([node.source, node.kind, node.speaker, node.session], [None, None, None, None]);
+    }
+}
+
 #[tokio::test]
 async fn the_largest_text_is_kept_whole() {
     let db = TestDatabase::new().await;

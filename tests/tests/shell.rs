@@ -29,6 +29,23 @@ fn stable(answer: &Answer) -> (String, String) {
 }
 
 #[tokio::test]
+async fn what_a_server_says_is_shown_as_it_comes() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let _server = serve(&sandbox).await;
+    let mut waits = sandbox.start("htm", &["remember", "-v", "--wait", "60", "Staging is on port 5433."]);
+    wait_until(async || waits.log().contains("remembered as node")).await;
+    assert!(!waits.log().contains(BY_SERVER), "it waits for the workers: {}", waits.log());
+    for worker in ["embed-worker", "tag-worker"] {
+        sandbox.run(worker, &["--drain"], b"").await.succeeds();
+    }
+    assert!(waits.end().await.success(), "{}", waits.log());
+    assert!(waits.log().contains(BY_SERVER), "{}", waits.log());
+    // The receipt is shown once.
+    assert_eq!(waits.log().matches("remembered as node").count(), 1, "{}", waits.log());
+}
+
+#[tokio::test]
 async fn a_server_answers_as_the_command_itself() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

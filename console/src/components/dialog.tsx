@@ -39,7 +39,7 @@ export function Dialog({ title, onClose, children }: DialogProperties): JSX.Elem
   );
 }
 
-interface ConfirmProperties {
+interface ConfirmProperties<Done> {
   title: string;
   /** The verb on the button. */
   verb: string;
@@ -49,15 +49,18 @@ interface ConfirmProperties {
   /** False while the form in it is incomplete. */
   isReady?: boolean;
   /** Does it. The dialog stays open with the error if it fails; if it was closed meanwhile, a message says so. */
-  act: () => Promise<unknown>;
+  act: () => Promise<Done>;
   onClose: () => void;
-  /** What follows when it is done. Default: it is closed. */
-  onDone?: () => void;
+  /**
+   * What follows on the page when it is done. Default: it is closed. Whoever has closed the dialog is elsewhere by then, and
+   * nothing follows: what must be read again belongs to `act`.
+   */
+  onDone?: (done: Done) => void;
   children?: ComponentChildren;
 }
 
 /** A question with a button that does it. */
-export function Confirm(properties: ConfirmProperties): JSX.Element {
+export function Confirm<Done>(properties: ConfirmProperties<Done>): JSX.Element {
   const { title, verb, leave = "Cancel", isDangerous, isReady = true, act, onClose, onDone = onClose, children } = properties;
   const [error, setError] = useState<HtmError>();
   const [isActing, setActing] = useState(false);
@@ -67,8 +70,8 @@ export function Confirm(properties: ConfirmProperties): JSX.Element {
     event.preventDefault();
     setActing(true);
     try {
-      await act();
-      onDone();
+      const done = await act();
+      if (isShown.current) onDone(done);
     } catch (failure) {
       if (!isShown.current) return sayFailed(failure);
       setError(asError(failure));

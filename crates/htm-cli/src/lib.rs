@@ -52,7 +52,7 @@ async fn command() -> ExitCode {
     };
     let output = Output::new(arguments.json);
     let is_hook = matches!(arguments.command, Command::Hook(_));
-    let work = Box::pin(run(arguments, &output));
+    let work = Box::pin(output.telling(run(arguments, &output)));
     // Claude Code reads what a hook says.
     let ended = if is_hook { work.await } else { output.until_signal(work).await };
     match ended.and_then(|code| output.finish().map(|()| code)) {

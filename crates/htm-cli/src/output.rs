@@ -5,6 +5,7 @@ mod signals;
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
+use std::future::pending;
 use std::io::{self, IsTerminal, Write};
 use std::process::{self, ExitCode};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -17,12 +18,15 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::{strip_ansi_codes, style};
 use htm_core::fault::Fault;
+use htm_runtime::doing;
 use htm_runtime::private_pg::settled;
 use htm_runtime::shutdown::INTERRUPTED;
 use htm_runtime::telemetry::to_stderr;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::again;
@@ -36,6 +40,9 @@ use self::signals::Signals;
 
 /// The longest wait of a stopped command for a start or a stop of the private PostgreSQL. A first start takes a few seconds.
 const SETTLED: Duration = Duration::from_secs(10);
+
+/// The time for which nothing is said about what is done before the database can be used.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The form of an output: of the streams of the process that shows it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -68,6 +75,8 @@ pub(crate) struct Said {
 pub(crate) struct Output {
     form: Form,
     kept: Option<Mutex<Said>>,
+    /// Tells that there is more to [take](Self::more).
+    printed: Notify,
     /// The first error of standard output. Later text is dropped, and the command goes on to its end.
     failed: OnceLock<io::Error>,
     signals: Signals,
@@ -83,7 +92,7 @@ impl Output {
     fn of(form: Form, kept: Option<Mutex<Said>>) -> Self {
         let signals = Signals::default();
         let stop = signals.token().child_token();
-        Self { form, kept, failed: OnceLock::new(), signals, stop }
+        Self { form, kept, printed: Notify::new(), failed: OnceLock::new(), signals, stop }
     }
 
     /// An output that is kept, for streams of this form.
@@ -94,7 +103,19 @@ impl Output {
         Self::of(form, Some(Mutex::default()))
     }
 
-    /// The text that was kept.
+    /// What was kept since it was last taken, as soon as there is something.
+    pub(crate) async fn more(&self) -> Said {
+        self.printed.notified().await;
+        self.keep(std::mem::take).unwrap_or_default()
+    }
+
+    /// Does something to the text that is kept; none if this process shows it.
+    fn keep<T>(&self, change: impl FnOnce(&mut Said) -> T) -> Option<T> {
+        let kept = self.kept.as_ref()?;
+        Some(change(&mut kept.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// The text that was kept, and not taken.
     pub(crate) fn said(self) -> Said {
         self.kept.map(|said| said.into_inner().unwrap_or_else(PoisonError::into_inner)).unwrap_or_default()
     }
@@ -227,8 +248,8 @@ impl Output {
 
     /// Prints a text to standard output as it is.
     pub(crate) fn print(&self, text: &str) {
-        match &self.kept {
-            Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).output.push_str(text),
+        match self.keep(|said| said.output.push_str(text)) {
+            Some(()) => self.printed.notify_one(),
             None if self.has_failed() => {}
             None => {
                 let mut stdout = io::stdout();
@@ -250,8 +271,8 @@ impl Output {
     }
 
     fn print_error(&self, text: &str) {
-        match &self.kept {
-            Some(said) => said.lock().unwrap_or_else(PoisonError::into_inner).error.push_str(text),
+        match self.keep(|said| said.error.push_str(text)) {
+            Some(()) => self.printed.notify_one(),
             None => to_stderr(text),
         }
     }
@@ -267,26 +288,63 @@ impl Output {
         }
     }
 
-    /// A progress bar on standard error. It is hidden without a terminal, or with `--json`.
+    /// A progress bar on standard error. It is hidden without a terminal, with `--json`, or if there is nothing to do.
     pub(crate) fn progress(&self, total: u64, unit: &str) -> ProgressBar {
-        self.bar(total, &format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{elapsed}}{{pace}}"))
+        self.bar_of(total, &format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{elapsed}}{{pace}}"))
     }
 
     /// As [`progress`](Self::progress), of bytes.
-    pub(crate) fn progress_of_bytes(&self) -> ProgressBar {
-        self.bar(0, "{msg} {bar:30} {bytes}/{total_bytes}  {elapsed}{pace_of_bytes}")
+    pub(crate) fn progress_of_bytes(&self, total: u64) -> ProgressBar {
+        self.bar_of(total, "{msg} {bar:30} {bytes}/{total_bytes}  {elapsed}{pace_of_bytes}")
     }
 
     /// As [`progress`](Self::progress), of steps whose number does not matter.
     pub(crate) fn progress_of_steps(&self) -> ProgressBar {
-        self.bar(0, "{spinner} {msg}  {elapsed}")
+        self.drawn(ProgressBar::no_length, "{spinner} {msg}  {elapsed}")
     }
 
-    fn bar(&self, total: u64, template: &str) -> ProgressBar {
-        if self.form.json || self.kept.is_some() || !io::stderr().is_terminal() {
+    fn bar_of(&self, total: u64, template: &str) -> ProgressBar {
+        match total {
+            0 => ProgressBar::hidden(),
+            total => self.drawn(|| ProgressBar::new(total), template),
+        }
+    }
+
+    /// Does some work. On a terminal it says meanwhile what is done before the database can be used.
+    pub(crate) async fn telling<T>(&self, work: impl Future<Output = T>) -> T {
+        let tell = async {
+            let mut doing = doing();
+            loop {
+                let Ok(what) = doing.wait_for(Option::is_some).await.map(|what| what.unwrap_or_default())
+                else {
+                    return pending().await;
+                };
+                // A server that runs already is there at once.
+                if timeout(PATIENCE, doing.wait_for(Option::is_none)).await.is_ok() {
+                    continue;
+                }
+                let bar = self.progress_of_steps().with_message(what);
+                let _ = doing.wait_for(Option::is_none).await;
+                bar.finish_and_clear();
+            }
+        };
+        tokio::select! {
+            biased;
+            ended = work => ended,
+            () = tell, if self.has_bars() => unreachable!("it tells for ever"),
+        }
+    }
+
+    /// Whether somebody sees a progress bar.
+    fn has_bars(&self) -> bool {
+        !self.form.json && self.kept.is_none() && io::stderr().is_terminal()
+    }
+
+    fn drawn(&self, bar: impl FnOnce() -> ProgressBar, template: &str) -> ProgressBar {
+        if !self.has_bars() {
             return ProgressBar::hidden();
         }
-        let bar = ProgressBar::new(total);
+        let bar = bar();
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.with_key("pace", pace).with_key("pace_of_bytes", pace_of_bytes));
         }

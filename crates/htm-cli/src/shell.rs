@@ -2,7 +2,7 @@
 //!
 //! A process that serves also listens on a unix socket, named after its program, its configuration and its time zone: a
 //! command finds it only if both would do the same. Each side checks that the other runs as the same user. A connection carries one
-//! command and its output, as JSON.
+//! command and its output, as JSON: a line for each part of the output, as it comes.
 
 mod client;
 mod server;
@@ -44,9 +44,10 @@ struct Request {
     form: Form,
 }
 
-/// The output of a command, and the exit code of its process.
+/// A part of the output of a command.
 #[derive(Serialize, Deserialize)]
 struct Reply {
     said: Said,
-    exit_code: u8,
+    /// The exit code of its process, with the last part.
+    exit_code: Option<u8>,
 }

@@ -8,6 +8,7 @@ pub mod capacity;
 pub mod codes;
 pub mod commands;
 pub mod config;
+mod doing;
 mod embedders;
 mod error;
 pub mod hub;
@@ -27,6 +28,7 @@ pub use htm_core::error::chain;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+pub use doing::doing;
 pub use htm_migration::{Layout, LayoutChange, LayoutStep};
 pub use layout::{abandon_repartition, layout_of, repartition, set_partitions};
 pub use place::place;

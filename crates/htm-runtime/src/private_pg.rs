@@ -43,6 +43,7 @@ use htm_core::Result;
 use sqlx::{Connection as _, PgConnection};
 use tokio_util::sync::CancellationToken;
 
+use crate::doing::Doing;
 use crate::paths::Paths;
 use cluster::{Cluster, ServerState, create_private_dir, remove_dir};
 use error::IoContext as _;
@@ -50,6 +51,9 @@ use install::Installation;
 use lock::Held;
 use server_user::ServerUser;
 pub use upgrade::{UpdatedExtension, Upgrade, UpgradeMethod, UpgradePlan, Upgraded};
+
+/// What is done while the server starts. The first start also creates the cluster.
+const STARTING: &str = "starting PostgreSQL";
 
 /// A private PostgreSQL, running or stopped.
 #[derive(Clone, Debug)]
@@ -120,6 +124,7 @@ impl PrivatePg {
     /// Any of the `private_pg_…` [`codes`](crate::codes). Other users of a running server are not affected.
     pub async fn start(&self) -> Result<ServerUse> {
         self.blocking(|pg| {
+            let _starting = Doing::begin(STARTING);
             let _server = pg.lock_server()?;
             let users = Held::shared(&pg.users_lock())?;
             pg.start_on_purpose()?;
@@ -134,6 +139,7 @@ impl PrivatePg {
     /// As [`start`](Self::start).
     pub async fn up(&self) -> Result<()> {
         self.blocking(|pg| {
+            let _starting = Doing::begin(STARTING);
             let _server = pg.lock_server()?;
             pg.start_on_purpose()?;
             let mark = pg.stay_mark();

@@ -16,6 +16,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, Postgres, Row};
 
 use crate::config::Config;
+use crate::doing::Doing;
 use crate::embedders::ConfiguredEmbedders;
 use crate::error::{self, of_migration};
 use crate::paths::Paths;
@@ -109,7 +110,7 @@ impl Runtime {
         let mut found = version(&mut connection, timeout).await?;
         if server.is_some() && found < htm_migration::LATEST {
             // The private database belongs to this program, so it is migrated without asking.
-            htm_migration::up(&options).await.map_err(of_migration)?;
+            migrate_at(&options).await?;
             found = htm_migration::LATEST;
         }
         if found != htm_migration::LATEST && !serves_older(&mut connection, found).await? {
@@ -266,7 +267,12 @@ impl DatabaseServer {
 /// # Errors
 /// As [`Runtime::open`], and those of [`htm_migration::up`].
 pub async fn migrate(config: &Config) -> Result<()> {
-    on_database(config, async |options| htm_migration::up(&options).await.map_err(of_migration)).await
+    on_database(config, async |options| migrate_at(&options).await).await
+}
+
+async fn migrate_at(options: &PgConnectOptions) -> Result<()> {
+    let _migrating = Doing::begin("migrating the database");
+    htm_migration::up(options).await.map_err(of_migration)
 }
 
 /// Grants a role the privileges of applications and workers ([`htm_migration::grant`]).

@@ -55,6 +55,36 @@ async fn a_demo_that_nobody_reads_on_leaves_nothing_running() {
 }
 
 #[tokio::test]
+async fn a_start_of_postgresql_is_told_on_a_terminal_alone() {
+    let dir = htm_tests::cluster_dir();
+    let home = Paths::from_env().unwrap().home().display().to_string();
+    let data = dir.path().display().to_string();
+    let sandbox = Sandbox::on("").set("HTM_HOME", &home).set("HTM_DATA_DIR", &data);
+    // The first start takes seconds.
+    let told = sandbox.shell("TERM=xterm script -qec 'htm db up' /dev/null < /dev/null").await;
+    assert!(told.succeeds().contains("starting PostgreSQL"), "{told:?}");
+    sandbox.htm(&["db", "down"]).await.succeeds();
+    let up = sandbox.htm(&["db", "up"]).await;
+    assert_eq!((up.succeeds().lines().count(), &*up.stderr), (1, ""));
+    sandbox.htm(&["db", "down"]).await.succeeds();
+}
+
+#[tokio::test]
+async fn work_of_nothing_has_no_bar() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let on_terminal = async |line: &str| {
+        let told = sandbox.shell(&format!("TERM=xterm script -qec '{line}' /dev/null < /dev/null")).await;
+        told.succeeds().to_owned()
+    };
+    let told = on_terminal("htm export > exported; : > empty; htm import empty > imported").await;
+    assert!(!told.contains("0/0"), "{told:?}");
+    sandbox.remember(&["Mara prefers tabs."]).await;
+    let told = on_terminal("htm export > exported").await;
+    assert!(told.contains("/1 memories"), "{told:?}");
+}
+
+#[tokio::test]
 async fn a_full_standard_output_is_an_error() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

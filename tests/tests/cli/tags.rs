@@ -70,6 +70,21 @@ async fn tags_are_listed_shown_merged_and_the_merge_is_reverted() {
 }
 
 #[tokio::test]
+async fn what_is_reverted_besides_names_is_told() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    for (tag, change) in [
+        ("database", &["split", "database", "database:postgresql", "storage=Where it is kept", "--yes"][..]),
+        ("work", &["distinct", "add", "database", "work"]),
+        ("database", &["add", "database", "--description", "Where data is kept"]),
+    ] {
+        let changed = sandbox.htm(&[&["--json", "tags"], change].concat()).await.json();
+        let reverted = sandbox.htm(&["tags", "revert", &changed["change"].to_string(), "--yes"]).await;
+        assert!(reverted.succeeds().contains(&format!("{tag}: as it was before\n")), "{reverted:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_done_to_a_tag_is_refused() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;

@@ -31,6 +31,7 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
             "a robot is known after its first memory",
         ),
         ("recall", json!({ "query": " " }), "content_empty", "the query is empty"),
+        ("recall", json!({ "query": "\"\"" }), "content_empty", "the query is empty"),
         (
             "recall",
             json!({ "query": "a", "timeframe": "last blue moon" }),

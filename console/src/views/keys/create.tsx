@@ -15,16 +15,19 @@ const ROLES: readonly { role: models.Role; may: string }[] = [
 
 const DAY = 86_400;
 
-export function CreateKey({ onClose }: { onClose: () => void }): JSX.Element {
+interface Properties {
+  onClose: () => void;
+  /** Shows the key, also if the form was closed meanwhile: its text comes once. */
+  onCreated: (created: models.CreatedApiKey) => void;
+}
+
+export function CreateKey({ onClose, onCreated }: Properties): JSX.Element {
   const [role, setRole] = useState<models.Role>("reader");
   const [name, setName] = useState("");
   const [namespaces, setNamespaces] = useState("");
   const [robot, setRobot] = useState("");
   const [days, setDays] = useState("90");
   const [rate, setRate] = useState("");
-  const [created, setCreated] = useState<models.CreatedApiKey>();
-  if (created) return <Created created={created} onClose={onClose} />;
-
   const create = async (): Promise<void> => {
     const names = namespaces.split(/[\n,]/).map((name) => name.trim()).filter(Boolean);
     const key = await htm.keys.create({
@@ -35,10 +38,10 @@ export function CreateKey({ onClose }: { onClose: () => void }): JSX.Element {
       expires_in_seconds: days ? Math.round(Number(days) * DAY) : null,
       requests_per_minute: rate ? Number(rate) : null,
     });
-    setCreated(key);
+    onCreated(key);
   };
   return (
-    <Confirm title="New key" verb="Create" act={create} onClose={onClose} onDone={() => undefined}>
+    <Confirm title="New key" verb="Create" act={create} onClose={onClose}>
       <label class="field">
         <span>Name, for people</span>
         <input class="input" value={name} maxLength={128} onInput={(event) => setName(event.currentTarget.value)} />
@@ -74,7 +77,7 @@ export function CreateKey({ onClose }: { onClose: () => void }): JSX.Element {
   );
 }
 
-function Created({ created, onClose }: { created: models.CreatedApiKey; onClose: () => void }): JSX.Element {
+export function Created({ created, onClose }: { created: models.CreatedApiKey; onClose: () => void }): JSX.Element {
   return (
     <Dialog title="The key" onClose={onClose}>
       <p class="notice warn">It is shown this once. The server keeps its hash only.</p>

@@ -9,16 +9,19 @@ import { Heads, TableBox } from "../../components/table-box";
 import { useUser } from "../../components/sign-in";
 import { say } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
-import { CreateKey } from "./create";
+import { CreateKey, Created } from "./create";
 
 type Open = { kind: "create" } | { kind: "revoke"; key: models.ApiKey } | undefined;
 
 export function KeyList(): JSX.Element {
   const answer = useAnswer((signal) => htm.keys.list({ signal }), []);
   const [open, setOpen] = useState<Open>();
+  const [created, setCreated] = useState<models.CreatedApiKey>();
   const newKey = useRef<HTMLButtonElement>(null);
-  const close = (): void => {
-    setOpen(undefined);
+  const close = (): void => setOpen(undefined);
+  const read = (): void => {
+    setCreated(undefined);
+    // Not before: after the first key, the list asks for a key to sign in with.
     answer.reload();
   };
   const revoked = (): void => {
@@ -36,8 +39,11 @@ export function KeyList(): JSX.Element {
       <Awaited answer={answer}>
         {({ keys }) => (keys.length === 0 ? <NoKeys /> : <Table keys={keys} revoke={(key) => setOpen({ kind: "revoke", key })} />)}
       </Awaited>
-      {open?.kind === "create" && <CreateKey onClose={close} />}
-      {open?.kind === "revoke" && <Revoke apiKey={open.key} keys={answer.value?.keys ?? []} onClose={close} onDone={revoked} />}
+      {open?.kind === "create" && <CreateKey onClose={close} onCreated={setCreated} />}
+      {created && <Created created={created} onClose={read} />}
+      {open?.kind === "revoke" && (
+        <Revoke apiKey={open.key} keys={answer.value?.keys ?? []} reload={answer.reload} onClose={close} onDone={revoked} />
+      )}
     </>
   );
 }
@@ -119,17 +125,19 @@ function State({ apiKey }: { apiKey: models.ApiKey }): JSX.Element {
 interface RevokeProperties {
   apiKey: models.ApiKey;
   keys: readonly models.ApiKey[];
+  reload: () => void;
   onClose: () => void;
   onDone: () => void;
 }
 
-function Revoke({ apiKey, keys, onClose, onDone }: RevokeProperties): JSX.Element {
+function Revoke({ apiKey, keys, reload, onClose, onDone }: RevokeProperties): JSX.Element {
   const name = apiKey.name ?? apiKey.id;
   const isOwn = useUser().key === apiKey.id;
   const isLast = isOfAll(apiKey) && !keys.some((other) => other.id !== apiKey.id && isOfAll(other));
   const act = async (): Promise<void> => {
     await htm.keys.revoke(apiKey.id);
     say(`The key ${name} is revoked.`);
+    reload();
   };
   return (
     <Confirm title={`Revoke the key ${name}?`} verb="Revoke" isDangerous act={act} onClose={onClose} onDone={onDone}>

@@ -21,17 +21,21 @@ export function EraseDialog({ id, onClose, reload }: Properties): JSX.Element {
   const [typed, setTyped] = useState("");
   const answer = useAnswer((signal) => planOf(id, signal), [id]);
   const { value: plan } = answer;
-  const act = async (): Promise<void> => {
-    if (!plan) return;
+  const act = async (): Promise<number | undefined> => {
+    if (!plan) return undefined;
     try {
       const { erasure } = await htm.erasures.eraseMany({ ids: [id], plan: plan.plan, confirm: true });
-      go(address(path, { erased: erasure?.id }), { replace: true });
       reload();
+      return erasure?.id;
     } catch (failure) {
       // It may have changed since: what would go now is shown with the error.
       answer.reload();
       throw failure;
     }
+  };
+  const onDone = (erased: number | undefined): void => {
+    go(address(path, { erased }), { replace: true });
+    onClose();
   };
   return (
     <Confirm
@@ -41,6 +45,7 @@ export function EraseDialog({ id, onClose, reload }: Properties): JSX.Element {
       isReady={plan !== undefined && !answer.error && typed.trim() === String(id)}
       act={act}
       onClose={onClose}
+      onDone={onDone}
     >
       <p>
         It is removed at once, with every trace and for all robots. <strong>Nobody can bring it back.</strong> To hide

@@ -6,7 +6,7 @@ import { attempt, say } from "../../components/toasts";
 import { go } from "../../router";
 import { usePolled, type Question } from "../../server";
 import { hasEffect, said, send, wentTo, type Request } from "./changes";
-import { here } from "./places";
+import { PATH, here } from "./places";
 
 // Workers tag in the background, and nothing tells when they are done: all is read again after each of these.
 const PAUSES_MS = [2_000, 3_000, 5_000, 10_000, 20_000];
@@ -24,7 +24,8 @@ export function useMade(
   };
   usePolled({ ...tags, reload: next }, PAUSES_MS[round]);
   const follow = (changed: models.Changed, to: string | undefined): void => {
-    if (chosenNow() !== to) go(here({ tag: to }), { replace: true });
+    // Whoever has gone to another view meanwhile stays there.
+    if (location.pathname === PATH && chosenNow() !== to) go(here({ tag: to }), { replace: true });
     reload();
     setRound(changed.jobs > 0 ? 0 : PAUSES_MS.length);
   };

@@ -38,7 +38,6 @@ export function BringDialog({ taken, whose, query, onClose, changed }: Propertie
     const after = await held();
     const entered = [...after].filter((id) => !before.has(id));
     const left = [...before].filter((id) => !after.has(id));
-    go(here({ q: null }));
     changed();
     say(`${count(entered.length, "memory", "memories")} came into working memory${leftText(left)}.`, async () => {
       for (const id of entered) await htm.workingMemory.remove(robot, id, { namespace });
@@ -46,8 +45,12 @@ export function BringDialog({ taken, whose, query, onClose, changed }: Propertie
       changed();
     });
   };
+  const onDone = (): void => {
+    go(here({ q: null }));
+    onClose();
+  };
   return (
-    <Confirm title="Add what is found to working memory" verb="Add it" act={act} onClose={onClose}>
+    <Confirm title="Add what is found to working memory" verb="Add it" act={act} onClose={onClose} onDone={onDone}>
       <p>
         <span class="stored">{robot}</span> is asked <q class="stored">{query.text}</q>. By what is known now,{" "}
         {count(taken.entered.size, "memory comes", "memories come")} in, and {count(taken.used.size, "memory", "memories")} already in

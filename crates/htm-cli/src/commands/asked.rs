@@ -55,17 +55,14 @@ async fn run(loaded: &Loaded, way: WayArgs, asked: Asked, output: &Output) -> Re
         output.leaves(serde_json::json!({ "stopped": true }), left);
     }
     let answered = match &place {
-        Some(place) => shell::ask(place, &asked, output.form()).await,
+        Some(place) => shell::ask(place, &asked, output.form(), |said| output.repeat(said)).await,
         None => Answered::ByNobody,
     };
     if way.verbose {
         to_stderr(&format!("{answered}\n"));
     }
     let may_be_done = match answered {
-        Answered::ByServer(said, exit_code) => {
-            output.repeat(&said);
-            return Ok(ExitCode::from(exit_code));
-        }
+        Answered::ByServer(exit_code) => return Ok(ExitCode::from(exit_code)),
         Answered::ByNobody => false,
         Answered::Lost => true,
     };

@@ -84,10 +84,12 @@ async fn up(config: &Config, output: &Output) -> Result<(), CliError> {
 
 async fn back_up(config: &Config, to: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {
     let stop = output.stop();
-    let bar = output.progress(0, "tables");
-    bar.set_message("backup");
-    let saved = backup::back_up(config, to, jobs, &stop, &mut |done, all| show(&bar, done, all)).await;
-    bar.finish_and_clear();
+    let mut bar = None;
+    let saved = backup::back_up(config, to, jobs, &stop, &mut |done, all| {
+        show(&mut bar, "backup", done, all, output)
+    })
+    .await;
+    drop(bar);
     let Some(manifest) = saved? else {
         let answer = serde_json::json!({ "stopped": true, "saved": false });
         output.value(&answer, || "stopped; nothing was saved".into());
@@ -131,10 +133,12 @@ async fn check(from: &Path, output: &Output) -> Result<(), CliError> {
 
 async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Result<ExitCode, CliError> {
     let stop = output.stop();
-    let bar = output.progress(0, "tables");
-    bar.set_message("restore");
-    let restored = backup::restore(config, from, jobs, &stop, &mut |done, all| show(&bar, done, all)).await;
-    bar.finish_and_clear();
+    let mut bar = None;
+    let restored = backup::restore(config, from, jobs, &stop, &mut |done, all| {
+        show(&mut bar, "restore", done, all, output)
+    })
+    .await;
+    drop(bar);
     let stopped = |incomplete: bool, what: &str| {
         let answer = serde_json::json!({ "stopped": true, "incomplete": incomplete });
         output.value(&answer, || format!("stopped; {what}"));
@@ -165,8 +169,9 @@ async fn restore(config: &Config, from: &Path, jobs: u16, output: &Output) -> Re
     Ok(if stranded == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn show(bar: &ProgressBar, done: usize, all: usize) {
-    bar.set_length(all as u64);
+/// Shows how many tables are done. The bar comes with the first number.
+fn show(bar: &mut Option<ProgressBar>, what: &'static str, done: usize, all: usize, output: &Output) {
+    let bar = bar.get_or_insert_with(|| output.progress(all as u64, "tables").with_message(what));
     bar.set_position(done as u64);
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 use std::{fmt, io};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
@@ -15,8 +15,8 @@ const ACCEPT: Duration = Duration::from_millis(200);
 
 /// The process that carried out a command.
 pub(crate) enum Answered {
-    /// A server: the output and the exit code.
-    ByServer(Said, u8),
+    /// A server: the exit code.
+    ByServer(u8),
     /// Nobody: no server runs.
     ByNobody,
     /// A server took the connection, and its answer was lost. It may have carried out the command, or still do it.
@@ -33,11 +33,11 @@ impl fmt::Display for Answered {
     }
 }
 
-/// Hands a command to the server of a place, for an output of this form.
-pub(crate) async fn ask(place: &Socket, asked: &Asked, form: Form) -> Answered {
+/// Hands a command to the server of a place, for an output of this form. `show` is given each part of the output as it comes.
+pub(crate) async fn ask(place: &Socket, asked: &Asked, form: Form, show: impl Fn(&Said)) -> Answered {
     let Ok(stream) = UnixStream::connect(place.socket()).await else { return Answered::ByNobody };
-    match exchange(stream, asked, form).await {
-        Ok(Reply { said, exit_code }) => Answered::ByServer(said, exit_code),
+    match exchange(stream, asked, form, show).await {
+        Ok(exit_code) => Answered::ByServer(exit_code),
         Err(error) => {
             tracing::debug!(%error, "a server did not answer a command");
             Answered::Lost
@@ -45,7 +45,7 @@ pub(crate) async fn ask(place: &Socket, asked: &Asked, form: Form) -> Answered {
     }
 }
 
-async fn exchange(mut stream: UnixStream, asked: &Asked, form: Form) -> io::Result<Reply> {
+async fn exchange(mut stream: UnixStream, asked: &Asked, form: Form, show: impl Fn(&Said)) -> io::Result<u8> {
     server::same_user(&stream)?;
     let request = serde_json::to_vec(&serde_json::json!({ "asked": asked, "form": form }))?;
     let accepted = async {
@@ -56,7 +56,14 @@ async fn exchange(mut stream: UnixStream, asked: &Asked, form: Form) -> io::Resu
     if timeout(ACCEPT, accepted).await?? != ACCEPTED {
         return Err(io::Error::other("it did not take the command"));
     }
-    let mut answer = Vec::new();
-    (&mut stream).take(MAX_BYTES).read_to_end(&mut answer).await?;
-    Ok(serde_json::from_slice(&answer)?)
+    let mut replies = BufReader::new(stream.take(MAX_BYTES));
+    loop {
+        let mut line = Vec::new();
+        replies.read_until(b'\n', &mut line).await?;
+        let Reply { said, exit_code } = serde_json::from_slice(&line)?;
+        show(&said);
+        if let Some(exit_code) = exit_code {
+            return Ok(exit_code);
+        }
+    }
 }

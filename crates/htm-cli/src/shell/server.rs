@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream as Probe;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::pin::pin;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -124,9 +125,24 @@ async fn exchange(mut stream: UnixStream, answer: &impl AsyncFn(Asked, &Output) 
     drop(request);
     stream.write_all(&[ACCEPTED]).await?;
     let output = Output::kept(form);
-    let exit_code = answer(asked, &output).await;
-    stream.write_all(&serde_json::to_vec(&Reply { said: output.said(), exit_code })?).await?;
+    let exit_code = {
+        let mut work = pin!(answer(asked, &output));
+        loop {
+            tokio::select! {
+                biased;
+                exit_code = &mut work => break exit_code,
+                said = output.more() => reply(&mut stream, &Reply { said, exit_code: None }).await?,
+            }
+        }
+    };
+    reply(&mut stream, &Reply { said: output.said(), exit_code: Some(exit_code) }).await?;
     stream.shutdown().await
+}
+
+async fn reply(stream: &mut UnixStream, reply: &Reply) -> io::Result<()> {
+    let mut line = serde_json::to_vec(reply)?;
+    line.push(b'\n');
+    stream.write_all(&line).await
 }
 
 /// Checks that the other side runs as this user.

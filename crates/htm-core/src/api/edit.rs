@@ -335,12 +335,20 @@ fn apply(before: &Current, edit: &Edit) -> (Current, Vec<&'static str>) {
     let changes = [
         ("importance", after.importance != before.importance),
         ("key", edit.key.apply(&mut after.key)),
-        ("source", edit.source.apply(&mut after.source)),
-        ("type", edit.kind.apply(&mut after.kind)),
+        ("source", without_blank(&edit.source).apply(&mut after.source)),
+        ("type", without_blank(&edit.kind).apply(&mut after.kind)),
         ("metadata", after.metadata != before.metadata),
     ];
     let changed = changes.into_iter().filter(|(_, changes)| *changes).map(|(field, _)| field).collect();
     (after, changed)
+}
+
+/// A change to an empty text clears the field.
+fn without_blank(change: &FieldChange<String>) -> FieldChange<String> {
+    match change {
+        FieldChange::Set(text) if text.trim().is_empty() => FieldChange::Clear,
+        change => change.clone(),
+    }
 }
 
 /// Adds registered tags, and removes tags. Returns whether anything changed.

@@ -13,7 +13,7 @@ use crate::api::ping::Pinger;
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
-use crate::model::memory::{Memory, language_unknown};
+use crate::model::memory::{Memory, filled, language_unknown};
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
 use crate::store::again::{ATTEMPTS, met_another};
@@ -282,7 +282,7 @@ impl Htm {
             memory,
             namespace,
             robot,
-            language: memory.language.as_deref().unwrap_or(&settings.language),
+            language: filled(&memory.language).unwrap_or(&settings.language),
             content_hash: memory.content_hash(),
             token_count: i32::try_from(settings.token_encoding.count(&memory.content)).unwrap_or(i32::MAX),
             duplicate_scope: match settings.deduplicate {

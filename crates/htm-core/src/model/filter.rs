@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::model::error::{Error, Result, codes};
 use crate::model::memory::{
-    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, validate_importance, validate_metadata,
-    validate_name, validate_namespace, validate_text,
+    MAX_KEY_BYTES, MAX_NAME_BYTES, MAX_SOURCE_BYTES, MAX_TAGS, refuse_blank, validate_importance,
+    validate_metadata, validate_name, validate_namespace, validate_text,
 };
 use crate::model::tags::TagPath;
 use crate::model::timeframe::TimeFilter;
@@ -146,7 +146,7 @@ impl Filter {
     /// Checks for values that the database would reject, with a better error.
     ///
     /// # Errors
-    /// The codes `namespace_invalid`, `robot_invalid`, `too_many_tags`, `field_too_long`, `nul_byte`,
+    /// The codes `namespace_invalid`, `robot_invalid`, `too_many_tags`, `field_too_long`, `content_empty`, `nul_byte`,
     /// `importance_out_of_range`, `metadata_too_deep`.
     pub(crate) fn validate(&self) -> Result<()> {
         for (field, names) in [
@@ -167,6 +167,8 @@ impl Filter {
         ] {
             for text in texts {
                 validate_text(field, text, limit)?;
+                // No memory has it, and what the shell's unset variable was to say is unknown.
+                refuse_blank(field, text)?;
             }
         }
         if self.tags.len() > MAX_TAGS {
@@ -217,6 +219,9 @@ mod tests {
             ("field_too_long", none().session("s".repeat(513))),
             ("field_too_long", none().source("s".repeat(4_097))),
             ("field_too_long", none().kind("s".repeat(129))),
+            ("content_empty", none().session("")),
+            ("content_empty", none().source(" ")),
+            ("content_empty", none().kind("")),
             ("nul_byte", none().kind("a\0")),
             ("nul_byte", none().metadata("a", "\0")),
             ("too_many_tags", many),

@@ -26,7 +26,7 @@ pub const MAX_METADATA_BYTES: usize = 64 * 1024;
 /// The most levels of nested objects and lists in the metadata. PostgreSQL's stack ends at some thousands.
 pub(crate) const MAX_METADATA_DEPTH: usize = 64;
 
-/// A text with its attributes. Only the text is required.
+/// A text with its attributes. Only the text is required. An empty source, kind, speaker, conversation or language is none.
 ///
 /// ```
 /// use htm_core::Memory;
@@ -164,9 +164,9 @@ impl Memory {
     pub fn is_plain(&self) -> bool {
         self.key.is_none()
             && self.at.is_none()
-            && self.session.is_none()
+            && filled(&self.session).is_none()
             && self.seq.is_none()
-            && self.speaker.is_none()
+            && filled(&self.speaker).is_none()
     }
 
     /// Checks for values that the database would reject, with a better error.
@@ -207,6 +207,11 @@ impl Memory {
         self.vectors.iter().try_for_each(|(label, vector)| validate_vector(label, vector))?;
         validate_metadata(&self.metadata)
     }
+}
+
+/// A field of a memory. An empty text is none: programs send it for what they do not know.
+pub(crate) fn filled(field: &Option<String>) -> Option<&str> {
+    field.as_deref().filter(|text| !text.trim().is_empty())
 }
 
 pub(crate) fn content_hash(content: &str) -> [u8; 32] {
@@ -289,6 +294,15 @@ pub(crate) fn validate_text(field: &'static str, text: &str, limit: usize) -> Re
         return Err(too_long(field, text.len(), limit));
     }
     refuse_nul(field, text)
+}
+
+/// Refuses a condition that is an empty text.
+pub(crate) fn refuse_blank(field: &'static str, text: &str) -> Result<()> {
+    match text.trim().is_empty() {
+        false => Ok(()),
+        true => Err(Error::new(codes::CONTENT_EMPTY, format!("the {field} is empty"))
+            .with_hint(format!("name a {field}, or leave it out"))),
+    }
 }
 
 fn too_long(field: &str, bytes: usize, limit: usize) -> Error {
@@ -442,6 +456,15 @@ mod tests {
         ] {
             assert_eq!(code(memory), "field_too_long");
         }
+    }
+
+    #[test]
+    fn an_empty_field_is_none() {
+        let of = |text: &str| Some(text.to_owned());
+        let memory = Memory { session: of(""), speaker: of(" "), kind: of(""), ..Memory::new("a") };
+        memory.validate().unwrap();
+        assert!(memory.is_plain());
+        assert!(!Memory { session: of("s"), ..Memory::new("a") }.is_plain());
     }
 
     fn nested(levels: usize) -> Memory {

@@ -3,7 +3,7 @@
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::memory::{MAX_KEY_BYTES, validate_text};
+use crate::model::memory::{MAX_KEY_BYTES, refuse_blank, validate_text};
 
 /// The conversations that memories take the place of.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,8 @@ pub struct Conversation {
 
 impl Conversation {
     pub(crate) fn validate(&self) -> Result<()> {
-        validate_text("session", &self.session, MAX_KEY_BYTES)
+        validate_text("session", &self.session, MAX_KEY_BYTES)?;
+        refuse_blank("session", &self.session)
     }
 
     /// Refuses a conversation that has other memories than its caller has read.

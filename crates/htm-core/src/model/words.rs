@@ -27,6 +27,7 @@ mod tests;
 
 use crate::model::lexeme::quoted;
 use pattern::{as_written, beginning};
+pub(crate) use pieces::is_blank;
 use pieces::{Piece, Reading, negated, pieces};
 
 /// The most characters of a text with signs.

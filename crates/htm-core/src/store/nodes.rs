@@ -20,6 +20,7 @@ use crate::model::error::{Error, Result};
 use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::keepers::{Keepers, KeptBy};
+use crate::model::memory::filled;
 use crate::model::nodes::{Node, Revision, TagAssignment, content_taken, forgotten, key_taken, not_found};
 pub(crate) use crate::model::tags::read_tag;
 use crate::model::wall::is_within;
@@ -100,7 +101,7 @@ pub(crate) async fn insert_in_tx(
     insertion: &Insertion,
 ) -> Result<Vec<Option<NodeId>>> {
     let column = |of: fn(&crate::model::memory::Memory) -> &Option<String>| -> Vec<Option<&str>> {
-        nodes.iter().map(|node| of(node.memory).as_deref()).collect()
+        nodes.iter().map(|node| filled(of(node.memory))).collect()
     };
     let bulk = nodes.len() > BULK;
     if bulk {
@@ -171,11 +172,11 @@ pub(crate) async fn insert_one(
         .bind("key", &memory.key)?
         .bind("content", &memory.content)?
         .bind("hash", &node.content_hash[..])?
-        .bind("speaker", &memory.speaker)?
-        .bind("session", &memory.session)?
+        .bind("speaker", filled(&memory.speaker))?
+        .bind("session", filled(&memory.session))?
         .bind("seq", memory.seq)?
-        .bind("source", &memory.source)?
-        .bind("type", &memory.kind)?
+        .bind("source", filled(&memory.source))?
+        .bind("type", filled(&memory.kind))?
         .bind("importance", memory.importance)?
         .bind("token_count", node.token_count)?
         .bind("token_encoding", insertion.token_encoding)?

@@ -58,7 +58,7 @@ async fn recall(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     let who = Who::of(&server, &arguments);
     let query = query(&server, &arguments, &who.namespace)?;
     // Before the robot is opened, which registers a new one: a mistyped name is none.
-    if query.text.trim().is_empty() {
+    if query.is_blank() {
         return Err(ToolError::new(CONTENT_EMPTY, "the query is empty"));
     }
     if arguments.text("robot").is_some() {

@@ -1,6 +1,7 @@
 //! `htm models pull`, and `htm models list --known`.
 
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use htm_runtime::hub::{self, Hub, KNOWN, Kind, KnownModel, Pulled, Repository};
 use htm_runtime::paths::Paths;
@@ -15,14 +16,12 @@ pub(super) async fn run(args: &PullArgs, output: &Output) -> Result<ExitCode, Cl
     let hub = Hub::from_env(args.endpoint.as_deref())?;
     let name = args.name.as_deref().unwrap_or(repository.name());
     output.leaves(json!({ "stopped": true }), "what has come is kept; pull again to go on");
-    let bar = output.progress_of_bytes();
-    bar.set_message(name.to_owned());
+    let bar = OnceLock::new();
     let on_bytes = |done: u64, all: u64| {
-        bar.set_length(all);
-        bar.set_position(done);
+        bar.get_or_init(|| output.progress_of_bytes(all).with_message(name.to_owned())).set_position(done);
     };
     let pulled = hub::pull(&hub, &Paths::from_env()?, &repository, &args.revision, name, &on_bytes).await;
-    bar.finish_and_clear();
+    drop(bar);
     let pulled = pulled?;
     output.value(&pulled, || describe(&pulled));
     Ok(ExitCode::SUCCESS)

@@ -99,6 +99,8 @@ pub(crate) fn describe(it: &Changed) -> String {
         ChangeKind::Split => "its nodes are retagged with the replacements",
         ChangeKind::MarkDistinct => "marked as distinct",
         ChangeKind::UnmarkDistinct => "no longer marked as distinct",
+        // Its description, its split and what it is distinct from.
+        ChangeKind::Revert => "as it was before",
         _ => "described",
     };
     for (what, names) in [

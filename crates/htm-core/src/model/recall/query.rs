@@ -9,6 +9,7 @@ use crate::model::memory::{MAX_TAGS, content_empty, validate_text};
 use crate::model::relevance::RelevanceWeights;
 use crate::model::timeframe::TimeFilter;
 use crate::model::vectors::{unfit, validate_vector};
+use crate::model::words::is_blank;
 
 /// The most bytes of a query: more than the window of embedding models (8,192 tokens, about four bytes each).
 pub const MAX_QUERY_BYTES: usize = 32 * 1024;
@@ -227,10 +228,15 @@ impl RecallQuery {
         self
     }
 
+    /// Whether its text says nothing: it is empty, white space, or a quotation of nothing.
+    pub fn is_blank(&self) -> bool {
+        is_blank(&self.text)
+    }
+
     pub(crate) fn validate(&self) -> Result<()> {
         let needs_text =
             self.vector.is_none() || self.strategy != Strategy::Vector || self.rerank || self.expand;
-        if needs_text && self.text.trim().is_empty() {
+        if needs_text && self.is_blank() {
             return Err(content_empty());
         }
         if let Some(vector) = &self.vector {

@@ -125,9 +125,10 @@ impl FromStr for TimeExpression {
             }
             Some(parts) => Ok(Self::new(text.trim().into(), parts)),
             None => {
-                let reason = match tokens.get(parser.furthest()) {
-                    Some(token) => format!("`{}` is not understood", &text[token.span.clone()]),
-                    None => "something is missing at its end".into(),
+                let reason = match (parser.no_day(), tokens.get(parser.furthest())) {
+                    (Some(no_day), _) => no_day.to_string(),
+                    (None, Some(token)) => format!("`{}` is not understood", &text[token.span.clone()]),
+                    (None, None) => "something is missing at its end".into(),
                 };
                 Err(invalid(&text.chars().take(200).collect::<String>(), &reason))
             }

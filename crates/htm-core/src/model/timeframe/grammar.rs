@@ -1,6 +1,8 @@
 //! The grammar of time expressions: a recursive descent over tokens, without a clock.
 
-use chrono::{DateTime, Utc};
+use std::fmt;
+
+use chrono::{DateTime, Month, Utc};
 use jiff::civil::{Date, DateTime as LocalTime, Weekday};
 
 use super::tokens::{Kind, Token};
@@ -127,10 +129,28 @@ pub(super) struct Said {
 pub(super) const LEADS: &[&str] =
     &["in", "on", "during", "within", "over", "throughout", "for", "from", "of"];
 
+/// A day that its month does not have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NoDay {
+    year: Option<i16>,
+    month: i8,
+    day: i8,
+}
+
+/// `March has no day 32`
+impl fmt::Display for NoDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let month = Month::try_from(self.month.unsigned_abs()).map_or("the month", |month| month.name());
+        let year = self.year.map(|year| format!(" {year}")).unwrap_or_default();
+        write!(f, "{month}{year} has no day {}", self.day)
+    }
+}
+
 pub(super) struct Parser<'t> {
     tokens: &'t [Token],
     at: usize,
     furthest: usize,
+    no_day: Option<NoDay>,
     /// The least clarity of the periods of the current part.
     clarity: Clarity,
     loose: bool,
@@ -138,7 +158,7 @@ pub(super) struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     pub(super) fn new(tokens: &'t [Token]) -> Self {
-        Self { tokens, at: 0, furthest: 0, clarity: Clarity::Clear, loose: false }
+        Self { tokens, at: 0, furthest: 0, no_day: None, clarity: Clarity::Clear, loose: false }
     }
 
     pub(super) fn starting_at(tokens: &'t [Token], at: usize) -> Self {
@@ -153,6 +173,11 @@ impl<'t> Parser<'t> {
     /// The index of the furthest token that could not be parsed.
     pub(super) fn furthest(&self) -> usize {
         self.furthest
+    }
+
+    /// The first day that its month does not have.
+    pub(super) fn no_day(&self) -> Option<NoDay> {
+        self.no_day
     }
 
     /// Parses all tokens; none when something is left over.

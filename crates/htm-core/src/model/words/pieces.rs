@@ -121,16 +121,18 @@ fn is_bracket(c: char) -> bool {
     matches!(c, '(' | '[' | '{')
 }
 
+/// The marks of quotations, opening and closing.
+const MARKS: [(char, char); 4] = [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')];
+
+/// Whether a query's text says nothing: it is empty, white space, or a quotation of nothing.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || MARKS.iter().any(|(open, close)| c == *open || c == *close))
+}
+
 /// The quotation that a text begins with, without its marks, and the text after it.
 fn quotation(text: &str) -> Option<(&str, &str)> {
-    let open = text.chars().next()?;
-    let close = match open {
-        '"' => '"',
-        '“' => '”',
-        '„' => '“',
-        '«' => '»',
-        _ => return None,
-    };
+    let first = text.chars().next()?;
+    let (open, close) = MARKS.into_iter().find(|(open, _)| *open == first)?;
     let inner = &text[open.len_utf8()..];
     let (phrase, after) = inner.split_once(close)?;
     phrase.contains(char::is_alphanumeric).then_some((phrase, after))

@@ -34,6 +34,16 @@ fn what_has_no_signs_is_as_it_was() {
 }
 
 #[test]
+fn a_quotation_of_nothing_says_nothing() {
+    for text in ["", " \n", "\"\"", "“ ”", " \"\" „“ «\u{a0}» ", "\""] {
+        assert!(is_blank(text), "{text}");
+    }
+    for text in ["\"a\"", "🙂", "?", "-", "\"?\""] {
+        assert!(!is_blank(text), "{text}");
+    }
+}
+
+#[test]
 fn quotes_are_phrases_where_there_are_only_signs() {
     let text = "\"night  watch\" “the owls” (\"a b\") C++";
     let words = Words::parse(text);

@@ -1,9 +1,11 @@
 //! Periods: the words for days, weeks and months, and for their numbers.
 
+use std::ops::RangeInclusive;
+
 use chrono::DateTime;
 use jiff::civil::{Date, DateTime as LocalTime, Weekday};
 
-use super::{Clarity, Parser, PartOfDay, Period, Unit, Which};
+use super::{Clarity, NoDay, Parser, PartOfDay, Period, Unit, Which};
 
 pub(in super::super) const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
@@ -152,7 +154,12 @@ impl Parser<'_> {
             let time = self.attempt(|it| it.take(time_of_day));
             return Some(time.map_or(period, |time| Period::Local(date.to_datetime(time))));
         }
-        if let Some((day, is_ordinal)) = self.attempt(|it| it.take(day_of_month)) {
+        if let Some((year, month, day)) = self.peek().and_then(date_in_digits) {
+            self.keep_no_day(Some(year), month, day);
+        }
+        let is_before_month = self.is_before_month();
+        let day = |text| number_of_day(text).filter(|(day, _)| is_before_month || DAYS.contains(day));
+        if let Some((day, is_ordinal)) = self.attempt(|it| it.take(day)) {
             self.attempt(|it| it.word(&["of"]));
             let month = self.take(month)?;
             return self.month_day(month, day, is_ordinal);
@@ -160,8 +167,16 @@ impl Parser<'_> {
         let month = self.take(month)?;
         // "in May 2 years ago": a count, not the second of May.
         let day = self.attempt(|it| {
-            let day = it.take(day_of_month)?;
-            it.peek().and_then(unit).is_none().then_some(day)
+            let day = it.take(number_of_day)?;
+            if it.peek().and_then(unit).is_some() {
+                return None;
+            }
+            // "in March 45 people came": the month alone is a time.
+            if !DAYS.contains(&day.0) {
+                it.keep_no_day(None, month, day.0);
+                return None;
+            }
+            Some(day)
         });
         if let Some((day, is_ordinal)) = day {
             return self.month_day(month, day, is_ordinal);
@@ -181,16 +196,31 @@ impl Parser<'_> {
             it.comma();
             it.take(year)
         });
+        self.keep_no_day(year, month, day);
         match year {
             Some(year) => Date::new(year, month, day).ok().map(Period::Day),
             None => {
                 if !is_ordinal {
                     self.only(Clarity::Led);
                 }
-                // A leap year has every possible day.
-                Date::new(2024, month, day).ok().map(|_| Period::MonthDay(month, day))
+                Date::new(LEAP_YEAR, month, day).ok().map(|_| Period::MonthDay(month, day))
             }
         }
+    }
+
+    /// Keeps a day that its month does not have, for the error. The first one is where the text stops being a time.
+    fn keep_no_day(&mut self, year: Option<i16>, month: i8, day: i8) {
+        if self.no_day.is_none() && Date::new(year.unwrap_or(LEAP_YEAR), month, day).is_err() {
+            self.no_day = Some(NoDay { year, month, day });
+        }
+    }
+
+    /// Whether a month follows the next token, also after `of`.
+    fn is_before_month(&self) -> bool {
+        let word = |at: usize| self.tokens.get(at).map(|token| token.text.as_str());
+        let after = self.at + 1;
+        let at = after + usize::from(word(after) == Some("of"));
+        word(at).and_then(month).is_some()
     }
 
     /// `Monday`, `Monday last week`, `weekend`
@@ -291,13 +321,32 @@ pub(in super::super) fn year(word: &str) -> Option<i16> {
     (word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit())).then(|| word.parse().ok()).flatten()
 }
 
+/// The days of the longest months.
+const DAYS: RangeInclusive<i8> = 1..=31;
+
+/// A year that has every possible day.
+const LEAP_YEAR: i16 = 2024;
+
 /// `3`, `3rd`; and whether it was an ordinal.
 pub(in super::super) fn day_of_month(word: &str) -> Option<(i8, bool)> {
+    number_of_day(word).filter(|(day, _)| DAYS.contains(day))
+}
+
+/// As [`day_of_month`], also of a day that no month has.
+fn number_of_day(word: &str) -> Option<(i8, bool)> {
     let digits = word.trim_end_matches(|it: char| it.is_ascii_alphabetic());
     let is_ordinal = matches!(&word[digits.len()..], "st" | "nd" | "rd" | "th");
     let is_number = matches!(digits.len(), 1 | 2) && digits.bytes().all(|byte| byte.is_ascii_digit());
     let day = (is_number && (is_ordinal || digits.len() == word.len())).then(|| digits.parse().ok())??;
-    (1..=31).contains(&day).then_some((day, is_ordinal))
+    Some((day, is_ordinal))
+}
+
+/// The year, month and day of `2026-02-30` and `2026-02-30T12:00`, also of a day that the month does not have.
+fn date_in_digits(word: &str) -> Option<(i16, i8, i8)> {
+    let (year_digits, rest) = word.get(..10)?.split_once('-')?;
+    let (month, day) = rest.split_once('-')?;
+    let month = month.parse().ok().filter(|month| (1..=12).contains(month))?;
+    Some((year(year_digits)?, month, day.parse().ok()?))
 }
 
 /// A period in digits alone: a year, a month, a day, or a time.
