@@ -93,7 +93,7 @@ pub use features::{
 };
 pub(crate) use interleave::team_draft;
 pub use learnt::{Learnt, Tree, TreeNode};
-pub(crate) use neighbours::{Link, Turn, links};
+pub(crate) use neighbours::{Conversation, Link, Turn, links};
 use query::Pair;
 pub(crate) use query::{Asked, Corpus, Lexeme, Sought, Word};
 pub(crate) use terms::{TermCounter, Terms, texts_with};

@@ -11,7 +11,7 @@ mod reader;
 mod readers;
 mod words;
 
-pub(crate) use features::{Features, ScopeRow};
+pub(crate) use features::{Features, ScopeRows};
 pub(crate) use legs::{Choosing, TextSearch};
 pub(crate) use node_row::{NodeRow, node_columns, successors};
 pub(crate) use reader::{HitRow, Reader, Size, Vectors};

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::model::id::NodeId;
-use crate::model::rank::{self, Asked, Lexeme, Link, TermCounter, TextVector, Turn};
+use crate::model::rank::{self, Asked, Lexeme, Link, TermCounter, Terms, TextVector, Turn};
 use crate::model::spelling::{self, Typed, Words};
-use crate::store::recall::{Features, ScopeRow, Size};
+use crate::store::recall::{Features, ScopeRows, Size};
 
 /// The most nodes of a small scope.
 pub(super) const MOST_NODES: usize = 2_000;
@@ -15,7 +15,7 @@ const MOST_LEXEMES: f64 = 60_000.0;
 
 /// The texts of all nodes in scope.
 pub(super) struct ScopeTexts {
-    pub(super) rows: Vec<ScopeRow>,
+    pub(super) rows: ScopeRows,
 }
 
 /// All nodes in scope, with their features.
@@ -31,11 +31,11 @@ pub(super) fn is_small(size: &Size, most: usize) -> bool {
 
 impl ScopeTexts {
     pub(super) fn count(&self) -> usize {
-        self.rows.len()
+        self.rows.nodes.len()
     }
 
     fn texts(&self) -> impl Iterator<Item = TextVector<'_>> {
-        self.rows.iter().filter_map(|row| TextVector::new(&row.text))
+        self.rows.nodes.iter().filter_map(|node| self.rows.text(node))
     }
 
     /// Sets the numbers of nodes of different lexemes.
@@ -78,24 +78,24 @@ impl ScopeTexts {
     /// The nodes with the features for the words that are asked for, and with their similarities to the query.
     pub(super) fn with_features(self, asked: &Asked, similarities: &HashMap<NodeId, f64>) -> SmallScope {
         let counter = TermCounter::new(asked);
-        let mut scope = SmallScope { nodes: Vec::with_capacity(self.rows.len()), turns: Vec::new() };
-        for row in self.rows {
-            let terms = TextVector::new(&row.text).map(|text| counter.count(text)).unwrap_or_default();
-            let turn = row.turn.map(|(namespace, session, seq)| Turn {
-                id: row.node,
-                namespace,
-                session,
+        let terms = |node| self.rows.text(node).map(|text| counter.count(text)).unwrap_or_default();
+        let terms: Vec<Terms> = self.rows.nodes.iter().map(terms).collect();
+        let mut scope = SmallScope { nodes: Vec::with_capacity(terms.len()), turns: Vec::new() };
+        for (node, terms) in self.rows.nodes.into_iter().zip(terms) {
+            let turn = node.turn.map(|(conversation, seq)| Turn {
+                id: node.node,
+                conversation,
                 seq,
-                created_at: row.created_at,
+                created_at: node.created_at,
                 lexemes: terms.lexemes,
             });
             scope.turns.extend(turn);
             scope.nodes.push(Features {
-                node: row.node,
+                node: node.node,
                 terms,
-                speaker: row.speaker.map(|speaker| speaker.to_lowercase()),
-                created_at: row.created_at,
-                similarity: similarities.get(&row.node).copied(),
+                speaker: node.speaker,
+                created_at: node.created_at,
+                similarity: similarities.get(&node.node).copied(),
             });
         }
         scope

@@ -1,6 +1,7 @@
 //! The scores that turns get from their neighbours.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
@@ -36,12 +37,18 @@ const LONGEST_TURN: u32 = 64;
 /// The largest distance of a neighbour.
 const MOST_STEPS: i64 = 2;
 
+/// A conversation of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Conversation {
+    pub(crate) namespace: String,
+    pub(crate) session: String,
+}
+
 /// A node's place in its conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Turn {
     pub(crate) id: NodeId,
-    pub(crate) namespace: String,
-    pub(crate) session: String,
+    pub(crate) conversation: Arc<Conversation>,
     /// Its number within the session. Without one, its time decides its place.
     pub(crate) seq: Option<i32>,
     pub(crate) created_at: DateTime<Utc>,
@@ -49,21 +56,21 @@ pub(crate) struct Turn {
     pub(crate) lexemes: u32,
 }
 
-/// The neighbours of the turns `of`, where `turns` are all turns of their sessions. The same as links.sql, for turns in
+/// The neighbours of the turns `of`, where `turns` are all turns of their conversations. The same as links.sql, for turns in
 /// memory.
 pub(crate) fn links(turns: &[Turn], of: &HashSet<NodeId>) -> Vec<Link> {
-    let mut sessions: HashMap<(&str, &str), Vec<&Turn>> = HashMap::new();
+    let mut conversations: HashMap<&Conversation, Vec<&Turn>> = HashMap::new();
     for turn in turns {
-        sessions.entry((&turn.namespace, &turn.session)).or_default().push(turn);
+        conversations.entry(&turn.conversation).or_default().push(turn);
     }
     let mut links = Vec::new();
-    for session in sessions.values_mut() {
-        session.sort_by_key(|turn| (turn.created_at, turn.id));
-        for (at, turn) in session.iter().enumerate() {
+    for turns in conversations.values_mut() {
+        turns.sort_by_key(|turn| (turn.created_at, turn.id));
+        for (at, turn) in turns.iter().enumerate() {
             if turn.lexemes > LONGEST_TURN || !of.contains(&turn.id) {
                 continue;
             }
-            for (place, other) in session.iter().enumerate() {
+            for (place, other) in turns.iter().enumerate() {
                 let steps = match (turn.seq, other.seq) {
                     (Some(seq), Some(other)) => (i64::from(seq) - i64::from(other)).abs(),
                     (Some(_), None) => continue,

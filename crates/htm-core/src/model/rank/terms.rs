@@ -1,8 +1,6 @@
 //! The words of a query in a text.
 
-use std::collections::HashMap;
-
-use super::text_vector::{Occurrence, TextVector};
+use super::text_vector::{Entry, TextVector};
 use super::{Asked, Pair};
 
 /// The additional frequency of a word in a long text's opening.
@@ -24,32 +22,40 @@ pub(crate) struct Terms {
     pub(crate) together: Vec<usize>,
 }
 
-/// Some lexemes by which the entries of texts are looked up. Most entries are none of them: that is found by the first letter
-/// and the length, without a hash.
+/// Different lexemes by which the entries of texts are looked up. Most entries are none of them: that is found by the first
+/// letter and the length.
 struct Wanted<'a> {
-    places: HashMap<&'a [u8], usize>,
-    firsts: [bool; 256],
+    /// In their order, each with its place among those that are wanted.
+    lexemes: Vec<(&'a [u8], usize)>,
+    /// The beginning and the end of the lexemes with each first letter.
+    of_first: [(u32, u32); 256],
     /// Has a bit for each length.
     lengths: u64,
 }
 
 impl<'a> Wanted<'a> {
-    /// Of lexemes that are equal, the last is found.
     fn new(lexemes: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut wanted = Self { places: HashMap::new(), firsts: [false; 256], lengths: 0 };
-        for (at, lexeme) in lexemes.enumerate() {
-            let Some(&first) = lexeme.first() else { continue };
-            wanted.firsts[usize::from(first)] = true;
-            wanted.lengths |= 1 << lexeme.len().min(63);
-            wanted.places.insert(lexeme, at);
+        let places = lexemes.enumerate().map(|(at, lexeme)| (lexeme, at));
+        let mut lexemes: Vec<(&[u8], usize)> = places.filter(|(lexeme, _)| !lexeme.is_empty()).collect();
+        lexemes.sort_unstable();
+        let mut wanted = Self { lexemes: Vec::new(), of_first: [(0, 0); 256], lengths: 0 };
+        let mut end = 0;
+        for of_one in lexemes.chunk_by(|a, b| a.0[0] == b.0[0]) {
+            let start = end;
+            end += of_one.len() as u32;
+            wanted.of_first[usize::from(of_one[0].0[0])] = (start, end);
         }
-        wanted
+        wanted.lengths = lexemes.iter().fold(0, |lengths, (lexeme, _)| lengths | 1 << lexeme.len().min(63));
+        Self { lexemes, ..wanted }
     }
 
     fn place(&self, lexeme: &[u8]) -> Option<usize> {
-        let &first = lexeme.first()?;
-        let may_be = self.firsts[usize::from(first)] && self.lengths & (1 << lexeme.len().min(63)) != 0;
-        if may_be { self.places.get(lexeme).copied() } else { None }
+        let (start, end) = self.of_first[usize::from(*lexeme.first()?)];
+        if start == end || self.lengths & (1 << lexeme.len().min(63)) == 0 {
+            return None;
+        }
+        let alike = &self.lexemes[start as usize..end as usize];
+        alike.binary_search_by(|(wanted, _)| (*wanted).cmp(lexeme)).ok().map(|at| alike[at].1)
     }
 }
 
@@ -81,23 +87,25 @@ impl<'a> TermCounter<'a> {
     /// Counts the words in one text.
     pub(crate) fn count(&self, text: TextVector<'_>) -> Terms {
         let mut frequencies = vec![0.0; self.count];
-        let mut occurrences: Vec<Vec<Occurrence>> = vec![Vec::new(); self.count];
+        let mut found: Vec<(usize, Entry<'_>)> = Vec::new();
         let mut length = 0;
         for entry in text.entries() {
             length += entry.frequency();
             if let Some(at) = self.words.place(entry.lexeme) {
                 frequencies[at] = entry.frequency() as f64;
-                occurrences[at].extend(entry.occurrences());
-                if text.count() > LONG && occurrences[at].iter().any(|occurrence| occurrence.is_opening) {
+                if text.count() > LONG && entry.occurrences().any(|occurrence| occurrence.is_opening) {
                     frequencies[at] += OPENING;
                 }
+                found.push((at, entry));
             }
         }
+        let occurrences = |word: usize| {
+            let entries = found.iter().filter(move |(at, _)| *at == word);
+            entries.flat_map(|(_, entry)| entry.occurrences())
+        };
         let is_together = |pair: &Pair| {
-            occurrences[pair.first].iter().any(|first| {
-                occurrences[pair.second]
-                    .iter()
-                    .any(|second| first.position + pair.distance == second.position)
+            occurrences(pair.first).any(|first| {
+                occurrences(pair.second).any(|second| first.position + pair.distance == second.position)
             })
         };
         let pairs = self.pairs.iter().enumerate();
@@ -110,7 +118,7 @@ impl<'a> TermCounter<'a> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::text_vector::sent;
+    use super::super::text_vector::{Occurrence, sent};
     use super::super::{Corpus, Lexeme};
     use super::*;
 

@@ -1,6 +1,8 @@
 //! The features of candidates, and their neighbouring turns, for the ranking.
 
 use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use sqlx::Row;
@@ -9,7 +11,7 @@ use sqlx::postgres::PgRow;
 use super::reader::{Reader, Vectors, ids};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::rank::{Link, TermCounter, Terms, TextVector};
+use crate::model::rank::{Conversation, Link, TermCounter, Terms, TextVector};
 use crate::store::filter::Conditions;
 use crate::store::named::Named;
 
@@ -42,29 +44,53 @@ impl Features {
     }
 }
 
-/// A node of a small scope.
-#[derive(Clone, Debug)]
-pub(crate) struct ScopeRow {
-    pub(crate) node: NodeId,
-    pub(crate) created_at: DateTime<Utc>,
-    pub(crate) speaker: Option<String>,
-    /// For a [`TextVector`].
-    pub(crate) text: Vec<u8>,
-    /// The namespace, the session, and the number within it, if it is a turn of a conversation.
-    pub(crate) turn: Option<(String, String, Option<i32>)>,
+/// All nodes in a small scope.
+#[derive(Debug, Default)]
+pub(crate) struct ScopeRows {
+    pub(crate) nodes: Vec<ScopeNode>,
+    /// The texts of the nodes, one after the other.
+    texts: Vec<u8>,
 }
 
-impl ScopeRow {
-    /// Reads the columns by place, as above: there may be thousands of rows.
-    fn read(row: &PgRow) -> sqlx::Result<Self> {
-        let (namespace, session): (Option<String>, Option<String>) = (row.try_get(4)?, row.try_get(5)?);
-        let seq = row.try_get(6)?;
-        Ok(Self {
+/// A node of a small scope.
+#[derive(Debug)]
+pub(crate) struct ScopeNode {
+    pub(crate) node: NodeId,
+    pub(crate) created_at: DateTime<Utc>,
+    /// In lower case.
+    pub(crate) speaker: Option<String>,
+    /// Its place among the texts.
+    text: Range<usize>,
+    /// The conversation and the number within it, if it is a turn.
+    pub(crate) turn: Option<(Arc<Conversation>, Option<i32>)>,
+}
+
+impl ScopeRows {
+    pub(crate) fn text(&self, node: &ScopeNode) -> Option<TextVector<'_>> {
+        TextVector::new(self.texts.get(node.text.clone())?)
+    }
+
+    /// Reads the columns by place, as above: there may be thousands of rows. The turns of a conversation often follow one
+    /// another.
+    fn read(&mut self, row: &PgRow) -> sqlx::Result<ScopeNode> {
+        let start = self.texts.len();
+        self.texts.extend_from_slice(row.try_get(3)?);
+        let (namespace, session): (Option<&str>, Option<&str>) = (row.try_get(4)?, row.try_get(5)?);
+        let last =
+            self.nodes.last().and_then(|last| last.turn.as_ref()).map(|(conversation, _)| conversation);
+        let conversation = namespace.zip(session).map(|(namespace, session)| {
+            let is_last = |last: &&Arc<Conversation>| last.namespace == namespace && last.session == session;
+            last.filter(is_last).cloned().unwrap_or_else(|| {
+                Arc::new(Conversation { namespace: namespace.to_owned(), session: session.to_owned() })
+            })
+        });
+        let turn = conversation.map(|conversation| Ok::<_, sqlx::Error>((conversation, row.try_get(6)?)));
+        Ok(ScopeNode {
             node: row.try_get(0)?,
             created_at: row.try_get(1)?,
-            speaker: row.try_get(2)?,
-            text: row.try_get(3)?,
-            turn: namespace.zip(session).map(|(namespace, session)| (namespace, session, seq)),
+            speaker: row.try_get::<Option<&str>, _>(2)?.map(str::to_lowercase),
+            text: start..self.texts.len(),
+            turn: turn.transpose()?,
         })
     }
 }
@@ -136,21 +162,20 @@ impl Reader {
         &mut self,
         conditions: &Conditions,
         most: usize,
-    ) -> Result<Option<Vec<ScopeRow>>> {
+    ) -> Result<Option<ScopeRows>> {
         let sql =
             include_str!("../sql/recall/small_scope.sql").replace("{{conditions}}", &conditions.nodes());
         let statement = Named::new(&sql).bind("most", most as i64)?;
-        let mut bytes = 0;
+        let mut scope = ScopeRows::default();
         let read = |row: &PgRow| {
-            let mut row = ScopeRow::read(row)?;
-            bytes += row.text.len();
-            if bytes > MOST_BYTES {
-                row.text = Vec::new();
+            if scope.texts.len() <= MOST_BYTES {
+                let node = scope.read(row)?;
+                scope.nodes.push(node);
             }
-            Ok(row)
+            Ok(())
         };
-        let nodes = conditions.bind(statement)?.fetch_each(self.once().await?, read).await?;
-        Ok((nodes.len() <= most && bytes <= MOST_BYTES).then_some(nodes))
+        let rows = conditions.bind(statement)?.fetch_each(self.once().await?, read).await?.len();
+        Ok((rows <= most && scope.texts.len() <= MOST_BYTES).then_some(scope))
     }
 
     /// The similarity to the query of each node of these namespaces that has a vector.
