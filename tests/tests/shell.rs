@@ -33,7 +33,7 @@ async fn what_a_server_says_is_shown_as_it_comes() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     let _server = serve(&sandbox).await;
-    let mut waits = sandbox.start("htm", &["remember", "-v", "--wait", "60", "Staging is on port 5433."]);
+    let mut waits = sandbox.start("htm", &["remember", "-v", "--wait=60", "Staging is on port 5433."]);
     wait_until(async || waits.log().contains("remembered as node")).await;
     assert!(!waits.log().contains(BY_SERVER), "it waits for the workers: {}", waits.log());
     for worker in ["embed-worker", "tag-worker"] {
