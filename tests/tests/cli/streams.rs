@@ -82,6 +82,9 @@ async fn work_of_nothing_has_no_bar() {
     sandbox.remember(&["Mara prefers tabs."]).await;
     let told = on_terminal("htm export > exported").await;
     assert!(told.contains("/1 memories"), "{told:?}");
+    // The size of a pipe is unknown.
+    let told = on_terminal("cat exported | htm import - > imported").await;
+    assert!(told.contains("import  ") && !told.contains("0/0"), "{told:?}");
 }
 
 #[tokio::test]

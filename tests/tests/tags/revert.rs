@@ -270,3 +270,19 @@ async fn a_merge_is_reverted_after_later_ones_of_the_same_nodes_alone() {
     assert_eq!(tags_of(&db, both).await, ["a manual", "b manual"]);
     assert_eq!(tags_of(&db, other).await, ["x manual"]);
 }
+
+#[tokio::test]
+async fn a_tag_that_a_revert_gave_back_stays_where_a_later_merge_relies_on_it() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let both = remember(&htm, 1, "both", &["b", "x"]).await[0];
+    let removed = remove(&htm, "x").await;
+    assert_eq!(tags_of(&db, both).await, ["b manual"]);
+    let given_back = revert(&htm, removed).await;
+    let merged = merge(&htm, &["b"], "x").await;
+    refused(&htm, &given_back, &merged).await;
+    assert_eq!(tags_of(&db, both).await, ["x manual"]);
+    revert(&htm, merged).await;
+    revert(&htm, given_back).await;
+    assert_eq!(tags_of(&db, both).await, ["b manual"]);
+}

@@ -116,9 +116,14 @@ async fn on_database(
 async fn show(runtime: &Runtime, workers: &mut Workers, output: &Output) -> Result<bool, CliError> {
     let htm = runtime.htm();
     output.heading("3. The memories");
-    let report =
-        import::import(&htm, collection::MEMORIES.as_bytes(), collection::MEMORIES.len() as u64, 100, output)
-            .await?;
+    let report = import::import(
+        &htm,
+        collection::MEMORIES.as_bytes(),
+        Some(collection::MEMORIES.len() as u64),
+        100,
+        output,
+    )
+    .await?;
     output.say(format!(
         "{} written in {:.0} ms ({} existed already); full-text search finds them from now on",
         count(report.written, "memory"),

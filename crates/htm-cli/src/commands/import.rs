@@ -15,7 +15,7 @@ use htm_core::error::codes::LINE_TOO_LONG;
 use htm_core::fault::Fault;
 use htm_core::{Htm, ImportedLine, LineKind, LineResult, MAX_LINE_BYTES, Outcome};
 use htm_runtime::config::Config;
-use indicatif::ProgressBar;
+use indicatif::{HumanBytes, ProgressBar};
 use serde::Serialize;
 use serde_json::json;
 
@@ -164,12 +164,15 @@ impl Report {
 pub(crate) async fn import(
     htm: &Htm,
     reader: impl BufRead,
-    bytes: u64,
+    bytes: Option<u64>,
     chunk: usize,
     output: &Output,
 ) -> Result<Report, CliError> {
     let started = Instant::now();
-    let bar = output.progress(bytes, "bytes");
+    let bar = match bytes {
+        Some(bytes) => output.progress(bytes, "bytes"),
+        None => output.progress_of_steps(),
+    };
     bar.set_message("import");
     let mut report = Report::default();
     let ended = import_lines(htm, Lines::new(reader, MAX_LINE_BYTES), chunk, &bar, &mut report, output).await;
@@ -205,7 +208,10 @@ async fn import_lines(
                 import.unread(htm_core::Error::new(LINE_TOO_LONG, what));
             }
         }
-        bar.set_position(lines.bytes());
+        match bar.length() {
+            Some(_) => bar.set_position(lines.bytes()),
+            None => bar.set_message(format!("import  {}", HumanBytes(lines.bytes()))),
+        }
     }
     report.add(import.finish().await?);
     Ok(())
@@ -234,9 +240,10 @@ fn called(kind: LineKind) -> &'static str {
     }
 }
 
-fn open(file: &Path) -> Result<(Box<dyn BufRead>, u64), CliError> {
+/// Also the number of its bytes; none: it is a pipe.
+fn open(file: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), CliError> {
     if file.as_os_str() == "-" {
-        return Ok((Box::new(BufReader::new(std::io::stdin())), 0));
+        return Ok((Box::new(BufReader::new(std::io::stdin())), None));
     }
     if file.to_string_lossy().contains("://") {
         // A URL may have a password: it is not shown.
@@ -247,6 +254,7 @@ fn open(file: &Path) -> Result<(Box<dyn BufRead>, u64), CliError> {
     }
     let cannot_open = || CliError::io(format!("{} cannot be opened", file.display()));
     let opened = File::open(file).map_err(cannot_open())?;
-    let bytes = opened.metadata().map_err(cannot_open())?.len();
+    let metadata = opened.metadata().map_err(cannot_open())?;
+    let bytes = metadata.is_file().then(|| metadata.len());
     Ok((Box::new(BufReader::with_capacity(1 << 20, opened)), bytes))
 }

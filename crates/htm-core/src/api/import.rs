@@ -180,7 +180,7 @@ impl Importer {
         if self.is_over {
             let message = "the import is over: an earlier call failed or was dropped";
             return Err(Error::new(codes::EXPORT_INCOMPLETE, message)
-                .with_hint("begin a new import with the lines that have no result"));
+                .with_hint("begin a new import of the same lines: it finds what is written"));
         }
         self.is_over = true;
         Ok(())

@@ -178,7 +178,7 @@ impl Htm {
     ) -> Result<Sorted<'a>> {
         // An unknown language would fail the statement for all of them.
         let valid = memories.iter().filter(|memory| memory.validate().is_ok());
-        let languages = valid.map(|memory| memory.language.as_deref().unwrap_or(&self.settings().language));
+        let languages = valid.map(|memory| filled(&memory.language).unwrap_or(&self.settings().language));
         let unknown = self.unknown_languages(held, languages).await?;
         let prepare = |memory: &'a Memory| match self.prepare(memory) {
             Ok(node) if unknown.contains(node.language) => Err(language_unknown(node.language)),

@@ -12,7 +12,7 @@ use crate::model::context::{Context, ContextOptions, LeftOut, LeftOutReason, ass
 use crate::model::error::{Error, Result};
 use crate::model::filter::Filter;
 use crate::model::id::{NodeId, RobotId};
-use crate::model::memory::{MAX_NAME_BYTES, Memory, validate_name};
+use crate::model::memory::{MAX_NAME_BYTES, Memory, filled, validate_name};
 use crate::model::recall::{RecallQuery, Recalled};
 use crate::model::relations::Superseded;
 use crate::model::remember::{Outcome, Receipt};
@@ -433,7 +433,7 @@ impl Robot {
         let now = self.mind.lock().tick();
         Entry {
             importance: memory.importance,
-            source: memory.source.clone(),
+            source: filled(&memory.source).map(str::to_owned),
             happened_at: memory.at.unwrap_or(now),
             ..Entry::new(node, memory.content.as_str(), self.encoding().count(&memory.content), now)
         }

@@ -19,19 +19,21 @@ pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Outpu
         json!({ "stopped": true }),
         format!("the change is not complete; {go_on}: `htm db repartition --abandon`"),
     );
-    let (started, bar, mut copied) = (Instant::now(), output.progress_of_steps(), Copied::default());
+    let (started, mut bar, mut copied) = (Instant::now(), None, Copied::default());
     let mut show = |step: LayoutStep| {
         let waits = step == LayoutStep::Wait;
         let text = copied.add(step);
+        // The start of the database is told before the first step.
+        let bar = bar.get_or_insert_with(|| output.progress_of_steps());
         if waits {
             // Also where no bar is shown: it may take hours.
-            output.note(&bar, &text);
+            output.note(bar, &text);
         }
         bar.set_message(text);
     };
     let Some(partitions) = partitions else {
         let abandoned = htm_runtime::abandon_repartition(config, &mut show).await;
-        bar.finish_and_clear();
+        drop(bar);
         let abandoned = abandoned?;
         output.value(&json!({ "abandoned": abandoned }), || {
             if abandoned {
@@ -44,7 +46,7 @@ pub(super) async fn run(config: &Config, partitions: Option<u32>, output: &Outpu
         return Ok(());
     };
     let changed = htm_runtime::repartition(config, partitions, &mut show).await;
-    bar.finish_and_clear();
+    drop(bar);
     let changed = changed?;
     let seconds = started.elapsed().as_secs_f64();
     let answer = json!({

@@ -118,7 +118,7 @@ impl<'a> Job<'a> {
         let mut importer = htm.map(|htm| htm.importer(self.chunk, CHUNK_BYTES));
         let mut ended = self.read(source, &mut importer, &bar).await;
         if let Some(importer) = importer {
-            // Items read before an error are written.
+            // Items read before an error of the source are written.
             match importer.finish().await {
                 Ok(results) => self.add(results),
                 Err(error) => ended = ended.and(Err(error.into())),

@@ -10,7 +10,7 @@ use crate::api::remember::was_overtaken;
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{ImportedLine, LineKind, SavedMemory, SavedRevision};
 use crate::model::id::{GroupId, NodeId};
-use crate::model::memory::{content_hash, language_unknown};
+use crate::model::memory::{content_hash, filled, language_unknown};
 use crate::model::nodes::key_taken;
 use crate::model::remember::Outcome;
 use crate::store::again::again;
@@ -102,6 +102,11 @@ impl SavedChunk {
         models: &Models,
     ) -> Result<()> {
         self.refused = Some(memory.node);
+        for field in [&mut memory.speaker, &mut memory.session, &mut memory.source, &mut memory.kind] {
+            if filled(field).is_none() {
+                *field = None;
+            }
+        }
         memory.check()?;
         htm.admit(&memory.ns)?;
         memory.in_memory_of.retain(|it| htm.admit(&it.ns).is_ok());

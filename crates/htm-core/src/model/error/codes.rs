@@ -51,7 +51,7 @@ error_codes! {
         => "import it with a handle that is not restricted to a robot, or as an admin";
     EXPORT_VERSION "export_version" User "The file is an export of another format, or of a later version than this program reads."
         => "export it with this version, or upgrade this program";
-    EXPORT_INCOMPLETE "export_incomplete" User "An export has no end, or fewer lines than its end says: the file was cut."
+    EXPORT_INCOMPLETE "export_incomplete" User "An export has no end, or fewer lines than its end says: the file was cut. Or an export or import goes on after its error."
         => "import the whole file: its last line is of the kind `end`; what was imported stays";
     VECTOR_UNFIT "vector_unfit" User "A vector has another length than its model has, a number that cannot be stored, only zeros, or no model that takes it."
         => "give a vector of the model's dimensions, or none; in an export, leave `vectors` out of the line";

@@ -3,7 +3,7 @@
 --
 -- A change is in force, too, if its revert was reverted: the last of these reverts is the one to revert. A later change that
 -- leaves a tag as it is builds on a change of it if it is a split, or if both have changed the assignments of a node: the later
--- one has added none where the tag was there.
+-- one has added none where the tag was there. A name that the change moved takes what came later with it.
 --
 -- :namespace text   :change bigint   :path text another name to look for, or null for those of the change
 --
@@ -20,7 +20,7 @@ with recursive later as (
       join htm.tag_changes c on c.id = l.reverted_by
 ), named as (
     select m.path, m.after is null as is_gone,
-           m.before -> 'tag' is not null and m.after -> 'tag' is not null and m.moved_from is null as was_there
+           m.after -> 'tag' is not null and m.moved_from is null as is_there
       from htm.tag_change_names m
      where m.change_id = :change and :path::text is null
     union all
@@ -28,7 +28,7 @@ with recursive later as (
 )
 select m.path, l.last,
        n.before is distinct from n.after or m.is_gone
-       or (m.was_there
+       or (m.is_there
            and (l.kind = 'split'
                 or exists (select from htm.tag_change_nodes a
                              join htm.tag_change_nodes b on b.node_id = a.node_id and b.namespace = a.namespace
