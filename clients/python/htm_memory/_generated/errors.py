@@ -214,7 +214,7 @@ class ExportVersion(HtmError):
 
 
 class ExportIncomplete(HtmError):
-    """An export has no end, or fewer lines than its end says: the file was cut."""
+    """An export has no end, or fewer lines than its end says: the file was cut. Or an export or import goes on after its error."""
 
 
 class VectorUnfit(HtmError):
