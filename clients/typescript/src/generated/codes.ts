@@ -114,7 +114,10 @@ export type ServerCode =
    * 422: The file is an export of another format, or of a later version than this program reads.
    */
   | "export_version"
-  /** 422: An export has no end, or fewer lines than its end says: the file was cut. Or an export or import goes on after its error. */
+  /**
+   * 422: An export has no end, or fewer lines than its end says: the file was cut. Or an export or
+   * import goes on after its error.
+   */
   | "export_incomplete"
   /**
    * 422: A vector has another length than its model has, a number that cannot be stored, only
