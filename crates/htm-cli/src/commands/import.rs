@@ -255,6 +255,6 @@ fn open(file: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), CliError> {
     let cannot_open = || CliError::io(format!("{} cannot be opened", file.display()));
     let opened = File::open(file).map_err(cannot_open())?;
     let metadata = opened.metadata().map_err(cannot_open())?;
-    let bytes = metadata.is_file().then(|| metadata.len());
+    let bytes = metadata.is_file().then_some(metadata.len());
     Ok((Box::new(BufReader::with_capacity(1 << 20, opened)), bytes))
 }
