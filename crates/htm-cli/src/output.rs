@@ -41,7 +41,7 @@ use self::signals::Signals;
 /// The longest wait of a stopped command for a start or a stop of the private PostgreSQL. A first start takes a few seconds.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// The time for which nothing is said about what is done before the database can be used.
+/// The time before a start of the database, or a migration, is told.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The form of an output: of the streams of the process that shows it.
@@ -103,7 +103,7 @@ impl Output {
         Self::of(form, Some(Mutex::default()))
     }
 
-    /// What was kept since it was last taken, as soon as there is something.
+    /// The text that was kept since it was last taken, as soon as there is any.
     pub(crate) async fn more(&self) -> Said {
         self.printed.notified().await;
         self.keep(std::mem::take).unwrap_or_default()
@@ -310,7 +310,7 @@ impl Output {
         }
     }
 
-    /// Does some work. On a terminal it says meanwhile what is done before the database can be used.
+    /// Does some work. On a terminal, a start of the database or a migration is told meanwhile.
     pub(crate) async fn telling<T>(&self, work: impl Future<Output = T>) -> T {
         let tell = async {
             let mut doing = doing();

@@ -1,4 +1,4 @@
-//! What this process does before it can use a database, for whoever waits for it.
+//! The steps before this process can use a database, for whoever waits for them.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 static DOING: LazyLock<watch::Sender<Option<&'static str>>> = LazyLock::new(|| watch::Sender::new(None));
 
-/// What this process does before it can use a database, as it begins and ends: `starting PostgreSQL`. None: nothing.
+/// The step before this process can use a database, as it begins and ends: `starting PostgreSQL`. None: there is none.
 pub fn doing() -> watch::Receiver<Option<&'static str>> {
     DOING.subscribe()
 }

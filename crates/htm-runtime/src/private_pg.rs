@@ -52,7 +52,7 @@ use lock::Held;
 use server_user::ServerUser;
 pub use upgrade::{UpdatedExtension, Upgrade, UpgradeMethod, UpgradePlan, Upgraded};
 
-/// What is done while the server starts. The first start also creates the cluster.
+/// The step of a start of the server. The first start also creates the cluster.
 const STARTING: &str = "starting PostgreSQL";
 
 /// A private PostgreSQL, running or stopped.

@@ -210,6 +210,7 @@ async fn import_lines(
         }
         match bar.length() {
             Some(_) => bar.set_position(lines.bytes()),
+            None if bar.is_hidden() => {}
             None => bar.set_message(format!("import  {}", HumanBytes(lines.bytes()))),
         }
     }

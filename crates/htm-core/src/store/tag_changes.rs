@@ -452,11 +452,7 @@ pub(crate) async fn touched_since(
     change: i64,
     path: &str,
 ) -> Result<Option<i64>> {
-    let later = sql!(include_str!("sql/later_changes.sql"))
-        .bind("namespace", namespace)?
-        .bind("change", change)?
-        .bind("path", path)?;
-    let later: Vec<(String, i64, bool)> = later.fetch_all(connection).await?;
+    let later = later(connection, namespace, change, Some(path)).await?;
     Ok(later.first().map(|(_, by, _)| *by))
 }
 
@@ -466,12 +462,24 @@ pub(crate) async fn built_on(
     namespace: &str,
     change: i64,
 ) -> Result<Option<(String, i64)>> {
-    let later = sql!(include_str!("sql/later_changes.sql"))
+    let later = later(connection, namespace, change, None).await?;
+    Ok(later.into_iter().find(|(_, _, builds)| *builds).map(|(path, by, _)| (path, by)))
+}
+
+/// The later changes in force of a name, or of the names of a change, the last one first: the name, the change, and whether it
+/// builds on the earlier one.
+async fn later(
+    connection: &mut PgConnection,
+    namespace: &str,
+    change: i64,
+    path: Option<&str>,
+) -> Result<Vec<(String, i64, bool)>> {
+    sql!(include_str!("sql/later_changes.sql"))
         .bind("namespace", namespace)?
         .bind("change", change)?
-        .bind("path", None::<&str>)?;
-    let later: Vec<(String, i64, bool)> = later.fetch_all(connection).await?;
-    Ok(later.into_iter().find(|(_, _, builds)| *builds).map(|(path, by, _)| (path, by)))
+        .bind("path", path)?
+        .fetch_all(connection)
+        .await
 }
 
 /// The effect of reverting the assignments of `undone`: the number of nodes, and those of its tags `made` that nodes

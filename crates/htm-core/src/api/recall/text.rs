@@ -191,26 +191,26 @@ impl Search<'_> {
         Ok(Text::new(self.words, lexed))
     }
 
-    /// The lexemes of the query's words, with their numbers of nodes unless these `are_counted` later.
+    /// The lexemes of the query's words, with their numbers of nodes unless these are `counted_later`.
     pub(super) async fn lexemes(
         &self,
         reader: &mut Reader,
         size: &Size,
-        are_counted: bool,
+        counted_later: bool,
     ) -> Result<Vec<Lexeme>> {
         let parts: Vec<&str> = self.words.signs.iter().filter_map(Sign::parts).collect();
-        self.lexemes_of(reader, size, are_counted, &self.words.searched(), &parts).await
+        self.lexemes_of(reader, size, counted_later, &self.words.searched(), &parts).await
     }
 
     async fn lexemes_of(
         &self,
         reader: &mut Reader,
         size: &Size,
-        are_counted: bool,
+        counted_later: bool,
         text: &str,
         parts: &[&str],
     ) -> Result<Vec<Lexeme>> {
-        match are_counted {
+        match counted_later {
             true => reader.uncounted_lexemes(&size.languages, text, parts).await,
             false => reader.lexemes(self.namespaces, size, text, parts).await,
         }

@@ -38,15 +38,16 @@ impl<'a> Wanted<'a> {
         let places = lexemes.enumerate().map(|(at, lexeme)| (lexeme, at));
         let mut lexemes: Vec<(&[u8], usize)> = places.filter(|(lexeme, _)| !lexeme.is_empty()).collect();
         lexemes.sort_unstable();
-        let mut wanted = Self { lexemes: Vec::new(), of_first: [(0, 0); 256], lengths: 0 };
-        let mut end = 0;
-        for of_one in lexemes.chunk_by(|a, b| a.0[0] == b.0[0]) {
-            let start = end;
-            end += of_one.len() as u32;
-            wanted.of_first[usize::from(of_one[0].0[0])] = (start, end);
+        let (mut of_first, mut lengths) = ([(0, 0); 256], 0);
+        for (at, (lexeme, _)) in (0..).zip(&lexemes) {
+            let (start, end) = &mut of_first[usize::from(lexeme[0])];
+            if start == end {
+                *start = at;
+            }
+            *end = at + 1;
+            lengths |= 1 << lexeme.len().min(63);
         }
-        wanted.lengths = lexemes.iter().fold(0, |lengths, (lexeme, _)| lengths | 1 << lexeme.len().min(63));
-        Self { lexemes, ..wanted }
+        Self { lexemes, of_first, lengths }
     }
 
     fn place(&self, lexeme: &[u8]) -> Option<usize> {

@@ -84,13 +84,13 @@ impl ScopeRows {
                 Arc::new(Conversation { namespace: namespace.to_owned(), session: session.to_owned() })
             })
         });
-        let turn = conversation.map(|conversation| Ok::<_, sqlx::Error>((conversation, row.try_get(6)?)));
+        let seq = row.try_get(6)?;
         Ok(ScopeNode {
             node: row.try_get(0)?,
             created_at: row.try_get(1)?,
             speaker: row.try_get::<Option<&str>, _>(2)?.map(str::to_lowercase),
             text: start..self.texts.len(),
-            turn: turn.transpose()?,
+            turn: conversation.map(|conversation| (conversation, seq)),
         })
     }
 }
