@@ -194,8 +194,14 @@ fn a_spoilt_directory_is_refused_by_the_file() {
     let weights = dir.path().join("model.safetensors");
     let bytes = fs::read(&weights).unwrap();
     fs::write(&weights, &bytes[..bytes.len() / 2]).unwrap();
-    refused(&dir, code, &["model.safetensors"]);
-    fs::write(&weights, b"").unwrap();
+    refused(&dir, code, &["model.safetensors", "its length is not that of its tensors"]);
+    fs::write(&weights, [&bytes[..], b"more"].concat()).unwrap();
+    refused(&dir, code, &["model.safetensors", "its length is not that of its tensors"]);
+    for no_header in [&b""[..], &bytes[..20], &[0xff; 32]] {
+        fs::write(&weights, no_header).unwrap();
+        refused(&dir, code, &["model.safetensors", "it has no header"]);
+    }
+    fs::write(&weights, [&bytes[..8], &bytes[9..], b"x"].concat()).unwrap();
     refused(&dir, code, &["model.safetensors"]);
     fs::remove_file(&weights).unwrap();
     refused(&dir, "provider_settings_missing_file", &["model.safetensors is missing"]);

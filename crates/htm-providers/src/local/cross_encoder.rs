@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::config::Config;
 use super::encoder::{Encoder, Sequence};
 use super::family::Family;
-use super::files::{bad, read, unsupported};
+use super::files::{bad, unsupported};
 use super::linear::{Finish, Linear};
 use super::model::BATCH_TOKENS;
 use super::weights::{Tensors, Weights};
@@ -98,9 +98,7 @@ impl CrossEncoder {
         let mut text = Marked::load(dir, &config)?;
         // A text that contains a mark's name, such as `[SEP]`, must not get the mark.
         text.tokenizer.set_encode_special_tokens(true);
-        let path = dir.join("model.safetensors");
-        let bytes = read(&path)?;
-        let tensors = Tensors::new(&bytes, path, &config)?;
+        let tensors = Tensors::open(dir.join("model.safetensors"), &config)?;
         let weights = Weights::of(&tensors, &config)?;
         let width = config.hidden_size;
         let (pooler, classifier) =

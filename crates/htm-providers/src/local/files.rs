@@ -1,6 +1,7 @@
 //! Reading a model directory's files, and the errors of unusable ones.
 
 use std::fmt::Display;
+use std::io;
 use std::path::Path;
 
 use htm_core::{Error, Result};
@@ -10,10 +11,15 @@ use crate::codes;
 
 /// Reads a file's bytes. The error names the file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => missing(path),
+    std::fs::read(path).map_err(|error| unreadable(path, error))
+}
+
+/// The file at `path` cannot be opened.
+pub(super) fn unreadable(path: &Path, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => missing(path),
         _ => bad(path, error),
-    })
+    }
 }
 
 /// Reads a JSON file; none if there is no such file.

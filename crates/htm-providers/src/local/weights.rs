@@ -1,13 +1,20 @@
 //! `model.safetensors` of a model directory: the encoder's weights, by its family's names.
 
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use htm_core::Result;
-use safetensors::{Dtype, SafeTensors};
+use safetensors::Dtype;
+use safetensors::tensor::{Metadata, TensorInfo};
 
 use super::config::Config;
-use super::files::{bad, read};
+use super::files::{bad, unreadable};
 use super::linear::Linear;
+
+/// The most bytes of a tensor that are read at once. They stay in the processor's cache until they are converted.
+const CHUNK: usize = 256 * 1024;
 
 /// All weights, in f32.
 pub(super) struct Weights {
@@ -42,13 +49,11 @@ pub(super) struct Norm {
 impl Weights {
     /// Reads `model.safetensors` of `dir`.
     pub(super) fn load(dir: &Path, config: &Config) -> Result<Self> {
-        let path = dir.join("model.safetensors");
-        let bytes = read(&path)?;
-        Self::of(&Tensors::new(&bytes, path, config)?, config)
+        Self::of(&Tensors::open(dir.join("model.safetensors"), config)?, config)
     }
 
     /// Reads the encoder's weights.
-    pub(super) fn of(tensors: &Tensors<'_>, config: &Config) -> Result<Self> {
+    pub(super) fn of(tensors: &Tensors, config: &Config) -> Result<Self> {
         let (width, inner) = (config.hidden_size, config.intermediate_size);
         let rows = config.position_rows;
         let mut positions = tensors.get("embeddings.position_embeddings.weight", &[rows, width])?;
@@ -95,43 +100,61 @@ impl Weights {
     }
 }
 
-/// The tensors of a file.
-pub(super) struct Tensors<'a> {
-    file: SafeTensors<'a>,
+/// The tensors of a file. Each is read when it is asked for: the file as a whole would be in memory beside its weights.
+pub(super) struct Tensors {
+    file: File,
     path: PathBuf,
+    tensors: Metadata,
+    /// The place of the first tensor in the file.
+    start: u64,
     /// The optional prefix of names.
     prefix: &'static str,
 }
 
-impl<'a> Tensors<'a> {
-    /// Parses `bytes`, the content of the file at `path`.
-    pub(super) fn new(bytes: &'a [u8], path: PathBuf, config: &Config) -> Result<Self> {
-        let file = SafeTensors::deserialize(bytes).map_err(|error| bad(&path, error))?;
-        Ok(Self { file, path, prefix: config.family.prefix() })
+impl Tensors {
+    /// Opens the file at `path`.
+    pub(super) fn open(path: PathBuf, config: &Config) -> Result<Self> {
+        let file = File::open(&path).map_err(|error| unreadable(&path, error))?;
+        let (tensors, start) = header(&file).map_err(|error| bad(&path, error))?;
+        Ok(Self { file, path, tensors, start, prefix: config.family.prefix() })
     }
 
     fn get(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         // In a file with more than the encoder, the names have a prefix such as `bert.`.
         let tensor = self
-            .file
-            .tensor(name)
-            .or_else(|_| self.file.tensor(&format!("{}{name}", self.prefix)))
-            .map_err(|_| bad(&self.path, format!("it has no tensor {name}")))?;
-        if tensor.shape() != shape {
-            return Err(bad(&self.path, format!("{name} has the shape {:?}, not {shape:?}", tensor.shape())));
+            .tensors
+            .info(name)
+            .or_else(|| self.tensors.info(&format!("{}{name}", self.prefix)))
+            .ok_or_else(|| bad(&self.path, format!("it has no tensor {name}")))?;
+        if tensor.shape != shape {
+            return Err(bad(&self.path, format!("{name} has the shape {:?}, not {shape:?}", tensor.shape)));
         }
-        let data = tensor.data();
-        Ok(match tensor.dtype() {
-            Dtype::F32 => data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-            Dtype::F16 => data.as_chunks().0.iter().map(|bytes| half(u16::from_le_bytes(*bytes))).collect(),
-            Dtype::BF16 => data
-                .as_chunks()
-                .0
-                .iter()
-                .map(|bytes| f32::from_bits(u32::from(u16::from_le_bytes(*bytes)) << 16))
-                .collect(),
-            other => return Err(bad(&self.path, format!("{name} is {other:?}, not F32, F16 or BF16"))),
-        })
+        match tensor.dtype {
+            Dtype::F32 => self.numbers(tensor, f32::from_le_bytes),
+            Dtype::F16 => self.numbers(tensor, |bytes| half(u16::from_le_bytes(bytes))),
+            Dtype::BF16 => {
+                self.numbers(tensor, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16))
+            }
+            other => Err(bad(&self.path, format!("{name} is {other:?}, not F32, F16 or BF16"))),
+        }
+    }
+
+    /// The numbers of a tensor, of `SIZE` bytes each.
+    fn numbers<const SIZE: usize>(
+        &self,
+        tensor: &TensorInfo,
+        number: impl Fn([u8; SIZE]) -> f32,
+    ) -> Result<Vec<f32>> {
+        let (start, end) = tensor.data_offsets;
+        let mut numbers = Vec::with_capacity((end - start) / SIZE);
+        let mut chunk = vec![0; CHUNK.min(end - start)];
+        for at in (start..end).step_by(CHUNK) {
+            let chunk = &mut chunk[..CHUNK.min(end - at)];
+            let read = self.file.read_exact_at(chunk, self.start + at as u64);
+            read.map_err(|error| bad(&self.path, error))?;
+            numbers.extend(chunk.as_chunks().0.iter().map(|bytes| number(*bytes)));
+        }
+        Ok(numbers)
     }
 
     /// The layer of this name.
@@ -145,6 +168,23 @@ impl<'a> Tensors<'a> {
             scale: self.get(&format!("{name}.weight"), &[width])?,
             shift: self.get(&format!("{name}.bias"), &[width])?,
         })
+    }
+}
+
+/// The tensors that a file names, and the place of the first. They fill the rest of the file.
+fn header(file: &File) -> io::Result<(Metadata, u64)> {
+    let no_header = || io::Error::other("it has no header");
+    let size = file.metadata()?.len();
+    let mut length = [0; 8];
+    file.read_exact_at(&mut length, 0).map_err(|_| no_header())?;
+    let start = u64::from_le_bytes(length).checked_add(8).filter(|start| *start <= size);
+    let start = start.ok_or_else(no_header)?;
+    let mut header = vec![0; (start - 8) as usize];
+    file.read_exact_at(&mut header, 8)?;
+    let tensors: Metadata = serde_json::from_slice(&header)?;
+    match start + tensors.data_len() as u64 == size {
+        true => Ok((tensors, start)),
+        false => Err(io::Error::other("its length is not that of its tensors")),
     }
 }
 
