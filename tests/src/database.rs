@@ -1,5 +1,7 @@
 //! A database for each test, cloned from a migrated template.
 
+use std::time::Duration;
+
 use htm_core::provider::ModelName;
 use htm_core::{Htm, Settings, TokenEncoding, pool_options, tenant_options};
 use htm_providers::fake::{self, FakeSettings};
@@ -121,12 +123,15 @@ impl Drop for TestDatabase {
                 let mut connection =
                     PgConnection::connect_with(&admin).await.map_err(std::io::Error::other)?;
                 // The test's runtime waits here, so it gives back no lock that a test still has.
-                sqlx::query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1")
-                    .bind(&name)
-                    .execute(&mut connection)
-                    .await
-                    .map_err(std::io::Error::other)?;
+                end_connections(&mut connection, &name).await?;
                 logs::keep_memories(&admin.clone().database(&name)).await;
+                // A drop that finds a connection waits for 100 ms.
+                for _ in 0..100 {
+                    if end_connections(&mut connection, &name).await? == 0 {
+                        break;
+                    }
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
                 sqlx::raw_sql(AssertSqlSafe(format!("drop database if exists {name} with (force)")))
                     .execute(&mut connection)
                     .await
@@ -137,6 +142,12 @@ impl Drop for TestDatabase {
             eprintln!("a test database was not dropped: {error}");
         }
     }
+}
+
+/// Ends the connections of a database. Returns their number.
+async fn end_connections(connection: &mut PgConnection, database: &str) -> std::io::Result<i64> {
+    let end = "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = $1";
+    sqlx::query_scalar(end).bind(database).fetch_one(connection).await.map_err(std::io::Error::other)
 }
 
 /// All rows of all tables, as text.
