@@ -9,6 +9,22 @@ use htm_runtime::config::Loaded;
 use htm_runtime::paths::Paths;
 use sha2::{Digest, Sha256};
 
+/// The variables of the environment that complete a database's URL. `PGAPPNAME` is a name in lists only.
+const LIBPQ: [&str; 12] = [
+    "PGHOST",
+    "PGHOSTADDR",
+    "PGPORT",
+    "PGUSER",
+    "PGPASSWORD",
+    "PGPASSFILE",
+    "PGDATABASE",
+    "PGOPTIONS",
+    "PGSSLMODE",
+    "PGSSLROOTCERT",
+    "PGSSLCERT",
+    "PGSSLKEY",
+];
+
 /// Where a server of a configuration listens for the shell.
 pub(crate) struct Socket {
     dir: PathBuf,
@@ -25,8 +41,7 @@ impl Socket {
         let build = format!("{program:?} {} {} {}", file.len(), file.mtime(), file.mtime_nsec());
         // `time.zone = "system"` is what the environment of each process says.
         let zone = format!("{:?}", loaded.config.time.settings().zone);
-        // A URL without a host or a database has those of the environment.
-        let libpq = ["PGHOST", "PGHOSTADDR", "PGPORT", "PGUSER", "PGDATABASE"].map(std::env::var_os);
+        let libpq = LIBPQ.map(std::env::var_os);
         let digest = Sha256::new()
             .chain_update(build)
             .chain_update(zone)
