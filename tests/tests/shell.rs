@@ -46,6 +46,24 @@ async fn what_a_server_says_is_shown_as_it_comes() {
 }
 
 #[tokio::test]
+async fn a_receipt_is_shown_once_although_its_server_is_lost() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let mut server = serve(&sandbox).await;
+    let mut waits = sandbox.start("htm", &["remember", "-v", "--wait=60", "Staging is on port 5433."]);
+    wait_until(async || waits.log().contains("remembered as node")).await;
+    server.signal(Signal::SIGKILL);
+    server.end().await;
+    wait_until(async || waits.log().contains(LOST)).await;
+    for worker in ["embed-worker", "tag-worker"] {
+        sandbox.run(worker, &["--drain"], b"").await.succeeds();
+    }
+    assert!(waits.end().await.success(), "{}", waits.log());
+    assert_eq!(waits.log().matches("remembered as node").count(), 1, "{}", waits.log());
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 1);
+}
+
+#[tokio::test]
 async fn a_server_answers_as_the_command_itself() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
@@ -114,6 +132,18 @@ async fn a_server_of_another_time_zone_is_not_asked() {
     let by_rule = elsewhere.set("TZ", "EST5EDT,M3.2.0,M11.1.0");
     assert_eq!(asked(&by_rule).await, BY_NOBODY);
     assert_eq!(asked(&by_rule.set("TZ", "Europe/Berlin")).await, BY_SERVER);
+}
+
+/// The environment completes the database's URL.
+#[tokio::test]
+async fn a_server_of_other_options_of_the_database_is_not_asked() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let _server = serve(&sandbox).await;
+    let elsewhere = sandbox.set("PGOPTIONS", "-c jit=off");
+    assert_eq!(asked(&elsewhere).await, BY_NOBODY);
+    let same = elsewhere.set("PGOPTIONS", "").set("PGAPPNAME", "mine");
+    assert_eq!(asked(&same).await, BY_NOBODY, "an empty variable is not an absent one");
 }
 
 /// The shell is of the same user, who could ask the database too.

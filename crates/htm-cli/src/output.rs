@@ -71,6 +71,12 @@ pub(crate) struct Said {
     error: String,
 }
 
+impl Said {
+    pub(crate) fn has_output(&self) -> bool {
+        !self.output.is_empty()
+    }
+}
+
 /// The output of a command: the streams of this process, or a text that is kept for those of another.
 pub(crate) struct Output {
     form: Form,

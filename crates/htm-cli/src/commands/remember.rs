@@ -28,11 +28,12 @@ pub(crate) fn check(config: &Config, args: &RememberArgs) -> Result<(), CliError
     Ok(memory(args, config)?.validate()?)
 }
 
-/// Remembers on an open runtime; with an operation, once.
+/// Remembers on an open runtime; with an operation, once. `is_told`: the receipt was shown before.
 pub(crate) async fn on(
     runtime: &Runtime,
     args: RememberArgs,
     operation: Option<&str>,
+    is_told: bool,
     output: &Output,
 ) -> Result<(), CliError> {
     let (htm, config) = (runtime.htm(), runtime.config());
@@ -50,7 +51,7 @@ pub(crate) async fn on(
         .leaves(left, format!("the memory is stored as node {node}; see its progress: `htm status {node}`"));
     // People read the number at once, programs one answer at the end.
     let tell = || output.value(&written, || written.describe());
-    if !output.is_json() {
+    if !output.is_json() && !is_told {
         tell();
     }
     let mut waited = Ok(());
