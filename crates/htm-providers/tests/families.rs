@@ -197,6 +197,13 @@ fn a_spoilt_directory_is_refused_by_the_file() {
     refused(&dir, code, &["model.safetensors", "its length is not that of its tensors"]);
     fs::write(&weights, [&bytes[..], b"more"].concat()).unwrap();
     refused(&dir, code, &["model.safetensors", "its length is not that of its tensors"]);
+    // As many bytes as fit into a number.
+    let size = usize::MAX / 8;
+    let tensor = |at| json!({ "dtype": "U8", "shape": [size], "data_offsets": [at * size, (at + 1) * size] });
+    let tensors = (0..8).map(|at| (at.to_string(), tensor(at))).collect::<serde_json::Map<_, _>>();
+    let header = serde_json::Value::from(tensors).to_string();
+    fs::write(&weights, [&header.len().to_le_bytes(), header.as_bytes()].concat()).unwrap();
+    refused(&dir, code, &["model.safetensors", "its length is not that of its tensors"]);
     for no_header in [&b""[..], &bytes[..20], &[0xff; 32]] {
         fs::write(&weights, no_header).unwrap();
         refused(&dir, code, &["model.safetensors", "it has no header"]);

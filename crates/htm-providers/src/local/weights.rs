@@ -182,7 +182,7 @@ fn header(file: &File) -> io::Result<(Metadata, u64)> {
     let mut header = vec![0; (start - 8) as usize];
     file.read_exact_at(&mut header, 8)?;
     let tensors: Metadata = serde_json::from_slice(&header)?;
-    match start + tensors.data_len() as u64 == size {
+    match size - start == tensors.data_len() as u64 {
         true => Ok((tensors, start)),
         false => Err(io::Error::other("its length is not that of its tensors")),
     }
