@@ -1,4 +1,4 @@
-//! Permits for what takes long: streams of events, imports, exports. The keys of a namespace together get a part of them
+//! Permits for what takes long: streams of events, imports, exports. The keys of the same namespaces get a part of them
 //! only.
 
 use std::collections::BTreeMap;
@@ -14,28 +14,20 @@ pub(crate) struct Permits {
     what: &'static str,
     most: usize,
     most_of_a_tenant: usize,
-    held: Mutex<Held>,
-}
-
-/// The permits that are held.
-struct Held {
-    number: usize,
-    /// The numbers by namespace, of keys that have namespaces. A key of several counts in each.
-    by_namespace: BTreeMap<String, usize>,
+    /// The namespaces of those who hold permits, with the number of them. None: all namespaces.
+    held: Mutex<BTreeMap<Option<Vec<String>>, usize>>,
 }
 
 /// A permit. It ends when it is dropped.
 pub(crate) struct Permit {
     of: &'static Permits,
-    /// Those of the key; empty: all.
-    namespaces: Vec<String>,
+    namespaces: Option<Vec<String>>,
 }
 
 impl Permits {
     /// `what` follows a number: "imports are running".
     pub(crate) const fn new(what: &'static str, most: usize, most_of_a_tenant: usize) -> Self {
-        let held = Held { number: 0, by_namespace: BTreeMap::new() };
-        Self { what, most, most_of_a_tenant, held: Mutex::new(held) }
+        Self { what, most, most_of_a_tenant, held: Mutex::new(BTreeMap::new()) }
     }
 
     /// A permit for a request with this handle.
@@ -43,39 +35,35 @@ impl Permits {
     /// # Errors
     /// `too_busy`.
     pub(crate) fn take(&'static self, htm: &Htm) -> Result<Permit> {
-        self.take_for(htm.namespaces().unwrap_or_default())
+        let mut namespaces = htm.namespaces().map(<[String]>::to_vec);
+        namespaces.iter_mut().for_each(|it| it.sort());
+        self.take_for(namespaces)
     }
 
-    fn take_for(&'static self, namespaces: &[String]) -> Result<Permit> {
+    fn take_for(&'static self, namespaces: Option<Vec<String>>) -> Result<Permit> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = held.get(&namespaces).copied().unwrap_or_default();
         let refused = |most, whose| {
             let problem = format!("{most} {}{whose}, as many as may at a time", self.what);
             Err(Problem::new(codes::TOO_BUSY, problem))
         };
-        if held.number >= self.most {
+        if held.values().sum::<usize>() >= self.most {
             return refused(self.most, "");
         }
-        let of = |namespace| held.by_namespace.get(namespace).copied().unwrap_or_default();
-        if namespaces.iter().any(|namespace| of(namespace) >= self.most_of_a_tenant) {
-            return refused(self.most_of_a_tenant, " for a namespace of this key");
+        if namespaces.is_some() && own >= self.most_of_a_tenant {
+            return refused(self.most_of_a_tenant, " for the namespaces of this key");
         }
-        held.number += 1;
-        for namespace in namespaces {
-            *held.by_namespace.entry(namespace.clone()).or_default() += 1;
-        }
-        Ok(Permit { of: self, namespaces: namespaces.to_vec() })
+        held.insert(namespaces.clone(), own + 1);
+        Ok(Permit { of: self, namespaces })
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut held = self.of.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.number -= 1;
-        for namespace in &self.namespaces {
-            match held.by_namespace.get_mut(namespace) {
-                Some(number) if *number > 1 => *number -= 1,
-                _ => drop(held.by_namespace.remove(namespace)),
-            }
+        match held.get_mut(&self.namespaces) {
+            Some(own) if *own > 1 => *own -= 1,
+            _ => drop(held.remove(&self.namespaces)),
         }
     }
 }
@@ -87,26 +75,23 @@ mod tests {
     #[test]
     fn a_tenant_gets_a_part_of_them_and_gives_them_back() {
         static PERMITS: Permits = Permits::new("imports are running", 4, 2);
-        let key = |namespaces: &[&str]| namespaces.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-        let take = |namespaces| PERMITS.take_for(&key(namespaces));
+        let tenant = |name: &str| Some(vec![name.to_owned()]);
         let refused = |namespaces| {
-            let problem = take(namespaces).map(drop).unwrap_err();
+            let problem = PERMITS.take_for(namespaces).map(drop).unwrap_err();
             serde_json::to_value(problem.details()).unwrap()["detail"].clone()
         };
-        // One key of the namespace alone, one of another namespace too.
-        let mut own = vec![take(&["a"]).unwrap(), take(&["c", "a"]).unwrap()];
-        let said = "2 imports are running for a namespace of this key, as many as may at a time";
-        assert_eq!(refused(&["a"]), said);
-        assert_eq!(refused(&["a", "b"]), said);
-        let others = [take(&["b"]).unwrap(), take(&[]).unwrap()];
-        assert_eq!(refused(&["c"]), "4 imports are running, as many as may at a time");
+        let mut own = vec![PERMITS.take_for(tenant("a")).unwrap(), PERMITS.take_for(tenant("a")).unwrap()];
+        let said = "2 imports are running for the namespaces of this key, as many as may at a time";
+        assert_eq!(refused(tenant("a")), said);
+        let others = [PERMITS.take_for(tenant("b")).unwrap(), PERMITS.take_for(None).unwrap()];
+        assert_eq!(refused(tenant("c")), "4 imports are running, as many as may at a time");
         own.pop();
-        assert!(take(&["a"]).is_ok());
+        assert!(PERMITS.take_for(tenant("a")).is_ok());
         drop((own, others));
-        assert!(PERMITS.held.lock().unwrap().by_namespace.is_empty());
+        assert!(PERMITS.held.lock().unwrap().is_empty());
         // Who sees all namespaces may have all of them.
-        let all = [(); 4].map(|()| take(&[]).unwrap());
-        assert_eq!(refused(&[]), "4 imports are running, as many as may at a time");
+        let all = [(); 4].map(|()| PERMITS.take_for(None).unwrap());
+        assert_eq!(refused(None), "4 imports are running, as many as may at a time");
         drop(all);
     }
 }
