@@ -191,11 +191,11 @@ async fn promise_10_a_provider_that_begins_to_refuse_every_text_costs_a_few_jobs
         state[0]["reason"].as_str().is_some_and(|reason| reason.starts_with("provider_refused_all"))
     })
     .await;
-    let dead = depth(&db.pool, Stage::Embed).await.dead;
-    assert!(dead <= 4, "{dead}");
     provider.becomes(|texts, _| vectors(texts));
     until_done(&db.pool, Stage::Embed).await;
-    assert_eq!(depth(&db.pool, Stage::Embed).await.dead, dead);
+    // A job may become a dead letter a moment after the provider's state is told.
+    let dead = depth(&db.pool, Stage::Embed).await.dead;
+    assert!(dead <= 4, "{dead}");
     sandbox.htm(&["jobs", "retry", "--all-dead"]).await.succeeds();
     until_done(&db.pool, Stage::Embed).await;
     assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
