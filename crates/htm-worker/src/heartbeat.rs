@@ -12,10 +12,10 @@ use htm_core::worker::workers::{self, Unseen};
 use htm_core::worker::{expiry, learning, operations, queues, statistics};
 use sqlx::PgPool;
 use tokio::sync::Mutex;
-use tokio::time::{MissedTickBehavior, interval};
 
 use crate::batch::Held;
 use crate::deadline::Deadline;
+use crate::lane::Lane;
 use crate::metrics::Outcome;
 use crate::monitor::Monitor;
 use crate::outage;
@@ -79,8 +79,8 @@ impl Heartbeat {
     async fn keep_sweeping(&self) {
         // First, so that of many workers that start at once few do what is for the fleet. The next count tells an error.
         self.count_fleet().await.ok();
-        let (fleet, jobs, expired, rare, statistics) =
-            (Lane::default(), Lane::default(), Lane::default(), Lane::default(), Lane::default());
+        let start = Mutex::default();
+        let [fleet, jobs, expired, rare, statistics] = std::array::from_fn(|_| Lane::new(&start));
         tokio::join!(
             fleet.every("lost jobs", self.sweep.mul_f64(0.9 + fastrand::f64() / 5.0), || self.sweep()),
             fleet.every("the count of workers", FLEET, || self.count_fleet()),
@@ -110,10 +110,13 @@ impl Heartbeat {
     }
 
     async fn keep_renewing(&self) {
+        // The registration was a renewal.
+        let mut pause = self.registration.period();
         loop {
+            tokio::time::sleep(pause).await;
             let result = self.registration.renew().await;
             self.monitor.vitals.heartbeat(&result);
-            let pause = match result {
+            pause = match result {
                 Ok(()) => {
                     outage::is_over();
                     self.registration.period()
@@ -125,7 +128,6 @@ impl Heartbeat {
                     self.registration.period().min(RENEW_AGAIN)
                 }
             };
-            tokio::time::sleep(pause).await;
         }
     }
 
@@ -216,7 +218,7 @@ impl Heartbeat {
     }
 
     /// Not at the start: a short drain needs no statistics.
-    async fn analyze_grown(&self, lane: &Lane) {
+    async fn analyze_grown(&self, lane: &Lane<'_>) {
         tokio::time::sleep(GROWN).await;
         lane.every("statistics of tables", GROWN, || {
             self.in_turn(
@@ -243,28 +245,5 @@ fn report(swept: Swept) {
             purged = row.purged.removed.nodes,
             "swept expired memories"
         );
-    }
-}
-
-/// Sweeps of which one runs at a time, so that they need one connection: all are due when a worker starts.
-#[derive(Default)]
-struct Lane(Mutex<()>);
-
-impl Lane {
-    /// Runs `work` now and then every `period`, counted from the end of the last run. Errors are logged with its name.
-    async fn every<Fut>(&self, sweep: &str, period: Duration, work: impl Fn() -> Fut)
-    where
-        Fut: Future<Output = htm_core::Result<()>>,
-    {
-        let mut ticks = interval(period);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
-            let turn = self.0.lock().await;
-            if let Err(error) = work().await {
-                outage::warn(&error, &format!("a sweep failed: {sweep}"));
-            }
-            drop(turn);
-        }
     }
 }

@@ -31,6 +31,7 @@ mod handler;
 pub mod health;
 mod heartbeat;
 mod kind;
+mod lane;
 mod metrics;
 mod monitor;
 mod outage;

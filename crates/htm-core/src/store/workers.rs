@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::named::sql;
 use crate::model::error::Result;
 
@@ -18,6 +18,7 @@ pub async fn register(
     detail: &str,
     lease_ms: u64,
 ) -> Result<()> {
+    let mut connection = pool.acquire().await?;
     sql!(
         "with worker as (
             insert into apalis.workers (id, worker_type, storage_name, layers, last_seen, started_at)
@@ -31,9 +32,9 @@ pub async fn register(
     .bind("queue", queue)?
     .bind("detail", detail)?
     .bind("lease_ms", lease_ms as i64)?
-    .execute(pool)
+    .execute(&mut *connection)
     .await?;
-    prune(pool).await?;
+    prune(&mut *connection).await?;
     Ok(())
 }
 
@@ -41,13 +42,13 @@ pub async fn register(
 ///
 /// # Errors
 /// A database error.
-pub async fn prune(pool: &dyn Connections) -> Result<usize> {
+pub(crate) async fn prune(db: impl Into<Db<'_>>) -> Result<usize> {
     let deleted = sql!(
         "delete from apalis.workers w
           where w.storage_name = 'htm' and w.last_seen < now() - interval '1 day'
             and not exists (select from apalis.jobs j where j.lock_by = w.id)"
     )
-    .execute(pool)
+    .execute(db)
     .await?;
     Ok(deleted as usize)
 }
