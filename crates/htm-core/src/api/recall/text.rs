@@ -271,9 +271,7 @@ impl Search<'_> {
         lexemes: &mut Vec<Lexeme>,
     ) -> Result<Vec<Correction>> {
         let words = spelling::words(searched);
-        // A number is not corrected: it needs no stems.
-        let may_be_misspelled = lexemes.iter().any(|lexeme| lexeme.nodes == 0.0 && has_word(&lexeme.lexeme));
-        if words.is_empty() || !may_be_misspelled {
+        if words.is_empty() {
             return Ok(Vec::new());
         }
         let asked: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -349,12 +347,6 @@ fn is_unknown(lexemes: &[Lexeme], word: &str) -> bool {
     lexemes.iter().any(|lexeme| lexeme.lexeme == word && lexeme.nodes == 0.0)
 }
 
-/// Whether a lexeme, such as a host's name, has a part of letters alone.
-fn has_word(lexeme: &str) -> bool {
-    let mut parts = lexeme.split(|c: char| !c.is_alphanumeric());
-    parts.any(|part| !part.is_empty() && part.chars().all(char::is_alphabetic))
-}
-
 /// Speakers and months that a query names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mentions {
@@ -389,12 +381,6 @@ impl Mentions {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_have_no_words() {
-        assert!(["postgress", "db-7.exampel.com", "ähnlihc"].into_iter().all(has_word));
-        assert!(!["7", "n7919", "3.14", "x1-y2", "..."].into_iter().any(has_word));
-    }
 
     #[test]
     fn months_are_those_of_the_zone() {
