@@ -191,11 +191,14 @@ async fn promise_10_a_provider_that_begins_to_refuse_every_text_costs_a_few_jobs
         state[0]["reason"].as_str().is_some_and(|reason| reason.starts_with("provider_refused_all"))
     })
     .await;
-    provider.becomes(|texts, _| vectors(texts));
-    until_done(&db.pool, Stage::Embed).await;
-    // A job may become a dead letter a moment after the provider's state is told.
+    // The provider's state is told before the last jobs end.
+    let running = "select count(*) from apalis.jobs where job_type = 'htm.embed' and status = 'Running'";
+    wait_until(|| async { number(&db.pool, running).await == 0 }).await;
     let dead = depth(&db.pool, Stage::Embed).await.dead;
     assert!(dead <= 4, "{dead}");
+    provider.becomes(|texts, _| vectors(texts));
+    until_done(&db.pool, Stage::Embed).await;
+    assert_eq!(depth(&db.pool, Stage::Embed).await.dead, dead);
     sandbox.htm(&["jobs", "retry", "--all-dead"]).await.succeeds();
     until_done(&db.pool, Stage::Embed).await;
     assert_complete(&sandbox, &db.pool, &[Stage::Embed]).await;
