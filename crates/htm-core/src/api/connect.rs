@@ -83,16 +83,11 @@ pub fn connect_options(url: &str) -> Result<PgConnectOptions> {
     Ok(options.ssl_mode(PgSslMode::VerifyFull))
 }
 
-/// Options for a pool of [`Htm::with_pool`](crate::Htm::with_pool), with the tests of [`with_tests`].
+/// Options for a pool of [`Htm::with_pool`](crate::Htm::with_pool). A connection is tested when it is returned, and before
+/// its use only if it has been idle for a moment since, or if another one was lost meanwhile: each test is a round trip.
+/// One that does not answer within a second is closed.
 pub fn pool_options() -> PgPoolOptions {
-    with_tests(PgPoolOptions::new())
-}
-
-/// These options, with tests of the connections. A connection is tested when it is returned, and before its use only if
-/// it has been idle for a moment since, or if another one was lost meanwhile: each test is a round trip. One that does not
-/// answer within a second is closed.
-pub fn with_tests(options: PgPoolOptions) -> PgPoolOptions {
-    let options = options.test_before_acquire(false).before_acquire(|connection, last| {
+    let options = PgPoolOptions::new().test_before_acquire(false).before_acquire(|connection, last| {
         let surely_open = losses::since_last().map_or(SURELY_OPEN, |loss| loss.min(SURELY_OPEN));
         let is_former = switches::is_former(last.age);
         Box::pin(async move { Ok(!is_former && (last.idle_for < surely_open || answers(connection).await)) })
@@ -110,7 +105,7 @@ pub fn with_tests(options: PgPoolOptions) -> PgPoolOptions {
 }
 
 /// Whether a returned connection is in no transaction whose begin was cut off. It is asked only for a moment after a cut.
-async fn is_surely_outside_transactions(connection: &mut PgConnection) -> bool {
+pub async fn is_surely_outside_transactions(connection: &mut PgConnection) -> bool {
     !may_be_within_a_transaction() || is_outside_transactions(connection).await
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn note_late() {
 }
 
 /// Whether a connection of this age may lead to a former primary.
-pub(crate) fn is_former(age: Duration) -> bool {
+pub fn is_former(age: Duration) -> bool {
     LAST.borrow().is_some_and(|switched| age + KNOWN > switched.elapsed())
 }
 
