@@ -38,7 +38,7 @@ impl Htm {
     pub async fn feedback(&self, recall: &str, feedback: &Feedback) -> Result<FeedbackReceipt> {
         feedback.validate()?;
         self.kept_recalls().flush(self.shared_pool()).await;
-        again(was_overtaken, || self.try_feedback(recall, feedback)).await
+        again(met_a_removal, || self.try_feedback(recall, feedback)).await
     }
 
     async fn try_feedback(&self, recall: &str, feedback: &Feedback) -> Result<FeedbackReceipt> {
@@ -109,7 +109,7 @@ impl Htm {
         let Some((recall, nodes)) = found else { return Ok(()) };
         let verdicts: Vec<(NodeId, bool)> = nodes.into_iter().map(|node| (node, signal.is_use())).collect();
         let record = || self.record_verdicts(&recall, Some(signal), &verdicts);
-        again(was_overtaken, record).await.map(drop)
+        again(met_a_removal, record).await.map(drop)
     }
 
     /// Records verdicts, those on candidates, and asks for a ranking if it is time. Told verdicts are bounded.
@@ -145,7 +145,7 @@ impl Htm {
 }
 
 /// Whether a memory or the recall was removed meanwhile, or something waited for each other.
-fn was_overtaken(error: &Error) -> bool {
+fn met_a_removal(error: &Error) -> bool {
     met_another(error) || error.database().is_some_and(|it| it.sqlstate() == Some("23503"))
 }
 

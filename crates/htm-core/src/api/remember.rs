@@ -16,12 +16,13 @@ use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{Memory, filled, language_unknown};
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
-use crate::store::again::{ATTEMPTS, met_another};
+use crate::store::again::{ATTEMPTS, was_overtaken};
 use crate::store::connections::{Db, Held};
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode, Unique};
+use crate::store::robots::{self, ROBOT_KEYS};
 use crate::store::switches::{answered, tested};
-use crate::store::{priorities, robots, statistics, tags};
+use crate::store::{priorities, statistics, tags};
 
 /// The errors of some memories, at their places, and the others, ready to be written.
 pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>);
@@ -88,7 +89,7 @@ impl Htm {
                     return Ok((written(id), robot));
                 }
                 Ok(None) => {}
-                Err(error) if was_overtaken(&error) => {}
+                Err(error) if was_overtaken(&error, &ROBOT_KEYS) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -365,7 +366,7 @@ impl Htm {
             match nodes::insert_one(&mut connection, node, None, &self.insertion()).await {
                 Ok(Some(id)) => return Ok(vec![Ok(written(id))]),
                 Ok(None) => {}
-                Err(error) if was_overtaken(&error) => {}
+                Err(error) if was_overtaken(&error, &ROBOT_KEYS) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -404,7 +405,7 @@ impl Htm {
         let mut attempt = 1;
         let mut results = loop {
             match self.attempt_in_tx(connection, nodes, notes).await {
-                Err(error) if attempt < ATTEMPTS && was_overtaken(&error) => attempt += 1,
+                Err(error) if attempt < ATTEMPTS && was_overtaken(&error, &ROBOT_KEYS) => attempt += 1,
                 results => break results?,
             }
         };
@@ -533,10 +534,4 @@ fn is_bare(node: &NewNode<'_>) -> bool {
 
 fn written(node: NodeId) -> Receipt {
     Receipt { node, outcome: Outcome::Written }
-}
-
-/// Whether the robot's row was removed between its check and the write, or a deadlock ended the write.
-pub(crate) fn was_overtaken(error: &Error) -> bool {
-    let constraint = error.database().and_then(|it| it.constraint());
-    matches!(constraint, Some("nodes_robot_fk" | "repeats_robot_fk")) || met_another(error)
 }

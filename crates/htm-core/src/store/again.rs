@@ -24,6 +24,12 @@ pub(crate) fn met_another(error: &Error) -> bool {
     error.database().is_some_and(|it| it.sqlstate() == Some("40P01"))
 }
 
+/// Whether another transaction was in the way: in a deadlock, or by a row against one of these constraints.
+pub(crate) fn was_overtaken(error: &Error, constraints: &[&str]) -> bool {
+    let constraint = error.database().and_then(|it| it.constraint());
+    met_another(error) || constraint.is_some_and(|it| constraints.contains(&it))
+}
+
 /// Whether the database refused a statement at once or, because of a lock, soon: not after the time limit of statements.
 pub(crate) fn is_refused(error: &Error) -> bool {
     error.database().and_then(|it| it.sqlstate()).is_some_and(|state| state != "57014")

@@ -9,7 +9,7 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, Quer
 use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 
-use super::again::{again, met_another};
+use super::again::{again, was_overtaken};
 use super::connections::{Connections, Db};
 use super::entity::robot;
 use super::groups;
@@ -22,6 +22,9 @@ use crate::model::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
 
 const NOW_CALLED: &str = "select id, name from htm.robots
     where id = coalesce((select into_id from htm.merged_robots where robot_id = :robot), :robot)";
+
+/// The foreign keys against which a write fails if its robot's row was removed between its check and the write.
+pub(crate) const ROBOT_KEYS: [&str; 2] = ["nodes_robot_fk", "repeats_robot_fk"];
 
 /// The longest time for which a suspended merge keeps the groups of its robots waiting.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -240,7 +243,7 @@ pub(crate) async fn merge(
     from: &[&str],
     into: &str,
 ) -> Result<MergeReceipt> {
-    let (receipt, groups) = again(was_overtaken, || try_merge(pool, namespace, from, into)).await?;
+    let (receipt, groups) = again(met_another_write, || try_merge(pool, namespace, from, into)).await?;
     for group in groups {
         groups::notify(pool, group).await;
     }
@@ -326,11 +329,9 @@ async fn move_nodes(
 /// Whether another transaction was in the way of a merge: in a deadlock with a forget or an edit; by the same content,
 /// which `into` has just written; as one of `from` joined a group; or by a write of one of `from`. PostgreSQL (18.6) may
 /// grant `for update` beside a `for key share` of the same moment. The foreign key then refuses the removal of the robot.
-fn was_overtaken(error: &Error) -> bool {
-    let constraint = error.database().and_then(|it| it.constraint());
-    matches!(constraint, Some("nodes_duplicate_key" | "nodes_robot_fk" | "repeats_robot_fk"))
-        || met_another(error)
-        || error.is(codes::CONTENDED)
+fn met_another_write(error: &Error) -> bool {
+    let is_content = || was_overtaken(error, &["nodes_duplicate_key"]);
+    error.is(codes::CONTENDED) || was_overtaken(error, &ROBOT_KEYS) || is_content()
 }
 
 impl From<robot::Model> for RobotInfo {

@@ -6,17 +6,17 @@ use chrono::{DateTime, Utc};
 
 use super::LineResult;
 use crate::api::htm::Htm;
-use crate::api::remember::was_overtaken;
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{ImportedLine, LineKind, SavedMemory, SavedRevision};
 use crate::model::id::{GroupId, NodeId};
 use crate::model::memory::{content_hash, filled, language_unknown};
 use crate::model::nodes::key_taken;
 use crate::model::remember::Outcome;
-use crate::store::again::again;
+use crate::store::again::{again, was_overtaken};
 use crate::store::embeddings::RegisteredModel;
 use crate::store::import::{self as store, Identity, NewSaved, parts};
-use crate::store::{groups, jobs, nodes, priorities, robots, statistics, tags};
+use crate::store::robots::{self, ROBOT_KEYS};
+use crate::store::{groups, jobs, nodes, priorities, statistics, tags};
 
 /// The longest time for which a suspended import keeps the groups of its memories waiting.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -284,7 +284,7 @@ impl Htm {
             let imported = self.try_import(items, known, &mut claims).await?;
             Ok((imported, claims))
         };
-        let ((found, groups), claims) = again(was_overtaken, import).await?;
+        let ((found, groups), claims) = again(|error| was_overtaken(error, &ROBOT_KEYS), import).await?;
         *written = claims;
         for group in groups {
             groups::notify(self.pool(), group).await;
