@@ -1,5 +1,6 @@
 //! A database for each test, cloned from a migrated template.
 
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use htm_core::provider::ModelName;
@@ -7,6 +8,7 @@ use htm_core::{Htm, Settings, TokenEncoding, pool_options, tenant_options};
 use htm_providers::fake::{self, FakeSettings};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
+use tokio::sync::oneshot;
 
 use crate::logs;
 use crate::server::Server;
@@ -18,6 +20,9 @@ pub struct TestDatabase {
     /// A pool on this database.
     pub pool: PgPool,
     server: Server,
+    /// The keeper drops the database when this is dropped.
+    is_used: Option<oneshot::Sender<()>>,
+    keeper: Option<JoinHandle<sqlx::Result<()>>>,
 }
 
 impl TestDatabase {
@@ -41,23 +46,23 @@ impl TestDatabase {
         crate::logs::keep_own_log();
         let server = Server::get().await;
         let admin: PgConnectOptions = server.url().parse().expect("the server's URL");
-        let mut connection = PgConnection::connect_with(&admin).await.expect("the test server answers");
-        if let Some(template) = &template {
-            ensure_template(&mut connection, &server, &admin, template).await;
-        }
         let name = format!("t_{}", ulid::Ulid::new().to_string().to_lowercase());
-        let from = template.map_or_else(|| "template0".into(), |template| template.name);
-        // Files are copied in a third of the time that the write-ahead log takes.
-        sqlx::raw_sql(AssertSqlSafe(format!("create database {name} template {from} strategy file_copy")))
-            .execute(&mut connection)
-            .await
-            .expect("a database is made");
+        let (made, is_made) = oneshot::channel();
+        let (is_used, ended) = oneshot::channel();
+        let keeper = {
+            let (admin, name, is_own) = (admin.clone(), name.clone(), server.is_own());
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+                runtime.block_on(keep(&admin, &name, template, is_own, made, ended))
+            })
+        };
+        is_made.await.expect("a database is made");
         let pool = pool_options()
             .max_connections(10)
             .connect_with(admin.clone().database(&name))
             .await
             .expect("the new database answers");
-        Self { admin, name, pool, server }
+        Self { admin, name, pool, server, is_used: Some(is_used), keeper: Some(keeper) }
     }
 
     /// The connection options.
@@ -115,39 +120,57 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        let (admin, name) = (self.admin.clone(), std::mem::take(&mut self.name));
-        // On a thread of its own, because the test's runtime may be gone or busy.
-        let dropped = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(async {
-                let mut connection =
-                    PgConnection::connect_with(&admin).await.map_err(std::io::Error::other)?;
-                // The test's runtime waits here, so it gives back no lock that a test still has.
-                end_connections(&mut connection, &name).await?;
-                logs::keep_memories(&admin.clone().database(&name)).await;
-                // A drop that finds a connection waits for 100 ms.
-                for _ in 0..100 {
-                    if end_connections(&mut connection, &name).await? == 0 {
-                        break;
-                    }
-                    tokio::time::sleep(Duration::from_millis(1)).await;
-                }
-                sqlx::raw_sql(AssertSqlSafe(format!("drop database if exists {name} with (force)")))
-                    .execute(&mut connection)
-                    .await
-                    .map_err(std::io::Error::other)
-            })
-        });
-        if let Ok(Err(error)) = dropped.join() {
+        self.is_used.take();
+        let dropped = self.keeper.take().map(JoinHandle::join);
+        if let Some(Ok(Err(error))) = dropped {
             eprintln!("a test database was not dropped: {error}");
         }
     }
 }
 
+/// Makes a database, and drops it when it is no longer used, by one connection: to open one takes as long as a small test.
+/// It runs on a thread of its own, because the test's runtime may be gone or busy at the end.
+async fn keep(
+    admin: &PgConnectOptions,
+    name: &str,
+    template: Option<Template>,
+    is_own_server: bool,
+    made: oneshot::Sender<()>,
+    ended: oneshot::Receiver<()>,
+) -> sqlx::Result<()> {
+    let mut connection = PgConnection::connect_with(admin).await.expect("the test server answers");
+    if let Some(template) = &template {
+        ensure_template(&mut connection, is_own_server, admin, template).await;
+    }
+    let from = template.map_or_else(|| "template0".into(), |template| template.name);
+    // Files are copied in a third of the time that the write-ahead log takes.
+    let make = format!("create database {name} template {from} strategy file_copy");
+    sqlx::raw_sql(AssertSqlSafe(make)).execute(&mut connection).await.expect("a database is made");
+    made.send(()).ok();
+    ended.await.ok();
+    // The server may have been started anew.
+    if connection.ping().await.is_err() {
+        connection = PgConnection::connect_with(admin).await?;
+    }
+    // The test waits here, so its runtime gives back no lock that a test still has.
+    end_connections(&mut connection, name).await?;
+    logs::keep_memories(&admin.clone().database(name)).await;
+    // A drop that finds a connection waits for 100 ms.
+    for _ in 0..100 {
+        if end_connections(&mut connection, name).await? == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let drop = AssertSqlSafe(format!("drop database if exists {name} with (force)"));
+    sqlx::raw_sql(drop).execute(&mut connection).await?;
+    connection.close().await
+}
+
 /// Ends the connections of a database. Returns their number.
-async fn end_connections(connection: &mut PgConnection, database: &str) -> std::io::Result<i64> {
+async fn end_connections(connection: &mut PgConnection, database: &str) -> sqlx::Result<i64> {
     let end = "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = $1";
-    sqlx::query_scalar(end).bind(database).fetch_one(connection).await.map_err(std::io::Error::other)
+    sqlx::query_scalar(end).bind(database).fetch_one(connection).await
 }
 
 /// All rows of all tables, as text.
@@ -192,7 +215,7 @@ fn partitions() -> u32 {
 
 async fn ensure_template(
     connection: &mut PgConnection,
-    server: &Server,
+    is_own_server: bool,
     admin: &PgConnectOptions,
     template: &Template,
 ) {
@@ -206,7 +229,7 @@ async fn ensure_template(
             .expect("the list of databases");
     if !ready {
         let run = |sql: String| sqlx::raw_sql(AssertSqlSafe(sql));
-        if server.is_own() {
+        if is_own_server {
             // Only a crash of the whole machine loses unflushed data. The databases of a thousand tests are not kept.
             let fast = [
                 "alter system set fsync = off",

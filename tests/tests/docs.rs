@@ -99,6 +99,10 @@ async fn run(document: &str) {
         .set("HTM_LOCAL__MODEL_DIR", &model.display().to_string());
     // The reader stands in a checkout.
     sandbox.shell(&format!("ln -s '{}' demo", root().join("demo").display())).await.succeeds();
+    // The terms of the ontologies are embedded once, not for each document: that takes seconds.
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache-of-documents");
+    let share = format!("mkdir -p '{cache}' \"$HTM_HOME\" && ln -s '{cache}' \"$HTM_HOME/cache\"");
+    sandbox.shell(&share).await.succeeds();
     if AFTER_README.contains(&document) {
         sandbox.remember(&["--robot", "architect", "We pin PostgreSQL 17.2."]).await;
     }

@@ -45,7 +45,7 @@ pub(crate) fn local_settings() -> Option<LocalSettings> {
 
 /// Texts that providers stumble over.
 pub(crate) fn awkward_texts() -> Vec<String> {
-    let long = "A sentence of a very long text, which goes on. ".repeat(100_000 / 47);
+    let long = "A sentence of a very long text, which goes on. ".repeat(60_000 / 47);
     let texts = [
         "",
         " \n\t ",
