@@ -16,11 +16,15 @@ demo *args: setup
     cargo build --workspace --bins
     "{{bin}}/htm" demo {{args}}
 
-# Run every test, those against a real PostgreSQL too; arguments go to the runner
+# Run the tests, those against a real PostgreSQL too; arguments go to the runner
 test *args: setup
     scripts/test.sh {{args}}
 
-# Test the Python client beside the frameworks whose memory it is, and imports beside their origins; packages are large, and kept
+# Test the private PostgreSQL, its upgrade, backups and replicas, by servers of their own
+test-servers *args: setup
+    scripts/test.sh --servers {{args}}
+
+# Test the clients of other languages, also beside agents' frameworks, and imports beside their origins; packages are large, and kept
 test-frameworks *args: setup
     scripts/test.sh --frameworks {{args}}
 

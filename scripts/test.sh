@@ -1,36 +1,41 @@
 #!/usr/bin/env bash
-# Every test of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
+# The tests of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
 # `--soak` first: the fault tests alone, and those that are ignored because they take long. `--frameworks` first: those
-# alone that need the packages of agents' frameworks and of the systems that memories come from, which are large. `--upgrade`
-# first: those of the upgrade alone.
+# alone that need packages of other languages. `--servers` first: those alone that start PostgreSQL servers of their own.
+# `--upgrade` first: those of the upgrade alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PATH:$PWD/.tools/bin"
 
-with_nextest=(--workspace ${CI:+--profile ci})
-without=(--workspace --no-fail-fast)
 kind=all
-if [ "${1:-}" = --soak ]; then
-    shift
-    kind=soak
-    # As a part of the workspace: by itself it would be built with other features, and its dependencies again.
+case "${1:-}" in --soak | --frameworks | --servers | --upgrade) kind=${1#--} && shift ;; esac
+# As parts of the workspace: by themselves they would be built with other features, and their dependencies again.
+case $kind in
+all)
+    with_nextest=(--workspace ${CI:+--profile ci})
+    # Unless some are named, those of servers of their own are left to `--servers`: they take a seventh of the time.
+    if [ $# = 0 ]; then
+        with_nextest+=(-E 'not (binary(backup) or binary(pg_upgrade) or binary(private_pg) or binary(replicas))')
+    fi
+    without=(--workspace --no-fail-fast)
+    ;;
+soak)
     with_nextest=(--workspace --test faults --profile soak --run-ignored all)
     without=(--workspace --test faults --no-fail-fast)
-fi
-
-if [ "${1:-}" = --frameworks ]; then
-    shift
-    kind=frameworks
-    with_nextest=(--workspace --test clients --test import_from --run-ignored only --no-fail-fast)
-    without=(--workspace --test clients --test import_from --no-fail-fast)
-fi
-
-if [ "${1:-}" = --upgrade ]; then
-    shift
-    kind=upgrade
-    with_nextest=(--workspace --test upgrade)
+    ;;
+frameworks)
+    without=(--workspace --test clients --test import_from --test mcp --test server --no-fail-fast)
+    with_nextest=("${without[@]}" --run-ignored only)
+    ;;
+servers)
+    without=(--workspace --test backup --test pg_upgrade --test private_pg --test replicas --no-fail-fast)
+    with_nextest=("${without[@]}")
+    ;;
+upgrade)
     without=(--workspace --test upgrade)
-fi
+    with_nextest=("${without[@]}")
+    ;;
+esac
 
 cargo build --workspace --bins --examples # some tests start the programs themselves
 
@@ -39,7 +44,8 @@ htm="${CARGO_TARGET_DIR:-target}/debug/htm"
 # In memory where there is enough: a test's database has 500 files, which take longest to make on a disk.
 cluster=/tmp
 enough=$((8 << 20)) # KiB
-if [ $kind = all ] && [ "$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt $enough ] 2>/dev/null; then
+case $kind in all | servers) many=yes ;; *) many= ;; esac
+if [ -n "$many" ] && [ "$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt $enough ] 2>/dev/null; then
     cluster=/dev/shm
 fi
 made= # a directory that the caller names is the caller's, and stays
@@ -48,8 +54,9 @@ if [ -z "${HTM_TEST_DATA_DIR:-}" ]; then
     HTM_TEST_DATA_DIR=$made
 fi
 export HTM_TEST_DATA_DIR
-if [ $kind = all ]; then # half of the tests' time is waiting
-    export NEXTEST_TEST_THREADS="${NEXTEST_TEST_THREADS:-$((2 * $(getconf _NPROCESSORS_ONLN)))}"
+threads=$((3 * $(getconf _NPROCESSORS_ONLN))) # half of the tests' time is waiting
+if [ -n "$many" ]; then
+    export NEXTEST_TEST_THREADS="${NEXTEST_TEST_THREADS:-$threads}"
 fi
 chmod 755 "$HTM_TEST_DATA_DIR" # as root, the server runs as another user
 if [ -z "${HTM_TEST_DATABASE_URL:-}" ]; then
@@ -59,9 +66,9 @@ if [ -z "${HTM_TEST_DATABASE_URL:-}" ]; then
     }
     trap stop EXIT
     HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db up >/dev/null
-    # Workers that tests kill leave connections for a moment: the usual 200 can run out.
+    # A test has up to fifty connections, and workers that it kills leave theirs for a moment: the usual 200 can run out.
     # Each buffer is looked at when a database is made and when it is dropped: of 2 GB, that takes longer than the rest.
-    printf '%s\n' 'max_connections = 400' 'shared_buffers = 128MB' >>"$HTM_TEST_DATA_DIR/data/postgresql.auto.conf"
+    printf '%s\n' "max_connections = $((200 + 50 * threads))" 'shared_buffers = 128MB' >>"$HTM_TEST_DATA_DIR/data/postgresql.auto.conf"
     HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db down --force >/dev/null
     HTM_DATA_DIR="$HTM_TEST_DATA_DIR" "$htm" db up >/dev/null
 fi
@@ -69,7 +76,8 @@ HTM_TEST_LOGS="$HTM_TEST_DATA_DIR/logs"
 export HTM_TEST_LOGS
 mkdir -p "$HTM_TEST_LOGS"
 if command -v cargo-nextest >/dev/null && cargo nextest --version >/dev/null 2>&1; then
-    cargo nextest run "${with_nextest[@]}" "$@"
+    # Without a process between the runner and each test.
+    NEXTEST_DOUBLE_SPAWN=0 cargo nextest run "${with_nextest[@]}" "$@"
     if [ $kind = all ]; then cargo test --workspace --doc; fi
 elif [ $kind != all ]; then
     cargo test "${without[@]}" "$@" -- --include-ignored

@@ -40,6 +40,7 @@ fn they_are_made_from_the_description_of_this_server() {
 }
 
 #[tokio::test]
+#[ignore = "packages of another language; `./justw test-frameworks`"]
 async fn of_python() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "client-python") else { return };
     let db = TestDatabase::new().await;
@@ -69,6 +70,7 @@ async fn of_python() {
 }
 
 #[tokio::test]
+#[ignore = "packages of another language; `./justw test-frameworks`"]
 async fn of_typescript() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "client-typescript") else { return };
     let db = TestDatabase::new().await;

@@ -58,6 +58,7 @@ async fn check(interpreter: &str, client: &Path, modes: &[(&str, &str)]) {
 }
 
 #[tokio::test]
+#[ignore = "packages of another language; `./justw test-frameworks`"]
 async fn of_python_in_both_generations_of_the_protocol() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "python") else { return };
     let python = place.join("bin/python");
@@ -65,6 +66,7 @@ async fn of_python_in_both_generations_of_the_protocol() {
 }
 
 #[tokio::test]
+#[ignore = "packages of another language; `./justw test-frameworks`"]
 async fn of_python_before() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "python-1") else { return };
     let python = place.join("bin/python");
@@ -79,18 +81,21 @@ fn beside(place: &Path, name: &str) -> PathBuf {
 }
 
 #[tokio::test]
+#[ignore = "packages of another language; `./justw test-frameworks`"]
 async fn of_javascript_in_both_generations_of_the_protocol() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "javascript") else { return };
     check("node", &beside(&place, "client.mjs"), &BOTH).await;
 }
 
 #[tokio::test]
+#[ignore = "packages of another language; `./justw test-frameworks`"]
 async fn of_javascript_before() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "javascript-1") else { return };
     check("node", &beside(&place, "client_1.mjs"), &[("", "2025-11-25")]).await;
 }
 
 #[tokio::test]
+#[ignore = "packages of another language; `./justw test-frameworks`"]
 async fn of_the_inspector() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "inspector") else { return };
     let db = TestDatabase::new().await;

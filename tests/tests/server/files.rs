@@ -350,6 +350,7 @@ async fn files_are_of_a_namespace_and_a_robot() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "packages of another language; `./justw test-frameworks`"]
 async fn the_official_sdk_sees_no_difference() {
     let Some(place) = fetched_sdk(env!("CARGO_TARGET_TMPDIR"), "anthropic") else { return };
     let served = Served::new().await;

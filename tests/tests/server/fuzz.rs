@@ -9,6 +9,7 @@ use htm_tests::drain;
 use super::Served;
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "packages of another language; `./justw test-frameworks`"]
 async fn no_generated_request_breaks_the_server_or_its_document() {
     let served = Served::new().await;
     served.remember("one").await;
