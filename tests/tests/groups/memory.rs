@@ -397,3 +397,27 @@ async fn a_node_that_is_named_twice_is_added_once() {
     let added: Vec<NodeId> = news.nodes.iter().map(|entry| entry.node).collect();
     assert_eq!(added, [nodes[1], nodes[0]]);
 }
+
+/// Otherwise each member would ask as fast as the database answers.
+#[tokio::test]
+async fn uses_that_cannot_be_written_are_tried_again_after_a_pause() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let member = join(&htm, "ada", GroupRole::Active).await;
+    let node = member.remember(Memory::new("one")).await.unwrap().node;
+    let refuse = "create sequence tries;
+        create function refuse() returns trigger language plpgsql as
+               $$ begin perform nextval('tries'); raise 'refused'; end $$;
+        create trigger refuse before update on htm.group_memory for each row execute function refuse()";
+    sqlx::raw_sql(refuse).execute(&db.pool).await.unwrap();
+    let tries = "select case when is_called then last_value else 0 end from tries";
+    assert!(member.touch(node).await.unwrap());
+    member.sync().await.unwrap();
+    wait_until(|| async { db.count(tries).await > 0 }).await;
+    // As long as a member without a pause would need for dozens of them.
+    for _ in 0..500 {
+        db.count(tries).await;
+    }
+    let tried = db.count(tries).await;
+    assert!(tried < 5, "{tried} times");
+}

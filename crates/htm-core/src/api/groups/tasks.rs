@@ -99,6 +99,8 @@ async fn follow(inner: Arc<Inner>) {
         };
         if let Err(error) = followed {
             tracing::debug!(error = %chain(&error), "a group was not followed; again with the next heartbeat");
+            // Uses that could not be written stir at once.
+            tokio::time::sleep((inner.lease / BEATS).min(LONGEST_PAUSE)).await;
         }
     }
 }
