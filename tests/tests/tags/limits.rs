@@ -69,3 +69,17 @@ async fn a_full_namespace_takes_no_new_tag_and_everything_else() {
     // Another namespace has room of its own.
     htm.remember(with(&["x:y"]).namespace("other")).await.unwrap();
 }
+
+#[tokio::test]
+async fn memories_for_a_full_namespace_are_written_together_or_not_at_all() {
+    let db = TestDatabase::new().await;
+    let htm = limited(&db, 100, 2);
+    let refuse =
+        "create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+        create trigger refuse before insert on htm.nodes
+               for each row when (new.content = 'the last one') execute function refuse()";
+    sqlx::raw_sql(refuse).execute(&db.pool).await.unwrap();
+    let batch = [with(&["a:b"]), with(&["c"]), Memory::new("the last one")];
+    assert_eq!(htm.remember_many(&batch).await.unwrap_err().code(), "database_error");
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 0);
+}

@@ -456,11 +456,13 @@ impl Htm {
             if nodes.len() == 1 {
                 return Ok(vec![Err(full)]);
             }
-            // One by one: the first ones get the remaining room.
+            // One by one: the first ones get the remaining room. They are written together or not at all, as without a limit.
+            let mut tx = answered(tested(connection).await?.begin()).await?;
             let mut results = Vec::new();
             for node in nodes.chunks(1) {
-                results.extend(Box::pin(self.attempt_in_tx(connection, node, notes)).await?);
+                results.extend(Box::pin(self.attempt_in_tx(&mut tx, node, notes)).await?);
             }
+            answered(tx.commit()).await?;
             return Ok(results);
         }
         let mut results: Vec<Result<Receipt>> = nodes::insert_in_tx(&mut tx, nodes, &self.insertion())
