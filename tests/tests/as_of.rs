@@ -11,7 +11,7 @@ use htm_core::{
     TimelineQuery,
 };
 use htm_tests::measure::Random;
-use htm_tests::{TestDatabase, drain};
+use htm_tests::{TestDatabase, drain, wait_until};
 
 async fn clock(db: &TestDatabase) -> DateTime<Utc> {
     sqlx::query_scalar("select clock_timestamp()").fetch_one(&db.pool).await.unwrap()
@@ -218,4 +218,22 @@ async fn random_histories_are_read_as_they_were() {
             assert_eq!(recalled.as_of.unwrap().former_texts, rewritten as i64, "{context}");
         }
     }
+}
+
+/// An earlier time would show a memory as forgotten that was edited after it.
+#[tokio::test]
+async fn a_memory_is_forgotten_when_it_was_and_not_when_the_wait_for_it_began() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("one")).await.unwrap().node;
+    let mut edit = db.pool.begin().await.unwrap();
+    sqlx::query("select from htm.nodes for update").execute(&mut *edit).await.unwrap();
+    let forgetting =
+        tokio::spawn(async move { htm.forget(node, &Caller::AnyRobot, Confirmation::Confirmed).await });
+    let waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    wait_until(|| async { db.count(waiting).await == 1 }).await;
+    sqlx::query("update htm.nodes set updated_at = clock_timestamp()").execute(&mut *edit).await.unwrap();
+    edit.commit().await.unwrap();
+    forgetting.await.unwrap().unwrap();
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at > updated_at").await, 1);
 }
