@@ -1,7 +1,10 @@
 //! Editing: a new text, or what stands beside it; who may, and what two editors do to each other.
 
 use htm_core::worker::{queues, statistics};
-use htm_core::{Caller, Confirmation, Edit, FieldChange, Htm, Memory, NodeId, RecallQuery, Stage, Strategy};
+use htm_core::{
+    Caller, Confirmation, Edit, FieldChange, Htm, Memory, NodeId, Operation, Quota, RecallQuery, Stage,
+    Strategy,
+};
 use htm_tests::{TestDatabase, drain, wait_until};
 use serde_json::{Value, json};
 
@@ -396,4 +399,25 @@ async fn many_new_nodes_count_also_if_later_ones_were_seen_before() {
     db.htm().remember_many(&memories).await.unwrap();
     assert_eq!(statistics::refresh_due(&db.pool).await.unwrap(), 1);
     assert_eq!(db.count("select node_count from htm.namespace_statistics").await, 60);
+}
+
+#[tokio::test]
+async fn edits_that_fail_and_replays_take_no_room() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.set_quota(None, Quota { max_bytes: Some(1_000), ..Quota::default() }).await.unwrap();
+    let taken = "a".repeat(300);
+    htm.remember(Memory::new(&taken)).await.unwrap();
+    let node = htm.remember(Memory::new("short")).await.unwrap().node;
+    for _ in 0..5 {
+        let error = htm.edit(node, &Edit::new().content(&taken)).await.unwrap_err();
+        assert_eq!(error.code(), "content_taken");
+    }
+    let operation = Operation::new("test", "once", b"").unwrap();
+    for _ in 0..5 {
+        let memories = [Memory::new("b".repeat(300))];
+        htm.remember_once(&operation, &memories, |results| json!(results.len())).await.unwrap();
+    }
+    htm.remember(Memory::new("c".repeat(300))).await.unwrap();
+    assert_eq!(htm.remember(Memory::new("d".repeat(300))).await.unwrap_err().code(), "quota_exceeded");
 }

@@ -190,6 +190,22 @@ impl Htm {
         edit: &Edit,
         and: impl AsyncFnOnce(&mut PgConnection, &Edited) -> Result<()>,
     ) -> Result<Edited> {
+        let mut grown = None;
+        let edited = self.try_edit(node, edit, and, &mut grown).await;
+        if let (Err(_), Some(namespace)) = (&edited, grown) {
+            self.rooms().forget(&namespace).await;
+        }
+        edited
+    }
+
+    /// Edits. `grown` is the namespace that room was taken in, once it is.
+    async fn try_edit(
+        &self,
+        node: NodeId,
+        edit: &Edit,
+        and: impl AsyncFnOnce(&mut PgConnection, &Edited) -> Result<()>,
+        grown: &mut Option<String>,
+    ) -> Result<Edited> {
         edit.validate()?;
         self.admit_caller(&edit.caller)?;
         self.admit_nodes(&[node]).await?;
@@ -208,6 +224,7 @@ impl Htm {
         let text = edit.content.as_deref().filter(|_| hash.is_some_and(|hash| before.content_hash != hash));
         if let (Some(text), Some(hash)) = (text, hash) {
             let longer = text.len().saturating_sub(before.bytes as usize);
+            *grown = Some(after.namespace.clone());
             self.make_room(&mut Some(&mut **tx), &after.namespace, 0, longer).await?;
             changed.insert(0, "content");
             after.content_hash = hash.to_vec();
@@ -248,10 +265,10 @@ impl Htm {
                 statistics::note_changed_in_tx(&mut tx, &after.namespace, 1).await?;
             }
             tx.commit().await?;
+            if enqueued > 0 {
+                self.pinger().ping();
+            }
             self.signal(&after.namespace, Signal::Edited, &[node]).await;
-        }
-        if enqueued > 0 {
-            self.pinger().ping();
         }
         Ok(edited)
     }

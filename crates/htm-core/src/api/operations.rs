@@ -1,5 +1,6 @@
 //! Writes with an id, which a retry does not do again.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -35,6 +36,10 @@ impl Htm {
         }
         let mut tx = self.pool().begin().await?;
         if let Some(answer) = store::claim(&mut tx, operation, Duration::ZERO).await? {
+            // The memories are there already, and room was taken for them once more.
+            for namespace in accepted.iter().map(|node| node.namespace).collect::<BTreeSet<_>>() {
+                self.rooms().forget(namespace).await;
+            }
             return Ok(answer);
         }
         let written = match accepted.is_empty() {
