@@ -253,9 +253,16 @@ async fn signals_count_where_they_are_named() {
     htm.get(rest).await.unwrap();
     assert_eq!(verdicts().await.len(), 5);
 
+    // By its text as by its number.
+    let plan = htm.plan_forget(&cited, None, &Caller::Handle).await.unwrap();
+    htm.forget_planned(&plan, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    assert!(verdicts().await.contains(&signal("forgotten", 0, false)));
+
     htm.set_learning(None, &on()).await.unwrap();
     htm.get(hits[4]).await.unwrap();
-    assert_eq!(verdicts().await.len(), 5, "no signal counts any more");
+    let signals = verdicts().await;
+    htm.get(hits[4]).await.unwrap();
+    assert_eq!(verdicts().await, signals, "no signal counts any more");
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ use crate::model::files::{
 };
 use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
+use crate::model::learning::Signal;
 use crate::model::memory::Memory;
 use crate::model::operation::Kept;
 use crate::model::remember::Outcome;
@@ -158,6 +159,7 @@ impl<'a> Files<'a> {
         self.keep_in_tx(&mut tx, &reply).await?;
         forget::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
+        self.htm.signal(self.namespace, Signal::Forgotten, &reply.nodes).await;
         Ok(reply)
     }
 

@@ -1,6 +1,8 @@
 //! Forgetting and restoring. Forgetting marks a node: after the commit no search finds it, except as of an earlier time. It
 //! stays until it is restored or [purged](crate::Htm::purge).
 
+use std::collections::BTreeSet;
+
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
 use crate::model::error::{Error, Result, codes};
@@ -128,6 +130,11 @@ impl Htm {
         let removed = store::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         store::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
+        for namespace in locked.iter().map(|node| &*node.namespace).collect::<BTreeSet<_>>() {
+            let here = locked.iter().filter(|node| node.namespace == namespace);
+            let here: Vec<NodeId> = here.map(|node| node.id).collect();
+            self.signal(namespace, Signal::Forgotten, &here).await;
+        }
         let (forgotten, left) = ids.into_iter().partition(|id| locked.iter().any(|node| node.id == *id));
         Ok(Forgotten { forgotten, left, removed })
     }
