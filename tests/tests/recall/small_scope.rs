@@ -28,6 +28,8 @@ pub(super) async fn filled(db: &TestDatabase) {
             memory.session = Some(format!("talk {}", n / 12));
             memory.seq = (n / 12).is_multiple_of(2).then_some((n % 12) as i32);
             memory.speaker = Some(["Ada", "Bob"][n % 2].into());
+            // A part of a document among them is no turn.
+            memory.kind = n.is_multiple_of(5).then(|| "passage".into());
         }
         if n.is_multiple_of(8) { memory.namespace("home") } else { memory }
     };

@@ -19,7 +19,7 @@ link as (
       from turn t
       join htm.nodes m on m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
        and m.seq between t.seq::bigint - 2 and t.seq::bigint + 2 and m.seq <> t.seq
-     where m.deleted_at is null{{of_m}}
+     where m.deleted_at is null and m.type is distinct from 'passage'{{of_m}}
     union all
     select t.id, near.id, near.steps
       from turn t
@@ -27,13 +27,13 @@ link as (
            (select m.id, row_number() over (order by m.created_at desc, m.id desc) as steps
               from htm.nodes m
              where t.seq is null and m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
-               and m.deleted_at is null and (m.created_at, m.id) < (t.created_at, t.id)
+               and m.deleted_at is null and m.type is distinct from 'passage' and (m.created_at, m.id) < (t.created_at, t.id)
              order by m.created_at desc, m.id desc limit 2)
            union all
            (select m.id, row_number() over (order by m.created_at, m.id)
               from htm.nodes m
              where t.seq is null and m.namespace = t.namespace and md5(m.session) = md5(t.session) and m.session = t.session
-               and m.deleted_at is null and (m.created_at, m.id) > (t.created_at, t.id)
+               and m.deleted_at is null and m.type is distinct from 'passage' and (m.created_at, m.id) > (t.created_at, t.id)
              order by m.created_at, m.id limit 2)) near
 )
 select l.turn, l.other, l.steps
