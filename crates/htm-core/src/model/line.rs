@@ -60,6 +60,9 @@ const EXPECTED: [(&str, &str); 3] = [
     ("expected u64", "expected a whole number"),
 ];
 
+/// The most letters at the beginning of an error, and at its end.
+const MOST_SAID: usize = 150;
+
 /// Reads a line that is an object. The error begins with `column N: ` where the place in the line is known.
 ///
 /// # Errors
@@ -76,11 +79,23 @@ pub fn read_object<T: DeserializeOwned>(line: &[u8]) -> Result<T> {
         let said = said.trim_end_matches(&format!(" at line {line} column {column}"));
         let what = match error.is_eof() {
             true => "the line is cut: it ends inside of its JSON object".to_owned(),
-            false => EXPECTED.iter().fold(said.to_owned(), |said, (name, word)| said.replace(name, word)),
+            false => EXPECTED.iter().fold(short(said), |said, (name, word)| said.replace(name, word)),
         };
         // The place of an error that has none is line 0.
         invalid(if line == 0 { what } else { format!("column {column}: {what}") })
     })
+}
+
+/// The beginning and the end of what is said: it may quote a whole value, and ends with what was expected.
+fn short(said: &str) -> String {
+    let letters: Vec<char> = said.chars().collect();
+    match letters.len() > 2 * MOST_SAID {
+        true => {
+            let (start, end) = (&letters[..MOST_SAID], &letters[letters.len() - MOST_SAID..]);
+            start.iter().chain(['…'].iter()).chain(end).collect()
+        }
+        false => said.to_owned(),
+    }
 }
 
 impl Memory {
@@ -157,6 +172,16 @@ mod tests {
         ] {
             assert_eq!(Memory::from_line(line, &rules).unwrap_err().code(), code);
         }
+    }
+
+    #[test]
+    fn a_refusal_quotes_no_long_value_whole() {
+        let line = format!(r#"{{"id":"a","ns":"n","text":"t","seq":"{}"}}"#, "ß".repeat(1 << 20));
+        let error = Memory::from_line(line.as_bytes(), &TagRules::default()).unwrap_err().to_string();
+        assert!(
+            error.len() < 1_000 && error.contains("\"ßß") && error.ends_with("expected a whole number"),
+            "{error}"
+        );
     }
 
     #[test]
