@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use htm_core::error::{Code, chain};
+use htm_core::fault::Fault;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
@@ -41,7 +42,11 @@ impl ToolError {
 
 impl From<htm_core::Error> for ToolError {
     fn from(error: htm_core::Error) -> Self {
-        Self { code: error.code(), message: chain(&error), hint: hint(&error) }
+        if error.fault() != Fault::User {
+            // Its causes may name hosts and statements. They are for the operator.
+            tracing::warn!(code = error.code(), error = %chain(&error), "a call failed");
+        }
+        Self { code: error.code(), message: error.to_string(), hint: hint(&error) }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The resources: what people attach to a conversation.
 
-use htm_core::error::chain;
 use htm_core::{Filter, NodeId, Scope, StatsQuery};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde::Serialize;
@@ -84,9 +83,6 @@ fn json(uri: &str, value: &impl Serialize) -> ResourceContents {
 fn failed(error: htm_core::Error) -> ErrorData {
     match error.code() {
         "node_not_found" => ErrorData::resource_not_found(ToolError::from(error).text(), None),
-        code => {
-            tracing::warn!(code, error = %chain(&error), "a resource could not be read");
-            ErrorData::internal_error(ToolError::from(error).text(), None)
-        }
+        _ => ErrorData::internal_error(ToolError::from(error).text(), None),
     }
 }

@@ -108,3 +108,14 @@ async fn a_database_that_is_gone_is_told_and_comes_back() {
     }
     assert!(super::text_of(&recalled).contains("closed on Sundays"), "{recalled:?}");
 }
+
+/// Its reader may be a client of a server.
+#[tokio::test]
+async fn a_failure_of_the_database_does_not_tell_its_causes() {
+    let client = Client::start(&["--no-workers"]).await;
+    client.succeeds("remember", json!({ "text": "one", "tags": ["a:b"] })).await;
+    sqlx::raw_sql("alter table htm.node_tags rename to gone").execute(&client.db.pool).await.unwrap();
+    let (said, code) = client.fails("tags", json!({})).await;
+    assert_eq!(code, "database_error", "{said}");
+    assert!(!said.contains("node_tags"), "{said}");
+}
