@@ -93,6 +93,13 @@ fn heavy_bodies() -> Vec<(&'static str, String)> {
     ]
 }
 
+/// The most memory that a process has had, in KiB.
+fn peak(pid: impl std::fmt::Display) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let peak = |line: &str| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok();
+    status.lines().find_map(peak).unwrap()
+}
+
 #[tokio::test]
 async fn heavy_bodies_are_refused_within_bounded_memory() {
     let db = TestDatabase::new().await;
@@ -119,14 +126,27 @@ async fn heavy_bodies_are_refused_within_bounded_memory() {
         refused += u32::from(status == 413);
     }
     assert!(refused > 0, "one of them at least was read");
-    let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid)).unwrap();
-    let most: u64 = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok())
-        .unwrap();
+    let most = peak(process.pid);
     println!("{most} KiB at most");
     assert!(most < 768 << 10, "{most} KiB");
     assert_eq!(db.count("select count(*) from htm.nodes").await, 0);
+}
+
+/// Each message of a conversation has a copy of the conversation's fields.
+#[tokio::test]
+async fn a_large_field_of_many_messages_is_refused_within_bounded_memory() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let (process, base) = start(&sandbox).await;
+    let messages = vec![json!({"role": "user", "content": "x"}); 1_000];
+    for field in ["source", "session"] {
+        let mut body = json!({"messages": messages});
+        body[field] = json!("s".repeat(4 << 20));
+        let request = reqwest::Client::new().post(format!("{base}/v1/conversations")).json(&body);
+        assert_eq!(request.send().await.unwrap().status().as_u16(), 422, "{field}");
+    }
+    let most = peak(process.pid);
+    assert!(most < 768 << 10, "{most} KiB");
 }
 
 #[tokio::test]

@@ -119,22 +119,24 @@ async fn create(
     let tags = app.tags(&body.tags)?;
     let expires = expiry(body.expires_at, body.ttl_seconds)?;
     let first = body.first_seq.unwrap_or_default();
-    let memories = body.messages.into_iter().zip(0..).map(|(message, place): (Message, i32)| Memory {
-        namespace: body.namespace.clone(),
-        robot: body.robot.clone(),
-        source: body.source.clone(),
-        speaker: Some(message.name.unwrap_or(message.role)),
-        session: Some(session.clone()),
-        seq: Some(first.saturating_add(place)),
-        tags: tags.clone(),
-        metadata: body.metadata.clone(),
-        at: message.created_at,
-        expires,
-        ..Memory::new(message.content)
-    });
-    let memories: Vec<Memory> = memories.collect();
-    for (place, memory) in memories.iter().enumerate() {
-        memory.validate().map_err(|error| Problem::from(error).of_entry("messages", place))?;
+    let mut memories = Vec::new();
+    for (message, place) in body.messages.into_iter().zip(0..) {
+        let memory = Memory {
+            namespace: body.namespace.clone(),
+            robot: body.robot.clone(),
+            source: body.source.clone(),
+            speaker: Some(message.name.unwrap_or(message.role)),
+            session: Some(session.clone()),
+            seq: Some(first.saturating_add(place)),
+            tags: tags.clone(),
+            metadata: body.metadata.clone(),
+            at: message.created_at,
+            expires,
+            ..Memory::new(message.content)
+        };
+        // Before the next one has a copy of the same fields, which may be large.
+        memory.validate().map_err(|error| Problem::from(error).of_entry("messages", memories.len()))?;
+        memories.push(memory);
     }
     // Nothing is replaced: an earlier part of the conversation stays.
     let caller = caller(&app, body.namespace, body.robot, false);
@@ -142,7 +144,7 @@ async fn create(
     let describe = |results| json!(ConversationWritten { session, results });
     let (mut written, is_replayed) = replace_all(&app, operation, &replacement, &memories, describe).await?;
     if let Some(results) = written.get_mut("results") {
-        waiting.wait_for_all(&app.htm, results).await?;
+        waiting.wait_for_all(&app.htm, results).await;
     }
     Ok(answer(&written, is_replayed))
 }
