@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use htm_core::error::chain;
 use htm_core::error::codes::LIMIT_OUT_OF_RANGE;
 use htm_core::{Htm, NodeId, NodeStatus, Stage};
 use serde::Deserialize;
@@ -71,40 +72,48 @@ impl<S: Sync + Send> FromRequestParts<S> for Wait {
 
 impl Wait {
     /// Waits for the stages of nodes and returns their states; no states if the request does not wait. A stage that fails
-    /// or is late does not fail the write: its state says so. A node that was forgotten meanwhile has no state.
-    pub(crate) async fn wait(&self, htm: &Htm, nodes: &[NodeId]) -> Result<Vec<Option<NodeStatus>>> {
-        let Some((stages, time)) = self.0 else { return Ok(Vec::new()) };
+    /// or is late does not fail the write: its state says so. A node that was forgotten meanwhile has no state. Nor have
+    /// this node and the next ones after an error of the database: the write is committed, and a failure would be retried.
+    pub(crate) async fn wait(&self, htm: &Htm, nodes: &[NodeId]) -> Vec<Option<NodeStatus>> {
+        let Some((stages, time)) = self.0 else { return Vec::new() };
         let until = Instant::now() + time;
         let mut states = Vec::new();
         for node in nodes {
-            for stage in stages.stages() {
-                match htm.wait_for(*node, *stage, until.saturating_duration_since(Instant::now())).await {
-                    Ok(_) => {}
-                    Err(error) if is_of_the_node(&error) => break,
-                    Err(error) => return Err(error.into()),
+            match state_of(htm, *node, stages.stages(), until).await {
+                Ok(state) => states.push(Some(state)),
+                Err(error) if is_of_the_node(&error) => states.push(None),
+                Err(error) => {
+                    tracing::warn!(code = error.code(), error = %chain(&error), "a write was not waited for");
+                    break;
                 }
             }
-            states.push(match htm.status(*node).await {
-                Ok(state) => Some(state),
-                Err(error) if is_of_the_node(&error) => None,
-                Err(error) => return Err(error.into()),
-            });
         }
-        Ok(states)
+        states
     }
 
     /// Waits for all receipts among results, and adds the states to them.
-    pub(crate) async fn wait_for_all(&self, htm: &Htm, results: &mut Value) -> Result<()> {
+    pub(crate) async fn wait_for_all(&self, htm: &Htm, results: &mut Value) {
         let written: Vec<&mut Value> =
             results.as_array_mut().into_iter().flatten().filter(|it| it.get("node").is_some()).collect();
         let nodes: Vec<NodeId> = written.iter().filter_map(|it| it["node"].as_i64()).map(NodeId).collect();
-        for (result, state) in written.into_iter().zip(self.wait(htm, &nodes).await?) {
+        for (result, state) in written.into_iter().zip(self.wait(htm, &nodes).await) {
             if let Some(state) = state {
                 result["status"] = json!(state);
             }
         }
-        Ok(())
     }
+}
+
+/// The state of a node after the wait for its stages.
+async fn state_of(htm: &Htm, node: NodeId, stages: &[Stage], until: Instant) -> htm_core::Result<NodeStatus> {
+    for stage in stages {
+        match htm.wait_for(node, *stage, until.saturating_duration_since(Instant::now())).await {
+            Ok(_) => {}
+            Err(error) if is_of_the_node(&error) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    htm.status(node).await
 }
 
 /// Whether a wait ended with the state of its node rather than with an error of the server.

@@ -444,3 +444,16 @@ async fn an_import_whose_client_falls_silent_ends_with_a_problem() {
     assert!(written < problem, "{answer}");
     assert_eq!(served.db.count("select count(*) from htm.nodes").await, 1);
 }
+
+/// A client would repeat a write that is reported as failed.
+#[tokio::test]
+async fn a_write_whose_state_cannot_be_read_is_no_failed_write() {
+    let served = Served::new().await;
+    let rename = "alter table htm.completions rename to gone";
+    sqlx::raw_sql(rename).execute(&served.db.pool).await.unwrap();
+    let written = served.post("/v1/memories?wait=all&wait_ms=0", json!({"content": "one"})).await.is(201);
+    assert!(written["node"].is_number() && written["status"].is_null(), "{written}");
+    let batch = json!({"memories": [{"content": "two"}, {"content": "three"}]});
+    let written = served.post("/v1/memories/batch?wait=all&wait_ms=0", batch).await.is(200);
+    assert!(written["results"][1]["node"].is_number(), "{written}");
+}

@@ -245,7 +245,7 @@ async fn edit(
     };
     let edited = app.htm.edit_once(id, &edit, once.keeps(answer_of_edit)).await;
     let edited = of_request(edited, revision)?;
-    let status = waiting.wait(&app.htm, &[id]).await?.pop().flatten();
+    let status = waiting.wait(&app.htm, &[id]).await.pop().flatten();
     Ok(([(ETAG, etag(edited.revision))], Json(EditedNow { edited, status })).into_response())
 }
 

@@ -152,7 +152,7 @@ async fn create(
             }
         }
     };
-    let status = waiting.wait(&app.htm, &[receipt.node]).await?.pop().flatten();
+    let status = waiting.wait(&app.htm, &[receipt.node]).await.pop().flatten();
     let code = if receipt.outcome == Outcome::Written { StatusCode::CREATED } else { StatusCode::OK };
     let written = Json(Written { receipt, status });
     let mut response = (code, [(LOCATION, location(receipt.node))], written).into_response();
@@ -244,7 +244,7 @@ pub(crate) async fn remember_all(
             app.htm.remember_once(operation, &memories, describe).await?
         }
     };
-    waiting.wait_for_all(&app.htm, &mut results).await?;
+    waiting.wait_for_all(&app.htm, &mut results).await;
     Ok(answer(&ManyWritten { results }, is_replayed))
 }
 
@@ -324,6 +324,6 @@ async fn create_many(
     };
     let (mut results, is_replayed) =
         replace_all(&app, operation, &replacement, &memories, |results| results).await?;
-    waiting.wait_for_all(&app.htm, &mut results).await?;
+    waiting.wait_for_all(&app.htm, &mut results).await;
     Ok(answer(&ManyWritten { results }, is_replayed))
 }
