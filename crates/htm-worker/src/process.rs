@@ -77,9 +77,9 @@ impl<T> Refused<T> {
 #[derive(Debug, Default)]
 struct Ends {
     done: usize,
-    /// To be tried again, and charged.
+    /// To be tried again, the attempt counted.
     failed: usize,
-    /// To be tried again without charge.
+    /// To be tried again, no attempt counted.
     deferred: usize,
     parked: usize,
     dead: usize,

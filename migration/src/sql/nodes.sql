@@ -143,7 +143,7 @@ create table htm.retention (
 -- The next policy to carry out.
 create index retention_swept_at_idx on htm.retention (swept_at nulls first, namespace);
 comment on column htm.retention.forget_after_seconds is
-    'The age at which a memory is forgotten: since it happened or was remembered, whichever is later. Null: never.';
+    'The age at which a memory is forgotten: since it happened, was remembered or was restored, whichever is latest. Null: never.';
 comment on column htm.retention.purge_after_seconds is 'The time from forgetting to deletion. Null: never.';
 comment on column htm.retention.swept_at is 'When a sweep last took it. Null: since it was set, none did.';
 

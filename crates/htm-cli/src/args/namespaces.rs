@@ -42,8 +42,8 @@ pub(crate) struct NamespaceListArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "Workers carry out the policy every ten minutes. The age counts from when a memory happened or was \
-remembered, whichever is later. Only the named times change.
+    after_help = "Workers carry out the policy every ten minutes. The age counts from when a memory happened, was \
+remembered or was restored, whichever is latest. Only the named times change.
 
 Examples:
   htm namespaces retention atlas

@@ -6,7 +6,7 @@
 /// |---|---|---|
 /// | `User` | 2 | becomes a dead letter at once |
 /// | `Transient` | 75 | is retried with backoff |
-/// | `Permanent` | 1 | is tried again without charge until `jobs.patience_ms` has passed, then parked |
+/// | `Permanent` | 1 | is retried until `jobs.patience_ms` has passed, without counting attempts, then parked |
 /// | `Bug` | 70 | becomes a dead letter after its attempts |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {

@@ -9,8 +9,8 @@ use crate::model::purge::Purged;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Retention {
-    /// The age in seconds at which a memory is forgotten, counted from when it happened or was remembered, whichever is
-    /// later. None: never.
+    /// The age in seconds at which a memory is forgotten, counted from when it happened, was remembered or was
+    /// restored, whichever is latest. None: never.
     pub forget_after_seconds: Option<i64>,
     /// The time in seconds from forgetting to deletion. None: never.
     pub purge_after_seconds: Option<i64>,

@@ -86,7 +86,7 @@ pub struct Job {
     pub key: Option<String>,
     /// The reason why it is parked.
     pub parked: Option<ParkedFor>,
-    /// The time since which it has been deferred without charge.
+    /// The time since which it has been deferred, no attempt counted.
     pub deferred_since: Option<DateTime<Utc>>,
     /// The payload, as stored. JSON shows it decoded, or escaped if it cannot be decoded.
     #[serde(serialize_with = "readable")]

@@ -231,7 +231,7 @@ pub enum Verdict {
         /// The delay in milliseconds.
         delay_ms: u64,
     },
-    /// Parked, without charge: its namespace has spent its budget.
+    /// Parked, no attempt counted: its namespace has spent its budget.
     OverBudget {
         /// The start of the next budget, as of the refusal: the day may have changed when this is written.
         until: DateTime<Utc>,
@@ -447,7 +447,7 @@ pub struct Superseded {
 pub struct SupersededAck {
     /// Jobs that ended: their node was edited or forgotten.
     pub ended: usize,
-    /// Jobs that wait again, without charge: their node was restored while they were read.
+    /// Jobs that wait again, no attempt counted: their node was restored while they were read.
     pub released: usize,
 }
 

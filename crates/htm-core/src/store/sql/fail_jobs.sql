@@ -4,7 +4,7 @@
 -- :delays_ms bigint[] until the next attempt   :charged boolean[] the attempt is charged   :dead boolean[] dead now
 -- :parked_until timestamptz[] or null: its namespace's budget is spent until then   :tokens bigint[] it would spend
 -- :reasons text[] what happened
--- :patience_ms bigint the longest time for which a job is deferred without charge: then it is parked
+-- :patience_ms bigint the longest time for which a job is deferred, no attempt counted: then it is parked
 --
 -- A wait of more than an hour in the queue does not count as deferral, because a queue may be paused, and a backlog may be
 -- long: `deferred_since` moves on by it. Shorter waits may be those for the provider, whose holds last minutes.
