@@ -54,7 +54,7 @@ htm_core::error_codes! {
         => "ask for less at once, or send it again; with an Idempotency-Key a write is not done twice";
     STOPPING "stopping" Transient "The server is stopping."
         => "send the request again, to another server or in a moment";
-    INTERNAL_ERROR "internal_error" Bug "The server failed in a way that no version of it should."
+    INTERNAL_ERROR "internal_error" Bug "The server failed unexpectedly."
         => "this is a bug; the server's log has the cause under the request's id: report it";
     TLS_UNUSABLE "tls_unusable" Permanent "The certificate or the private key of the server cannot be used."
         => "give PEM files that belong together: `server.tls_certificate`, `server.tls_key`";

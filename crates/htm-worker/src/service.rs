@@ -51,7 +51,7 @@ pub struct ServiceArgs {
     /// Stop when the queue is empty
     #[arg(long)]
     pub drain: bool,
-    /// The most jobs per claim, and texts per provider call
+    /// The most jobs per claim, and texts per provider call, if one is called
     #[arg(long, value_name = "N", value_parser = |text: &str| parse_within(text, 2_048))]
     pub batch: Option<usize>,
     /// The most concurrent batches; live jobs may add two during a backfill

@@ -12,7 +12,7 @@ the id becomes the memory's key, ns its namespace. Existing lines are skipped, s
 rejected line is reported with its number; the other lines are imported. The file may also be one that `htm export` wrote: everything in it is restored.
 
 With --from, the memories of another system are read: its export, its folder or its database. Times, users, agents, \
-conversations and speakers are kept. Items that do not come are listed with the reason. A repeated import adds what is new.
+conversations and speakers are kept. Skipped items are listed with the reason. A repeated import adds what is new.
 
 Systems and their locations:
   basic-memory   a folder of Markdown files

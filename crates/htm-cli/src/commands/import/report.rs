@@ -236,7 +236,7 @@ impl ForeignReport {
         text.extend(self.first_ones());
         text.push(match self.dry_run {
             true => format!(
-                "\n{} would come (those that exist are skipped), {} left out, {} rejected",
+                "\n{} to import (existing ones are skipped), {} left out, {} rejected",
                 count(self.memories, "memory"),
                 self.left_count,
                 self.refused_count

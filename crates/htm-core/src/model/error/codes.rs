@@ -51,7 +51,7 @@ error_codes! {
         => "import it with a handle that is not restricted to a robot, or as an admin";
     EXPORT_VERSION "export_version" User "The file is an export of another format, or of a later version than this program reads."
         => "export it with this version, or upgrade this program";
-    EXPORT_INCOMPLETE "export_incomplete" User "An export has no end, or fewer lines than its end says: the file was cut. Or an export or import goes on after its error."
+    EXPORT_INCOMPLETE "export_incomplete" User "An export has no end line, or other line counts than it says. Or an export or import was continued after an error."
         => "import the whole file: its last line is of the kind `end`; what was imported stays";
     VECTOR_UNFIT "vector_unfit" User "A vector has another length than its model has, a number that cannot be stored, only zeros, or no model that takes it."
         => "give a vector of the model's dimensions, or none; in an export, leave `vectors` out of the line";
@@ -256,11 +256,11 @@ error_codes! {
         => "move or shorten the tags below it first";
     TAG_IN_USE "tag_in_use" User "Nodes have the tag that was to be removed, or one below it."
         => "merge it into another (`Ontology::merge`), or take it from them: `Removal::Assigned`";
-    TAG_IS_SYNONYM "tag_is_synonym" User "The name is another name of a tag."
+    TAG_IS_SYNONYM "tag_is_synonym" User "The name is a synonym of a tag."
         => "use that tag, or free the name: `Ontology::remove_synonym`";
-    SYNONYM_IS_TAG "synonym_is_tag" User "The other name is a tag itself, or stands above tags."
+    SYNONYM_IS_TAG "synonym_is_tag" User "The synonym is already a tag, or a parent of tags."
         => "merge them: `Ontology::merge`";
-    SYNONYM_UNKNOWN "synonym_unknown" User "No tag of the namespace has this other name."
+    SYNONYM_UNKNOWN "synonym_unknown" User "No tag of the namespace has this synonym."
         => "list them: `Ontology::synonyms`";
     NOTHING_TO_SPLIT "nothing_to_split" User "A tag is split into at least two tags."
         => "name two tags or more; to replace it by one, rename or merge it";
@@ -274,18 +274,18 @@ error_codes! {
         => "list them: `Ontology::log`";
     CHANGE_REVERTED "change_reverted" User "The change was reverted before."
         => "to do it again, revert the change that reverted it: `Ontology::revert`";
-    CHANGED_SINCE "changed_since" User "A name is no longer what the change made it."
+    CHANGED_SINCE "changed_since" User "A later change altered the same name."
         => "revert the later change first: `Ontology::revert`";
 
     // Jobs and providers
     JOB_NOT_FOUND "job_not_found" User "There is no such job, or its row was pruned."
         => "list them: `Jobs::list`";
-    JOB_STATE_UNFIT "job_state_unfit" User "A job is in a state in which this cannot be done to it."
+    JOB_STATE_UNFIT "job_state_unfit" User "The job's state does not allow this action."
         => "see its state: `Jobs::show`";
     QUEUE_UNKNOWN "queue_unknown" User "There is no queue of this name."
-        => "none is registered yet: start an embed-worker";
+        => "if none is registered, start an embed-worker";
     PROVIDER_UNKNOWN "provider_unknown" User "Nothing is known of this provider or of its model."
-        => "nothing is limited and nothing has failed yet: `Providers::list`";
+        => "see the providers with limits or failures: `Providers::list`";
     PROVIDER_UNREACHABLE "provider_unreachable" Transient "A provider cannot be connected to, or the connection broke."
         => "check that the provider runs at its base URL";
     PROVIDER_TIMEOUT "provider_timeout" Transient "A provider did not answer within its deadline."
@@ -313,7 +313,7 @@ error_codes! {
 
     // Embedding models
     MODEL_UNKNOWN "model_unknown" User "No embedding model of this label is registered."
-        => "none is registered yet: start an embed-worker, or add one: `Models::add`";
+        => "if none is registered, start an embed-worker, or add one: `Models::add`";
     MODEL_NOT_READY "model_not_ready" Transient "Nothing is embedded with the configured model yet."
         => "start an embed-worker with this configuration";
     MODEL_RETIRED "model_retired" User "The embedding model is retired."
@@ -350,6 +350,6 @@ error_codes! {
         => "check user, password and database in the URL, and the role's privileges";
     DATABASE_ERROR "database_error" Bug "The database refused a statement. Transient for a deadlock, a conflict or a timeout."
         => "read what the database says; the statement changed nothing";
-    CORRUPT "corrupt" Bug "The database holds what no version of this program writes."
+    CORRUPT "corrupt" Bug "The database is corrupt: no version of HTM writes such data."
         => "this is a bug; keep the database and report it";
 }
