@@ -185,8 +185,8 @@ pub(crate) struct PurgeArgs {
 #[command(
     after_help = "The export has all primary data: memories with former texts, tags, relations and counts; working \
 memories; documents; the ontology; robots, groups; policies, quotas, budgets, limits, rankings. It is one snapshot. \
-`htm import` restores it, into an empty database or beside other memories. Its first line lists its contents, its last \
-line shows that it is complete.
+`htm import` restores it, into an empty database or beside other memories. Its first line lists its contents, its \
+last line shows that it is complete.
 
 Examples:
   htm export --output backup.jsonl

@@ -100,7 +100,8 @@ fn document() -> String {
         (
             Fault::Permanent,
             "the operator: a key, a model, a schema",
-            "is retried until `jobs.patience_ms` has passed, without counting attempts, then parked until `htm jobs retry`",
+            "is retried until `jobs.patience_ms` has passed, without counting attempts, then parked until \
+             `htm jobs retry`",
         ),
         (Fault::Bug, "the developers", "becomes a dead letter after its attempts"),
     ] {
