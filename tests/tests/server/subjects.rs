@@ -47,7 +47,8 @@ async fn groups_are_seen_and_administered() {
     served.post("/v1/groups/crew/demote", json!({"robot": "ada"})).await.is(200);
     let nowhere = served.post("/v1/groups/crew/transfer", json!({})).await;
     assert_eq!(nowhere.problem(), (400, "body_invalid"));
-    served.post("/v1/groups/crew/shutdown", json!({"clear": true})).await.is(200);
+    let ended = served.post("/v1/groups/crew/shutdown", json!({"clear": true})).await.is(200);
+    assert_eq!(ended, json!({"members": 2}));
     assert!(!served.get("/v1/groups").await.is(200)[0]["closed_at"].is_null());
     assert_eq!(served.get("/v1/groups/none").await.problem(), (404, "group_unknown"));
     drop((ada, ben));

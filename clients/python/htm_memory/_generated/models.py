@@ -2600,9 +2600,9 @@ class ShutDown(BaseModel):
     model_config = ConfigDict(
         extra='ignore',
     )
-    cleared: Annotated[int, Field(ge=0)]
+    members: Annotated[int, Field(ge=0)]
     """
-    Memories that left the working memory.
+    Memberships that ended.
     """
 
 

@@ -2944,8 +2944,8 @@ export interface Shown extends BackfillRun {
 
 /** The effect of a shutdown. */
 export interface ShutDown {
-  /** Memories that left the working memory. */
-  cleared: number;
+  /** Memberships that ended. */
+  members: number;
 }
 
 /** The fate of the working memory of a group that is shut down. */

@@ -152,8 +152,8 @@ struct Shutdown {
 /// The effect of a shutdown.
 #[derive(Debug, Serialize, ToSchema)]
 struct ShutDown {
-    /// Memories that left the working memory.
-    cleared: u64,
+    /// Memberships that ended.
+    members: u64,
 }
 
 /// Shut a group down: its members leave.
@@ -165,5 +165,5 @@ async fn shutdown(
     Body(body): Body<Shutdown>,
 ) -> Result<Json<ShutDown>> {
     let after = if body.clear { AfterShutdown::Clear } else { AfterShutdown::Keep };
-    Ok(Json(ShutDown { cleared: group(&app, body.namespace.as_deref(), name).shutdown(after).await? }))
+    Ok(Json(ShutDown { members: group(&app, body.namespace.as_deref(), name).shutdown(after).await? }))
 }
