@@ -146,7 +146,11 @@ impl Access {
         Ok(match self.sender(htm, method, headers, path).await? {
             Sender::Anyone => Principal { htm: htm.clone(), role: Role::Admin, key: String::new() },
             Sender::Key(key) => {
-                self.rates.take_for_key(htm, &key).await?;
+                match self.rates.take_for_key(htm, &key).await {
+                    // The database went away since the key was looked up.
+                    Err(problem) if path == METRICS && problem.is(DATABASE_UNREACHABLE) => {}
+                    counted => counted?,
+                }
                 self.rates.take_for_namespaces(htm, key.namespaces.as_deref()).await?;
                 Principal { htm: htm.for_api_key(&key)?, role: key.role, key: key.id }
             }
@@ -206,7 +210,9 @@ impl Access {
             Err(error) if path == METRICS && error.is(DATABASE_UNREACHABLE) => {
                 let seen = self.seen.get(&digest).await;
                 let is_valid = |key: &ApiKey| key.expires_at.is_none_or(|at| at > Utc::now());
-                return seen.filter(is_valid).ok_or_else(|| error.into());
+                // Without its limit: only the database has the count, and is not waited for twice.
+                let uncounted = |key: ApiKey| ApiKey { requests_per_minute: None, ..key };
+                return seen.filter(is_valid).map(uncounted).ok_or_else(|| error.into());
             }
             found => found?,
         };

@@ -210,6 +210,9 @@ async fn the_metrics_are_shown_to_a_known_key_while_the_database_is_away() {
     let pool = PgPoolOptions::new().acquire_timeout(Duration::from_secs(2));
     let htm = Htm::with_pool(pool.connect(&own.url()).await.unwrap(), Settings::default(), None);
     let created = htm.create_api_key(&NewApiKey::new(Role::Reader)).await.unwrap();
+    // The server takes one request of it at a time from the database.
+    let limited = NewApiKey { requests_per_minute: Some(39), ..NewApiKey::new(Role::Reader) };
+    let limited = htm.create_api_key(&limited).await.unwrap();
     let listening = "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap();
     let server = Server::bind(listening, htm, Limits::default()).await.unwrap();
     let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
@@ -220,12 +223,18 @@ async fn the_metrics_are_shown_to_a_known_key_while_the_database_is_away() {
         (answer.status().as_u16(), answer.text().await.unwrap())
     };
     let (known, unknown) = (created.secret.expose(), "htm_unknown");
-    assert_eq!(get("/metrics", known).await.0, 200);
+    let limited = limited.secret.expose();
+    for key in [known, limited] {
+        assert_eq!(get("/metrics", key).await.0, 200);
+    }
     own.crash().await;
     // A key is not looked up again for a moment.
     wait_until(async || get("/mcp", known).await.0 == 503).await;
-    assert_eq!(get("/metrics", known).await.0, 200);
+    for key in [known, limited] {
+        assert_eq!(get("/metrics", key).await.0, 200);
+    }
     assert_ne!(get("/metrics", unknown).await.0, 200);
+    assert_eq!(get("/v1/stats", limited).await.0, 503);
     let (status, problem) = get("/v1/stats", known).await;
     let problem: Value = serde_json::from_str(&problem).unwrap();
     assert_eq!((status, &problem["code"]), (503, &json!("database_unreachable")), "{problem}");
