@@ -88,6 +88,17 @@ async fn a_file_that_is_named_has_to_be_there() {
 }
 
 #[tokio::test]
+async fn an_overlap_of_more_than_half_of_the_size_is_refused() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.write("a.md", GUIDE);
+    let said = sandbox.htm(&["load", "a.md", "--size", "201", "--overlap", "101"]).await;
+    assert!(said.fails(2, "usage").contains("at most 100"), "{said:?}");
+    sandbox.htm(&["load", "a.md", "--overlap", "501"]).await.fails(2, "usage");
+    sandbox.htm(&["load", "a.md", "--size", "201"]).await.succeeds();
+}
+
+#[tokio::test]
 async fn no_permission_stops_nothing() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

@@ -58,6 +58,9 @@ async fn what_is_no_document_is_refused() {
         (json!({"path": "a.md", "text": "x", "bytes": "eA=="}), 400, "body_invalid"),
         (json!({"path": "a.md", "bytes": "?"}), 400, "body_invalid"),
         (json!({"path": "a.md", "text": "x", "size": 10}), 400, "body_invalid"),
+        (json!({"path": "a.md", "text": "x", "size": 201, "overlap": 101}), 400, "body_invalid"),
+        (json!({"path": "a.md", "text": "x", "overlap": 501}), 400, "body_invalid"),
+        (json!({"path": "a.md", "text": "x", "size": 100_000, "overlap": 50_001}), 400, "body_invalid"),
         (json!({"path": "a.md", "text": " "}), 422, "document_unreadable"),
         (json!({"path": "a.pdf", "text": "x"}), 422, "document_unreadable"),
         (json!({"path": "", "text": "x"}), 422, "document_path_invalid"),
@@ -65,6 +68,18 @@ async fn what_is_no_document_is_refused() {
     ] {
         let reply = served.put("/v1/documents", body.clone()).await;
         assert_eq!(reply.problem(), (status, code), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_passage_repeats_up_to_half_of_its_size() {
+    let served = Served::new().await;
+    // Without an overlap it is the default.
+    for sizes in [json!({"size": 200}), json!({"size": 200, "overlap": 100}), json!({"overlap": 500})] {
+        let mut body = sizes;
+        body["path"] = json!("a.md");
+        body["text"] = json!("x");
+        served.put("/v1/documents", body).await.is(200);
     }
 }
 

@@ -21,6 +21,7 @@ use self::tried::{Holds, Stamp, Tried};
 use super::notes::tell_unknown;
 use super::runtime::{with_htm, with_runtime};
 use crate::args::{DocumentsArgs, LoadArgs, UnloadArgs, parse_tags};
+use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, limited, one_line, plain, table};
 
@@ -34,6 +35,11 @@ const SETTLED: Duration = Duration::from_secs(10);
 const GONE: Option<Stamp> = Some((0, SystemTime::UNIX_EPOCH));
 
 pub(crate) async fn load(config: &Config, args: LoadArgs, output: &Output) -> Result<ExitCode, CliError> {
+    let most = args.size / 2;
+    if args.overlap > most {
+        let what = format!("--overlap {} is more than half of --size {}", args.overlap, args.size);
+        return Err(CliError::new(codes::USAGE, what).with_hint(format!("give an overlap of at most {most}")));
+    }
     let files = Files::new(&args.paths, &args.globs)?;
     let report = with_runtime(config, async |runtime| {
         let mut loader = Loader::new(runtime.htm(), args)?;

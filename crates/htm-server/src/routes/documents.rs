@@ -113,9 +113,10 @@ impl DocumentBody {
         let plain = Cutting::default();
         let size = self.size.map_or(plain.size, |size| size as usize);
         let overlap = self.overlap.map_or(plain.overlap, |overlap| overlap as usize);
-        if !(200..=100_000).contains(&size) || overlap > size {
-            let problem =
-                format!("size {size} is outside 200 to 100,000, or overlap {overlap} is larger than it");
+        if !(200..=100_000).contains(&size) || overlap > size / 2 {
+            let problem = format!(
+                "size {size} is outside 200 to 100,000, or overlap {overlap} is more than half of the size"
+            );
             return Err(Problem::new(codes::BODY_INVALID, problem));
         }
         Ok(Cutting { size, overlap, ..plain })
