@@ -8,6 +8,7 @@ mod event;
 mod relevance;
 mod transcript;
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{ExitCode, Stdio};
@@ -35,7 +36,20 @@ const HAND_OVER: Duration = Duration::from_secs(5);
 
 /// Whether the command line names a hook, also behind global options.
 pub(crate) fn is_named() -> bool {
-    std::env::args_os().skip(1).any(|argument| argument == "hook")
+    is_command(std::env::args_os().skip(1))
+}
+
+/// Whether the first of the arguments that is no option, and no value of one, is `hook`.
+fn is_command(mut arguments: impl Iterator<Item = OsString>) -> bool {
+    while let Some(argument) = arguments.next() {
+        match argument.as_encoded_bytes() {
+            // The only global option with a value.
+            b"--set" => drop(arguments.next()),
+            [b'-', ..] => {}
+            command => return command == b"hook",
+        }
+    }
+    false
 }
 
 /// Runs a hook. `ask` carries out one that asks the memory, with its input.
@@ -174,4 +188,24 @@ fn hand_over(input: &str, until: Option<u64>) -> Result<(), CliError> {
         .map_err(failed())?;
     let mut stdin = child.stdin.take().expect("standard input is a pipe");
     stdin.write_all(input.as_bytes()).map_err(failed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_command_is_a_hook() {
+        for (arguments, is_hook) in [
+            (&["hook", "prompt", "--limt", "3"][..], true),
+            (&["--json", "--set", "recall.limit=5", "--set=log.level=debug", "hook"], true),
+            (&["--jsn", "hook", "stop"], true),
+            (&["recall", "hook", "--limt", "3"], false),
+            (&["--set", "hook", "recall"], false),
+            (&["--set"], false),
+            (&[], false),
+        ] {
+            assert_eq!(is_command(arguments.iter().map(OsString::from)), is_hook, "{arguments:?}");
+        }
+    }
 }
