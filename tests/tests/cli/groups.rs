@@ -68,6 +68,17 @@ async fn a_member_reads_lines_and_tells_what_happens() {
 }
 
 #[tokio::test]
+async fn a_member_that_reads_what_is_no_text_leaves_its_group() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let answer = sandbox.htm_reading(&["groups", "join", "crew", "--robot", "ada"], b"\xff\n").await;
+    assert!(answer.exits(2).stdout.ends_with("left\n"), "{answer:?}");
+    assert!(answer.stderr.contains("error[io_error]: standard input cannot be read as UTF-8"), "{answer:?}");
+    let shown = sandbox.htm(&["groups", "show", "crew"]).await;
+    assert!(shown.succeeds().ends_with("no members\n"), "{shown:?}");
+}
+
+#[tokio::test]
 async fn groups_are_listed_shown_and_changed() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

@@ -37,9 +37,9 @@ pub(super) async fn run(runtime: &Runtime, args: JoinArgs, output: &Output) -> R
     let mut lines = lines_of_stdin();
     // Of the first line that was refused.
     let mut fault = None;
-    let is_at_end = loop {
+    let ended = loop {
         tokio::select! {
-            () = stop.cancelled() => break false,
+            () = stop.cancelled() => break Ok(false),
             event = events.recv() => match event {
                 Ok(event) => {
                     say(output, serde_json::to_value(&event).unwrap_or_default().into());
@@ -53,12 +53,13 @@ pub(super) async fn run(runtime: &Runtime, args: JoinArgs, output: &Output) -> R
                 }
                 // Only older events were dropped, never the last one, which ends the loop.
                 Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => break false,
+                Err(RecvError::Closed) => break Ok(false),
             },
-            line = lines.recv() => match line.transpose().map_err(CliError::io("standard input cannot be read as UTF-8"))? {
-                None => break true,
-                Some(line) if line.trim().is_empty() => {}
-                Some(line) => match obey(&member, &line, &zone).await {
+            line = lines.recv() => match line.transpose() {
+                Err(error) => break Err(CliError::io("standard input cannot be read as UTF-8")(error)),
+                Ok(None) => break Ok(true),
+                Ok(Some(line)) if line.trim().is_empty() => {}
+                Ok(Some(line)) => match obey(&member, &line, &zone).await {
                     Ok(answer) => say(output, answer),
                     Err(error) => {
                         fault.get_or_insert(error.fault);
@@ -70,6 +71,7 @@ pub(super) async fn run(runtime: &Runtime, args: JoinArgs, output: &Output) -> R
     };
     member.leave().await?;
     say(output, json!({ "event": "left" }).into());
+    let is_at_end = ended?;
     // A person has seen the error and may have typed the line again.
     let fault = fault.filter(|_| is_at_end && !std::io::stdin().is_terminal());
     Ok(fault.map_or(ExitCode::SUCCESS, |fault| ExitCode::from(fault.exit_code())))
