@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from ._generated import models
 from .client import AsyncHtm
-from .errors import HtmError, of_problem
+from .errors import of_problem
 
 # The most memories of a batch, and of an answer.
 BATCH: Final = 1_000
@@ -53,7 +55,11 @@ async def remember_all(
     robot: str | None,
     but: Container[str] = (),
 ) -> None:
-    """Remembers memories: all, or none. Those whose problem has one of the codes `but` are left out."""
+    """Remembers memories: all, or none. Those whose problem has one of the codes `but` are left out.
+
+    A batch whose answer does not come, after all retries or because the task is cancelled, may stay, and so do memories
+    that the server refuses to forget. A task that is cancelled again does not wait until the others are forgotten.
+    """
     added: list[int] = []
     try:
         for batch in batches({**it, "namespace": namespace, "robot": robot} for it in memories):
@@ -63,10 +69,16 @@ async def remember_all(
             problems = [it for it in results if isinstance(it, models.Problem) and it.code not in but]
             if problems:
                 raise of_problem(problems[0].model_dump(), problems[0].status, None)
-    except HtmError:
-        for node in added:
-            await forget(htm, node, namespace=namespace, robot=robot)
+    except (Exception, asyncio.CancelledError):
+        await asyncio.shield(_forget_all(htm, added, namespace=namespace, robot=robot))
         raise
+
+
+async def _forget_all(htm: AsyncHtm, nodes: list[int], *, namespace: str | None, robot: str | None) -> None:
+    """Forgets memories, also those behind one that cannot be forgotten."""
+    for node in nodes:
+        with suppress(Exception):
+            await forget(htm, node, namespace=namespace, robot=robot)
 
 
 def batches(memories: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
