@@ -59,7 +59,7 @@ pub enum Restored {
 ///
 /// # Errors
 /// `backup_exists`, `backup_programs_missing`, `backup_failed`, `backup_io`, `schema_version` for a database without HTM's
-/// schema, `restore_incomplete`, or a database error.
+/// schema, `restore_incomplete`, `private_pg_unsafe_path`, or a database error.
 pub async fn back_up(
     config: &Config,
     to: &Path,
@@ -79,7 +79,7 @@ pub async fn back_up(
         return Err(Error::new(codes::BACKUP_IO, message)
             .with_hint("make it first, or name a directory in another one"));
     }
-    let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;
+    let programs = Programs::find(&Paths::from_env()?, config.database.url.expose())?;
     on_database(config, async |options| {
         let part = Part::beside(to)?;
         let dumping = async {
@@ -163,7 +163,8 @@ pub async fn check(from: &Path) -> Result<Manifest> {
 ///
 /// # Errors
 /// `backup_invalid`, `backup_differs`, `backup_programs_missing`, `backup_failed`, `database_not_empty`, `schema_version`
-/// for a backup of a newer program, `restore_incomplete` while another process restores, or a database error.
+/// for a backup of a newer program, `restore_incomplete` while another process restores, `private_pg_unsafe_path`, or a
+/// database error.
 pub async fn restore(
     config: &Config,
     from: &Path,
@@ -178,7 +179,7 @@ pub async fn restore(
     if stop.run_until_cancelled(files::check(from, &manifest.files)).await.transpose()?.is_none() {
         return Ok(Restored::Untouched);
     }
-    let programs = Programs::find(&Paths::from_env()?, config.database.url.expose()).await;
+    let programs = Programs::find(&Paths::from_env()?, config.database.url.expose())?;
     on_database(config, async |options| {
         load(stop, &programs, &options, from, &manifest, jobs, on_table).await
     })

@@ -3,8 +3,8 @@
 //! The wheel `htm-memory` puts the programs into `<prefix>/bin`. It depends on wheels that put PostgreSQL and a model
 //! into `<prefix>/lib/python3.X/site-packages`. Nothing has to be set for them to be found.
 //!
-//! Nobody gains a right by it: who may write there may replace the program too. Root runs no program of that
-//! PostgreSQL; its own user does.
+//! Nobody gains a right by it: who may write there may replace the program too. The server's user runs that PostgreSQL, and
+//! root only its programs of backups, if no other user can replace them.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -43,6 +43,7 @@ use htm_core::Result;
 use sqlx::{Connection as _, PgConnection};
 use tokio_util::sync::CancellationToken;
 
+use crate::backup::Programs;
 use crate::doing::Doing;
 use crate::paths::Paths;
 use cluster::{Cluster, ServerState, create_private_dir, remove_dir};
@@ -110,6 +111,14 @@ impl PrivatePg {
         let installation = Installation::locate(paths, &user)?;
         let cluster = Cluster::new(installation, user, paths);
         Ok(Self { paths: paths.clone(), cluster })
+    }
+
+    /// The programs of backups, which this process runs itself.
+    ///
+    /// # Errors
+    /// `private_pg_unsafe_path`.
+    pub(crate) fn programs(&self) -> Result<Programs> {
+        self.cluster.installation.programs(&self.cluster.user)
     }
 
     /// The connection URL, for sqlx and psql. It does not depend on whether the server runs.

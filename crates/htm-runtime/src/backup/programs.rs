@@ -39,17 +39,16 @@ pub(crate) struct Programs {
 
 impl Programs {
     /// The programs, for the database of a URL.
-    pub(super) async fn find(paths: &Paths, url: &str) -> Self {
-        let installed = match PrivatePg::locate(paths) {
-            Ok(private) => private.status().await.ok().map(|status| status.bin_dir),
-            Err(_) => None,
+    pub(super) fn find(paths: &Paths, url: &str) -> Result<Self> {
+        let programs = match PrivatePg::locate(paths) {
+            Ok(private) => private.programs()?,
+            Err(_) => Self::at(None),
         };
-        Self { of_url: variables_of(url), ..Self::at(installed) }
+        Ok(Self { of_url: variables_of(url), ..programs })
     }
 
-    /// The programs of a directory, if it has them, for the private PostgreSQL.
+    /// The programs of a directory, else those on the PATH, for the private PostgreSQL.
     pub(crate) fn at(directory: Option<PathBuf>) -> Self {
-        let directory = directory.filter(|directory| directory.join("pg_dump").is_file());
         Self { directory, of_url: Vec::new() }
     }
 

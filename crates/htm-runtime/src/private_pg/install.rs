@@ -8,6 +8,7 @@ use htm_core::{Error, Result};
 
 use super::owned_dir::OwnedDir;
 use super::server_user::ServerUser;
+use crate::backup::Programs;
 use crate::packages::parse_version;
 use crate::paths::{self, Paths};
 use crate::{codes, packages};
@@ -97,6 +98,16 @@ impl Installation {
         programs.iter().all(|program| self.bin.join(program).is_file())
     }
 
+    /// The programs of backups, if it has them, else those on the PATH. This process runs them itself: as root none that
+    /// others can replace.
+    pub(super) fn programs(&self, user: &ServerUser) -> Result<Programs> {
+        if !self.has(&["pg_dump"]) {
+            return Ok(Programs::at(None));
+        }
+        user.check_is_roots(&self.bin)?;
+        Ok(Programs::at(Some(self.bin.clone())))
+    }
+
     fn at(bin: &Path, user: &ServerUser) -> Result<Self> {
         let bad = |reason: String| {
             let message = format!("the PostgreSQL in {} cannot be used: {reason}", bin.display());
@@ -164,7 +175,7 @@ fn from_pg_config(user: &ServerUser) -> Result<PathBuf, String> {
     ask("--bindir").map(PathBuf::from)
 }
 
-/// Runs a program as the server's user. Root runs no program of PostgreSQL.
+/// Runs a program as the server's user. Root runs none that others can replace, which is not checked yet.
 fn run(program: &Path, argument: &str, user: &ServerUser) -> Result<String, String> {
     let done = user
         .run_as(&mut Command::new(program))
@@ -182,6 +193,10 @@ fn run(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Stri
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use nix::unistd::{User, geteuid};
+
     use super::*;
 
     #[test]
@@ -198,6 +213,19 @@ mod tests {
             .map(|(_, path)| path.file_name().unwrap().to_str().unwrap().to_owned())
             .collect();
         assert_eq!(names, ["18.10.0", "18.6.3", "9.6.1"]);
+    }
+
+    #[test]
+    fn root_runs_no_program_that_others_can_replace() {
+        let dir = tempfile::tempdir().unwrap();
+        let installation = Installation { bin: dir.path().to_owned(), version: "18.6".into() };
+        let as_root = ServerUser::Other(User::from_uid(geteuid()).unwrap().unwrap());
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(installation.programs(&as_root).is_ok(), "those on the PATH are run");
+        fs::write(dir.path().join("pg_dump"), "").unwrap();
+        let refused = installation.programs(&as_root).err().unwrap();
+        assert_eq!(refused.code(), "private_pg_unsafe_path");
+        assert!(installation.programs(&ServerUser::Same).is_ok());
     }
 
     #[test]

@@ -36,7 +36,7 @@ use super::error::{IoContext as _, no_old_programs, other_major};
 use super::install::Installation;
 use super::lock::Held;
 use super::server_user::ServerUser;
-use crate::backup::{self, Programs};
+use crate::backup;
 use crate::codes;
 use crate::paths::{Paths, readable, size_of};
 
@@ -375,7 +375,7 @@ impl Upgrade {
     }
 
     fn dump_and_restore(&self, run: &Run<'_>, before: &Facts) -> Result<()> {
-        let programs = Programs::at(Some(self.new.installation.bin.clone()));
+        let programs = self.new.installation.programs(&self.new.user)?;
         let place = self.backup_dir();
         create_private_dir(&place, &ServerUser::Same)?;
         run.step("dumping the old cluster")?;
