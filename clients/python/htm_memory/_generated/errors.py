@@ -106,7 +106,7 @@ class Stopping(HtmError):
 
 
 class InternalError(HtmError):
-    """The server failed in a way that no version of it should."""
+    """The server failed unexpectedly."""
 
 
 class TlsUnusable(HtmError):
@@ -214,7 +214,7 @@ class ExportVersion(HtmError):
 
 
 class ExportIncomplete(HtmError):
-    """An export has no end, or fewer lines than its end says: the file was cut. Or an export or import goes on after its error."""
+    """An export has no end line, or other line counts than it says. Or an export or import was continued after an error."""
 
 
 class VectorUnfit(HtmError):
@@ -590,15 +590,15 @@ class TagInUse(HtmError):
 
 
 class TagIsSynonym(HtmError):
-    """The name is another name of a tag."""
+    """The name is a synonym of a tag."""
 
 
 class SynonymIsTag(HtmError):
-    """The other name is a tag itself, or stands above tags."""
+    """The synonym is already a tag, or a parent of tags."""
 
 
 class SynonymUnknown(HtmError):
-    """No tag of the namespace has this other name."""
+    """No tag of the namespace has this synonym."""
 
 
 class NothingToSplit(HtmError):
@@ -626,7 +626,7 @@ class ChangeReverted(HtmError):
 
 
 class ChangedSince(HtmError):
-    """A name is no longer what the change made it."""
+    """A later change altered the same name."""
 
 
 class JobNotFound(HtmError):
@@ -634,7 +634,7 @@ class JobNotFound(HtmError):
 
 
 class JobStateUnfit(HtmError):
-    """A job is in a state in which this cannot be done to it."""
+    """The job's state does not allow this action."""
 
 
 class QueueUnknown(HtmError):
@@ -766,7 +766,7 @@ class DatabaseError(HtmError):
 
 
 class Corrupt(HtmError):
-    """The database holds what no version of this program writes."""
+    """The database is corrupt: no version of HTM writes such data."""
 
 
 BY_CODE: dict[str, type[HtmError]] = {

@@ -2237,8 +2237,8 @@ class Retention(BaseModel):
     )
     forget_after_seconds: int | None = None
     """
-    The age in seconds at which a memory is forgotten, counted from when it happened or was remembered, whichever is
-    later. None: never.
+    The age in seconds at which a memory is forgotten, counted from when it happened, was remembered or was
+    restored, whichever is latest. None: never.
     """
     purge_after_seconds: int | None = None
     """
@@ -5053,7 +5053,7 @@ class Job(BaseModel):
     """
     deferred_since: AwareDatetime | None = None
     """
-    The time since which it has been deferred without charge.
+    The time since which it has been deferred, no attempt counted.
     """
     due_at: AwareDatetime
     """

@@ -58,7 +58,7 @@ export type ServerCode =
   | "request_timeout"
   /** 503: The server is stopping. */
   | "stopping"
-  /** 500: The server failed in a way that no version of it should. */
+  /** 500: The server failed unexpectedly. */
   | "internal_error"
   /** 503: The certificate or the private key of the server cannot be used. */
   | "tls_unusable"
@@ -115,8 +115,8 @@ export type ServerCode =
    */
   | "export_version"
   /**
-   * 422: An export has no end, or fewer lines than its end says: the file was cut. Or an export or
-   * import goes on after its error.
+   * 422: An export has no end line, or other line counts than it says. Or an export or import was
+   * continued after an error.
    */
   | "export_incomplete"
   /**
@@ -311,11 +311,11 @@ export type ServerCode =
   | "tag_unmovable"
   /** 409: Nodes have the tag that was to be removed, or one below it. */
   | "tag_in_use"
-  /** 409: The name is another name of a tag. */
+  /** 409: The name is a synonym of a tag. */
   | "tag_is_synonym"
-  /** 409: The other name is a tag itself, or stands above tags. */
+  /** 409: The synonym is already a tag, or a parent of tags. */
   | "synonym_is_tag"
-  /** 404: No tag of the namespace has this other name. */
+  /** 404: No tag of the namespace has this synonym. */
   | "synonym_unknown"
   /** 422: A tag is split into at least two tags. */
   | "nothing_to_split"
@@ -329,11 +329,11 @@ export type ServerCode =
   | "change_unknown"
   /** 409: The change was reverted before. */
   | "change_reverted"
-  /** 409: A name is no longer what the change made it. */
+  /** 409: A later change altered the same name. */
   | "changed_since"
   /** 404: There is no such job, or its row was pruned. */
   | "job_not_found"
-  /** 409: A job is in a state in which this cannot be done to it. */
+  /** 409: The job's state does not allow this action. */
   | "job_state_unfit"
   /** 404: There is no queue of this name. */
   | "queue_unknown"
@@ -399,5 +399,5 @@ export type ServerCode =
   | "database_denied"
   /** 500: The database refused a statement. Transient for a deadlock, a conflict or a timeout. */
   | "database_error"
-  /** 500: The database holds what no version of this program writes. */
+  /** 500: The database is corrupt: no version of HTM writes such data. */
   | "corrupt";

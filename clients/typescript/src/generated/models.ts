@@ -1217,7 +1217,7 @@ export type ItemWritten = Written | Problem;
 export interface Job {
   /** The number of attempts, including the one in progress. */
   attempts: number;
-  /** The time since which it has been deferred without charge. */
+  /** The time since which it has been deferred, no attempt counted. */
   deferred_since?: string | null;
   /** The time from which it may be claimed, or might have been. */
   due_at: string;
@@ -2719,8 +2719,8 @@ export interface Restoring {
 /** The retention policy of a namespace. */
 export interface Retention {
   /**
-   * The age in seconds at which a memory is forgotten, counted from when it happened or was
-   * remembered, whichever is later. None: never.
+   * The age in seconds at which a memory is forgotten, counted from when it happened, was
+   * remembered or was restored, whichever is latest. None: never.
    */
   forget_after_seconds?: number | null;
   /** The time in seconds from forgetting to deletion. None: never. */
