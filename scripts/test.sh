@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The tests of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
 # `--soak` first: the fault tests alone, and those that are ignored because they take long. `--frameworks` first: those
-# alone that need packages of other languages. `--servers` first: those alone that start PostgreSQL servers of their own.
+# alone that need packages of other languages. `--servers` first: those alone of the private PostgreSQL, its upgrade, backups
+# and replicas.
 # `--upgrade` first: those of the upgrade alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +14,7 @@ case "${1:-}" in --soak | --frameworks | --servers | --upgrade) kind=${1#--} && 
 case $kind in
 all)
     with_nextest=(--workspace ${CI:+--profile ci})
-    # Unless some are named, those of servers of their own are left to `--servers`: they take a seventh of the time.
+    # Without arguments, those of `--servers` are left out: they take a seventh of the time.
     if [ $# = 0 ]; then
         with_nextest+=(-E 'not (binary(backup) or binary(pg_upgrade) or binary(private_pg) or binary(replicas))')
     fi
@@ -76,7 +77,7 @@ HTM_TEST_LOGS="$HTM_TEST_DATA_DIR/logs"
 export HTM_TEST_LOGS
 mkdir -p "$HTM_TEST_LOGS"
 if command -v cargo-nextest >/dev/null && cargo nextest --version >/dev/null 2>&1; then
-    # Without a process between the runner and each test.
+    # Each test is started once, not by a start of the runner.
     NEXTEST_DOUBLE_SPAWN=0 cargo nextest run "${with_nextest[@]}" "$@"
     if [ $kind = all ]; then cargo test --workspace --doc; fi
 elif [ $kind != all ]; then

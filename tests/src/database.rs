@@ -164,7 +164,8 @@ async fn keep(
     }
     let drop = AssertSqlSafe(format!("drop database if exists {name} with (force)"));
     sqlx::raw_sql(drop).execute(&mut connection).await?;
-    connection.close().await
+    connection.close().await.ok();
+    Ok(())
 }
 
 /// Ends the connections of a database. Returns their number.

@@ -9,11 +9,10 @@ use std::path::PathBuf;
 /// The most memories of a database that are kept.
 const MOST: i64 = 2_000;
 
-/// The memories of a database that may be in no log, by the beginnings of their texts. Programs that used it have ended; a
-/// test without a log needs none.
+/// The memories of a database that may be in no log, by the beginnings of their texts.
 pub(crate) async fn keep_memories(database: &sqlx::postgres::PgConnectOptions) {
     use sqlx::{Connection, PgConnection};
-    if !place().is_some_and(|dir| dir.join(file_name("logs.txt")).exists()) {
+    if place().is_none() {
         return;
     }
     // A database without the schema has none.
@@ -72,13 +71,8 @@ fn place() -> Option<PathBuf> {
 /// Adds a line to a file of this process.
 fn append(name: &str, line: &str) {
     let Some(dir) = place() else { return };
-    let file = dir.join(file_name(name));
+    let file = dir.join(format!("{}-{name}", std::process::id()));
     let mut options = std::fs::OpenOptions::new();
     let opened = options.create(true).append(true).open(file);
     opened.and_then(|mut file| writeln!(file, "{line}")).expect("a line is kept");
-}
-
-/// The name of a file of this process.
-fn file_name(name: &str) -> String {
-    format!("{}-{name}", std::process::id())
 }

@@ -146,12 +146,15 @@ impl Access {
         Ok(match self.sender(htm, method, headers, path).await? {
             Sender::Anyone => Principal { htm: htm.clone(), role: Role::Admin, key: String::new() },
             Sender::Key(key) => {
-                match self.rates.take_for_key(htm, &key).await {
+                let counted = async {
+                    self.rates.take_for_key(htm, &key).await?;
+                    self.rates.take_for_namespaces(htm, key.namespaces.as_deref()).await
+                };
+                match counted.await {
                     // The database went away since the key was looked up.
                     Err(problem) if path == METRICS && problem.is(DATABASE_UNREACHABLE) => {}
                     counted => counted?,
                 }
-                self.rates.take_for_namespaces(htm, key.namespaces.as_deref()).await?;
                 Principal { htm: htm.for_api_key(&key)?, role: key.role, key: key.id }
             }
             Sender::Token(token) => {
