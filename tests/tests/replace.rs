@@ -228,3 +228,15 @@ async fn who_forgets_in_the_namespace_does_not_wait_for_a_replacement() {
         db.count("select unseen_count from htm.namespace_statistics where namespace = 'default'").await;
     assert_eq!(noted, 2, "the one that was forgotten, and the one that was replaced");
 }
+
+/// Both would be found as of a time between.
+#[tokio::test]
+async fn a_text_goes_at_the_moment_at_which_its_successor_comes() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.replace(&document(), &parts(&["manual one"])).await.unwrap();
+    htm.replace(&document(), &parts(&["manual two"])).await.unwrap();
+    let meet =
+        "select count(*) from htm.nodes former join htm.nodes now on now.remembered_at = former.deleted_at";
+    assert_eq!(db.count(meet).await, 1);
+}

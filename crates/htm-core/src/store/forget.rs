@@ -84,8 +84,8 @@ pub(crate) async fn forget_in_tx(
         nodes.iter().map(|node| (node.id, node.namespace.as_str())).unzip();
     let named: Vec<&str> = BTreeSet::from_iter(namespaces.iter().copied()).into_iter().collect();
     node::Entity::update_many()
-        // Not the start of the transaction, which may have waited for an edit.
-        .col_expr(node::Column::DeletedAt, Expr::cust("clock_timestamp()"))
+        // With what takes its place in this transaction, and not before an edit that the transaction waited for.
+        .col_expr(node::Column::DeletedAt, Expr::cust("greatest(current_timestamp, updated_at)"))
         .col_expr(
             node::Column::ForgetReason,
             Expr::value((reason != ForgetReason::Asked).then_some(reason.as_ref())),
