@@ -3,7 +3,7 @@
 mod existing;
 mod parts;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use sqlx::{Connection, PgConnection, PgTransaction};
@@ -458,6 +458,11 @@ impl Htm {
             }
             // One by one: the first ones get the remaining room. They are written together or not at all, as without a limit.
             let mut tx = answered(tested(connection).await?.begin()).await?;
+            // Before any node, as above.
+            robots::register_in_tx(&mut tx, &robots).await?;
+            let named: BTreeSet<&str> = paths.iter().map(|(namespace, _)| *namespace).collect();
+            let all_names = vec![None; named.len()];
+            tags::hold_in_tx(&mut tx, named.into_iter().collect(), all_names, self.tag_rules()).await?;
             let mut results = Vec::new();
             for node in nodes.chunks(1) {
                 results.extend(Box::pin(self.attempt_in_tx(&mut tx, node, notes)).await?);
