@@ -10,6 +10,7 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::memory::Memory;
 use crate::model::operation::Operation;
 use crate::model::remember::Receipt;
+use crate::store::nodes::NewNode;
 use crate::store::operations as store;
 
 impl Htm {
@@ -28,25 +29,39 @@ impl Htm {
         describe: impl FnOnce(Vec<Result<Receipt>>) -> Value,
     ) -> Result<Value> {
         let now = self.time_of(&mut None, memories).await?;
-        let (mut results, mut accepted) = self.sort(&mut None, memories, now).await?;
+        let (results, mut accepted) = self.sort(&mut None, memories, now).await?;
         self.prioritise(&mut None, &mut accepted).await?;
         if self.parts_of(&accepted).len() > 1 {
             let message = "the memories have tags of too many namespaces for one transaction";
             return Err(Error::new(codes::TOO_MANY_NAMESPACES, message));
         }
-        let mut tx = self.pool().begin().await?;
-        if let Some(answer) = store::claim(&mut tx, operation, Duration::ZERO).await? {
-            // The memories are there already, and room was taken for them once more.
+        let written = self.write_once(operation, results, &accepted, describe).await;
+        if !matches!(written, Ok((_, true))) {
+            // Room was taken for memories that were not written, or had been before.
             for namespace in accepted.iter().map(|node| node.namespace).collect::<BTreeSet<_>>() {
                 self.rooms().forget(namespace).await;
             }
-            return Ok(answer);
+        }
+        written.map(|(answer, _)| answer)
+    }
+
+    /// The answer to the operation, and whether it wrote something now.
+    async fn write_once(
+        &self,
+        operation: &Operation,
+        mut results: Vec<Option<Result<Receipt>>>,
+        accepted: &[NewNode<'_>],
+        describe: impl FnOnce(Vec<Result<Receipt>>) -> Value,
+    ) -> Result<(Value, bool)> {
+        let mut tx = self.pool().begin().await?;
+        if let Some(answer) = store::claim(&mut tx, operation, Duration::ZERO).await? {
+            return Ok((answer, false));
         }
         let written = match accepted.is_empty() {
             true => Vec::new(),
-            false => self.write_in_tx(&mut tx, &accepted).await?,
+            false => self.write_in_tx(&mut tx, accepted).await?,
         };
-        let only = match (&accepted[..], &written[..]) {
+        let only = match (accepted, &written[..]) {
             ([node], [Ok(receipt)]) => Some((node.namespace, &*node.memory.content, receipt.node)),
             _ => None,
         };
@@ -56,7 +71,7 @@ impl Htm {
         let answer = describe(results);
         if is_nothing_written {
             tx.rollback().await?;
-            return Ok(answer);
+            return Ok((answer, false));
         }
         store::answer(&mut tx, operation, &answer).await?;
         tx.commit().await?;
@@ -64,7 +79,7 @@ impl Htm {
         if let Some((namespace, content, node)) = only {
             self.signal_citations(namespace, content, node).await;
         }
-        Ok(answer)
+        Ok((answer, true))
     }
 
     /// Begins an operation: `None` says that the caller has to do it, and then to [end](Self::end_operation) or to
