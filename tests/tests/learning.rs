@@ -258,9 +258,8 @@ async fn signals_count_where_they_are_named() {
     htm.forget_planned(&plan, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
     assert!(verdicts().await.contains(&signal("forgotten", 0, false)));
 
-    htm.set_learning(None, &on()).await.unwrap();
-    htm.get(hits[4]).await.unwrap();
     let signals = verdicts().await;
+    htm.set_learning(None, &on()).await.unwrap();
     htm.get(hits[4]).await.unwrap();
     assert_eq!(verdicts().await, signals, "no signal counts any more");
 }

@@ -42,9 +42,10 @@ impl ToolError {
 
 impl From<htm_core::Error> for ToolError {
     fn from(error: htm_core::Error) -> Self {
-        if error.fault() != Fault::User {
-            // Its causes may name hosts and statements. They are for the operator.
-            tracing::warn!(code = error.code(), error = %chain(&error), "a call failed");
+        // Its causes may name hosts and statements. They are for the operator.
+        match error.fault() {
+            Fault::User => tracing::debug!(code = error.code(), error = %chain(&error), "a call was refused"),
+            _ => tracing::warn!(code = error.code(), error = %chain(&error), "a call failed"),
         }
         Self { code: error.code(), message: error.to_string(), hint: hint(&error) }
     }

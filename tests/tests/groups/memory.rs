@@ -414,10 +414,11 @@ async fn uses_that_cannot_be_written_are_tried_again_after_a_pause() {
     assert!(member.touch(node).await.unwrap());
     member.sync().await.unwrap();
     wait_until(|| async { db.count(tries).await > 0 }).await;
-    // As long as a member without a pause would need for dozens of them.
+    // A member without a pause would try dozens of times meanwhile. The pause is a second.
+    let since = std::time::Instant::now();
     for _ in 0..500 {
         db.count(tries).await;
     }
     let tried = db.count(tries).await;
-    assert!(tried < 5, "{tried} times");
+    assert!(tried <= 3 + since.elapsed().as_secs() as i64, "{tried} times in {:?}", since.elapsed());
 }

@@ -43,9 +43,12 @@ pub(crate) fn is_named() -> bool {
 fn is_command(mut arguments: impl Iterator<Item = OsString>) -> bool {
     while let Some(argument) = arguments.next() {
         match argument.as_encoded_bytes() {
-            // The only global option with a value.
+            // The only global option with a value of its own.
             b"--set" => drop(arguments.next()),
-            [b'-', ..] => {}
+            b"--json" => {}
+            [b'-', rest @ ..] if rest.contains(&b'=') => {}
+            // What follows an unknown option may be its value.
+            [b'-', ..] => return arguments.any(|argument| argument == "hook"),
             command => return command == b"hook",
         }
     }
@@ -200,6 +203,7 @@ mod tests {
             (&["hook", "prompt", "--limt", "3"][..], true),
             (&["--json", "--set", "recall.limit=5", "--set=log.level=debug", "hook"], true),
             (&["--jsn", "hook", "stop"], true),
+            (&["--new", "value", "hook", "stop"], true),
             (&["recall", "hook", "--limt", "3"], false),
             (&["--set", "hook", "recall"], false),
             (&["--set"], false),

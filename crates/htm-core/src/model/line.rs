@@ -88,13 +88,12 @@ pub fn read_object<T: DeserializeOwned>(line: &[u8]) -> Result<T> {
 
 /// The beginning and the end of what is said: it may quote a whole value, and ends with what was expected.
 fn short(said: &str) -> String {
-    let letters: Vec<char> = said.chars().collect();
-    match letters.len() > 2 * MOST_SAID {
-        true => {
-            let (start, end) = (&letters[..MOST_SAID], &letters[letters.len() - MOST_SAID..]);
-            start.iter().chain(['…'].iter()).chain(end).collect()
-        }
-        false => said.to_owned(),
+    let place = |(at, _)| at;
+    let start = said.char_indices().nth(MOST_SAID).map(place);
+    let end = said.char_indices().nth_back(MOST_SAID - 1).map(place);
+    match (start, end) {
+        (Some(start), Some(end)) if start < end => format!("{}…{}", &said[..start], &said[end..]),
+        _ => said.to_owned(),
     }
 }
 

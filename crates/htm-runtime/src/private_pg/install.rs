@@ -104,7 +104,9 @@ impl Installation {
         if !self.has(&["pg_dump"]) {
             return Ok(Programs::at(None));
         }
-        user.check_is_roots(&self.bin)?;
+        for program in ["pg_dump", "pg_restore"] {
+            user.check_is_roots(&self.bin.join(program))?;
+        }
         Ok(Programs::at(Some(self.bin.clone())))
     }
 
@@ -175,7 +177,7 @@ fn from_pg_config(user: &ServerUser) -> Result<PathBuf, String> {
     ask("--bindir").map(PathBuf::from)
 }
 
-/// Runs a program as the server's user. Root runs none that others can replace, which is not checked yet.
+/// Runs a program as the server's user: it is unknown yet who can replace it.
 fn run(program: &Path, argument: &str, user: &ServerUser) -> Result<String, String> {
     let done = user
         .run_as(&mut Command::new(program))

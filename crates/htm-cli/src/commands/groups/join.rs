@@ -69,9 +69,12 @@ pub(super) async fn run(runtime: &Runtime, args: JoinArgs, output: &Output) -> R
             },
         }
     };
-    member.leave().await?;
-    say(output, json!({ "event": "left" }).into());
+    let left = member.leave().await;
+    if left.is_ok() {
+        say(output, json!({ "event": "left" }).into());
+    }
     let is_at_end = ended?;
+    left?;
     // A person has seen the error and may have typed the line again.
     let fault = fault.filter(|_| is_at_end && !std::io::stdin().is_terminal());
     Ok(fault.map_or(ExitCode::SUCCESS, |fault| ExitCode::from(fault.exit_code())))

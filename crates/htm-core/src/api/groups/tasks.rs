@@ -98,7 +98,7 @@ async fn follow(inner: Arc<Inner>) {
             Err(error) => Err(error),
         };
         if let Err(error) = followed {
-            tracing::debug!(error = %chain(&error), "a group was not followed; again with the next heartbeat");
+            tracing::debug!(error = %chain(&error), "a group was not followed; again after a pause");
             // Uses that could not be written stir at once.
             tokio::time::sleep((inner.lease / BEATS).min(LONGEST_PAUSE)).await;
         }
