@@ -76,7 +76,8 @@ fn parse(answer: &str, query: &str, count: usize) -> Option<Vec<String>> {
     for text in listed.or_else(bulleted)? {
         let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
         let text = words.collect::<Vec<_>>().join(" ");
-        let text = text.trim_matches(['"', '`']).to_owned();
+        // White space may stand within the quotes, too.
+        let text = text.trim_matches(['"', '`', ' ']).to_owned();
         let is_new = text != query && !phrasings.contains(&text);
         if !text.is_empty() && text.chars().count() <= MAX_CHARS && is_new && phrasings.len() < count {
             phrasings.push(text);
@@ -105,6 +106,7 @@ mod tests {
             r#"{"queries":[{"query":"tabs or spaces"},{"query":" indentation\n"}]}"#,
             "<think>1. who?</think>\n1. tabs or spaces\n2. \"indentation\"",
             "Here they are:\n- tabs or spaces\n- indentation",
+            "- \" tabs or spaces \"\n- ` indentation`",
         ] {
             assert_eq!(
                 parse(answer, "who prefers tabs", 3).unwrap(),
@@ -117,7 +119,8 @@ mod tests {
     #[test]
     fn the_query_itself_repetitions_and_essays_are_left_out() {
         let long = "x".repeat(MAX_CHARS + 1);
-        let answer = json!({ "queries": ["q", "a", "", "a", long, "b", "c"] }).to_string();
+        let answer =
+            json!({ "queries": ["q", "\" q \"", "a", "", "\" \"", "a", long, "b", "c"] }).to_string();
         assert_eq!(parse(&answer, "q", 2).unwrap(), ["a", "b"]);
         assert_eq!(parse(r#"{"queries":[]}"#, "q", 2).unwrap(), [""; 0]);
     }
