@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
-# `--soak` first: the fault tests alone, and those that are ignored because they take long. `--frameworks` first: those
+# `--soak` first: the fault tests alone, those that are ignored because they take long, and the property tests with more cases. `--frameworks` first: those
 # alone that need packages of other languages. `--servers` first: those alone of the private PostgreSQL, its upgrade, backups
 # and replicas.
 # `--upgrade` first: those of the upgrade alone.
@@ -80,6 +80,9 @@ if command -v cargo-nextest >/dev/null && cargo nextest --version >/dev/null 2>&
     # Each test is started once, not by a start of the runner.
     NEXTEST_DOUBLE_SPAWN=0 cargo nextest run "${with_nextest[@]}" "$@"
     if [ $kind = all ]; then cargo test --workspace --doc; fi
+    if [ $kind = soak ]; then
+        PROPTEST_CASES="${PROPTEST_CASES:-20000}" cargo nextest run --workspace --lib --bins --test properties --profile soak
+    fi
 elif [ $kind != all ]; then
     cargo test "${without[@]}" "$@" -- --include-ignored
 else
