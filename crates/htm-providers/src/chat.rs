@@ -15,20 +15,20 @@ pub(crate) trait Chat: Send + Sync {
     /// The model.
     fn model(&self) -> &ModelName;
 
-    /// Asks for the model's next turn. `schema` is the JSON schema of the answer. `texts` are the memories in `turns`,
+    /// Asks for the model's next message. `schema` is the JSON schema of the answer. `texts` are the memories in `messages`,
     /// which an error must not quote.
     async fn say(
         &self,
-        turns: &[Turn],
+        messages: &[Message],
         schema: Value,
         texts: &[String],
         calls: &dyn Calls,
     ) -> Result<Said, ProviderError>;
 }
 
-/// A turn of a conversation.
+/// A message of a conversation with a model.
 #[derive(Clone, Debug)]
-pub(crate) struct Turn {
+pub(crate) struct Message {
     pub(crate) speaker: Speaker,
     pub(crate) content: String,
 }
@@ -66,13 +66,13 @@ pub(crate) async fn extract(
         return Ok(Vec::new());
     }
     let reading = Reading { texts: texts.len(), max_tags: prompt.max_tags, rules: &prompt.rules };
-    let turn = |speaker, content| Turn { speaker, content };
-    let mut turns = vec![
-        turn(Speaker::System, prompt.system.clone()),
-        turn(Speaker::User, prompt::user_message(prompt, texts, ontology)),
+    let message = |speaker, content| Message { speaker, content };
+    let mut messages = vec![
+        message(Speaker::System, prompt.system.clone()),
+        message(Speaker::User, prompt::user_message(prompt, texts, ontology)),
     ];
     let schema = prompt::schema(prompt, texts.len());
-    let said = chat.say(&turns, schema.clone(), texts, calls).await?;
+    let said = chat.say(&messages, schema.clone(), texts, calls).await?;
     let first = read(&said, reading);
     let trouble = match &first {
         Ok(draft) => draft.trouble(),
@@ -89,9 +89,9 @@ pub(crate) async fn extract(
     if !calls.another(Further::Again).await {
         return settle(chat, first, None, &said.content);
     }
-    turns.push(turn(Speaker::Assistant, prompt::excerpt(&said.content, prompt::ANSWER_CHARS)));
-    turns.push(turn(Speaker::User, prompt::repair_message(&trouble)));
-    match chat.say(&turns, schema, texts, calls).await {
+    messages.push(message(Speaker::Assistant, prompt::excerpt(&said.content, prompt::ANSWER_CHARS)));
+    messages.push(message(Speaker::User, prompt::repair_message(&trouble)));
+    match chat.say(&messages, schema, texts, calls).await {
         Ok(said) => {
             let second = read(&said, reading);
             settle(chat, first, Some(second), &said.content)

@@ -5,7 +5,7 @@ use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpan
 use serde_json::{Value, json};
 
 use crate::answer::form;
-use crate::chat::{Chat, Speaker, Turn};
+use crate::chat::{Chat, Message, Speaker};
 
 /// The built-in system prompt.
 const DEFAULT: &str = include_str!("../../../config/prompts/expansion.md");
@@ -36,11 +36,11 @@ impl<C: Chat> QueryExpander for Expander<C> {
         if count == 0 {
             return Ok(Vec::new());
         }
-        let turn = |speaker, content| Turn { speaker, content };
+        let message = |speaker, content| Message { speaker, content };
         // JSON, so that a query stays a string and cannot act as an instruction.
         let asked = json!({ "query": query, "count": count }).to_string();
-        let turns = [turn(Speaker::System, self.system.clone()), turn(Speaker::User, asked)];
-        let said = self.chat.say(&turns, schema(count), &[query.to_owned()], &Ungoverned).await?;
+        let messages = [message(Speaker::System, self.system.clone()), message(Speaker::User, asked)];
+        let said = self.chat.say(&messages, schema(count), &[query.to_owned()], &Ungoverned).await?;
         parse(&said.content, query, count).ok_or_else(|| {
             let message = "the model's answer is not a list of queries";
             ProviderError::new(self.chat.model(), ProviderErrorKind::UnusableAnswer, message)

@@ -58,7 +58,7 @@ impl fmt::Display for Limited<'_> {
 }
 
 /// The decision about a request.
-enum Turn {
+enum Decision {
     Answered,
     Refused(Duration),
     /// The database has to be asked.
@@ -98,12 +98,12 @@ impl Rates {
         // With the limit, so that another one counts at once.
         let rate = format!("{limited} may make {limit} requests a minute");
         loop {
-            match self.turn(&rate) {
-                Turn::Answered => return Ok(()),
-                Turn::Refused(wait) => {
+            match self.decision(&rate) {
+                Decision::Answered => return Ok(()),
+                Decision::Refused(wait) => {
                     return Err(Problem::new(codes::TOO_MANY_REQUESTS, rate).retry_after(wait));
                 }
-                Turn::Unknown => {}
+                Decision::Unknown => {}
             }
             let wanted = (limit / SHARE).max(1);
             let taken = match limited {
@@ -116,19 +116,19 @@ impl Rates {
         }
     }
 
-    fn turn(&self, rate: &str) -> Turn {
+    fn decision(&self, rate: &str) -> Decision {
         let mut all = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(left) = all.get_mut(rate) else { return Turn::Unknown };
+        let Some(left) = all.get_mut(rate) else { return Decision::Unknown };
         let now = Instant::now();
         if now >= left.until {
             all.remove(rate);
-            return Turn::Unknown;
+            return Decision::Unknown;
         }
         if left.requests > 0 {
             left.requests -= 1;
-            return Turn::Answered;
+            return Decision::Answered;
         }
-        if left.is_last { Turn::Refused(left.until - now) } else { Turn::Unknown }
+        if left.is_last { Decision::Refused(left.until - now) } else { Decision::Unknown }
     }
 
     fn add(&self, rate: &str, granted: i32, rest: Duration) {

@@ -13,7 +13,7 @@ use crate::model::error::chain;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::working_memory::{Entry, WorkingMemory};
-use crate::store::working_memory::{self as store, Kept};
+use crate::store::working_memory::{self as store, KeptNode};
 use crate::store::{erase, robots};
 
 /// A batch is written after this time, or with this number of nodes.
@@ -151,14 +151,15 @@ impl Mind {
             if pending.is_empty() {
                 return Ok(Saved::All);
             }
-            let kept_of = |entry: &Entry| Kept {
+            let kept_of = |entry: &Entry| KeptNode {
                 node: entry.node,
                 added_at: entry.added_at,
                 accessed_at: entry.accessed_at,
                 accesses: i64::try_from(entry.accesses).unwrap_or(i64::MAX),
             };
             let memory = &state.memory;
-            let kept: Vec<Kept> = pending.iter().filter_map(|node| memory.get(*node)).map(kept_of).collect();
+            let kept: Vec<KeptNode> =
+                pending.iter().filter_map(|node| memory.get(*node)).map(kept_of).collect();
             let gone: Vec<NodeId> = pending.iter().copied().filter(|node| !memory.contains(*node)).collect();
             (state.id, pending, kept, gone)
         };

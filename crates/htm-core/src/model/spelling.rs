@@ -99,14 +99,14 @@ fn lengths_around<'t>(stems: impl Iterator<Item = (&'t str, usize)>) -> BTreeMap
 }
 
 /// Known lexemes, each with the number of nodes that contain it.
-pub(crate) type Words = HashMap<String, f64>;
+pub(crate) type Frequencies = HashMap<String, f64>;
 
 /// Known lexemes by their first letter.
-pub(crate) type Vocabulary = HashMap<char, Arc<Words>>;
+pub(crate) type Vocabulary = HashMap<char, Arc<Frequencies>>;
 
 /// Words by their first letter.
-pub(crate) fn by_first_letter(words: Words) -> Vocabulary {
-    let mut letters: HashMap<char, Words> = HashMap::new();
+pub(crate) fn by_first_letter(words: Frequencies) -> Vocabulary {
+    let mut letters: HashMap<char, Frequencies> = HashMap::new();
     for (lexeme, nodes) in words {
         if let Some(first) = first_letter(&lexeme) {
             letters.entry(first).or_default().insert(lexeme, nodes);

@@ -37,7 +37,7 @@ pub(crate) struct LiveNode {
 }
 
 /// A row to write.
-pub(crate) struct Kept {
+pub(crate) struct KeptNode {
     pub(crate) node: NodeId,
     pub(crate) added_at: DateTime<Utc>,
     pub(crate) accessed_at: DateTime<Utc>,
@@ -92,7 +92,7 @@ pub(crate) async fn live_nodes(pool: &dyn Connections, known: &[(NodeId, i32)]) 
 pub(crate) async fn keep(
     pool: &dyn Connections,
     robot: RobotId,
-    kept: &[Kept],
+    kept: &[KeptNode],
     gone: &[NodeId],
 ) -> Result<()> {
     sql!(include_str!("sql/keep_working_memory.sql"))

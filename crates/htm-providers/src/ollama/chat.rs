@@ -9,7 +9,7 @@ use ollama_rs::models::ModelOptions;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::chat::{Chat, Said, Speaker, Turn};
+use crate::chat::{Chat, Message, Said, Speaker};
 use crate::http::Http;
 
 /// The possible windows in tokens. They are few, because Ollama reloads the model for each.
@@ -50,7 +50,7 @@ impl Chat for OllamaChat {
 
     async fn say(
         &self,
-        turns: &[Turn],
+        messages: &[Message],
         schema: Value,
         texts: &[String],
         _calls: &dyn Calls,
@@ -59,19 +59,20 @@ impl Chat for OllamaChat {
         let schema: JsonStructure = serde_json::from_value(schema).map_err(|error| {
             ProviderError::new(model, ProviderErrorKind::Server, format!("the schema is broken: {error}"))
         })?;
-        let window = window(turns.iter().map(|turn| turn.content.len()).sum(), texts.len());
-        let request = ChatMessageRequest::new(model.name.clone(), turns.iter().map(message).collect())
-            .format(FormatType::StructuredJson(Box::new(schema)))
-            .options(ModelOptions::default().temperature(0.0).num_ctx(window));
+        let window = window(messages.iter().map(|message| message.content.len()).sum(), texts.len());
+        let request =
+            ChatMessageRequest::new(model.name.clone(), messages.iter().map(chat_message).collect())
+                .format(FormatType::StructuredJson(Box::new(schema)))
+                .options(ModelOptions::default().temperature(0.0).num_ctx(window));
         let answer: Answer = self.http.post("api/chat", &request, texts).await?;
         let cut_off = answer.done_reason.as_deref() == Some("length");
         Ok(Said { content: answer.message.content, cut_off })
     }
 }
 
-fn message(turn: &Turn) -> ChatMessage {
-    let content = turn.content.clone();
-    match turn.speaker {
+fn chat_message(message: &Message) -> ChatMessage {
+    let content = message.content.clone();
+    match message.speaker {
         Speaker::System => ChatMessage::system(content),
         Speaker::User => ChatMessage::user(content),
         Speaker::Assistant => ChatMessage::assistant(content),

@@ -11,7 +11,7 @@ use htm_core::provider::{Calls, Further, ModelName, ProviderError, ProviderError
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::chat::{Chat, Said, Speaker, Turn};
+use crate::chat::{Chat, Message, Said, Speaker};
 use crate::http::Http;
 
 /// A chat model at a server with OpenAI's API.
@@ -52,7 +52,7 @@ impl OpenAiChat {
 
     async fn post(
         &self,
-        turns: &[Turn],
+        messages: &[Message],
         schema: Option<Value>,
         texts: &[String],
     ) -> Result<Answer, ProviderError> {
@@ -64,7 +64,7 @@ impl OpenAiChat {
         };
         let request = CreateChatCompletionRequest {
             model: self.http.model().name.clone(),
-            messages: turns.iter().map(message).collect(),
+            messages: messages.iter().map(request_message).collect(),
             temperature: takes_temperature(&self.http.model().name).then_some(0.0),
             response_format: schema
                 .map(|schema| ResponseFormat::JsonSchema { json_schema: json_schema(schema) }),
@@ -94,13 +94,13 @@ impl Chat for OpenAiChat {
 
     async fn say(
         &self,
-        turns: &[Turn],
+        messages: &[Message],
         schema: Value,
         texts: &[String],
         calls: &dyn Calls,
     ) -> Result<Said, ProviderError> {
         if self.takes_schema.load(Ordering::Relaxed) {
-            match self.post(turns, Some(schema), texts).await {
+            match self.post(messages, Some(schema), texts).await {
                 Err(error) if is_about_schema(&error) => {
                     tracing::info!(model = %self.http.model(), %error, "asking without a schema from here on");
                     self.takes_schema.store(false, Ordering::Relaxed);
@@ -112,13 +112,13 @@ impl Chat for OpenAiChat {
                 result => return self.read(result?),
             }
         }
-        self.read(self.post(turns, None, texts).await?)
+        self.read(self.post(messages, None, texts).await?)
     }
 }
 
-fn message(turn: &Turn) -> ChatCompletionRequestMessage {
-    let content = turn.content.as_str();
-    match turn.speaker {
+fn request_message(message: &Message) -> ChatCompletionRequestMessage {
+    let content = message.content.as_str();
+    match message.speaker {
         Speaker::System => ChatCompletionRequestSystemMessage::from(content).into(),
         Speaker::User => ChatCompletionRequestUserMessage::from(content).into(),
         Speaker::Assistant => ChatCompletionRequestAssistantMessage::from(content).into(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::model::id::NodeId;
 use crate::model::rank::{self, Asked, Lexeme, Link, TermCounter, Terms, TextVector, Turn};
-use crate::model::spelling::{self, Typed, Words};
+use crate::model::spelling::{self, Frequencies, Typed};
 use crate::store::recall::{Features, ScopeRows, Size};
 
 /// The most nodes of a small scope.
@@ -46,11 +46,12 @@ impl ScopeTexts {
     }
 
     /// The lexemes that unknown words may mean.
-    pub(super) fn vocabulary(&self, typed: &[Typed]) -> Words {
+    pub(super) fn vocabulary(&self, typed: &[Typed]) -> Frequencies {
         let stems = spelling::stems_of_variants(typed);
         let counts = rank::texts_with(&stems, self.texts());
         let known = stems.iter().zip(counts).filter(|(_, count)| *count > 0);
-        let mut words: Words = known.map(|(stem, count)| ((*stem).to_owned(), f64::from(count))).collect();
+        let mut words: Frequencies =
+            known.map(|(stem, count)| ((*stem).to_owned(), f64::from(count))).collect();
         let lengths = spelling::lengths_of_neighbours(typed);
         if !lengths.is_empty() {
             words.extend(self.beginning_with(&lengths));
@@ -59,7 +60,7 @@ impl ScopeTexts {
     }
 
     /// The lexemes with these first letters, each with its fewest and most letters.
-    fn beginning_with(&self, lengths: &BTreeMap<char, (usize, usize)>) -> Words {
+    fn beginning_with(&self, lengths: &BTreeMap<char, (usize, usize)>) -> Frequencies {
         let firsts: Vec<u8> = lengths.keys().map(|first| first.to_string().as_bytes()[0]).collect();
         let mut counts: HashMap<&[u8], f64> = HashMap::new();
         for entry in self.texts().flat_map(TextVector::entries) {

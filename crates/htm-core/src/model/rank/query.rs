@@ -13,7 +13,7 @@ const MOST_WORDS: usize = 64;
 const PART: f64 = 0.5;
 
 /// The last position in the query at which words are together.
-const OPENING: i32 = 256;
+const LAST_POSITION: i32 = 256;
 
 /// Words in more than this share of the nodes choose no candidates, unless they are among the three rarest …
 const FREQUENT_SHARE: f64 = 0.02;
@@ -168,7 +168,7 @@ impl Asked {
 fn pairs(lexemes: &[Lexeme], words: &[Word]) -> Vec<Pair> {
     let mut places: BTreeMap<(usize, i32), Vec<usize>> = BTreeMap::new();
     for (at, lexeme) in lexemes.iter().enumerate() {
-        for &place in lexeme.places.iter().filter(|(_, position)| *position <= OPENING) {
+        for &place in lexeme.places.iter().filter(|(_, position)| *position <= LAST_POSITION) {
             places.entry(place).or_default().push(at);
         }
     }

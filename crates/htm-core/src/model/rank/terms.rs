@@ -4,10 +4,10 @@ use super::text_vector::{Entry, TextVector};
 use super::{Asked, Pair};
 
 /// The additional frequency of a word in a long text's opening.
-const OPENING: f64 = 2.0;
+const OPENING_GAIN: f64 = 2.0;
 
-/// The lexemes above which a text is long.
-const LONG: u32 = 40;
+/// The number of lexemes above which a text has an opening.
+const OPENING_ABOVE: u32 = 40;
 
 /// The words of a query in a text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,8 +94,9 @@ impl<'a> TermCounter<'a> {
             length += entry.frequency();
             if let Some(at) = self.words.place(entry.lexeme) {
                 frequencies[at] = entry.frequency() as f64;
-                if text.count() > LONG && entry.occurrences().any(|occurrence| occurrence.is_opening) {
-                    frequencies[at] += OPENING;
+                if text.count() > OPENING_ABOVE && entry.occurrences().any(|occurrence| occurrence.is_opening)
+                {
+                    frequencies[at] += OPENING_GAIN;
                 }
                 found.push((at, entry));
             }

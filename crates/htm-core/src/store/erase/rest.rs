@@ -60,12 +60,12 @@ async fn note_in_tx(connection: &mut sqlx::PgConnection, erasure: i64, table: &s
 }
 
 /// An operation by its scope and id.
-type Kept = (String, String);
+type AnswerKey = (String, String);
 
 /// The kept answers that mention a node of an erasure, or its namespace if it is of a whole one.
-pub(crate) async fn answers(pool: &PgPool, erasure: i64, namespace: Option<&str>) -> Result<Vec<Kept>> {
+pub(crate) async fn answers(pool: &PgPool, erasure: i64, namespace: Option<&str>) -> Result<Vec<AnswerKey>> {
     let mut found = Vec::new();
-    let mut after = Kept::default();
+    let mut after = AnswerKey::default();
     loop {
         let columns = [operation::Column::Scope, operation::Column::Id];
         let page: Vec<(String, String, Value)> = operation::Entity::find()

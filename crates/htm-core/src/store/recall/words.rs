@@ -10,7 +10,7 @@ use super::reader::{Plans, Reader, Size};
 use crate::model::error::Result;
 use crate::model::lexeme::quoted;
 use crate::model::rank::Lexeme;
-use crate::model::spelling::Words;
+use crate::model::spelling::Frequencies;
 use crate::model::words::Sign;
 use crate::store::filter::unindexed;
 use crate::store::named::{Named, sql};
@@ -117,7 +117,7 @@ impl Reader {
         namespaces: &[&str],
         named: &[&str],
         lengths: &BTreeMap<char, (usize, usize)>,
-    ) -> Result<Words> {
+    ) -> Result<Frequencies> {
         let firsts: Vec<String> = lengths.keys().map(char::to_string).collect();
         let shortest: Vec<i32> = lengths.values().map(|(shortest, _)| *shortest as i32).collect();
         let longest: Vec<i32> = lengths.values().map(|(_, longest)| *longest as i32).collect();
@@ -171,7 +171,7 @@ impl Reader {
 /// The counted lexemes of some namespaces that begin with one letter.
 #[derive(Clone, Debug)]
 pub(crate) struct CountedWords {
-    pub(crate) words: Arc<Words>,
+    pub(crate) words: Arc<Frequencies>,
     /// The times of the counts, in the order of the namespaces.
     pub(crate) counted_at: Vec<DateTime<Utc>>,
 }
