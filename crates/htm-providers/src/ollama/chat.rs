@@ -25,13 +25,13 @@ pub(super) struct OllamaChat {
 /// The used fields of the answer.
 #[derive(Deserialize)]
 struct Answer {
-    message: Message,
+    message: Reply,
     #[serde(default)]
     done_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct Reply {
     content: String,
 }
 

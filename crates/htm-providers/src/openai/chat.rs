@@ -31,13 +31,13 @@ struct Answer {
 
 #[derive(Deserialize)]
 struct Choice {
-    message: Message,
+    message: Reply,
     #[serde(default)]
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct Reply {
     #[serde(default)]
     content: Option<String>,
     #[serde(default)]
