@@ -23,6 +23,8 @@ mod claims;
 mod governor;
 #[path = "jobs/learning.rs"]
 mod learning;
+#[path = "jobs/locks.rs"]
+mod locks;
 #[path = "jobs/put_off.rs"]
 mod put_off;
 #[path = "jobs/refused.rs"]

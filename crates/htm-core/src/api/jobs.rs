@@ -8,6 +8,7 @@ use crate::model::error::Result;
 use crate::model::filter::validate_limit;
 pub use crate::model::jobs::Loss;
 use crate::model::jobs::Stage;
+use crate::store::again::{again, met_another};
 pub use crate::store::audit::{Audit, Stranded};
 use crate::store::embeddings::RegisteredModel;
 pub use crate::store::gauges::QueueGauges;
@@ -72,7 +73,7 @@ impl Jobs<'_> {
     /// database error.
     pub async fn retry(&self, selection: &Selection) -> Result<Retried> {
         self.expect_queue(selection.queue()).await?;
-        job_control::retry(self.htm.pool(), selection).await
+        again(met_another, || job_control::retry(self.htm.pool(), selection)).await
     }
 
     /// Turns pending or running jobs into dead letters; returns their number.
@@ -82,7 +83,7 @@ impl Jobs<'_> {
     /// job without [`Confirmation::Confirmed`]), or a database error; each leaves all jobs as they are.
     pub async fn cancel(&self, selection: &Selection, confirmation: Confirmation) -> Result<u64> {
         self.expect_queue(selection.queue()).await?;
-        job_control::cancel(self.htm.pool(), selection, confirmation).await
+        again(met_another, || job_control::cancel(self.htm.pool(), selection, confirmation)).await
     }
 
     /// Refuses a queue that is not there: a mistyped one would select nothing for no visible reason.

@@ -45,7 +45,7 @@ impl Providers<'_> {
     /// # Errors
     /// `provider_unknown` when nothing is recorded of the model, or a database error.
     pub async fn reset(&self, model: &str) -> Result<u64> {
-        providers::reset(self.htm.pool(), model).await
+        again(met_another, || providers::reset(self.htm.pool(), model)).await
     }
 
     /// The namespaces that have a budget.

@@ -141,12 +141,18 @@ pub(crate) async fn supersede_in_tx(
     namespace: &str,
     node: NodeId,
 ) -> Result<u64> {
+    // By their ids, as all who lock several.
     let ended = sql!(
         "update htm.visible_jobs
             set status = 'Done', done_at = now(), last_result = '{\"Ok\": \"superseded\"}',
                 metadata = delete(metadata, array['parked', 'deferred_since', 'losses'])
-          where job_type like 'htm.%' and status in ('Pending', 'Killed') and status <> 'Done'
-            and metadata -> 'namespace' = :namespace and metadata -> 'node' = :node::bigint::text"
+          where id = any (array(select j.id from htm.visible_jobs j
+                                 where j.job_type like 'htm.%' and j.status in ('Pending', 'Killed')
+                                   and j.status <> 'Done'
+                                   and j.metadata -> 'namespace' = :namespace
+                                   and j.metadata -> 'node' = :node::bigint::text
+                                 order by j.id
+                                   for update))"
     )
     .bind("namespace", namespace)?
     .bind("node", node)?

@@ -126,11 +126,17 @@ pub(super) async fn delete_jobs_in_tx(
     namespaces: &[&str],
     nodes: &[NodeId],
 ) -> Result<u64> {
+    // By their ids, as all who lock several.
     let deleted = sql!(
-        "delete from apalis.jobs j
-          using unnest(:namespaces::text[], :nodes::bigint[]) as gone(namespace, node)
-          where j.job_type like 'htm.%' and j.status in ('Pending', 'Killed') and j.status <> 'Done'
-            and j.metadata -> 'namespace' = gone.namespace and j.metadata -> 'node' = gone.node::text"
+        "delete from apalis.jobs
+          where id = any (array(select j.id
+                                  from unnest(:namespaces::text[], :nodes::bigint[]) as gone(namespace, node)
+                                  join apalis.jobs j on j.metadata -> 'namespace' = gone.namespace
+                                                    and j.metadata -> 'node' = gone.node::text
+                                 where j.job_type like 'htm.%' and j.status in ('Pending', 'Killed')
+                                   and j.status <> 'Done'
+                                 order by j.id
+                                   for update of j))"
     )
     .bind("namespaces", namespaces)?
     .bind("nodes", nodes)?

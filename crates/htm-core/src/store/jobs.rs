@@ -344,11 +344,16 @@ pub async fn release(
 ) -> Result<usize> {
     let (ids, claimed_at): (Vec<&str>, Vec<DateTime<Utc>>) =
         claims.iter().map(|(id, at)| (id.as_str(), *at)).unzip();
+    // By their ids, as all who lock several.
     let released = sql!(
-        "update apalis.jobs j
+        "update apalis.jobs
             set status = 'Pending', attempts = greatest(attempts - 1, 0), lock_by = null, lock_at = null
-           from unnest(:jobs::text[], :claimed_at::timestamptz[]) as c(id, lock_at)
-          where j.id = c.id and j.id = any (:jobs) and j.lock_by || '' = :worker and j.lock_at = c.lock_at and j.status = 'Running'"
+          where id = any (array(select j.id
+                                  from unnest(:jobs::text[], :claimed_at::timestamptz[]) as c(id, lock_at)
+                                  join apalis.jobs j on j.id = c.id and j.lock_at = c.lock_at
+                                 where j.id = any (:jobs) and j.lock_by || '' = :worker and j.status = 'Running'
+                                 order by j.id
+                                   for update of j))"
     )
     .bind("worker", worker)?
     .bind("jobs", ids)?

@@ -182,8 +182,15 @@ pub(crate) async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result
         return Err(writer_open());
     }
     let mut tx = Connections::begin_with(pool, PATIENT).await?;
+    // By their ids, as all who lock several.
     let removed = sql!(
-        "delete from apalis.jobs where job_type = :queue and job_type like 'htm.%' and status <> 'Done'"
+        "with doomed as (
+            select id from apalis.jobs
+             where job_type = :queue and job_type like 'htm.%' and status <> 'Done'
+             order by id
+               for update
+         )
+         delete from apalis.jobs j using doomed d where j.id = d.id"
     )
     .bind("queue", &model.queue)?
     .execute(&mut *tx)

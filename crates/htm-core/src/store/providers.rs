@@ -168,12 +168,19 @@ pub(crate) async fn reset(pool: &dyn Connections, model: &str) -> Result<u64> {
                 .with_value("known", known.join(", ")),
         });
     }
-    // An embedding model has a queue of its own; any other model tags.
+    // An embedding model has a queue of its own; any other model tags. By their ids, as all who lock several.
     let hastened = sql!(
-        "update apalis.jobs set run_at = now(), metadata = delete(metadata, 'deferred_since')
-          where job_type = case when exists (select from htm.embedding_models where label = :model)
-                                then (select queue from htm.embedding_models where label = :model) else 'htm.tag' end
-            and status = 'Pending' and metadata ? 'deferred_since' and not metadata ? 'parked'"
+        "with deferred as (
+            select id from apalis.jobs
+             where job_type = case when exists (select from htm.embedding_models where label = :model)
+                                   then (select queue from htm.embedding_models where label = :model) else 'htm.tag' end
+               and status = 'Pending' and metadata ? 'deferred_since' and not metadata ? 'parked'
+             order by id
+               for update
+         )
+         update apalis.jobs j set run_at = now(), metadata = delete(j.metadata, 'deferred_since')
+           from deferred d
+          where j.id = d.id"
     )
     .bind("model", model)?
     .execute(&mut *tx)
@@ -311,10 +318,18 @@ async fn spent_today(connection: &mut sqlx::PgConnection, namespace: &str) -> Re
 }
 
 async fn unpark(connection: &mut sqlx::PgConnection, namespace: &str) -> Result<u64> {
+    // By their ids, as all who lock several.
     let updated = sql!(
-        "update apalis.jobs set run_at = now(), metadata = delete(metadata, 'parked')
-          where job_type like 'htm.%' and status = 'Pending' and status <> 'Done'
-            and metadata -> 'namespace' = :namespace and metadata -> 'parked' = 'budget'"
+        "with parked as (
+            select id from apalis.jobs
+             where job_type like 'htm.%' and status = 'Pending' and status <> 'Done'
+               and metadata -> 'namespace' = :namespace and metadata -> 'parked' = 'budget'
+             order by id
+               for update
+         )
+         update apalis.jobs j set run_at = now(), metadata = delete(j.metadata, 'parked')
+           from parked p
+          where j.id = p.id"
     )
     .bind("namespace", namespace)?
     .execute(connection)

@@ -381,13 +381,19 @@ pub(crate) async fn end_split_in_tx(
     change: i64,
     model: &str,
 ) -> Result<i64> {
+    // By their ids, as all who lock several.
     let ended = sql!(
-        "delete from apalis.jobs j
-          using htm.tag_change_nodes c
-           join htm.nodes n on n.id = c.node_id and n.namespace = c.namespace
-          where c.namespace = :namespace and c.change_id = :change and not c.added
-            and j.job_type = 'htm.tag' and j.status = 'Pending'
-            and j.idempotency_key = concat_ws('/', n.id, n.revision, 'split-' || :change, :model::text)"
+        "with ended as (
+            select j.id
+              from htm.tag_change_nodes c
+              join htm.nodes n on n.id = c.node_id and n.namespace = c.namespace
+              join apalis.jobs j on j.idempotency_key = concat_ws('/', n.id, n.revision, 'split-' || :change, :model::text)
+             where c.namespace = :namespace and c.change_id = :change and not c.added
+               and j.job_type = 'htm.tag' and j.status = 'Pending'
+             order by j.id
+               for update of j
+         )
+         delete from apalis.jobs j using ended e where j.id = e.id"
     )
     .bind("namespace", namespace)?
     .bind("change", change)?

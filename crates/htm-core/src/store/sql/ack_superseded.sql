@@ -18,6 +18,12 @@ with node as (
     select r.job, exists (select from node n
                            where n.id = r.node and n.revision = r.revision and n.deleted_at is null) as lives
       from unnest(:jobs::text[], :nodes::bigint[], :revisions::int[]) as r(job, node, revision)
+), held as (
+    select id from apalis.jobs
+     where id = any (array(select job from looked_at)) -- after the nodes
+       and status = 'Running' and lock_by || '' = :worker and lock_at = :claimed_at
+     order by id -- as all who lock several
+       for update
 )
 update apalis.jobs j
    set status      = case when l.lives then 'Pending' else 'Done' end,
@@ -27,6 +33,5 @@ update apalis.jobs j
        lock_by     = null,
        lock_at     = null
   from looked_at l
- where j.id = l.job and j.id = any (:jobs::text[]) and j.status = 'Running' and j.lock_by || '' = :worker
-   and j.lock_at = :claimed_at
+ where j.id = l.job and j.id = any (array(select id from held))
 returning l.lives
