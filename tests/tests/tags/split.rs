@@ -170,3 +170,24 @@ async fn the_tokens_of_a_split_count_on_its_day_and_its_nodes_stay_of_their_prom
     assert_eq!(db.count(of).await, 3);
     assert_eq!(htm_core::worker::queues::count_stranded(&db.pool).await.unwrap(), 0);
 }
+
+#[tokio::test]
+async fn a_split_that_died_stays_to_be_seen_until_its_text_is_tagged_again() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = remember(&htm, 1, "text", &[]).await[0];
+    Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5)]).await;
+    let into = [term("work:meeting", ""), term("task", "")];
+    assert_eq!(htm.ontology(None).unwrap().split("work", &into, Leftover::Keep).await.unwrap().jobs, 1);
+    let killed = "update apalis.jobs set status = 'Killed', attempts = 1, done_at = clock_timestamp()
+                   where job_type = 'htm.tag' and status = 'Pending'";
+    sqlx::query(killed).execute(&db.pool).await.unwrap();
+    let prune = || htm_core::worker::queues::prune_dead(&db.pool, "htm.tag", std::time::Duration::ZERO);
+    assert_eq!(prune().await.unwrap(), 0);
+    let again = htm_core::BackfillRequest { forced: true, ..htm_core::BackfillRequest::new(Stage::Tag) };
+    let mut backfill = htm.start_backfill(&again).await.unwrap();
+    while backfill.step().await.unwrap() != htm_core::BackfillStep::Finished {}
+    assert_eq!(Says::llm("1").of(&db, "w", |_| vec![("task".into(), 0.5)]).await, 1);
+    assert_eq!(tags_of(&db, node).await, ["task llm"]);
+    assert_eq!(prune().await.unwrap(), 1);
+}

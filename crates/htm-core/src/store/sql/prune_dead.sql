@@ -1,6 +1,7 @@
 -- Deletes the obsolete ones among the next 2,000 dead letters of a queue: the node was forgotten or edited, or has its
 -- result from another job. A dead letter that explains a missing result stays, because the node would be stranded. One
 -- without a node stays too: it explains why a namespace has no ranking, until the namespace's next job replaces it.
+-- A split's job replaces tags of a text that was tagged before: only a later result is another job's.
 -- Returns the number of deleted ones and the last id that was read, or null at the end.
 --
 -- :age_ms bigint for which they have been dead, at least   :queue text
@@ -20,7 +21,8 @@ with looked_at as materialized (
      limit 2000
 ), dead as materialized (
     select j.id, substring(l.metadata -> 'node' from '^\d{1,18}$')::bigint as node,
-           substring(l.metadata -> 'revision' from '^\d{1,9}$')::int as revision, l.metadata -> 'namespace' as namespace
+           substring(l.metadata -> 'revision' from '^\d{1,9}$')::int as revision, l.metadata -> 'namespace' as namespace,
+           j.done_at as died_at, coalesce(split_part(j.idempotency_key, '/', 3), '') like 'split-%' as of_split
       from apalis.jobs j
       join looked_at l on l.id = j.id
      where j.status = 'Killed' and j.job_type <> 'htm.learn'
@@ -32,7 +34,8 @@ with looked_at as materialized (
      where n.deleted_at is not null or n.revision is distinct from d.revision
         or exists (select from htm.completions c
                     where c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision
-                      and case when :queue = 'htm.tag' then c.stage = 'tag'
+                      and case when d.of_split then c.stage in ('tag', 'split') and c.done_at > d.died_at
+                               when :queue = 'htm.tag' then c.stage = 'tag'
                                else c.stage = 'embed'
                                     and c.model = (select label from htm.embedding_models where queue = :queue) end)
        for share of n skip locked
