@@ -59,7 +59,8 @@ impl Claimer {
                 }
             });
             let Some(Some(slot)) = monitor.vitals.while_waiting(room).await else { return };
-            match self.claim(&slot).await {
+            // Each of its statements has a deadline.
+            match monitor.vitals.while_waiting(self.claim(&slot)).await {
                 Ok(Some((lease, claimed))) => {
                     failures = 0;
                     tracing::debug!(jobs = claimed.len(), "claimed");
@@ -78,7 +79,7 @@ impl Claimer {
                 Ok(None) => {
                     failures = 0;
                     drop(slot);
-                    if self.drain && self.is_drained().await {
+                    if self.drain && monitor.vitals.while_waiting(self.is_drained()).await {
                         return;
                     }
                     let ping = stop.run_until_cancelled(async {
@@ -108,14 +109,13 @@ impl Claimer {
             // After an outage the lease is renewed first: other workers will soon check it.
             self.registration.renew().await?;
             let held = self.held.snapshot();
-            let released = self.in_time(jobs::release_unheld(&self.pool, worker, &held)).await?;
+            let released = self.deadline.of(jobs::release_unheld(&self.pool, worker, &held)).await?;
             self.monitor.metrics.ended(Outcome::Released, released);
             if released > 0 {
                 tracing::info!(released, "released jobs that were claimed but not held");
             }
         }
         let wanted = if slot.is_ahead() { Wanted::Live } else { Wanted::Any };
-        self.monitor.vitals.claimer_turned();
         let began = Instant::now();
         let next = self.deadline.of(self.claims.next(&self.pool, self.batch, wanted)).await?;
         if let Some((_, claimed)) = &next {
@@ -124,16 +124,64 @@ impl Claimer {
         Ok(next)
     }
 
-    /// Runs a statement within the deadline and counts it as a turn of the claimer.
-    async fn in_time<T>(&self, statement: impl Future<Output = htm_core::Result<T>>) -> htm_core::Result<T> {
-        self.monitor.vitals.claimer_turned();
-        self.deadline.of(statement).await
-    }
-
     /// Whether the queue is empty: no worker holds jobs, and none are due or waiting. Parked and paused jobs do not
     /// count.
     async fn is_drained(&self) -> bool {
         self.slots.are_free()
-            && self.in_time(queues::is_drained(&self.pool, &self.queue)).await.unwrap_or(false)
+            && self.deadline.of(queues::is_drained(&self.pool, &self.queue)).await.unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_claimer_that_waits_for_the_database_lives() {
+        // It accepts connections and says nothing.
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("postgres://htm@{}/htm?sslmode=disable", silent.local_addr().unwrap());
+        let pool = PgPool::connect_lazy(&url).unwrap();
+        let (queue, worker, lease) = ("htm.embed".to_owned(), "worker".to_owned(), Duration::from_secs(1));
+        let monitor = Arc::new(Monitor::new(&queue));
+        let held = Arc::new(Held::new(monitor.metrics.in_flight()));
+        let stop = CancellationToken::new();
+        monitor.vitals.registered(lease, stop.clone());
+        let registration = Registration {
+            pool: pool.clone(),
+            queue: queue.clone(),
+            worker,
+            detail: String::new(),
+            lease,
+            held: held.clone(),
+        };
+        let claimer = Claimer {
+            pool,
+            claims: Claims::new(&queue, None, &registration.worker),
+            queue,
+            registration: Arc::new(registration),
+            deadline: Deadline::LONGEST,
+            batch: 1,
+            poll: Duration::from_secs(600),
+            fleet: Fleet::default(),
+            drain: false,
+            slots: Slots::new(1, stop.clone()),
+            held,
+            monitor: monitor.clone(),
+            stop,
+        };
+        let (batches, _receiver) = mpsc::channel(1);
+        let mut claiming = tokio::task::JoinSet::new();
+        claiming.spawn(claimer.run(batches));
+        // That of the claim, and that of the pings.
+        let _connections = (silent.accept().await.unwrap(), silent.accept().await.unwrap());
+        monitor.vitals.backdate(Duration::from_secs(61));
+        assert!(monitor.vitals.live().is_err());
+        let lives = async {
+            while monitor.vitals.live().is_err() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), lives).await.expect("it takes its turns");
     }
 }
