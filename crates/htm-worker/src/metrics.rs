@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
+use htm_core::job::JobState;
 use htm_core::worker::gauges::{QueueGauges, gauges};
 use htm_core::worker::jobs::Verdict;
 use prometheus_client::encoding::{EncodeLabelSet, text};
@@ -52,7 +53,8 @@ pub(crate) enum Outcome {
     Retried,
     /// The job waits. This did not count as an attempt.
     Deferred,
-    /// The job is parked, because its namespace's budget is spent.
+    /// The job is parked: its namespace's budget is spent, or it was deferred for too long. This did not count as an
+    /// attempt.
     Parked,
     /// The job is a dead letter.
     Dead,
@@ -61,14 +63,14 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of an attempt without a result. A job whose attempts are used up is dead after any verdict.
-    pub(crate) fn of(verdict: Verdict, is_dead: bool) -> Self {
-        match verdict {
-            _ if is_dead => Self::Dead,
-            Verdict::Dead => Self::Dead,
-            Verdict::Retry { .. } => Self::Retried,
-            Verdict::Defer { .. } => Self::Deferred,
-            Verdict::OverBudget { .. } => Self::Parked,
+    /// The outcome of an attempt without a result, by the state of its job now: one whose attempts are used up is dead
+    /// after any verdict, and one whose budget was raised meanwhile is not parked.
+    pub(crate) fn of(verdict: Verdict, now: JobState) -> Self {
+        match (now, verdict) {
+            (JobState::Dead, _) | (_, Verdict::Dead) => Self::Dead,
+            (JobState::Parked, _) => Self::Parked,
+            (_, Verdict::Retry { .. }) => Self::Retried,
+            (_, Verdict::Defer { .. } | Verdict::OverBudget { .. }) => Self::Deferred,
         }
     }
 }
@@ -262,4 +264,25 @@ struct Info {
     program: String,
     version: &'static str,
     model: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_is_what_the_job_is_now() {
+        let defer = Verdict::Defer { delay_ms: 1_000 };
+        let over_budget = Verdict::OverBudget { until: chrono::DateTime::UNIX_EPOCH, tokens: 1 };
+        for (verdict, now, expected) in [
+            (Verdict::Retry { delay_ms: 0 }, JobState::Due, Outcome::Retried),
+            (Verdict::Retry { delay_ms: 0 }, JobState::Dead, Outcome::Dead),
+            (defer, JobState::Waiting, Outcome::Deferred),
+            (defer, JobState::Parked, Outcome::Parked),
+            (over_budget, JobState::Parked, Outcome::Parked),
+            (over_budget, JobState::Due, Outcome::Deferred),
+        ] {
+            assert_eq!(Outcome::of(verdict, now), expected, "{verdict:?}, {now}");
+        }
+    }
 }

@@ -180,9 +180,8 @@ impl<H: Handler> Processor<H> {
         let held = persist(self.answer, || jobs::fail(&self.pool, lease, failures, self.patience)).await?;
         let mut told: Vec<(&str, Outcome, &str, usize)> = Vec::new();
         for Failed { job, reason, verdict } in failures {
-            let Some(is_dead) = held.get(job) else { continue };
-            let (outcome, reason) =
-                (Outcome::of(*verdict, *is_dead), reason.lines().next().unwrap_or_default());
+            let Some(now) = held.get(job) else { continue };
+            let (outcome, reason) = (Outcome::of(*verdict, *now), reason.lines().next().unwrap_or_default());
             match told.iter_mut().find(|told| (told.0, told.1) == (reason, outcome)) {
                 Some((.., jobs)) => *jobs += 1,
                 None => told.push((reason, outcome, job.as_str(), 1)),

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use htm_core::job::JobState;
 use htm_core::providers::LimitChanges;
 use htm_core::worker::claims::{Claims, Wanted};
 use htm_core::worker::governor::{self, Answer, Breaker, Call, CallFailure, FailureKind, Leave, Spent, Turn};
@@ -231,7 +232,8 @@ async fn a_job_is_not_parked_for_a_budget_that_was_raised_since_the_refusal() {
             reason: "budget_spent".into(),
             verdict: Verdict::OverBudget { until, tokens: 5 },
         };
-        jobs::fail(&db.pool, &lease, &[parked], Duration::MAX).await.unwrap();
+        let ended = jobs::fail(&db.pool, &lease, &[parked], Duration::MAX).await.unwrap();
+        assert_eq!(ended[&claimed[0].id], JobState::Due);
         let (_, again) = super::claim_as(&db, "worker").await;
         assert_eq!((again[0].id.as_str(), again[0].attempt), (claimed[0].id.as_str(), 1), "{raised:?}");
         sqlx::query("delete from apalis.jobs").execute(&db.pool).await.unwrap();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use htm_core::job::JobState;
 use htm_core::worker::jobs::{self, Failed, Verdict};
 use htm_core::{Htm, Memory};
 use htm_tests::{TestDatabase, wait_until, worker_options};
@@ -47,8 +48,10 @@ async fn a_wait_in_the_queue_costs_no_patience() {
         let (lease, claimed) = claim_as(&db, "worker").await;
         let verdict = Verdict::Defer { delay_ms: 0 };
         let failed = Failed { job: claimed[0].id.clone(), reason: "provider_rate_limited".into(), verdict };
-        jobs::fail(&db.pool, &lease, &[failed], Duration::from_secs(3_600)).await.unwrap();
-        db.count("select count(*) from apalis.jobs where metadata -> 'parked' = 'age'").await
+        let ended = jobs::fail(&db.pool, &lease, &[failed], Duration::from_secs(3_600)).await.unwrap();
+        let parked = db.count("select count(*) from apalis.jobs where metadata -> 'parked' = 'age'").await;
+        assert_eq!(ended.into_values().filter(|now| *now == JobState::Parked).count() as i64, parked);
+        parked
     };
     let since = async |deferred: &str, due: &str| {
         let moved = "update apalis.jobs set run_at = now() - $2::interval,

@@ -25,9 +25,10 @@ use super::connections::{Connections, Db};
 use super::embeddings::RegisteredModel;
 use super::named::{Named, sql};
 use super::workers::Unseen;
-use super::{server, tags};
+use super::{job_list, server, tags};
 use crate::model::error::{Error, Result, chain};
 use crate::model::id::NodeId;
+use crate::model::jobs::JobState;
 use crate::model::tags::TagRules;
 use crate::provider::{ModelName, TagOrigin, TagSuggestion};
 
@@ -254,8 +255,8 @@ impl Verdict {
 /// The longest patience: PostgreSQL's intervals are bounded.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(3_650 * 24 * 3_600);
 
-/// Ends the failed attempts of jobs that are still held; returns these, and whether each is a dead letter now. A job that
-/// has been deferred for longer than `patience` is parked: it waits, visibly, for a retry by an operator.
+/// Ends the failed attempts of jobs that are still held; returns these with their states. A job that has been deferred
+/// for longer than `patience` is parked: it waits, visibly, for a retry by an operator.
 ///
 /// # Errors
 /// A database error; then the jobs are still held.
@@ -264,14 +265,15 @@ pub async fn fail(
     lease: &Lease,
     failures: &[Failed],
     patience: Duration,
-) -> Result<HashMap<String, bool>> {
+) -> Result<HashMap<String, JobState>> {
     let delays = failures.iter().map(|failure| match failure.verdict {
         Verdict::Retry { delay_ms } | Verdict::Defer { delay_ms } => delay_ms as i64,
         Verdict::OverBudget { .. } | Verdict::Dead => 0,
     });
     let (parked_until, tokens): (Vec<_>, Vec<_>) =
         failures.iter().map(|failure| failure.verdict.over_budget()).unzip();
-    let held: Vec<(String, bool)> = sql!(include_str!("sql/fail_jobs.sql"))
+    let sql = include_str!("sql/fail_jobs.sql").replace("{{state}}", job_list::STATE);
+    let held: Vec<(String, JobState)> = Named::new(&sql)
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?
         .bind("jobs", failures.iter().map(|failure| failure.job.as_str()).collect::<Vec<_>>())?

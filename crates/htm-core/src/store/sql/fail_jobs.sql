@@ -14,7 +14,8 @@
 -- A budget that was raised or removed since the refusal has room: its job is due at once. The budget is locked, so that
 -- a raise either is seen here, or finds the job parked.
 --
--- The fence is (lock_by, lock_at): a stale holder changes nothing. Returns the jobs that were held.
+-- The fence is (lock_by, lock_at): a stale holder changes nothing. Returns the jobs that were held, with their states now
+-- (job_state.sql).
 -- Index: jobs_pkey, budgets_pk
 with held as (
     select j.id, f.delay_ms, f.charged, f.reason, f.budget_at, f.tokens, j.metadata -> 'namespace' as namespace,
@@ -61,4 +62,4 @@ update apalis.jobs j
        lock_at     = null
   from failed f
  where j.id = f.id and j.id = any (:jobs::text[]) -- whatever the statistics say
-returning j.id, j.status = 'Killed' as dead
+returning j.id, {{state}} as state
