@@ -243,8 +243,12 @@ begin
                 p.openings := p.openings + 1;
             end if;
         end if;
-        p.limits := case when in_kind = 'answered' then 0 else p.limits end;
-        p.reason := case when in_kind <> 'answered' then in_reason end;
+        if in_kind <> 'answered' then
+            p.reason := in_reason;
+        elsif p.resume_at is null or p.resume_at <= moment then -- else its call began before the limit
+            p.limits := 0;
+            p.reason := null;
+        end if;
     end if;
     update htm.providers
        set breaker = p.breaker, failures = p.failures, openings = p.openings, limits = p.limits, reason = p.reason,

@@ -317,3 +317,26 @@ async fn calls_that_are_limited_together_count_once() {
     }
     assert!((560..=600).contains(&held().await));
 }
+
+/// A call that began before the limit, and ends well after it.
+#[tokio::test]
+async fn a_success_in_flight_hides_no_limit() {
+    let db = TestDatabase::new().await;
+    super::register(&db).await;
+    limit(&db, LimitChanges { concurrent_calls: FieldChange::Set(2), ..LimitChanges::default() }).await;
+    let (limited, answered) = (ask(&db, 1, LIVE, Turn::New).await, ask(&db, 1, LIVE, Turn::New).await);
+    let Leave::Granted(grant) = limited.leave else { panic!("not granted") };
+    let kind =
+        FailureKind::Limited { retry_after: Some(Duration::from_secs(600)), wait: Duration::from_secs(10) };
+    let failure = CallFailure { reason: "provider_rate_limited".into(), kind };
+    governor::finish(&db.pool, MODEL, grant, Some(&failure), BREAKER).await.unwrap();
+    end(&db, answered).await;
+    let queues = db.htm().jobs().unwrap().queues().await.unwrap();
+    let queue = queues.iter().find(|queue| queue.model.as_deref() == Some(MODEL)).unwrap();
+    assert_eq!(queue.held.as_deref(), Some("provider_rate_limited"));
+    assert!(queue.held_until.is_some());
+    // One that begins after it ends it.
+    sqlx::query("update htm.providers set resume_at = now()").execute(&db.pool).await.unwrap();
+    end(&db, ask(&db, 1, LIVE, Turn::New).await).await;
+    assert_eq!(db.count("select count(*) from htm.providers where reason is null and limits = 0").await, 1);
+}
