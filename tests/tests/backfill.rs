@@ -291,3 +291,21 @@ async fn the_count_of_stranded_nodes_has_no_time_limit() {
     gate.rollback().await.unwrap();
     assert_eq!(counted.await.unwrap().unwrap(), 0);
 }
+
+#[tokio::test]
+async fn a_stage_with_a_new_job_is_pending_whatever_died_before() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("text")).await.unwrap().node;
+    let died =
+        "update apalis.jobs set status = 'Killed', attempts = 1, done_at = now() where job_type = 'htm.tag'";
+    sqlx::query(died).execute(&db.pool).await.unwrap();
+    let state = async || htm.status(node).await.unwrap().stage(Stage::Tag).name();
+    assert_eq!(state().await, "dead");
+    let request = BackfillRequest { forced: true, ..BackfillRequest::new(Stage::Tag) };
+    assert_eq!(to_the_end(&mut htm.start_backfill(&request).await.unwrap()).await, 1);
+    assert_eq!(state().await, "pending");
+    let patience = std::time::Duration::from_secs(60);
+    let (waited, _) = tokio::join!(htm.wait_for(node, Stage::Tag, patience), drain(&db, Stage::Tag));
+    waited.unwrap();
+}

@@ -1,5 +1,5 @@
--- The completion and the open job of each stage of a node; for embeddings, of recall's model. Without a completion, the
--- last former revision with one: its result is used meanwhile. The state is job_state.sql.
+-- The completion and the job of each stage of a node, an open one before a dead letter; for embeddings, of recall's model.
+-- Without a completion, the last former revision with one: its result is used meanwhile. The state is job_state.sql.
 --
 -- :node bigint
 --
@@ -23,7 +23,7 @@ select s.stage,
                         and j.metadata -> 'namespace' = n.namespace collate "default" -- the index's
                         and j.metadata -> 'node' = n.id::text
                         and j.metadata -> 'revision' = n.revision::text
-                      order by j.run_at limit 1) j on true
+                      order by j.status = 'Killed', j.run_at limit 1) j on true
   left join lateral (select max(c.revision) as revision from htm.completions c
                       where c.node_id = n.id and c.namespace = n.namespace and c.revision < n.revision and c.stage = s.stage
                         and (m.label is null or c.model = m.label)) former on true
