@@ -309,3 +309,27 @@ async fn a_stage_with_a_new_job_is_pending_whatever_died_before() {
     let (waited, _) = tokio::join!(htm.wait_for(node, Stage::Tag, patience), drain(&db, Stage::Tag));
     waited.unwrap();
 }
+
+#[tokio::test]
+async fn more_runs_than_a_server_goes_on_with_take_turns() {
+    let db = TestDatabase::new().await;
+    let (htm, model) = filled(&db, 1).await;
+    for number in 0..16 {
+        let namespace = Some(format!("tenant {number}"));
+        let request = BackfillRequest { namespace, max_queued: 1, ..for_model(&model) };
+        htm.submit_backfill(&request).await.unwrap();
+    }
+    let last = htm.submit_backfill(&BackfillRequest::new(Stage::Tag)).await.unwrap().id;
+    let lease = std::time::Duration::from_secs(3_600);
+    let claim = async |server: &str| -> Vec<i64> {
+        htm.claim_backfills(server, lease).await.unwrap().iter().map(Backfill::run).collect()
+    };
+    let (first, second) = (claim("one").await, claim("one").await);
+    assert_eq!((first.len(), second.len()), (16, 16));
+    assert!(!first.contains(&last) && second.contains(&last));
+    // The one that waits is not kept from another server, and comes back if there is none.
+    let left: Vec<i64> = first.into_iter().filter(|run| !second.contains(run)).collect();
+    assert_eq!(claim("other").await, left);
+    htm.release_backfills("other").await.unwrap();
+    assert!(claim("one").await.contains(&left[0]));
+}

@@ -178,18 +178,25 @@ pub(crate) async fn serve(connection: &mut PgConnection, run: i64, max_queued: u
     Ok(served.into_iter().next())
 }
 
-/// The runs that this server goes on with: those that it has, renewed, and those that no server has.
+/// The runs that this server goes on with: those that it has, renewed, and those that no server has. More than it goes on
+/// with at a time take turns, the one that has waited longest first. Those that wait are left to other servers.
 pub(crate) async fn claim(pool: &dyn Connections, server: &str, lease: Duration) -> Result<Vec<Run>> {
     sql!(
-        "with free as (
+        "with turn as (
             select id from htm.backfills
              where finished_at is null and max_queued is not null
                and (server = :server or served_until is null or served_until < clock_timestamp())
-             order by id limit :most for update skip locked
+             order by served_until nulls first, id limit :most for update skip locked
+         ), waiting as (
+            update htm.backfills set served_until = clock_timestamp()
+             where id = any (array(select id from htm.backfills
+                                    where finished_at is null and server = :server and served_until > clock_timestamp()
+                                      and id <> all (array(select id from turn))
+                                      for update skip locked))
          )
          update htm.backfills b
             set server = :server, served_until = clock_timestamp() + :lease_ms * interval '1 millisecond'
-           from free where b.id = free.id
+           from turn where b.id = turn.id
          returning b.*"
     )
     .bind("server", server)?
