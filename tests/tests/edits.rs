@@ -421,3 +421,18 @@ async fn edits_that_fail_and_replays_take_no_room() {
     htm.remember(Memory::new("c".repeat(300))).await.unwrap();
     assert_eq!(htm.remember(Memory::new("d".repeat(300))).await.unwrap_err().code(), "quota_exceeded");
 }
+
+#[tokio::test]
+async fn a_job_that_an_edit_ends_before_it_is_due_has_no_time() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("first text")).await.unwrap().node;
+    let deferred = "update apalis.jobs set run_at = now() + interval '1 hour'";
+    sqlx::query(deferred).execute(&db.pool).await.unwrap();
+    htm.edit(node, &Edit::new().content("second text")).await.unwrap();
+    let history = async || htm.jobs().unwrap().history(60).await.unwrap();
+    let times: Vec<_> = history().await.iter().map(|it| (it.done, it.median_ms, it.p95_ms)).collect();
+    assert_eq!(times, [(1, None, None), (1, None, None)]);
+    drain(&db, Stage::Embed).await;
+    assert!(history().await.iter().all(|it| it.median_ms.is_none_or(|median| median >= 0.0)));
+}
