@@ -195,7 +195,11 @@ fn options(kind: Kind, config: &Config, args: &ServiceArgs) -> Options {
     }
     Options {
         program: kind.program().into(),
-        batch: args.batch.unwrap_or(worker.batch),
+        batch: match kind {
+            // A result is written in a transaction of its own.
+            Kind::Learn => 1,
+            Kind::Stage(_) => args.batch.unwrap_or(worker.batch),
+        },
         batch_tokens,
         call_deadline,
         breaker,
@@ -215,7 +219,17 @@ fn options(kind: Kind, config: &Config, args: &ServiceArgs) -> Options {
 
 #[cfg(test)]
 mod tests {
+    use htm_runtime::config::Locations;
+
     use super::*;
+
+    #[test]
+    fn a_learner_claims_one_job_whatever_is_asked() {
+        let args = ServiceArgs { batch: Some(8), ..ServiceArgs::default() };
+        let config = Config::load_from(&Locations::default(), &BTreeMap::new()).unwrap().config;
+        let batch = |kind| options(kind, &config, &args).batch;
+        assert_eq!((batch(Kind::Learn), batch(Kind::Stage(Stage::Tag))), (1, 8));
+    }
 
     #[test]
     fn a_worker_that_ends_by_itself_says_why() {
