@@ -1,8 +1,10 @@
 //! The structure of source code, of any language that is indented: a definition is a line with deeper lines below it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use crate::outline::{Outline, Section, Strength, one_line};
+use crate::outline::{Outline, Section, Strength, add, one_line};
+use crate::unreadable::Unreadable;
 
 /// The deepest definition that is a section of its own: a module, a type in it, a method of that.
 const DEPTH: usize = 3;
@@ -17,7 +19,7 @@ struct Line<'a> {
 }
 
 /// The structure of source code. A definition with more than `size` characters has the definitions in it as sections.
-pub(crate) fn outline(text: &str, size: usize) -> Outline {
+pub(crate) fn outline(text: &str, size: usize) -> Result<Outline, Unreadable> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -28,20 +30,20 @@ pub(crate) fn outline(text: &str, size: usize) -> Outline {
     let blank = lines.iter().filter(|line| line.indent.is_none());
     let breaks = blank.map(|line| (line.range.end, Strength::Part)).collect();
     let mut sections = Vec::new();
-    within(text, &lines, &[], size, DEPTH, &mut sections);
-    Outline { sections, breaks }
+    within(text, &lines, &[], size, DEPTH, &mut sections)?;
+    Ok(Outline { sections, breaks })
 }
 
 /// Adds the sections of lines, which are at the same place in the code's structure.
 fn within(
     text: &str,
     lines: &[Line<'_>],
-    above: &[String],
+    above: &[Arc<str>],
     size: usize,
     depth: usize,
     sections: &mut Vec<Section>,
-) {
-    let Some(least) = lines.iter().filter_map(|line| line.indent).min() else { return };
+) -> Result<(), Unreadable> {
+    let Some(least) = lines.iter().filter_map(|line| line.indent).min() else { return Ok(()) };
     // A part begins with a definition, or with what stands between two of them.
     let mut starts: Vec<(usize, Option<usize>)> = vec![(0, None)];
     let mut lead = None;
@@ -80,21 +82,23 @@ fn within(
             continue;
         }
         let mut heading = above.to_vec();
-        heading.extend(definition.map(|place| name(lines[place].text)));
+        heading.extend(definition.map(|place| name(lines[place].text).into()));
         let inner = definition.map(|place| place + 1 - start);
         match inner.filter(|_| depth > 1 && text[range.clone()].chars().count() > size) {
             Some(inner) => {
                 let head = &part[..inner];
                 let at = head[0].range.start..head[inner - 1].range.end;
-                sections.push(Section { heading: heading.clone(), body: at.start, range: at, page: None });
+                let section = Section { heading: heading.clone(), body: at.start, range: at, page: None };
+                add(sections, section)?;
                 let body_end = part.iter().rposition(|line| line.indent.is_some_and(|it| it > least));
                 let body_end = body_end.map_or(inner, |at| at + 1);
-                within(text, &part[inner..body_end], &heading, size, depth - 1, sections);
-                within(text, &part[body_end..], above, size, 1, sections);
+                within(text, &part[inner..body_end], &heading, size, depth - 1, sections)?;
+                within(text, &part[body_end..], above, size, 1, sections)?;
             }
-            None => sections.push(Section { heading, body: range.start, range, page: None }),
+            None => add(sections, Section { heading, body: range.start, range, page: None })?,
         }
     }
+    Ok(())
 }
 
 fn indent(line: &str) -> usize {

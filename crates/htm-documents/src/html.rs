@@ -9,6 +9,7 @@ use html5ever::tokenizer::{
 };
 
 use crate::outline::{Heading, Outline, Strength, one_line, sections};
+use crate::unreadable::Unreadable;
 
 /// Elements whose text is none of the document's.
 const HIDDEN: &[&str] =
@@ -54,7 +55,7 @@ pub(crate) struct Page {
 
 /// Reads a page. The text is that of its `main`, or of its only `article` if that has most of it, otherwise all but
 /// navigation and footers. In XML, any element may be empty: `<title/>`. HTML reads this as a start tag.
-pub(crate) fn read(source: &str, is_xml: bool) -> Page {
+pub(crate) fn read(source: &str, is_xml: bool) -> Result<Page, Unreadable> {
     let is_xml = is_xml || source.trim_start().starts_with("<?xml");
     let collected = collect(source, is_xml, true);
     // An element that is never closed may hide all of the text.
@@ -69,7 +70,7 @@ pub(crate) fn read(source: &str, is_xml: bool) -> Page {
         breaks.iter_mut().for_each(|(at, _)| *at -= from);
     }
     let title = Some(one_line(&title)).filter(|title| !title.is_empty());
-    Page { title, outline: Outline { sections: sections(&text, 0, &headings), breaks }, text }
+    Ok(Page { title, outline: Outline { sections: sections(&text, 0, &headings)?, breaks }, text })
 }
 
 fn collect(source: &str, is_xml: bool, skips_around: bool) -> Collected {
@@ -219,9 +220,9 @@ impl Collected {
         let from = from.min(self.text.len());
         let text = one_line(&self.text[from..]);
         // The sign of a link to the heading.
-        let text = text.trim_end_matches(['#', '¶', '§', ' ']).to_owned();
+        let text = text.trim_end_matches(['#', '¶', '§', ' ']);
         if !text.is_empty() {
-            self.headings.push(Heading { level, text, range: from..self.text.len() });
+            self.headings.push(Heading { level, text: text.into(), range: from..self.text.len() });
         }
     }
 

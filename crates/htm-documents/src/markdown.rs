@@ -3,9 +3,10 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::outline::{Heading, Outline, Strength, one_line, sections};
+use crate::unreadable::Unreadable;
 
 /// The structure of the Markdown that begins at `start`. Headings within quotes and lists are no sections.
-pub(crate) fn outline(text: &str, start: usize) -> Outline {
+pub(crate) fn outline(text: &str, start: usize) -> Result<Outline, Unreadable> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
     let mut breaks = Vec::new();
     let mut headings = Vec::new();
@@ -25,7 +26,7 @@ pub(crate) fn outline(text: &str, start: usize) -> Outline {
                 if let (TagEnd::Heading(level), Some(name)) = (tag, open.take_if(|_| depth == 0)) {
                     headings.push(Heading {
                         level: level as usize,
-                        text: one_line(&name),
+                        text: one_line(&name).into(),
                         range: range.clone(),
                     });
                 }
@@ -54,5 +55,5 @@ pub(crate) fn outline(text: &str, start: usize) -> Outline {
     breaks.sort_unstable_by_key(|(at, strength)| (*at, std::cmp::Reverse(*strength)));
     breaks.dedup_by_key(|(at, _)| *at);
     breaks.retain(|(at, _)| text.is_char_boundary(*at));
-    Outline { sections: sections(text, start, &headings), breaks }
+    Ok(Outline { sections: sections(text, start, &headings)?, breaks })
 }

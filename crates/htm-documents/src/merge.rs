@@ -1,5 +1,7 @@
 //! Short sections of a text, put together: a passage of a few words is found for little, and answers less.
 
+use std::sync::Arc;
+
 use crate::outline::Section;
 
 /// The sections, of which those with fewer than `least` characters are put together with the next one below the same
@@ -38,11 +40,11 @@ pub(crate) fn short(text: &str, sections: Vec<Section>, least: usize, size: usiz
 }
 
 /// Whether two sections are below the same heading, or one is below the other.
-fn related(a: &[String], b: &[String]) -> bool {
+fn related(a: &[Arc<str>], b: &[Arc<str>]) -> bool {
     let common = common(a, b).len();
     common == a.len().min(b.len()) || (a.len() == b.len() && common + 1 == a.len())
 }
 
-fn common(a: &[String], b: &[String]) -> Vec<String> {
+fn common(a: &[Arc<str>], b: &[Arc<str>]) -> Vec<Arc<str>> {
     a.iter().zip(b).take_while(|(a, b)| a == b).map(|(a, _)| a.clone()).collect()
 }

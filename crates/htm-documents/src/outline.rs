@@ -1,12 +1,18 @@
 //! The structure of a text: its sections, and the places where it may be cut.
 
 use std::ops::Range;
+use std::sync::Arc;
+
+use crate::unreadable::Unreadable;
+
+/// The most sections of a text. Short ones are put together, so a text has far fewer passages.
+const MAX_SECTIONS: usize = 25 * htm_core::MAX_PASSAGES;
 
 /// A part of a text below one heading. The sections of a text are in its order, and leave out nothing but white space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Section {
     /// The headings above it, the outermost first.
-    pub(crate) heading: Vec<String>,
+    pub(crate) heading: Vec<Arc<str>>,
     /// Its place in the text.
     pub(crate) range: Range<usize>,
     /// Where its text begins behind its own heading.
@@ -37,20 +43,33 @@ pub(crate) struct Outline {
 pub(crate) struct Heading {
     /// 1 is the outermost.
     pub(crate) level: usize,
-    pub(crate) text: String,
+    pub(crate) text: Arc<str>,
     pub(crate) range: Range<usize>,
 }
 
+/// Adds a section, unless the text has too many.
+pub(crate) fn add(sections: &mut Vec<Section>, section: Section) -> Result<(), Unreadable> {
+    if sections.len() >= MAX_SECTIONS {
+        return Err(Unreadable::TooLarge);
+    }
+    sections.push(section);
+    Ok(())
+}
+
 /// The sections below headings, which are in the order of the text.
-pub(crate) fn sections(text: &str, start: usize, headings: &[Heading]) -> Vec<Section> {
+///
+/// # Errors
+/// [`Unreadable::TooLarge`].
+pub(crate) fn sections(text: &str, start: usize, headings: &[Heading]) -> Result<Vec<Section>, Unreadable> {
     let mut sections = Vec::new();
     let first = headings.first().map_or(text.len(), |heading| heading.range.start);
-    let mut add = |heading: Vec<String>, range: Range<usize>, body: usize| {
-        if !text[range.clone()].trim().is_empty() {
-            sections.push(Section { heading, range, body, page: None });
+    let mut add_filled = |heading: Vec<Arc<str>>, range: Range<usize>, body: usize| {
+        if text[range.clone()].trim().is_empty() {
+            return Ok(());
         }
+        add(&mut sections, Section { heading, range, body, page: None })
     };
-    add(Vec::new(), start..first, start);
+    add_filled(Vec::new(), start..first, start)?;
     let mut above: Vec<&Heading> = Vec::new();
     for (place, heading) in headings.iter().enumerate() {
         above.retain(|it| it.level < heading.level);
@@ -59,9 +78,10 @@ pub(crate) fn sections(text: &str, start: usize, headings: &[Heading]) -> Vec<Se
         let names = above.iter().filter(|it| !it.text.is_empty()).map(|it| it.text.clone()).collect();
         // What a cut heading leaves out stays in the text.
         let is_cut = heading.text.chars().count() > LONGEST;
-        add(names, heading.range.start..end, if is_cut { heading.range.start } else { heading.range.end });
+        let body = if is_cut { heading.range.start } else { heading.range.end };
+        add_filled(names, heading.range.start..end, body)?;
     }
-    sections
+    Ok(sections)
 }
 
 /// The most characters of a heading. A cut one has another, the sign of the cut.

@@ -1,12 +1,13 @@
 //! The structure of plain text: paragraphs, and headings that are underlined, as in reStructuredText.
 
 use crate::outline::{Heading, Outline, Strength, one_line, sections};
+use crate::unreadable::Unreadable;
 
 /// The characters that underline a heading.
 const UNDERLINES: &str = "=-~^\"'`#*+.:_";
 
 /// The structure of the text that begins at `start`.
-pub(crate) fn outline(text: &str, start: usize) -> Outline {
+pub(crate) fn outline(text: &str, start: usize) -> Result<Outline, Unreadable> {
     let mut headings = Vec::new();
     let mut breaks = Vec::new();
     // Which level a character stands for is up to each text: the first one is the outermost.
@@ -25,13 +26,13 @@ pub(crate) fn outline(text: &str, start: usize) -> Outline {
                     levels.len() - 1
                 });
                 let range = from..at + line.len();
-                headings.push(Heading { level: level + 1, text: one_line(title), range });
+                headings.push(Heading { level: level + 1, text: one_line(title).into(), range });
             }
         }
         before = (!bare.is_empty() && !line.starts_with([' ', '\t'])).then_some((at, bare));
         at += line.len();
     }
-    Outline { sections: sections(text, start, &headings), breaks }
+    Ok(Outline { sections: sections(text, start, &headings)?, breaks })
 }
 
 /// The character that a line repeats at least three times, if it has no other.

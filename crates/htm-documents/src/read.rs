@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use htm_core::DocumentKind;
 use sha2::{Digest, Sha256};
 
-use crate::cut::{Cutting, pieces};
+use crate::cut::{Cutting, Piece, pieces};
 use crate::front_matter::{self, FrontMatter};
 use crate::outline::{Outline, Section};
 use crate::pdf::PdfReader;
@@ -109,11 +109,11 @@ pub fn read_with(path: &str, bytes: &[u8], cutting: &Cutting, pdfs: &PdfReader) 
         DocumentKind::Pdf => {
             let (pages, outline);
             (pages, pages_left_out) = pdf::pages(bytes, pdfs)?;
-            (text, outline) = bound(&pages);
+            (text, outline) = bound(&pages)?;
             outline
         }
         DocumentKind::Html => {
-            let page = html::read(utf8(bytes)?, extension(path).as_deref() == Some("xhtml"));
+            let page = html::read(utf8(bytes)?, extension(path).as_deref() == Some("xhtml"))?;
             (text, title) = (page.text, page.title);
             page.outline
         }
@@ -125,9 +125,9 @@ pub fn read_with(path: &str, bytes: &[u8], cutting: &Cutting, pdfs: &PdfReader) 
                 _ => front_matter::split(&text),
             };
             match kind {
-                DocumentKind::Markdown => markdown::outline(&text, start),
-                DocumentKind::Code => code::outline(&text, cutting.size),
-                _ => plain::outline(&text, start),
+                DocumentKind::Markdown => markdown::outline(&text, start)?,
+                DocumentKind::Code => code::outline(&text, cutting.size)?,
+                _ => plain::outline(&text, start)?,
             }
         }
     };
@@ -136,7 +136,11 @@ pub fn read_with(path: &str, bytes: &[u8], cutting: &Cutting, pdfs: &PdfReader) 
         title = matter.title.take().or_else(|| only_outermost(&sections)).or(title);
     }
     let outline = Outline { sections: merge::short(&text, sections, cutting.least, cutting.size), breaks };
-    let mut passages = passages(&text, &outline, &cutting);
+    let pieces = pieces(&text, &outline, &cutting);
+    if pieces.len() > htm_core::MAX_PASSAGES {
+        return Err(Unreadable::TooLarge);
+    }
+    let mut passages = passages(&text, &outline, pieces);
     if passages.is_empty() && matter.description.is_some() {
         // A page that its front matter describes, and that says nothing more.
         passages.push(Passage { heading: Vec::new(), range: 0..0, body: 0, line: 1, page: None });
@@ -144,9 +148,6 @@ pub fn read_with(path: &str, bytes: &[u8], cutting: &Cutting, pdfs: &PdfReader) 
     if passages.is_empty() {
         // A page that cannot be read may have had a text.
         return Err(if pages_left_out.is_empty() { Unreadable::Empty } else { Unreadable::Damaged });
-    }
-    if passages.len() > htm_core::MAX_PASSAGES {
-        return Err(Unreadable::TooLarge);
     }
     let digest = digest(bytes, kind, &cutting);
     let FrontMatter { description, tags, date, date_left_out, .. } = matter;
@@ -175,39 +176,39 @@ fn has_controls(bytes: &[u8]) -> bool {
 fn only_outermost(sections: &[Section]) -> Option<String> {
     let first = sections.iter().find_map(|section| section.heading.first())?;
     let is_above = |section: &Section| section.heading.first().is_none_or(|outermost| outermost == first);
-    sections.iter().all(is_above).then(|| first.clone())
+    sections.iter().all(is_above).then(|| first.to_string())
 }
 
 /// The text of pages, each of them a section.
-fn bound(pages: &[(u32, String)]) -> (String, Outline) {
+fn bound(pages: &[(u32, String)]) -> Result<(String, Outline), Unreadable> {
     let (mut text, mut outline) = (String::new(), Outline::default());
     for (number, page) in pages {
         let start = text.len();
         text.extend(page.trim().chars().filter(|c| *c != '\0'));
         text.push_str("\n\n");
         if !text[start..].trim().is_empty() {
-            let inner = plain::outline(&text[start..], 0);
+            let inner = plain::outline(&text[start..], 0)?;
             outline.breaks.extend(inner.breaks.into_iter().map(|(at, strength)| (start + at, strength)));
             let (range, page) = (start..text.len(), Some(*number));
             outline.sections.push(Section { heading: Vec::new(), range, body: start, page });
         }
     }
-    (text, outline)
+    Ok((text, outline))
 }
 
-fn passages(text: &str, outline: &Outline, cutting: &Cutting) -> Vec<Passage> {
+fn passages(text: &str, outline: &Outline, pieces: Vec<Piece>) -> Vec<Passage> {
     let (mut line, mut at) = (1, 0);
-    let pieces = pieces(text, outline, cutting).into_iter();
-    let passage = |piece: crate::cut::Piece| {
+    let passage = |piece: Piece| {
         let section = &outline.sections[piece.section];
         let range = piece.range;
         // Passages may overlap, so a line is counted from the start of the last one.
         line += text[at..range.start].matches('\n').count() as u32;
         at = range.start;
         let body = if range.start <= section.body { section.body.min(range.end) } else { range.start };
-        Passage { heading: section.heading.clone(), range, body, line, page: section.page }
+        let heading = section.heading.iter().map(|it| it.to_string()).collect();
+        Passage { heading, range, body, line, page: section.page }
     };
-    pieces.map(passage).collect()
+    pieces.into_iter().map(passage).collect()
 }
 
 fn digest(bytes: &[u8], kind: DocumentKind, cutting: &Cutting) -> [u8; 32] {

@@ -24,7 +24,7 @@ pub enum Unreadable {
     NoReader,
     /// It has no text. A scanned PDF has pictures only.
     Empty,
-    /// It has more than [`MAX_FILE_BYTES`], or too many passages.
+    /// It has more than [`MAX_FILE_BYTES`], or too many sections or passages.
     TooLarge,
 }
 
@@ -41,7 +41,10 @@ impl Unreadable {
             Self::NoReader => "the system starts no thread or process that reads the PDF".into(),
             Self::Empty => "it has no text".into(),
             Self::TooLarge => {
-                format!("it is larger than {} MiB, or has too many passages", MAX_FILE_BYTES >> 20)
+                format!(
+                    "it is larger than {} MiB, or has too many sections or passages",
+                    MAX_FILE_BYTES >> 20
+                )
             }
         }
     }

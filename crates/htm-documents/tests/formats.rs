@@ -194,6 +194,18 @@ fn what_is_no_document_is_named() {
 }
 
 #[test]
+fn too_many_sections_are_too_large() {
+    // Put together, they would be few passages.
+    let sections = 25 * htm_core::MAX_PASSAGES + 1;
+    for (name, section) in [("a.md", "# a\n"), ("a.rst", "a\n---\n"), ("a.py", "a\n b\n")] {
+        let text = section.repeat(sections);
+        let refused = read(name, text.as_bytes(), &Cutting::default()).unwrap_err();
+        assert_eq!(refused, Unreadable::TooLarge, "{name}");
+        assert!(read(name, &text.as_bytes()[..section.len() * 1_000], &Cutting::default()).is_ok(), "{name}");
+    }
+}
+
+#[test]
 fn a_pdf_has_pages() {
     let read = read("a.pdf", &pdf(None), &CUTTING).unwrap();
     assert_eq!(read.kind, DocumentKind::Pdf);
