@@ -143,7 +143,8 @@ impl Collected {
         if self.preformatted == 0 {
             self.text.truncate(self.text.trim_end_matches(' ').len());
         }
-        let there = self.text.len() - self.text.trim_end_matches('\n').len();
+        // Preformatted text may end with any number of line breaks: no more are counted than are needed.
+        let there = self.text.bytes().rev().take(breaks).take_while(|byte| *byte == b'\n').count();
         if !self.text.is_empty() {
             (there..breaks).for_each(|_| self.text.push('\n'));
             let strength = if breaks > 1 { Strength::Block } else { Strength::Part };

@@ -153,6 +153,15 @@ fn an_element_of_xhtml_may_be_empty() {
 }
 
 #[test]
+fn line_breaks_of_preformatted_text_are_kept_whatever_stands_in_them() {
+    // It would take minutes if each element looked at all of them.
+    let page = format!("First.<pre>{}{}Last.</pre>", "\n".repeat(100_000), "<p>".repeat(50_000));
+    let read = of("a.html", &page);
+    assert!(read.text.trim_end() == format!("First.{}Last.", "\n".repeat(100_002)), "{:?}", shown(&read));
+    assert_eq!(shown(&read), pairs(&[("", "First."), ("", "Last.")]));
+}
+
+#[test]
 fn code_is_cut_at_its_definitions() {
     let text = "//! A module.\n\nuse a::b;\n\n/// Adds.\n#[inline]\npub fn add(a: i32) -> i32 {\n    a + 1\n}\n\
                 impl Foo {\n    /// Shows.\n    fn show(&self) {\n        print();\n    }\n}\n";
