@@ -1,5 +1,7 @@
 //! Learning: recalls that are kept, feedback, signals, rankings and their choice.
 
+#[path = "learning/authors.rs"]
+mod authors;
 #[path = "learning/meanwhile.rs"]
 mod meanwhile;
 #[path = "learning/superseded.rs"]
