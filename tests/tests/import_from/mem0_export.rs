@@ -53,6 +53,36 @@ async fn users_agents_runs_and_former_texts_come_once() {
     insta::assert_snapshot!("dry_run", import.said(&["--dry-run"]).await);
 }
 
+/// A memory with the texts that it has had, the last of which it has now.
+fn with_history(id: &str, texts: &[&str]) -> Value {
+    let change = |(place, text): (usize, &&str)| {
+        let at = format!("2025-06-0{}T03:00:00-07:00", place + 1);
+        json!({"new_memory": text, "event": "UPDATE", "created_at": at, "updated_at": at})
+    };
+    let mut changed = memory(id, texts.last().unwrap());
+    changed["history"] = texts.iter().enumerate().map(change).collect();
+    changed
+}
+
+#[tokio::test]
+async fn a_memory_that_changed_there_counts_once_and_stays() {
+    let dir = TempDir::new().unwrap();
+    let tabs = ["Mara prefers tabs.", "Mara is undecided."];
+    let before = json!([with_history("m1", &tabs), memory("m2", "The ledger needs 40 GB.")]);
+    let import = Import::of("mem0", &written(&dir, &before)).await;
+    assert_eq!(import.report(&[]).await["written"], 2);
+    // One with former texts, and one that had none when it came.
+    let changed = with_history("m1", &[&tabs[..], &["Mara prefers spaces."]].concat());
+    let rewritten = with_history("m2", &["The ledger needs 40 GB.", "It needs 50 GB.", "It needs 60 GB."]);
+    written(&dir, &json!([changed, rewritten, memory("m3", "A new one.")]));
+    let report = import.report(&[]).await;
+    let counts = ["written", "existing", "changed_count", "refused_count", "former_texts"];
+    assert_eq!(counts.map(|name| report[name].as_u64().unwrap()), [1, 0, 2, 0, 0], "{report}");
+    assert_eq!(report["changed"], json!(["mem0:m1", "mem0:m2"]));
+    assert_eq!(import.memory("mem0/mara%2F1", "mem0:m1").await["content"], "Mara is undecided.");
+    assert_eq!(import.memory("mem0/mara%2F1", "mem0:m2").await["content"], "The ledger needs 40 GB.");
+}
+
 #[tokio::test]
 async fn other_json_is_not_taken_for_memories() {
     let dir = TempDir::new().unwrap();

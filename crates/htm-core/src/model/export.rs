@@ -168,15 +168,19 @@ pub struct ImportedLine {
     pub node: Option<NodeId>,
     /// The outcome.
     pub outcome: Outcome,
+    /// Whether an existing memory has another text than the line: it was edited here or there.
+    #[serde(skip)]
+    pub differs: bool,
 }
 
 impl ImportedLine {
     pub(crate) fn new(kind: LineKind, is_new: bool) -> Self {
-        Self { kind, node: None, outcome: if is_new { Outcome::Written } else { Outcome::Existing } }
+        let outcome = if is_new { Outcome::Written } else { Outcome::Existing };
+        Self { kind, node: None, outcome, differs: false }
     }
 
     pub(crate) fn memory(node: NodeId, outcome: Outcome) -> Self {
-        Self { kind: LineKind::Memory, node: Some(node), outcome }
+        Self { kind: LineKind::Memory, node: Some(node), outcome, differs: false }
     }
 }
 

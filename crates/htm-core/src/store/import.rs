@@ -243,13 +243,20 @@ impl Identity {
     }
 }
 
-/// The nodes that are here already, by their identity, each with its key.
+/// A node that is here already.
+pub(crate) struct Known {
+    pub(crate) node: NodeId,
+    pub(crate) key: Option<String>,
+    pub(crate) content_hash: Vec<u8>,
+}
+
+/// The nodes that are here already, by their identity.
 pub(crate) async fn known(
     connection: &mut PgConnection,
     items: &[NewSaved<'_>],
-) -> Result<HashMap<Identity, Vec<(NodeId, Option<String>)>>> {
+) -> Result<HashMap<Identity, Vec<Known>>> {
     #[derive(sqlx::FromRow)]
-    struct Known {
+    struct Row {
         id: NodeId,
         namespace: String,
         key: Option<String>,
@@ -261,19 +268,20 @@ pub(crate) async fn known(
         first_hash: Option<Vec<u8>>,
         content_hash: Vec<u8>,
     }
-    let rows: Vec<Known> = sql!(include_str!("sql/import_known.sql"))
+    let rows: Vec<Row> = sql!(include_str!("sql/import_known.sql"))
         .bind("namespaces", items.iter().map(|it| it.saved.ns.as_str()).collect::<Vec<_>>())?
         .bind("created", items.iter().map(|it| it.saved.created_at).collect::<Vec<_>>())?
         .bind("remembered", items.iter().map(|it| it.saved.remembered_at).collect::<Vec<_>>())?
         .bind("hashes", items.iter().map(|it| it.first_hash.to_vec()).collect::<Vec<_>>())?
         .fetch_all(connection)
         .await?;
-    let mut known: HashMap<Identity, Vec<(NodeId, Option<String>)>> = HashMap::new();
+    let mut known: HashMap<Identity, Vec<Known>> = HashMap::new();
     for row in rows {
-        let Known { id, namespace, key, speaker, session, seq, created_at, remembered_at, .. } = row;
-        let text = row.first_hash.map_or(TextHash::Current(row.content_hash), TextHash::First);
+        let Row { id: node, namespace, key, speaker, session, seq, created_at, remembered_at, .. } = row;
+        let content_hash = row.content_hash;
+        let text = row.first_hash.map_or_else(|| TextHash::Current(content_hash.clone()), TextHash::First);
         let identity = Identity { namespace, created_at, remembered_at, text, speaker, session, seq };
-        known.entry(identity).or_default().push((id, key));
+        known.entry(identity).or_default().push(Known { node, key, content_hash });
     }
     Ok(known)
 }

@@ -68,8 +68,18 @@ struct Job<'a> {
     report: ForeignReport,
     /// The number of the last line.
     line: u64,
-    /// The keys of the lines that have no result yet.
-    waiting: HashMap<u64, String>,
+    /// The lines that have no result yet.
+    waiting: HashMap<u64, Waiting>,
+    /// Whether the last memory stays as it is here, with its former texts.
+    is_kept: bool,
+}
+
+/// A line that has no result yet.
+#[derive(Default)]
+struct Waiting {
+    key: String,
+    /// Whether it is a former text of the memory before it.
+    is_former: bool,
 }
 
 impl<'a> Job<'a> {
@@ -84,7 +94,15 @@ impl<'a> Job<'a> {
             vectors: None,
         };
         let report = ForeignReport::new(system.name(), args.dry_run);
-        Self { target, chunk: args.chunk.into(), output, report, line: 0, waiting: HashMap::new() }
+        Self {
+            target,
+            chunk: args.chunk.into(),
+            output,
+            report,
+            line: 0,
+            waiting: HashMap::new(),
+            is_kept: false,
+        }
     }
 
     /// Takes the vectors of the source if their model is in use here.
@@ -169,9 +187,9 @@ impl<'a> Job<'a> {
         key: &str,
     ) -> Result<(), CliError> {
         let Some(importer) = importer else { return Ok(()) };
-        for line in lines {
+        for (place, line) in lines.into_iter().enumerate() {
             self.line += 1;
-            self.waiting.insert(self.line, key.to_owned());
+            self.waiting.insert(self.line, Waiting { key: key.to_owned(), is_former: place > 0 });
             let results = importer.line(&line).await?;
             self.add(results);
         }
@@ -183,8 +201,15 @@ impl<'a> Job<'a> {
             return;
         }
         for (line, result) in results {
-            let key = self.waiting.remove(&line).unwrap_or_default();
+            let Waiting { key, is_former } = self.waiting.remove(&line).unwrap_or_default();
+            if is_former && self.is_kept {
+                continue;
+            }
+            if !is_former {
+                self.is_kept = result.as_ref().map_or(true, |it| it.differs);
+            }
             match result {
+                Ok(it) if it.differs => self.report.change(key),
                 Ok(it) if it.kind == LineKind::Memory && it.outcome == Outcome::Written => {
                     self.report.written += 1
                 }

@@ -14,7 +14,7 @@ use crate::model::nodes::key_taken;
 use crate::model::remember::Outcome;
 use crate::store::again::{again, was_overtaken};
 use crate::store::embeddings::RegisteredModel;
-use crate::store::import::{self as store, Identity, NewSaved, parts};
+use crate::store::import::{self as store, Identity, Known, NewSaved, parts};
 use crate::store::robots::{self, ROBOT_KEYS};
 use crate::store::{groups, jobs, nodes, priorities, statistics, tags};
 
@@ -49,11 +49,11 @@ impl Written {
     }
 
     /// The node here that is a memory of the export, claimed for it.
-    fn claim(
+    fn claim<'a>(
         &mut self,
         item: &NewSaved<'_>,
-        known: &HashMap<Identity, Vec<(NodeId, Option<String>)>>,
-    ) -> Option<NodeId> {
+        known: &'a HashMap<Identity, Vec<Known>>,
+    ) -> Option<&'a Known> {
         let of = (item.saved.ns.as_str(), item.saved.created_at);
         if self.of.as_ref().map(|(namespace, time)| (namespace.as_str(), *time)) != Some(of) {
             self.of = Some((of.0.to_owned(), of.1));
@@ -61,11 +61,11 @@ impl Written {
         }
         let found = Identity::each(item);
         let found = found.iter().filter_map(|it| known.get(it)).flatten();
-        let found: Vec<_> = found.filter(|(node, _)| !self.nodes.contains(node)).collect();
-        let same_key = found.iter().find(|(_, key)| *key == item.saved.id);
-        let (node, _) = same_key.or(found.first())?;
-        self.nodes.insert(*node);
-        Some(*node)
+        let found: Vec<&Known> = found.filter(|it| !self.nodes.contains(&it.node)).collect();
+        let same_key = found.iter().find(|it| it.key == item.saved.id);
+        let claimed = *same_key.or(found.first())?;
+        self.nodes.insert(claimed.node);
+        Some(claimed)
     }
 }
 
@@ -193,16 +193,16 @@ impl SavedChunk {
         }
         htm.pinger().ping();
         for (item, result) in items.iter().zip(&found) {
-            here.insert(item.saved.node, result.as_ref().ok().map(|it| it.0));
-            if let (true, Ok((node, _))) = (item.saved.related, result) {
-                written.related.insert(item.saved.node, *node);
+            let node = result.as_ref().ok().and_then(|line| line.node);
+            here.insert(item.saved.node, node);
+            if let Some(node) = node.filter(|_| item.saved.related) {
+                written.related.insert(item.saved.node, node);
             }
         }
         if let Some((_, last)) = self.memories.last() {
             written.last = Some((last.node, here.get(&last.node).copied().flatten()));
         }
-        let line = |(node, outcome)| ImportedLine::memory(node, outcome);
-        results.extend(numbers.into_iter().zip(found.into_iter().map(|result| result.map(line))));
+        results.extend(numbers.into_iter().zip(found));
         results.extend(self.write_texts(htm, &here).await?);
         Ok(results)
     }
@@ -267,8 +267,8 @@ async fn with_room<'a>(
     Ok((fitting, refused))
 }
 
-/// The node of a memory, and whether it was written now.
-type Found = Result<(NodeId, Outcome)>;
+/// The result of a memory's line.
+type Found = Result<ImportedLine>;
 
 impl Htm {
     /// Writes memories in one transaction. Tries again after a deadlock, or if a robot was removed meanwhile.
@@ -319,7 +319,10 @@ impl Htm {
         let mut found: Vec<Option<Found>> = items
             .iter()
             .map(|item| match claims.claim(item, &known) {
-                Some(node) => Some(Ok((node, Outcome::Existing))),
+                Some(known) => Some(Ok(ImportedLine {
+                    differs: known.content_hash != item.content_hash,
+                    ..ImportedLine::memory(known.node, Outcome::Existing)
+                })),
                 None => {
                     let full =
                         item.saved.tags.iter().find_map(|it| names.of(&item.saved.ns, it.tag.as_str()).err());
@@ -339,7 +342,7 @@ impl Htm {
                 .map(|it| it.0),
         );
         for (place, id) in fresh.iter().zip(&ids) {
-            found[*place] = id.map(|id| Ok((id, Outcome::Written)));
+            found[*place] = id.map(|id| Ok(ImportedLine::memory(id, Outcome::Written)));
         }
         let left: Vec<usize> = (0..items.len()).filter(|place| found[*place].is_none()).collect();
         if !left.is_empty() {
@@ -416,7 +419,9 @@ async fn why_left(connection: &mut sqlx::PgConnection, items: &[&NewSaved<'_>]) 
             Some((key, holder.node, holder.content_hash == item.content_hash))
         });
         match (holder, same) {
-            (Some((_, node, true)), _) | (None, Some(node)) => Ok((node, Outcome::Existing)),
+            (Some((_, node, true)), _) | (None, Some(node)) => {
+                Ok(ImportedLine::memory(node, Outcome::Existing))
+            }
             (Some((key, node, false)), _) => Err(key_taken(key, &item.saved.ns, node)),
             (None, None) => Err(Error::contended()),
         }
