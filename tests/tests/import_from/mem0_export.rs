@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use htm_core::{Caller, Confirmation, Edit, NodeId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -81,6 +82,28 @@ async fn a_memory_that_changed_there_counts_once_and_stays() {
     assert_eq!(report["changed"], json!(["mem0:m1", "mem0:m2"]));
     assert_eq!(import.memory("mem0/mara%2F1", "mem0:m1").await["content"], "Mara is undecided.");
     assert_eq!(import.memory("mem0/mara%2F1", "mem0:m2").await["content"], "The ledger needs 40 GB.");
+}
+
+#[tokio::test]
+async fn a_repeat_leaves_what_was_forgotten_here() {
+    let dir = TempDir::new().unwrap();
+    let export = json!([
+        memory("m1", "Mara prefers tabs."),
+        memory("m2", "The ledger needs 40 GB."),
+        memory("m3", "x")
+    ]);
+    let import = Import::of("mem0", &written(&dir, &export)).await;
+    assert_eq!(import.report(&[]).await["written"], 3);
+    let htm = import.db.htm();
+    let first = NodeId(import.db.count("select id from htm.nodes where key = 'mem0:m1'").await);
+    let edited = NodeId(import.db.count("select id from htm.nodes where key = 'mem0:m2'").await);
+    htm.edit(edited, &Edit::default().content("It needs 50 GB.")).await.unwrap();
+    for node in [first, edited] {
+        htm.forget(node, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    }
+    let report = import.report(&[]).await;
+    assert_eq!((&report["written"], &report["existing"]), (&json!(0), &json!(3)), "{report}");
+    assert_eq!(import.db.count("select count(*) from htm.nodes where deleted_at is null").await, 1);
 }
 
 #[tokio::test]

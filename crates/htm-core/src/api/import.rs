@@ -5,6 +5,7 @@ mod log;
 mod saved;
 mod settings;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::api::htm::Htm;
@@ -15,6 +16,7 @@ use crate::model::export::{
 use crate::model::fault::Fault;
 use crate::model::memory::Memory;
 use crate::model::ontology::OntologyDocument;
+use crate::model::remember::Outcome;
 use crate::store::embeddings::{self, RegisteredModel};
 use crate::store::import as store;
 
@@ -52,6 +54,7 @@ impl Htm {
             most: (lines, bytes),
             // An export has memories of many robots.
             plain_only: self.bound_robot().is_some(),
+            leaves_forgotten: false,
             number: 0,
             is_over: false,
             waiting: Waiting::Nothing,
@@ -75,6 +78,8 @@ pub struct Importer {
     most: (usize, usize),
     /// Whether the lines of an export are refused.
     plain_only: bool,
+    /// Whether plain lines of forgotten memories are left.
+    leaves_forgotten: bool,
     /// The number of the last line.
     number: u64,
     /// Whether a call failed, was dropped, or is running.
@@ -136,6 +141,12 @@ impl Importer {
     #[must_use]
     pub fn plain_only(self) -> Self {
         Self { plain_only: true, ..self }
+    }
+
+    /// Takes a plain line whose memory was forgotten here as existing. Without this, it is a new memory.
+    #[must_use]
+    pub fn leaves_forgotten(self) -> Self {
+        Self { leaves_forgotten: true, ..self }
     }
 
     /// Reads a line. Returns the results of this and of earlier lines that were written now, in their order. Blank lines
@@ -402,16 +413,12 @@ impl Importer {
         match std::mem::replace(&mut self.waiting, Waiting::Nothing) {
             Waiting::Nothing => {}
             Waiting::Plain { numbers, memories, bytes } => {
-                let written = self.htm.remember_many_at(&memories, None).await;
+                let written = self.remember(&memories).await;
                 if written.is_err() {
                     self.waiting = Waiting::Plain { numbers, memories, bytes };
                     return written.map(drop);
                 }
-                let line = |receipt: crate::model::remember::Receipt| {
-                    ImportedLine::memory(receipt.node, receipt.outcome)
-                };
-                let results = written?.into_iter().map(|result| result.map(line));
-                self.results.extend(numbers.into_iter().zip(results));
+                self.results.extend(numbers.into_iter().zip(written?));
             }
             Waiting::Changes { changes, bytes } => match self.write_changes(&changes).await {
                 Ok(results) => self.results.extend(results),
@@ -445,6 +452,30 @@ impl Importer {
             }
         }
         Ok(())
+    }
+
+    /// Writes the memories of plain lines.
+    async fn remember(&self, memories: &[Memory]) -> Result<Vec<Result<ImportedLine>>> {
+        let forgotten = match self.leaves_forgotten {
+            true => {
+                let own = self.htm.settings().namespace.as_str();
+                store::forgotten(self.htm.pool(), memories, own).await?
+            }
+            false => HashMap::new(),
+        };
+        let new: Cow<'_, [Memory]> = match forgotten.is_empty() {
+            true => memories.into(),
+            false => {
+                let new = memories.iter().enumerate().filter(|(place, _)| !forgotten.contains_key(place));
+                new.map(|(_, memory)| memory.clone()).collect()
+            }
+        };
+        let mut receipts = self.htm.remember_many_at(&new, None).await?.into_iter();
+        let line = |place| match forgotten.get(&place) {
+            Some(node) => Some(Ok(ImportedLine::memory(*node, Outcome::Existing))),
+            None => Some(receipts.next()?.map(|it| ImportedLine::memory(it.node, it.outcome))),
+        };
+        Ok((0..memories.len()).filter_map(line).collect())
     }
 
     /// Writes tags of one namespace as one change. If a tag is refused, they are written one by one.

@@ -133,7 +133,7 @@ impl<'a> Job<'a> {
         let started = Instant::now();
         let bar = self.output.progress_of_steps();
         self.report.leaves(self.output);
-        let mut importer = htm.map(|htm| htm.importer(self.chunk, CHUNK_BYTES));
+        let mut importer = htm.map(|htm| htm.importer(self.chunk, CHUNK_BYTES).leaves_forgotten());
         let mut ended = self.read(source, &mut importer, &bar).await;
         if let Some(importer) = importer {
             // Items read before an error of the source are written.
