@@ -2,6 +2,7 @@
 
 use htm_core::worker::learning;
 use htm_core::{Caller, Confirmation, Erase, Feedback, LearningSettings, Memory, Purge, RecallQuery, Signal};
+use htm_tests::wait_until;
 
 use super::{judge, nodes, on, recall, with_learning};
 
@@ -92,6 +93,34 @@ async fn what_learns_with_a_namespace_goes_with_it_to_another() {
     assert_eq!(htm.rankings(Some("follower")).await.unwrap().namespace, "home");
     let follower = htm.learning(Some("follower")).await.unwrap().settings;
     assert_eq!(follower.learns_with.as_deref(), Some("home"));
+}
+
+#[tokio::test]
+async fn a_namespace_that_joins_beside_another_has_the_home_of_that_one() {
+    let (db, htm) = with_learning(on()).await;
+    // As another program that is about to let `middle` learn with `home`.
+    let mut tx = db.pool.begin().await.unwrap();
+    sqlx::raw_sql(
+        "select pg_advisory_xact_lock(hashtext('htm.learning'));
+         insert into htm.learning (namespace, learns_with, is_on)
+         values ('home', 'home', true), ('middle', 'home', true)",
+    )
+    .execute(&mut *tx)
+    .await
+    .unwrap();
+    let with_middle = LearningSettings { learns_with: Some("middle".into()), ..on() };
+    let commit = async {
+        let waiting = "select count(*) from pg_locks l join pg_database d on d.oid = l.database
+                        where d.datname = current_database() and l.locktype = 'advisory' and not l.granted";
+        wait_until(|| async { db.count(waiting).await == 1 }).await;
+        tx.commit().await.unwrap();
+    };
+    let (joined, ()) = tokio::join!(htm.set_learning(Some("follower"), &with_middle), commit);
+    assert_eq!(joined.unwrap().settings.learns_with.as_deref(), Some("home"));
+    let chains =
+        "select count(*) from htm.learning l join htm.learning home on home.namespace = l.learns_with
+                   where home.learns_with <> home.namespace";
+    assert_eq!(db.count(chains).await, 0);
 }
 
 #[tokio::test]

@@ -51,12 +51,13 @@ impl Htm {
     ) -> Result<Learning> {
         settings.validate()?;
         let namespace = self.namespace_or_own(namespace)?;
-        let home = self.home_of(namespace, settings.learns_with.as_deref().unwrap_or(namespace)).await?;
+        let mut tx = self.pool().begin().await?;
+        let learns_with = settings.learns_with.as_deref().unwrap_or(namespace);
+        let home = self.home_in_tx(&mut tx, namespace, learns_with).await?;
         let details = json!({
             "is_on": settings.is_on, "learns_with": home, "keeps_text": settings.keeps_text,
             "keep_days": settings.keep_days, "least": settings.least, "signals": settings.signals,
         });
-        let mut tx = self.pool().begin().await?;
         store::set_in_tx(&mut tx, namespace, &home, settings).await?;
         self.record_in_tx(&mut tx, self.done("learning.set", Some(namespace), None, details)).await?;
         tx.commit().await?;
@@ -68,11 +69,18 @@ impl Htm {
         self.learning(Some(namespace)).await
     }
 
-    /// The namespace whose ranking one shares that learns with another: the one that this other one learns with.
-    pub(crate) async fn home_of(&self, namespace: &str, learns_with: &str) -> Result<String> {
+    /// The namespace whose ranking one shares that learns with another: the one that this other one learns with, until the
+    /// transaction's end.
+    pub(crate) async fn home_in_tx(
+        &self,
+        connection: &mut sqlx::PgConnection,
+        namespace: &str,
+        learns_with: &str,
+    ) -> Result<String> {
         self.admit(learns_with)?;
-        let home = match store::setting(self.shared_pool(), learns_with).await? {
-            Some(setting) if learns_with != namespace => setting.home,
+        store::hold_in_tx(&mut *connection).await?;
+        let home = match store::home_in_tx(connection, learns_with).await? {
+            Some(home) if learns_with != namespace => home,
             _ => learns_with.to_owned(),
         };
         self.admit(&home)?;

@@ -158,6 +158,17 @@ fn trial(version: Option<i32>, kind: Option<TrialKind>) -> Option<Trial> {
     Some(Trial { version: version?, kind: kind? })
 }
 
+/// Keeps other transactions from changing which namespaces learn together, until the end of this one.
+pub(crate) async fn hold_in_tx(connection: &mut PgConnection) -> Result<()> {
+    sql!("select pg_advisory_xact_lock(hashtext('htm.learning'))").execute(connection).await.map(drop)
+}
+
+/// The namespace whose ranking one shares; none: it has no settings.
+pub(crate) async fn home_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<Option<String>> {
+    let settings = learning::Entity::find_by_id(namespace).one(&on(connection)).await?;
+    Ok(settings.map(|settings| settings.learns_with))
+}
+
 /// Sets what a namespace keeps. `home` has a row of its own, which stays off if it is new. What learnt with the namespace
 /// learns with `home` from now on.
 pub(crate) async fn set_in_tx(
@@ -234,6 +245,7 @@ pub(crate) async fn apply_in_tx(connection: &mut PgConnection, namespace: &str) 
 
 /// Lets the namespaces that learn with another one learn by themselves: it is about to be erased.
 pub(crate) async fn part_in_tx(connection: &mut PgConnection, home: &str) -> Result<()> {
+    hold_in_tx(&mut *connection).await?;
     let default = learning::ActiveModel {
         version: Set(0),
         trial: Set(None),

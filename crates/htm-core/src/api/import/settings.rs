@@ -56,8 +56,10 @@ impl Importer {
     pub(super) async fn learning(&self, saved: &SavedLearning) -> Result<bool> {
         saved.settings().validate()?;
         self.htm.admit(&saved.ns)?;
-        let home = self.htm.home_of(&saved.ns, &saved.learns_with).await?;
-        let is_new = store::learning(self.htm.pool(), saved, &home).await?;
+        let mut tx = self.htm.pool().begin().await?;
+        let home = self.htm.home_in_tx(&mut tx, &saved.ns, &saved.learns_with).await?;
+        let is_new = store::learning_in_tx(&mut tx, saved, &home).await?;
+        tx.commit().await?;
         self.htm.kept_recalls().forget_rankings();
         Ok(is_new)
     }

@@ -3,6 +3,7 @@
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
 use sea_orm::sea_query::OnConflict;
+use sqlx::PgConnection;
 use sqlx::types::Json;
 
 use crate::model::error::Result;
@@ -46,8 +47,11 @@ pub(crate) async fn ranking(pool: &dyn Connections, ranking: &SavedRanking) -> R
 }
 
 /// Sets what a namespace keeps for learning, and its ranking, which is that of `home`; false if something was set.
-pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning, home: &str) -> Result<bool> {
-    let mut tx = pool.begin().await?;
+pub(crate) async fn learning_in_tx(
+    connection: &mut PgConnection,
+    learning: &SavedLearning,
+    home: &str,
+) -> Result<bool> {
     let signals: Vec<&str> = learning.signals.iter().map(|signal| <&str>::from(*signal)).collect();
     let inserted = sql!(
         "with home as (
@@ -74,12 +78,11 @@ pub(crate) async fn learning(pool: &dyn Connections, learning: &SavedLearning, h
     .bind("least", learning.least)?
     .bind("signals", signals)?
     .bind("version", learning.version)?
-    .execute(&mut *tx)
+    .execute(&mut *connection)
     .await?;
     if inserted > 0 {
-        rankings::lead_in_tx(&mut tx, &learning.ns, home).await?;
+        rankings::lead_in_tx(connection, &learning.ns, home).await?;
     }
-    tx.commit().await?;
     Ok(inserted > 0)
 }
 
