@@ -106,7 +106,7 @@ pub use model::status::{NodeStatus, ParkedFor, StageState, StageStatus};
 pub use model::tags::{InvalidTag, TagLimits, TagPath, TagRule, TagRules, TagTree};
 pub use model::timeframe::{
     TimeExpression, TimeFilter, TimePhrase, TimeRange, TimeSettings, Timeframe, WeekStart, Zone, read_expiry,
-    read_instant,
+    read_instant, read_timestamp,
 };
 pub use model::timeline::{
     CountBy, Grouping, MAX_NEIGHBOURS, Neighbours, TimeCount, TimeCursor, TimeStep, Timeline, TimelineEntry,

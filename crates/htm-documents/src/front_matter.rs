@@ -1,17 +1,13 @@
 //! The front matter of a text: YAML between two lines of `---`, or TOML between two lines of `+++`.
 
-use std::ops::RangeInclusive;
-
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use chrono::{DateTime, Utc};
+use htm_core::read_timestamp;
 use serde_json::{Map, Value};
 
 use crate::outline::one_line;
 
 /// The most bytes of a front matter. A longer one is text.
 const MAX_BYTES: usize = 64 << 10;
-
-/// The seconds by which the zones of the world differ from UTC.
-const ZONES: RangeInclusive<i32> = -12 * 3_600..=14 * 3_600;
 
 /// The statements of a front matter about its text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,7 +68,7 @@ fn read(fields: &Map<String, Value>) -> FrontMatter {
     // The first of the names with a value, in this order.
     let written = ["date", "created", "created_at"].into_iter().find_map(|name| written(field(name)?));
     let described = |name| field(name)?.as_str().map(one_line_of).filter(|text| !text.is_empty());
-    let date = written.as_deref().and_then(time);
+    let date = written.as_deref().and_then(read_timestamp);
     FrontMatter {
         title: field("title").and_then(Value::as_str).map(one_line).filter(|it| !it.is_empty()),
         description: ["description", "summary"].into_iter().find_map(described),
@@ -115,28 +111,6 @@ fn written(value: &Value) -> Option<String> {
         value => one_line(&value.to_string()),
     };
     Some(text).filter(|text| !text.is_empty())
-}
-
-/// A day, which begins at midnight UTC, or a time, which is of UTC if it names no zone.
-fn time(text: &str) -> Option<DateTime<Utc>> {
-    if has_span(text) {
-        return None;
-    }
-    let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
-    let zoned = || forms.iter().find_map(|form| DateTime::parse_from_str(text, &format!("{form}%#z")).ok());
-    if let Some(time) = DateTime::parse_from_rfc3339(text).ok().or_else(zoned) {
-        let is_zone = ZONES.contains(&time.offset().local_minus_utc());
-        return is_zone.then(|| time.to_utc());
-    }
-    let naive = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    let day = || NaiveDate::parse_from_str(text, "%F").ok().map(|day| day.and_time(NaiveTime::MIN));
-    naive.or_else(day).map(|time| time.and_utc())
-}
-
-/// Whether a text has two times of a day, such as `16:00-17:30`, of which the second one is no zone.
-fn has_span(text: &str) -> bool {
-    let time = text.split_once(' ').and_then(|(_, time)| time.split_once(['+', '-', '−']));
-    time.is_some_and(|(time, _)| !time.ends_with(' ') && time.matches(':').count() == 1)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use chrono::{DateTime, Utc};
 use htm_core::{Error, MAX_CONTENT_BYTES, Result};
 use serde_json::{Value, json};
 
-use self::note::Note;
+use self::note::{CREATED, Note, UPDATED};
 use crate::foreign::{Foreign, Item, Left, Why};
 use crate::{Counts, Source, codes, files, json};
 
@@ -123,8 +123,8 @@ impl BasicMemory {
             source: Some(name.into()),
             tags: note.tags,
             metadata,
-            at: first_time(&["created", "created_at", "date"]).or(modified),
-            updated_at: first_time(&["modified", "updated", "updated_at"]),
+            at: first_time(&CREATED).or(modified),
+            updated_at: first_time(&UPDATED),
             ..Foreign::default()
         })))
     }

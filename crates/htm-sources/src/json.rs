@@ -1,6 +1,7 @@
 //! Fields of JSON of unknown shape. A field of another type is as good as none.
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
+use htm_core::read_timestamp;
 use serde_json::{Map, Value};
 
 /// A text that is not blank.
@@ -13,29 +14,16 @@ pub(crate) fn list<'a>(object: &'a Value, name: &str) -> &'a [Value] {
     object.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A time: RFC 3339, the same without a zone (UTC), or seconds since 1970.
+/// A time: a text of [`read_timestamp`], or seconds since 1970.
 pub(crate) fn time(object: &Value, name: &str) -> Option<DateTime<Utc>> {
     match object.get(name)? {
-        Value::String(text) => parse_time(text),
+        Value::String(text) => read_timestamp(text),
         Value::Number(seconds) => {
             let seconds = seconds.as_f64().filter(|it| *it > 0.0 && *it < 1e11)?;
             DateTime::from_timestamp_micros((seconds * 1e6).round() as i64)
         }
         _ => None,
     }
-}
-
-/// As [`time`], of a text.
-pub(crate) fn parse_time(text: &str) -> Option<DateTime<Utc>> {
-    let text = text.trim();
-    let zoned = DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_str(text, "%F %T%.f%#z"));
-    if let Ok(time) = zoned {
-        return Some(time.to_utc());
-    }
-    let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
-    let naive = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    let midnight = || chrono::NaiveDate::parse_from_str(text, "%F").ok()?.and_hms_opt(0, 0, 0);
-    naive.or_else(midnight).map(|it| it.and_utc())
 }
 
 /// The names of an object's fields, for a message about what was found in place of what was looked for.
@@ -85,14 +73,27 @@ mod tests {
             json!("2025-06-01 10:00:00+00"),
             json!("2025-06-01 10:00:00.000000"),
             json!("2025-06-01T10:00"),
+            json!("2025-06-01T12:00+02:00"),
+            json!(" 2025-06-01 12:00 +0200"),
+            json!("2025-06-01 10:00 Z"),
             json!(1_748_772_000),
             json!(1_748_772_000.0),
         ] {
             assert_eq!(time(&json!({"at": written}), "at"), Some(expected), "{written}");
         }
-        for none in [json!("yesterday"), json!(""), json!(-5), json!(1e300), json!([]), json!(null)] {
+        for none in [
+            json!("yesterday"),
+            json!("2025-06-01 10:00-11:30"),
+            json!(1_748_772_000_000_i64),
+            json!(""),
+            json!(-5),
+            json!(1e300),
+            json!([]),
+            json!(null),
+        ] {
             assert_eq!(time(&json!({"at": none}), "at"), None, "{none}");
         }
-        assert_eq!(parse_time("2025-06-01"), Some("2025-06-01T00:00:00Z".parse().unwrap()));
+        let day = time(&json!({"at": "2025-06-01"}), "at");
+        assert_eq!(day, Some("2025-06-01T00:00:00Z".parse().unwrap()));
     }
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Map, Value};
 
 use crate::foreign::{Foreign, Item, Left, Why};
-use crate::{Counts, Source, codes, files, json};
+use crate::{Counts, Source, codes, files};
 
 /// The rows of a page.
 const PAGE: i64 = 500;
@@ -154,7 +154,7 @@ fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     };
     let time = |column| -> rusqlite::Result<Option<_>> {
-        Ok(row.get::<_, Option<String>>(column)?.and_then(|text| json::parse_time(&text)))
+        Ok(row.get::<_, Option<String>>(column)?.and_then(|text| htm_core::read_timestamp(&text)))
     };
     let metadata: Map<String, Value> = json(3)?.as_object().cloned().unwrap_or_default();
     let tags =

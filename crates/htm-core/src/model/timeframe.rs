@@ -22,7 +22,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 pub(crate) use self::applied::Applied;
 pub use self::applied::{TimeFilter, TimePhrase};
 pub use self::expression::TimeExpression;
-pub use self::instant::{read_expiry, read_instant};
+pub use self::instant::{read_expiry, read_instant, read_timestamp};
 pub(crate) use self::named::{NamedMonth, named_months};
 pub use self::zone::{TimeSettings, WeekStart, Zone};
 use crate::model::error::{Error, Result, codes};

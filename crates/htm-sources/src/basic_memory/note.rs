@@ -3,19 +3,14 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::json;
+
 /// The fields of the front matter that have a place of their own in a memory.
-const KNOWN: [&str; 10] = [
-    "title",
-    "type",
-    "permalink",
-    "tags",
-    "created",
-    "created_at",
-    "date",
-    "modified",
-    "updated",
-    "updated_at",
-];
+const KNOWN: [&str; 4] = ["title", "type", "permalink", "tags"];
+/// The fields of the front matter that say when the note was made.
+pub(super) const CREATED: [&str; 3] = ["created", "created_at", "date"];
+/// The fields of the front matter that say when its text was written.
+pub(super) const UPDATED: [&str; 3] = ["modified", "updated", "updated_at"];
 
 /// A note.
 #[derive(Debug, PartialEq)]
@@ -61,11 +56,14 @@ impl<'a> Note<'a> {
         Ok(note)
     }
 
-    /// The fields of the front matter that have no place of their own.
+    /// The fields of the front matter that have no place of their own, with the dates that cannot be read.
     pub(super) fn further(&self) -> Map<String, Value> {
+        let is_date = |name: &str| CREATED.contains(&name) || UPDATED.contains(&name);
+        let has_place =
+            |name: &str| KNOWN.contains(&name) || (is_date(name) && json::time(&self.front, name).is_some());
         let fields = self.front.as_object().into_iter().flatten();
         fields
-            .filter(|(name, value)| !KNOWN.contains(&name.as_str()) && !value.is_null())
+            .filter(|(name, value)| !has_place(name) && !value.is_null())
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect()
     }

@@ -103,6 +103,27 @@ async fn a_folder_is_read_and_what_cannot_be_read_is_named() {
     assert_eq!((counts["file"], counts["note"]), (8, 4));
 }
 
+#[tokio::test]
+async fn a_date_is_the_time_of_a_note_or_stays_in_its_metadata() {
+    let folder = tempfile::tempdir().unwrap();
+    let dates =
+        ["2024-05-01 10:00 +0100", "2024-05-01T10:00+01:00", "2024-05-01 09:00", "1714554000000", "in May"];
+    for (place, date) in dates.iter().enumerate() {
+        let note = format!("---\ncreated: {date}\nupdated: {date}\n---\nText");
+        fs::write(folder.path().join(format!("{place}.md")), note).unwrap();
+    }
+    let (items, _) = read_all(&mut open(folder.path().to_str().unwrap()).unwrap()).await;
+    let found = memories(&items);
+    let at = Some("2024-05-01T09:00:00Z".parse().unwrap());
+    for note in &found[..3] {
+        assert_eq!((note.at, note.updated_at, note.metadata.get("created")), (at, at, None), "{note:?}");
+    }
+    for (note, date) in found[3..].iter().zip([json!(1_714_554_000_000_i64), json!("in May")]) {
+        assert!(note.at > at && note.updated_at.is_none(), "{note:?}");
+        assert_eq!((&note.metadata["created"], &note.metadata["updated"]), (&date, &date));
+    }
+}
+
 #[test]
 fn a_place_without_notes_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,15 @@
-//! Points in time and expiries as people write them.
+//! Points in time and expiries as people and programs write them.
 
-use chrono::{DateTime, Utc};
+use std::ops::RangeInclusive;
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
 use super::{TimeExpression, TimeSettings};
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::{Expiry, read_duration};
+
+/// The seconds by which the zones of the world differ from UTC.
+const ZONES: RangeInclusive<i32> = -12 * 3_600..=14 * 3_600;
 
 /// Reads a point in time as people write it: a time of RFC 3339, or a [`TimeExpression`], which stands for its beginning
 /// ([`TimeExpression::begins`]).
@@ -43,6 +48,30 @@ pub fn read_expiry(text: &str, now: DateTime<Utc>, settings: &TimeSettings) -> R
         "give a time to live (30m, 12h, 90d, 2w, 1y, 1h30m), or a future day or time (2030-01-01, 2030-01-01 12:00, \
          tomorrow, next Friday)",
     ))
+}
+
+/// Reads a time as programs write it: of RFC 3339, or one without its seconds, its zone or both. It is of UTC if it names no
+/// zone, as is the midnight of a day alone.
+pub fn read_timestamp(text: &str) -> Option<DateTime<Utc>> {
+    let text = text.trim();
+    if has_span(text) {
+        return None;
+    }
+    let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
+    let zoned = || forms.iter().find_map(|form| DateTime::parse_from_str(text, &format!("{form}%#z")).ok());
+    if let Some(time) = DateTime::parse_from_rfc3339(text).ok().or_else(zoned) {
+        let is_zone = ZONES.contains(&time.offset().local_minus_utc());
+        return is_zone.then(|| time.to_utc());
+    }
+    let naive = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let day = || NaiveDate::parse_from_str(text, "%F").ok().map(|day| day.and_time(NaiveTime::MIN));
+    naive.or_else(day).map(|time| time.and_utc())
+}
+
+/// Whether a text has two times of a day, such as `16:00-17:30`, of which the second one is no zone.
+fn has_span(text: &str) -> bool {
+    let time = text.split_once(' ').and_then(|(_, time)| time.split_once(['+', '-', '−']));
+    time.is_some_and(|(time, _)| !time.ends_with(' ') && time.matches(':').count() == 1)
 }
 
 #[cfg(test)]
