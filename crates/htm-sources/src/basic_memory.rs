@@ -3,7 +3,7 @@
 
 mod note;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -27,8 +27,8 @@ pub(crate) struct BasicMemory {
     folder: PathBuf,
     /// The files that are not read yet, in reverse.
     paths: Vec<PathBuf>,
-    /// The permalinks so far: a copied file has that of its original.
-    permalinks: HashSet<String>,
+    /// The file that each permalink names: a copied file has that of its original.
+    owners: HashMap<String, PathBuf>,
     counts: Counts,
 }
 
@@ -45,7 +45,8 @@ pub(crate) fn open(location: &str) -> Result<BasicMemory> {
         return Err(Error::new(codes::SOURCE_UNRECOGNISED, message));
     }
     paths.sort_by(|a, b| b.cmp(a));
-    Ok(BasicMemory { folder, paths, permalinks: HashSet::new(), counts: Counts::new() })
+    let owners = owners(&paths);
+    Ok(BasicMemory { folder, paths, owners, counts: Counts::new() })
 }
 
 /// Collects the files below a folder. Hidden ones are those of programs. No link is followed: it may lead in a circle.
@@ -67,6 +68,43 @@ fn walk(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
 
 fn is_note(path: &Path) -> bool {
     path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"))
+}
+
+/// The file that each permalink names: of those with one permalink the one whose path agrees with it most, or else the
+/// first. `paths` are in reverse.
+fn owners(paths: &[PathBuf]) -> HashMap<String, PathBuf> {
+    let mut owners: HashMap<String, (usize, &PathBuf)> = HashMap::new();
+    for path in paths.iter().rev().filter(|path| is_note(path)) {
+        let Ok(text) = read(path) else { continue };
+        let Ok(note) = Note::parse(&text) else { continue };
+        let Some(permalink) = note.permalink() else { continue };
+        let agreed = agreed(path, permalink);
+        let owner = owners.entry(permalink.into()).or_insert((agreed, path));
+        if agreed > owner.0 {
+            *owner = (agreed, path);
+        }
+    }
+    owners.into_iter().map(|(permalink, (_, path))| (permalink, path.clone())).collect()
+}
+
+/// How many of the last names of a path are those of a permalink, which is spelled without blanks and capitals.
+fn agreed(path: &Path, permalink: &str) -> usize {
+    let spelled = |name: &str| -> String {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let path = path.with_extension("");
+    let names = path.iter().rev().map(|name| spelled(&name.to_string_lossy()));
+    names.zip(permalink.rsplit('/').map(spelled)).take_while(|(name, of_link)| name == of_link).count()
+}
+
+/// The text of a file. The error says why there is none.
+fn read(path: &Path) -> std::result::Result<String, String> {
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    if metadata.len() > MOST_BYTES {
+        return Err(format!("it has {} bytes", metadata.len()));
+    }
+    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
 #[async_trait]
@@ -92,21 +130,15 @@ impl Source for BasicMemory {
 
 impl BasicMemory {
     fn note(&mut self, path: &Path, name: &str) -> std::result::Result<Item, String> {
-        let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
-        if metadata.len() > MOST_BYTES {
-            return Err(format!("it has {} bytes", metadata.len()));
-        }
-        let bytes = fs::read(path).map_err(|error| error.to_string())?;
-        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+        let text = read(path)?;
         let note = Note::parse(&text)?;
         if note.body.is_empty() {
             return Ok(Item::Left(Left::new("note", name, Why::Empty)));
         }
         *self.counts.entry("note").or_default() += 1;
         let front = &note.front;
-        // The path of a note without one ends in `.md`, so it is no other note's permalink.
-        let permalink = json::text(front, "permalink").filter(|it| !is_note(Path::new(it)));
-        let permalink = permalink.filter(|it| self.permalinks.insert((*it).to_owned()));
+        let is_own = |permalink: &&str| self.owners.get(*permalink).is_some_and(|owner| owner == path);
+        let permalink = note.permalink().filter(is_own);
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let title = json::text(front, "title").or_else(|| stem.rsplit('/').next());
         let mut metadata = note.further();

@@ -51,6 +51,22 @@ async fn the_notes_come_once_and_what_cannot_be_read_is_named() {
 }
 
 #[tokio::test]
+async fn a_copy_is_one_new_memory_and_its_original_keeps_its_key() {
+    let dir = TempDir::new().unwrap();
+    write(&dir, "drinks/coffee.md", COFFEE);
+    let import = Import::of("basic-memory", dir.path()).await;
+    assert_eq!(import.report(&[]).await["written"], 1);
+    write(&dir, "a.md", COFFEE);
+    let report = import.report(&[]).await;
+    assert_eq!((&report["written"], &report["existing"]), (&json!(1), &json!(1)), "{report}");
+    assert_eq!(import.memory("basic-memory", "basic-memory:a.md").await["source"], "a.md");
+    assert_eq!(
+        import.memory("basic-memory", "basic-memory:drinks/coffee").await["source"],
+        "drinks/coffee.md"
+    );
+}
+
+#[tokio::test]
 async fn a_folder_without_notes_is_refused() {
     let dir = TempDir::new().unwrap();
     write(&dir, "cup.png", b"png");

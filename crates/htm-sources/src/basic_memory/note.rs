@@ -1,5 +1,7 @@
 //! The parts of a note.
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -54,6 +56,13 @@ impl<'a> Note<'a> {
             }
         }
         Ok(note)
+    }
+
+    /// The permalink; none of a note without a text. The path of a note without one ends in `.md`, so it is no other note's
+    /// permalink.
+    pub(super) fn permalink(&self) -> Option<&str> {
+        let permalink = json::text(&self.front, "permalink").filter(|_| !self.body.is_empty())?;
+        (!super::is_note(Path::new(permalink))).then_some(permalink)
     }
 
     /// The fields of the front matter that have no place of their own, with the dates that cannot be read.

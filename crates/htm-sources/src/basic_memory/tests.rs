@@ -104,6 +104,20 @@ async fn a_folder_is_read_and_what_cannot_be_read_is_named() {
 }
 
 #[tokio::test]
+async fn a_permalink_is_that_of_the_original_wherever_its_copies_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = "---\npermalink: drinks/coffee-brewing\n---\nText";
+    for name in ["a.md", "backup/Coffee Brewing.md", "drinks/Coffee Brewing.md", "drinks/coffee.md"] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, note).unwrap();
+    }
+    let (items, _) = read_all(&mut open(folder.path().to_str().unwrap()).unwrap()).await;
+    let ids: Vec<&str> = memories(&items).iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, ["a.md", "backup/Coffee Brewing.md", "drinks/coffee-brewing", "drinks/coffee.md"]);
+}
+
+#[tokio::test]
 async fn a_date_is_the_time_of_a_note_or_stays_in_its_metadata() {
     let folder = tempfile::tempdir().unwrap();
     let dates =
