@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use tokio::task::spawn_blocking;
+
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, chain, codes};
 use crate::model::id::NodeId;
@@ -16,6 +18,8 @@ use crate::store::jobs;
 
 /// The words in a row that a text must repeat of a memory to cite it.
 const CITED_WORDS: usize = 5;
+/// Larger texts together are compared beside the tasks of others.
+const AT_ONCE_BYTES: usize = 64 << 10;
 
 impl Htm {
     /// Judges a recall: which memories were used, and which were useless. It is named by its id, or is the `last` one of
@@ -87,8 +91,15 @@ impl Htm {
         let shown = store::last_shown(self.shared_pool(), namespace, self.actor(), &[of]).await;
         let recorded = match shown {
             Ok(shown) => {
-                let cited = shown.iter().filter(|(_, content)| cites(text, content));
-                let cited: Vec<NodeId> = cited.map(|(node, _)| *node).collect();
+                let bytes = text.len() + shown.iter().map(|(_, content)| content.len()).sum::<usize>();
+                let cited = match bytes <= AT_ONCE_BYTES {
+                    true => cited(text, &shown),
+                    false => {
+                        let text = text.to_owned();
+                        // A failure costs only the signal.
+                        spawn_blocking(move || cited(&text, &shown)).await.unwrap_or_default()
+                    }
+                };
                 self.try_signal(namespace, Signal::Cited, &cited).await
             }
             Err(error) => Err(error),
@@ -155,15 +166,17 @@ fn log_lost(recorded: Result<()>) {
     }
 }
 
-/// Whether a text repeats enough words in a row of a memory.
-fn cites(text: &str, memory: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
-        parts.map(str::to_lowercase).collect()
-    };
-    let (text, memory) = (words(text), words(memory));
-    let runs: HashSet<&[String]> = memory.windows(CITED_WORDS).collect();
-    text.windows(CITED_WORDS).any(|run| runs.contains(run))
+/// The memories of which a text repeats enough words in a row.
+fn cited(text: &str, memories: &[(NodeId, String)]) -> Vec<NodeId> {
+    let said = words(text);
+    let runs: HashSet<&[String]> = said.windows(CITED_WORDS).collect();
+    let is_cited = |memory: &str| words(memory).windows(CITED_WORDS).any(|run| runs.contains(run));
+    memories.iter().filter(|(_, memory)| is_cited(memory)).map(|(node, _)| *node).collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    parts.map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -172,9 +185,16 @@ mod tests {
 
     #[test]
     fn a_text_cites_by_five_words_in_a_row() {
-        let memory = "The Atlas database runs on PostgreSQL 18, port 5433.";
-        assert!(cites("I know: the Atlas database runs on PostgreSQL.", memory));
-        assert!(!cites("the Atlas database runs fast", memory));
-        assert!(!cites("on PostgreSQL 18", memory));
+        let memories = [
+            (NodeId(1), "The Atlas database runs on PostgreSQL 18, port 5433.".to_owned()),
+            (NodeId(2), "Nothing of it.".to_owned()),
+            (NodeId(3), "The atlas database runs on what it has.".to_owned()),
+        ];
+        let cited = |text: &str| cited(text, &memories);
+        assert_eq!(cited("I know: the Atlas database runs on PostgreSQL."), [1, 3].map(NodeId));
+        assert_eq!(cited("Atlas database runs on PostgreSQL"), [NodeId(1)]);
+        for other in ["the Atlas database runs fast", "on PostgreSQL 18", "Nothing of it", ""] {
+            assert!(cited(other).is_empty(), "{other}");
+        }
     }
 }

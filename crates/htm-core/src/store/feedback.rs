@@ -34,6 +34,9 @@ pub(crate) struct Settled {
 /// The source of a verdict in the table: what was told, or a signal.
 const TOLD: &str = "told";
 
+/// The most bytes of the hits that a new text is compared with.
+const MOST_SHOWN_BYTES: i64 = 8 << 20;
+
 /// A kept recall.
 pub(crate) async fn find(pool: &dyn Connections, id: &str) -> Result<Option<Judged>> {
     Ok(recall::Entity::find().filter(recall::Column::Id.eq(id)).into_partial_model().one(&on(pool)).await?)
@@ -151,7 +154,7 @@ pub(crate) async fn last_with(
     Ok(row.map(|row| (row.recall, row.nodes)))
 }
 
-/// The hits of the author's last recall within half an hour, with their texts, except of these nodes.
+/// The first hits of the author's last recall within half an hour, with their texts, except of these nodes.
 pub(crate) async fn last_shown(
     pool: &dyn Connections,
     namespace: &str,
@@ -159,21 +162,24 @@ pub(crate) async fn last_shown(
     except: &[NodeId],
 ) -> Result<Vec<(NodeId, String)>> {
     sql!(
-        "select n.id, n.content
-           from (select number, candidates, candidates_shown from htm.recalls
-                  where namespace = :namespace and author = :author and made_at > now() - interval '30 minutes'
-                  order by made_at desc, number desc limit 1) r
-          cross join lateral (
-                select node from unnest(r.candidates, r.candidates_shown) c(node, shown) where shown > 0
-                union all
-                select node_id from htm.recall_candidates
-                 where recall = r.number and namespace = :namespace and shown is not null) hit
-           join htm.nodes n on n.id = hit.node and n.namespace = :namespace and n.deleted_at is null
-          where n.id <> all (:except)"
+        "select id, content
+           from (select n.id, n.content, sum(octet_length(n.content)) over (order by hit.shown, n.id) as bytes
+                   from (select number, candidates, candidates_shown from htm.recalls
+                          where namespace = :namespace and author = :author and made_at > now() - interval '30 minutes'
+                          order by made_at desc, number desc limit 1) r
+                  cross join lateral (
+                        select node, shown from unnest(r.candidates, r.candidates_shown) c(node, shown) where shown > 0
+                        union all
+                        select node_id, shown from htm.recall_candidates
+                         where recall = r.number and namespace = :namespace and shown is not null) hit
+                   join htm.nodes n on n.id = hit.node and n.namespace = :namespace and n.deleted_at is null
+                  where n.id <> all (:except)) first
+          where bytes <= :most"
     )
     .bind("namespace", namespace)?
     .bind("author", author)?
     .bind("except", except)?
+    .bind("most", MOST_SHOWN_BYTES)?
     .fetch_all(pool)
     .await
 }
