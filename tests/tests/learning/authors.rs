@@ -1,8 +1,9 @@
-//! Several authors: what each of them says counts.
+//! Several authors: what each of them says counts, and is not shown to all.
 
+use htm_core::LearningSettings;
 use htm_core::worker::learning;
 
-use super::{judge, nodes, on, recall, with_learning};
+use super::{by_age, judge, learnt, nodes, on, recall, with_learning};
 
 #[tokio::test]
 async fn a_busy_author_leaves_room_for_the_recalls_of_others() {
@@ -29,4 +30,25 @@ async fn a_busy_author_leaves_room_for_the_recalls_of_others() {
     let of_bot = evidence.recalls.iter().filter(|it| it.author == "key bot").count();
     assert_eq!((evidence.recalls.len(), of_bot), (3_000, 2_999));
     assert_eq!(evidence.recalls[0].author, htm.actor());
+}
+
+#[tokio::test]
+async fn a_shared_ranking_names_nobody_to_callers_that_see_only_some_of_the_namespaces() {
+    let (db, htm) = with_learning(on()).await;
+    let with_default = LearningSettings { learns_with: Some("default".into()), ..on() };
+    htm.set_learning(Some("other"), &with_default).await.unwrap();
+    learnt(&db, by_age(), true).await;
+    htm.clone().on_behalf_of("key ada").activate_ranking(None, 1).await.unwrap();
+    for (seen, names, reason) in [
+        (&["default", "other"][..], "key ada", "made by a test"),
+        (&["default"][..], "", ""),
+        (&["other"][..], "", ""),
+    ] {
+        let walled = htm.within(seen.iter().copied()).unwrap();
+        let rankings = walled.rankings(Some(seen[0])).await.unwrap();
+        let found = (rankings.choices[0].chosen_by.as_str(), rankings.rankings[0].reason.as_str());
+        assert_eq!(found, (names, reason), "{seen:?}");
+        assert_eq!(walled.ranking(Some(seen[0]), 1).await.unwrap().reason, reason, "{seen:?}");
+        assert_eq!(rankings.choices[0].reason.is_empty(), reason.is_empty());
+    }
 }

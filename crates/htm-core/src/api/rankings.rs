@@ -25,11 +25,17 @@ impl Htm {
                 choices: Vec::new(),
             });
         };
+        let mut rankings = store::list(self.shared_pool(), &setting.home, setting.version, None).await?;
+        let mut choices = store::choices(self.shared_pool(), &setting.home).await?;
+        if !self.sees_learners(&setting.home).await? {
+            rankings.iter_mut().for_each(|it| it.reason.clear());
+            choices.iter_mut().for_each(|it| (it.chosen_by, it.reason) = Default::default());
+        }
         Ok(Rankings {
             active: setting.version,
             trial: setting.trial,
-            rankings: store::list(self.shared_pool(), &setting.home, setting.version, None).await?,
-            choices: store::choices(self.shared_pool(), &setting.home).await?,
+            rankings,
+            choices,
             namespace: setting.home,
         })
     }
@@ -41,7 +47,11 @@ impl Htm {
     pub async fn ranking(&self, namespace: Option<&str>, version: i32) -> Result<RankingInfo> {
         let namespace = self.namespace_or_own(namespace)?;
         let setting = self.setting_of_ranking(namespace, version).await?;
-        self.known_ranking(&setting, version).await
+        let mut ranking = self.known_ranking(&setting, version).await?;
+        if !self.sees_learners(&setting.home).await? {
+            ranking.reason.clear();
+        }
+        Ok(ranking)
     }
 
     /// Orders a namespace's hits by a version from now on; 0 is the default ranking. Programs notice within a second.
@@ -110,6 +120,15 @@ impl Htm {
         let setting = self.setting_of_ranking(namespace, version).await?;
         self.known_version(&setting, version).await?;
         store::compare(self.shared_pool(), &setting.home, version).await
+    }
+
+    /// Whether the handle sees all namespaces that learn with one. The names in its rankings may be of any of them.
+    async fn sees_learners(&self, home: &str) -> Result<bool> {
+        if self.namespaces().is_none() {
+            return Ok(true);
+        }
+        let learners = store::learners(self.shared_pool(), home).await?;
+        Ok(self.admit(home).is_ok() && learners.iter().all(|it| self.admit(it).is_ok()))
     }
 
     async fn setting_of_ranking(&self, namespace: &str, version: i32) -> Result<Setting> {

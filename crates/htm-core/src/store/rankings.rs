@@ -169,6 +169,13 @@ pub(crate) async fn home_in_tx(connection: &mut PgConnection, namespace: &str) -
     Ok(settings.map(|settings| settings.learns_with))
 }
 
+/// The namespaces that learn with one.
+pub(crate) async fn learners(pool: &dyn Connections, home: &str) -> Result<Vec<String>> {
+    let learners =
+        learning::Entity::find().filter(learning::Column::LearnsWith.eq(home)).all(&on(pool)).await?;
+    Ok(learners.into_iter().map(|it| it.namespace).collect())
+}
+
 /// Sets what a namespace keeps. `home` has a row of its own, which stays off if it is new. What learnt with the namespace
 /// learns with `home` from now on.
 pub(crate) async fn set_in_tx(
