@@ -41,6 +41,13 @@ pub(super) fn unreadable(source_name: &str, message: &str) -> Error {
     Error::new(codes::CONFIG_UNREADABLE, message).with_hint(format!("mend {source_name}: it has to be TOML"))
 }
 
+/// The value of a variable is not UTF-8. It is not shown: it may be a secret.
+pub(super) fn not_utf8(variable: &str) -> Error {
+    let message = format!("{variable} cannot be read as configuration: its value is not UTF-8");
+    Error::new(codes::CONFIG_UNREADABLE, message)
+        .with_hint(format!("set {variable} to a text in UTF-8, or unset it"))
+}
+
 /// A project's file sets `keys`, which need trust, and the user does not trust the file.
 pub(super) fn untrusted(path: &Path, keys: &[String]) -> Error {
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub struct Locations {
     /// one above it that has one of them.
     pub project: Option<PathBuf>,
     /// Names and values. Names without `HTM_` and `__` are ignored, except `CREDENTIALS_DIRECTORY`.
-    pub env: Vec<(String, String)>,
+    pub env: Vec<(String, OsString)>,
 }
 
 impl Locations {
@@ -40,9 +41,7 @@ impl Locations {
             user: own.as_ref().map(|own| own.join("config.toml")),
             trusted: own.map(|own| own.join("trusted")),
             project: env::current_dir().ok(),
-            env: env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-                .collect(),
+            env: env::vars_os().map(|(name, value)| (name.to_string_lossy().into_owned(), value)).collect(),
         }
     }
 }
@@ -100,7 +99,8 @@ pub(super) fn collect(locations: &Locations, overrides: &BTreeMap<String, String
     }
     let mut variables: Vec<_> = locations.env.iter().filter(|(name, _)| is_configuration(name)).collect();
     variables.sort();
-    let set = variables.into_iter().map(|(variable, text)| {
+    let set = variables.into_iter().map(|(variable, value)| {
+        let text = value.to_str().ok_or_else(|| error::not_utf8(variable))?;
         let name = variable["HTM_".len()..].to_lowercase().replacen("__", ".", 1);
         typed(&name, text, Source::Env(variable.clone()))
     });
@@ -139,7 +139,7 @@ fn credentials(locations: &Locations) -> Result<Vec<Layer>> {
     for (name, _) in keys::in_files() {
         let path = Path::new(dir).join(name);
         if let Some(text) = read(&path)? {
-            layers.push(secret(name, &text, Source::File(path), Trust::User));
+            layers.push(secret(name, &text, &path, Source::File(path.clone()), Trust::User)?);
         }
     }
     Ok(layers)
@@ -160,14 +160,19 @@ fn with_secrets(mut layers: Vec<Layer>) -> Result<Vec<Layer>> {
         {
             let path = PathBuf::from(path);
             let text = read(&path)?.ok_or_else(|| error::io("read", &path, ErrorKind::NotFound.into()))?;
-            layers.push(secret(name, &text, source, trust));
+            layers.push(secret(name, &text, &path, source, trust)?);
         }
     }
     Ok(layers)
 }
 
-fn secret(name: &str, text: &str, source: Source, trust: Trust) -> Layer {
-    Layer { source, trust, values: vec![(name.to_owned(), Value::from(text.trim()))] }
+/// The layer of a secret from the file at `path`. A blank file is an error: an empty `database.url` is the private
+/// PostgreSQL.
+fn secret(name: &str, text: &str, path: &Path, source: Source, trust: Trust) -> Result<Layer> {
+    match text.trim() {
+        "" => Err(error::bad_value(name, "blank", &path.display().to_string(), "a file that holds it")),
+        text => Ok(Layer { source, trust, values: vec![(name.to_owned(), Value::from(text))] }),
+    }
 }
 
 /// Whether a variable is configuration. `HTM_HOME` and the like are locations.

@@ -14,7 +14,7 @@ fn locations(user: &str, project: &str, local: &str, env: &[(&str, &str)]) -> (L
     fs::write(dir.path().join("user.toml"), user).unwrap();
     fs::write(dir.path().join("project/htm.toml"), project).unwrap();
     fs::write(dir.path().join("project/htm.local.toml"), local).unwrap();
-    let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
     let trusted = Some(dir.path().join("trusted"));
     (Locations { user: Some(dir.path().join("user.toml")), trusted, project: Some(deep), env }, dir)
 }
@@ -422,6 +422,41 @@ fn secrets_are_read_from_files() {
     let loaded = with_env("CREDENTIALS_DIRECTORY", &credentials).unwrap();
     assert_eq!(loaded.config.rerank.api_key.expose(), "sk-systemd");
     assert_eq!(loaded.sources["rerank.api_key"], Source::File(dir.path().join("rerank.api_key")));
+}
+
+#[test]
+fn a_blank_secret_is_refused_and_is_not_the_default() {
+    let dir = tempfile::tempdir().unwrap();
+    for (key, file_name) in keys::in_files() {
+        let path = dir.path().join(key);
+        fs::write(&path, "\n").unwrap();
+        let path_text = path.display().to_string();
+        let variable = format!("HTM_{}", file_name.replacen('.', "__", 1).to_uppercase());
+        for error in [
+            with_env(&variable, &path_text).unwrap_err(),
+            with_env("CREDENTIALS_DIRECTORY", &dir.path().display().to_string()).unwrap_err(),
+        ] {
+            assert_eq!(error.code(), "config_bad_value");
+            let said = error.to_string();
+            assert!(said.contains(&format!("`{key}` cannot be blank (in {path_text})")), "{said}");
+        }
+        fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_refused_and_not_dropped() {
+    use std::os::unix::ffi::OsStringExt as _;
+    let value = std::ffi::OsString::from_vec(b"postgres://me:hunter2\xff@host/db".to_vec());
+    let of = |name: &str| {
+        let locations = Locations { env: vec![(name.into(), value.clone())], ..Locations::default() };
+        Config::load_from(&locations, &BTreeMap::new())
+    };
+    let error = of("HTM_DATABASE__URL").unwrap_err();
+    assert_eq!(error.code(), "config_unreadable");
+    let said = format!("{error} {}", error.hint());
+    assert!(said.contains("HTM_DATABASE__URL") && !said.contains("hunter2"), "{said}");
+    of("OTHER__NAME").unwrap();
 }
 
 #[test]
