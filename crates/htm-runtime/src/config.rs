@@ -46,6 +46,7 @@ pub use model::{
     WorkerProcess,
 };
 pub use secret_url::SecretUrl;
+use trust::Trust;
 pub use trust::{Decision, ProjectFile};
 
 /// Every key with its default, as a file to start from.
@@ -167,13 +168,23 @@ impl Config {
             let source = sources.get(&key).unwrap_or(&Source::Default).to_string();
             error::unreadable(&source, &format!("`{key}` has a value of another type"))
         })?;
+        let is_set = |key: &str| figment.find_value(key).is_ok_and(|value| value.as_str() != Some(""));
+        let source_of = |key: &str| keys::source_name(sources.get(key).unwrap_or(&Source::Default), key);
         for (key, url_key) in keys::SENT {
-            let is_set = figment.find_value(key).is_ok_and(|value| value.as_str() != Some(""));
-            if is_set && trusts.get(url_key) < trusts.get(key) {
-                let source_of = |key| keys::source_name(sources.get(key).unwrap_or(&Source::Default), key);
-                let (key_source, url_source) = (source_of(key), source_of(url_key));
-                return Err(error::key_elsewhere(key, &key_source, url_key, &url_source));
+            if is_set(key) && trusts.get(url_key) < trusts.get(key) {
+                return Err(error::key_elsewhere(key, &source_of(key), url_key, &source_of(url_key)));
             }
+        }
+        let headers = locations
+            .env
+            .iter()
+            .find(|(name, value)| keys::HEADERS.contains(&name.as_str()) && !value.is_empty());
+        if let Some((headers, _)) = headers
+            && is_set(keys::COLLECTOR)
+            && trusts.get(keys::COLLECTOR) < Some(&Trust::User)
+        {
+            let url_source = source_of(keys::COLLECTOR);
+            return Err(error::key_elsewhere(headers, "the environment", keys::COLLECTOR, &url_source));
         }
         let shown = keys::KEYS
             .iter()

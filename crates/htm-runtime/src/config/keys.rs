@@ -159,6 +159,10 @@ pub(super) const SENT: [(&str, &str); 3] = [
     ("database.url", "database.replica_urls"),
 ];
 
+/// The variables of OpenTelemetry whose headers, often a key, are sent to [`COLLECTOR`].
+pub(super) const HEADERS: [&str; 2] = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"];
+pub(super) const COLLECTOR: &str = "log.otlp_endpoint";
+
 /// The error for an unknown key. It names the key with the most similar name, if one is similar.
 pub(super) fn unknown(name: &str, source: &Source) -> Error {
     error::unknown_key(name, &source_name(source, name), nearest(name))

@@ -29,7 +29,8 @@ pub struct Locations {
     /// The start of the search for `htm.toml` and `htm.local.toml`. They are in this directory, or else in the nearest
     /// one above it that has one of them.
     pub project: Option<PathBuf>,
-    /// Names and values. Names without `HTM_` and `__` are ignored, except `CREDENTIALS_DIRECTORY`.
+    /// Names and values. Names without `HTM_` and `__` are ignored, except `CREDENTIALS_DIRECTORY` and
+    /// OpenTelemetry's headers.
     pub env: Vec<(String, OsString)>,
 }
 

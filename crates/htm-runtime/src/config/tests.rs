@@ -371,6 +371,34 @@ fn a_key_goes_to_no_url_that_is_trusted_less() {
 }
 
 #[test]
+fn the_headers_of_traces_go_to_no_collector_that_is_trusted_less() {
+    let url = "[log]\notlp_endpoint = \"http://collector\"";
+    for name in keys::HEADERS {
+        let headers = (name, "authorization=Bearer mine");
+        for (user, project, env, goes) in [
+            ("", url, &[headers][..], false),
+            (url, "", &[headers], true),
+            ("", url, &[headers, ("HTM_LOG__OTLP_ENDPOINT", "http://own")], true),
+            ("", "[log]\notlp_endpoint = \"\"", &[headers], true),
+            ("", url, &[(name, "")], true),
+            ("", url, &[], true),
+        ] {
+            let (locations, _dir) = locations(user, project, "", env);
+            Config::trust(&locations, Decision::Trust).unwrap();
+            match load(&locations) {
+                Ok(_) => assert!(goes, "{user} {project} {env:?}"),
+                Err(error) => {
+                    assert!(!goes && error.code() == "config_key_elsewhere", "{error}");
+                    let said = format!("{error} {}", error.hint());
+                    assert!(said.contains(name) && said.contains("`log.otlp_endpoint`"), "{said}");
+                    assert!(!said.contains("mine"), "{said}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn the_password_of_the_primary_goes_to_no_replica_that_is_trusted_less() {
     let replicas = "[database]\nreplica_urls = [\"postgres://replica/db\"]";
     let primary = ("HTM_DATABASE__URL", "postgres://me:hunter2@primary/db");
