@@ -70,6 +70,8 @@ pub(crate) fn status(
     use ProviderErrorKind::*;
     let asked = retry_after(headers, Utc::now());
     let kind = match status.as_u16() {
+        // The moderation of a gateway (OpenRouter) rejects a text, and not the key.
+        403 if says(body, "\"flagged_input\"") => BadInput,
         401 | 403 => Unauthorized,
         402 => QuotaExceeded,
         404 => ModelNotFound,
@@ -138,6 +140,8 @@ mod tests {
             (401, "", Unauthorized),
             (402, "", QuotaExceeded),
             (403, "", Unauthorized),
+            (403, r#"{"error":{"code":403,"message":"no \"flagged_input\""}}"#, Unauthorized),
+            (403, r#"{"error":{"code":403,"metadata":{"reasons":["x"],"flagged_input":"…"}}}"#, BadInput),
             (404, "", ModelNotFound),
             (413, "", BadInput),
             (422, "", BadInput),
