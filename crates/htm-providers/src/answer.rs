@@ -6,6 +6,8 @@
 
 pub(crate) mod form;
 
+use std::fmt::Display;
+
 use htm_core::provider::TagSuggestion;
 use htm_core::tag::{InvalidTag, TagPath, TagRules};
 use serde_json::Value;
@@ -67,26 +69,32 @@ impl Draft {
         let lists = Vec::with_capacity(given.len());
         let mut draft = Self { max_tags: reading.max_tags, lists, invalid: Vec::new() };
         for (index, tags) in given.into_iter().enumerate() {
-            let list = tags.map(|tags| draft.suggestions(index, tags, reading.rules));
+            let proposals = tags.and_then(proposals);
+            let list = proposals.map(|proposals| draft.suggestions(index, proposals, reading.rules));
             draft.lists.push(list);
         }
         draft
     }
 
     /// The distinct valid tags of a text. Invalid ones are recorded.
-    fn suggestions(&mut self, index: usize, tags: &Value, rules: &TagRules) -> Vec<TagSuggestion> {
+    fn suggestions(
+        &mut self,
+        index: usize,
+        proposals: Vec<Proposal<'_>>,
+        rules: &TagRules,
+    ) -> Vec<TagSuggestion> {
         let mut found: Vec<TagSuggestion> = Vec::new();
-        for (text, confidence) in proposals(tags) {
+        for proposal in proposals {
             if found.len() == self.max_tags {
                 break;
             }
-            match tag(text, rules) {
-                Ok(path) if found.iter().any(|known| known.path == path) => {}
-                Ok(path) => found.push(TagSuggestion { path, confidence }),
-                Err(_) if text.trim().is_empty() => {}
-                Err(InvalidTag { tag, rule }) => {
-                    self.invalid.push(Invalid { index, tag, rule: rule.to_string() });
-                }
+            let invalid = |tag, rule: &dyn Display| Invalid { index, tag, rule: rule.to_string() };
+            match proposal.map(|(text, confidence)| (text, tag(text, rules), confidence)) {
+                Ok((_, Ok(path), _)) if found.iter().any(|known| known.path == path) => {}
+                Ok((_, Ok(path), confidence)) => found.push(TagSuggestion { path, confidence }),
+                Ok((text, Err(_), _)) if bare(text).is_empty() => {}
+                Ok((_, Err(InvalidTag { tag, rule }), _)) => self.invalid.push(invalid(tag, &rule)),
+                Err(item) => self.invalid.push(invalid(item.to_string().chars().take(80).collect(), &NO_TAG)),
             }
         }
         found
@@ -100,7 +108,8 @@ impl Draft {
     /// The faults of the answer, to tell the model.
     pub(crate) fn trouble(&self) -> Vec<String> {
         let left_out = self.lists.iter().enumerate().filter(|(_, list)| list.is_none());
-        let left_out = left_out.map(|(index, _)| format!("index {index} is left out"));
+        let left_out =
+            left_out.map(|(index, _)| format!("index {index} is left out, or has no list of tags"));
         let invalid =
             self.invalid.iter().map(|Invalid { index, tag, rule }| format!("index {index}: `{tag}`: {rule}"));
         left_out.chain(invalid).collect()
@@ -191,12 +200,22 @@ fn tags_of(item: &Value) -> Option<&Value> {
     ["tags", "labels", "keywords"].iter().find_map(|key| item.get(key))
 }
 
-/// The proposed tags, valid or not, of a list or of a text with commas.
-fn proposals(tags: &Value) -> Vec<(&str, Option<f32>)> {
+/// A proposed tag, valid or not, with its confidence. The error is an item of another form.
+type Proposal<'a> = Result<(&'a str, Option<f32>), &'a Value>;
+
+/// The rule that an item of another form breaks.
+const NO_TAG: &str = "it is neither a text nor an object with `tag`";
+
+/// The proposals of a list or of a text with commas. None for another form, which would hide what it proposes.
+fn proposals(tags: &Value) -> Option<Vec<Proposal<'_>>> {
     match tags {
-        Value::Array(items) => items.iter().filter_map(tag_and_confidence).collect(),
-        Value::String(text) => text.split([',', '\n']).map(|text| (text, None)).collect(),
-        _ => Vec::new(),
+        Value::Array(items) => {
+            let items = items.iter().filter(|item| !item.is_null());
+            Some(items.map(|item| tag_and_confidence(item).ok_or(item)).collect())
+        }
+        Value::String(text) => Some(text.split([',', '\n']).map(|text| Ok((text, None))).collect()),
+        Value::Null => Some(Vec::new()),
+        _ => None,
     }
 }
 
@@ -211,9 +230,14 @@ fn tag_and_confidence(item: &Value) -> Option<(&str, Option<f32>)> {
     Some((text, confidence.map(|value| value as f32)))
 }
 
-/// Parses a tag, without the quotes and marks that models put around one.
+/// Parses a tag.
 fn tag(text: &str, rules: &TagRules) -> Result<TagPath, InvalidTag> {
-    rules.normalise(text.trim().trim_matches(['"', '\'', '`', '#']))
+    rules.normalise(bare(text))
+}
+
+/// A tag without the white space, quotes and marks that models put around one.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '#'))
 }
 
 /// Parses lines with one tag each, or several with commas. A line with anything else is prose and is skipped. In a list

@@ -102,10 +102,31 @@ fn each_broken_rule_is_told_once() {
     let draft = parse(answer, reading(2)).unwrap();
     assert!(!draft.is_complete());
     let trouble = draft.trouble();
-    assert_eq!(trouble[0], "index 1 is left out");
+    assert_eq!(trouble[0], "index 1 is left out, or has no list of tags");
     assert!(trouble[1].starts_with("index 0: `a!`: only a-z"), "{trouble:?}");
     assert!(trouble[2].contains("a level is empty"), "{trouble:?}");
     assert_eq!(trouble.len(), 3);
+}
+
+#[test]
+fn what_has_another_form_is_told() {
+    let of = |tags: &str| parse(&format!(r#"{{"tags":{tags}}}"#), reading(1)).unwrap();
+    for tags in [r#"[{"label":"a:b"}]"#, r#"[["a"]]"#, "[7]", r#"["c",{"label":"a:b"}]"#] {
+        let draft = of(tags);
+        assert!(
+            draft.is_complete() && draft.trouble()[0].contains("neither a text nor"),
+            "{tags}: {draft:?}"
+        );
+    }
+    for tags in [r#"{"a:b":0.9}"#, "true", "7"] {
+        let draft = of(tags);
+        assert_eq!(draft.trouble(), ["index 0 is left out, or has no list of tags"], "{tags}");
+        assert!(draft.into_lists().is_err(), "{tags}");
+    }
+    for none in ["null", "[]", "[null]", "\"\"", r#"["'' `","' '"," "]"#] {
+        let draft = of(none);
+        assert!(draft.is_complete() && draft.trouble().is_empty(), "{none}: {draft:?}");
+    }
 }
 
 #[test]
@@ -126,7 +147,46 @@ fn a_second_answer_mends_and_takes_nothing_away() {
     assert_eq!(lists, [vec!["a", "b"], vec!["d"], vec!["f"]]);
 }
 
+/// JSON of any form, with keys that models give.
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "[a-z:\"' ]{0,6}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        let key = prop::sample::select(vec!["tag", "name", "label", "confidence"]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((key, inner), 0..3).prop_map(|fields| fields.into_iter().collect()),
+        ]
+    })
+}
+
 proptest! {
+    #[test]
+    fn what_is_not_read_is_told(tags in values()) {
+        let answer = serde_json::json!({ "results": [{ "index": 0, "tags": tags }] }).to_string();
+        let draft = parse(&answer, reading(1)).unwrap();
+        if draft.trouble().is_empty() {
+            let found = draft.into_lists().unwrap().remove(0);
+            let is_read = |text: &str| {
+                let is_found = |path: TagPath| found.iter().any(|known| known.path == path);
+                bare(text).is_empty() || tag(text, &RULES).is_ok_and(is_found)
+            };
+            let all_read = match &tags {
+                Value::Null => true,
+                Value::String(text) => text.split(',').all(is_read),
+                Value::Array(items) => items.iter().all(|item| {
+                    item.is_null() || tag_and_confidence(item).is_some_and(|(text, _)| is_read(text))
+                }),
+                _ => false,
+            };
+            prop_assert!(all_read, "{}", answer);
+        }
+    }
+
     #[test]
     fn nothing_makes_it_panic_and_all_tags_are_valid(answer in "\\PC{0,80}", count in 0_usize..4) {
         if let Ok(lists) = paths(&answer, count) {
