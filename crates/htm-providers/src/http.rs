@@ -94,7 +94,8 @@ impl Http {
             return Err(classify::status(&self.model, status, &headers, &bytes, &excerpt()));
         }
         serde_json::from_slice(&bytes).map_err(|error| {
-            if let Some(stated) = classify::stated(&self.model, &headers, &bytes, &excerpt()) {
+            let kind = ProviderErrorKind::BadResponse;
+            if let Some(stated) = classify::stated(&self.model, &headers, &bytes, &excerpt(), kind) {
                 return stated;
             }
             // Only the position, because serde's own message quotes the answer.
@@ -103,8 +104,18 @@ impl Http {
                 error.line(),
                 error.column()
             );
-            ProviderError::new(&self.model, ProviderErrorKind::BadResponse, message)
+            ProviderError::new(&self.model, kind, message)
         })
+    }
+
+    /// The failure that a part of an answer states. Gateways (OpenRouter) state that of the model's server like this.
+    #[cfg(feature = "openai")]
+    pub(crate) fn stated(&self, error: &serde_json::Value, texts: &[String]) -> ProviderError {
+        let body = serde_json::json!({ "error": error }).to_string();
+        let excerpt = excerpt::of(body.as_bytes(), self.key.expose(), texts);
+        let kind = ProviderErrorKind::Server;
+        classify::stated(&self.model, &Default::default(), body.as_bytes(), &excerpt, kind)
+            .unwrap_or_else(|| ProviderError::new(&self.model, kind, "the answer ended with an error"))
     }
 
     async fn read(&self, mut response: Response) -> Result<Vec<u8>, ProviderError> {

@@ -38,12 +38,13 @@ pub(crate) fn transport(model: &ModelName, error: reqwest::Error) -> ProviderErr
 }
 
 /// The error in an answer with a status of success, if it states one: some gateways answer like this once a model has begun.
-/// Its code may be the HTTP status that it stands for.
+/// Its code may be the HTTP status that it stands for. Without such a code, its kind is `otherwise`.
 pub(crate) fn stated(
     model: &ModelName,
     headers: &HeaderMap,
     body: &[u8],
     excerpt: &str,
+    otherwise: ProviderErrorKind,
 ) -> Option<ProviderError> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let error = answer.get("error").filter(|error| !error.is_null())?;
@@ -53,7 +54,7 @@ pub(crate) fn stated(
         Some(code) => status(model, code, headers, body, excerpt),
         None => {
             let message = format!("the answer is an error: {excerpt}");
-            ProviderError::new(model, ProviderErrorKind::BadResponse, message)
+            ProviderError::new(model, otherwise, message)
         }
     })
 }
@@ -164,7 +165,7 @@ mod tests {
         use ProviderErrorKind::*;
         let model = ModelName::new("openai", "m");
         let of = |body: &str| {
-            let error = stated(&model, &HeaderMap::new(), body.as_bytes(), "out of memory");
+            let error = stated(&model, &HeaderMap::new(), body.as_bytes(), "out of memory", BadResponse);
             error.map(|error| (error.kind, error.message))
         };
         let message = "the answer is an error: out of memory".to_owned();

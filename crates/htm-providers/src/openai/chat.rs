@@ -31,9 +31,13 @@ struct Answer {
 
 #[derive(Deserialize)]
 struct Choice {
-    message: Reply,
+    #[serde(default)]
+    message: Option<Reply>,
     #[serde(default)]
     finish_reason: Option<String>,
+    /// The failure of the model's server, at a gateway.
+    #[serde(default)]
+    error: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +59,7 @@ impl OpenAiChat {
         messages: &[Message],
         schema: Option<Value>,
         texts: &[String],
-    ) -> Result<Answer, ProviderError> {
+    ) -> Result<Said, ProviderError> {
         let json_schema = |schema| ResponseFormatJsonSchema {
             description: None,
             name: self.answer.to_owned(),
@@ -70,18 +74,26 @@ impl OpenAiChat {
                 .map(|schema| ResponseFormat::JsonSchema { json_schema: json_schema(schema) }),
             ..CreateChatCompletionRequest::default()
         };
-        self.http.post("chat/completions", &request, texts).await
+        let answer = self.http.post("chat/completions", &request, texts).await?;
+        self.read(answer, texts)
     }
 
-    fn read(&self, answer: Answer) -> Result<Said, ProviderError> {
-        let error = |kind, message: &str| Err(ProviderError::new(self.http.model(), kind, message));
-        let Some(Choice { message, finish_reason }) = answer.choices.into_iter().next() else {
-            return error(ProviderErrorKind::BadResponse, "the answer has no choices");
+    fn read(&self, answer: Answer, texts: &[String]) -> Result<Said, ProviderError> {
+        let failed = |kind, message: &str| Err(ProviderError::new(self.http.model(), kind, message));
+        let Some(Choice { message, finish_reason, error }) = answer.choices.into_iter().next() else {
+            return failed(ProviderErrorKind::BadResponse, "the answer has no choices");
         };
-        if message.refusal.is_some() || finish_reason.as_deref() == Some("content_filter") {
-            return error(ProviderErrorKind::BadInput, "the model rejected the text");
+        let finish_reason = finish_reason.as_deref();
+        if error.is_some() || finish_reason == Some("error") {
+            return Err(self.http.stated(&error.unwrap_or_default(), texts));
         }
-        let cut_off = finish_reason.as_deref() == Some("length");
+        let Some(message) = message else {
+            return failed(ProviderErrorKind::BadResponse, "the answer has no message");
+        };
+        if message.refusal.is_some() || finish_reason == Some("content_filter") {
+            return failed(ProviderErrorKind::BadInput, "the model rejected the text");
+        }
+        let cut_off = finish_reason == Some("length");
         Ok(Said { content: message.content.unwrap_or_default(), cut_off })
     }
 }
@@ -109,10 +121,10 @@ impl Chat for OpenAiChat {
                         return Err(ProviderError { kind: ProviderErrorKind::BadResponse, ..error });
                     }
                 }
-                result => return self.read(result?),
+                result => return result,
             }
         }
-        self.read(self.post(messages, None, texts).await?)
+        self.post(messages, None, texts).await
     }
 }
 
@@ -145,7 +157,41 @@ fn is_about_schema(error: &ProviderError) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
     use super::*;
+    use crate::Secret;
+
+    #[test]
+    fn a_choice_that_is_an_error_has_the_kind_of_its_code() {
+        let model = ModelName::new("openai", "m");
+        let timeout = Duration::from_secs(1);
+        let http = Http::new("openai", "http://localhost", Secret::default(), timeout, model).unwrap();
+        let chat = OpenAiChat::new(http, "tags");
+        let of = |choice: Value| {
+            let answer = serde_json::from_value(json!({ "choices": [choice] })).unwrap();
+            chat.read(answer, &["my diary".to_owned()])
+        };
+        let message = json!({ "role": "assistant", "content": "" });
+        use ProviderErrorKind::*;
+        for (error, kind) in [
+            (json!({ "code": 502, "message": "no 'my diary'" }), Server),
+            (json!({ "code": 429, "message": "slow" }), RateLimited { retry_after: None }),
+            (json!({ "message": "lost" }), Server),
+            (json!(null), Server),
+        ] {
+            let choice = json!({ "message": message, "finish_reason": "error", "error": error });
+            let failed = of(choice).unwrap_err();
+            assert_eq!(failed.kind, kind, "{failed}");
+            assert!(!failed.message.contains("diary"), "{failed}");
+        }
+        let alone = of(json!({ "error": { "code": 402, "message": "no money" } })).unwrap_err();
+        assert_eq!(alone.kind, QuotaExceeded);
+        assert_eq!(of(json!({ "finish_reason": "stop" })).unwrap_err().kind, BadResponse);
+        assert!(of(json!({ "message": message, "finish_reason": "stop", "error": null })).is_ok());
+    }
 
     #[test]
     fn a_reasoning_model_is_known_behind_a_gateway() {
