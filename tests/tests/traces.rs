@@ -5,7 +5,7 @@ use std::time::Duration;
 use htm_tests::{Sandbox, TestDatabase, free_port, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::json;
-use wiremock::matchers::{method, path};
+use wiremock::matchers::{basic_auth, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -69,6 +69,28 @@ async fn a_request_and_a_batch_are_spans_without_texts() {
     assert!(has(&body, b"batch") && has(&body, b"embed-worker"));
     for secret in [&b"Mara"[..], b"tabs", b"hunter2"] {
         assert!(!has(&body, secret), "{secret:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_password_of_the_url_is_sent_and_a_refusal_is_logged_once() {
+    let db = TestDatabase::new().await;
+    let collector = MockServer::start().await;
+    let traces = Mock::given(method("POST")).and(path("/v1/traces")).and(basic_auth("ada", "p@s"));
+    traces.respond_with(ResponseTemplate::new(200)).mount(&collector).await;
+    for (user, warnings) in [("ada:p%40s", 0), ("ada:hunter2", 1)] {
+        let sandbox = Sandbox::new(&db)
+            .set("HTM_LOG__OTLP_ENDPOINT", &collector.uri().replacen("//", &format!("//{user}@"), 1))
+            // A collector on this machine is asked directly.
+            .set("HTTP_PROXY", "http://127.0.0.1:1");
+        sandbox.remember(&[&format!("Mara has {warnings} cats.")]).await;
+        let asked = collector.received_requests().await.expect("recorded").len();
+        let answer = sandbox.run("embed-worker", &["--drain"], b"").await;
+        answer.succeeds();
+        assert!(collector.received_requests().await.expect("recorded").len() > asked, "{}", answer.stderr);
+        let said = &answer.stderr;
+        assert_eq!(said.matches("traces are not exported").count(), warnings, "{said}");
+        assert!(!said.contains("hunter2"), "{said}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The export of traces to an OpenTelemetry collector, by OTLP over HTTP.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,6 +11,7 @@ use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as 
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SdkTracerProvider, Tracer};
 use reqwest::redirect::Policy;
+use reqwest::{StatusCode, Url};
 use tokio::runtime::Handle;
 
 use crate::codes;
@@ -37,10 +39,16 @@ impl Traces {
     pub(super) fn start(collector: Collector<'_>) -> Result<(Self, Tracer)> {
         // Neither the URL nor the exporter's error, which has it: there may be a password in it.
         let failed = || Error::new(codes::TRACES_UNUSABLE, "traces cannot be exported to log.otlp_endpoint");
-        let client = reqwest::Client::builder().redirect(Policy::none()).timeout(REQUEST).build();
+        let mut builder = reqwest::Client::builder().redirect(Policy::none()).timeout(REQUEST);
+        let url: Option<Url> = collector.endpoint.parse().ok();
+        let host = url.as_ref().and_then(Url::host_str);
+        if matches!(host, Some("localhost" | "127.0.0.1" | "[::1]")) {
+            builder = builder.no_proxy();
+        }
         let client = Client {
-            client: client.map_err(|error| failed().with_source(error))?,
+            client: builder.build().map_err(|error| failed().with_source(error))?,
             runtime: Handle::current(),
+            failing: AtomicBool::new(false),
         };
         let exporter = SpanExporter::builder()
             .with_http()
@@ -73,21 +81,37 @@ impl Drop for Traces {
 struct Client {
     client: reqwest::Client,
     runtime: Handle,
+    /// Whether the last request failed.
+    failing: AtomicBool,
+}
+
+impl Client {
+    /// Logs the first failure of a row. The exporter itself logs none.
+    fn tell(&self, sent: &Result<StatusCode, reqwest::Error>) {
+        let reason = match sent {
+            Ok(status) if status.is_success() => None,
+            Ok(status) => Some(format!("the collector answers {status}")),
+            Err(error) => Some(crate::chain(error)),
+        };
+        let was_failing = self.failing.swap(reason.is_some(), Ordering::Relaxed);
+        if let Some(reason) = reason.filter(|_| !was_failing) {
+            tracing::warn!(reason, "traces are not exported to log.otlp_endpoint");
+        }
+    }
 }
 
 #[async_trait]
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let request = reqwest::Request::try_from(request)?;
-        let client = self.client.clone();
-        let sent = async move {
-            let response = client.execute(request).await?;
-            let status = response.status();
-            // The answer is not read: it may have any size, and only its status matters.
-            let mut answer = Response::new(Bytes::new());
-            *answer.status_mut() = status;
-            Ok::<_, reqwest::Error>(answer)
-        };
-        Ok(self.runtime.spawn(sent).await??)
+        let (parts, body) = request.into_parts();
+        // Of a user and a password in the URL it makes a header. One of OTEL_EXPORTER_OTLP_HEADERS wins.
+        let request = self.client.request(parts.method, parts.uri.to_string()).headers(parts.headers);
+        let sent = self.runtime.spawn(request.body(body).send()).await?;
+        // The answer is not read: it may have any size, and only its status matters.
+        let sent = sent.map(|answer| answer.status()).map_err(reqwest::Error::without_url);
+        self.tell(&sent);
+        let mut answer = Response::new(Bytes::new());
+        *answer.status_mut() = sent?;
+        Ok(answer)
     }
 }
