@@ -68,17 +68,31 @@ pub async fn embedder_of(
         }
         _ => Length::Own,
     };
-    let make = |length| {
-        let directory = config.local.directory_named(paths, &model.name.name);
-        make_embedder(config, provider, &model.name.name, directory, length).map_err(|error| {
-            let message = format!("the embedder of {} cannot be used: {error}", model.label);
-            Error::new(codes::EMBEDDER_UNUSABLE, message).with_hint(error.hint().to_owned())
-        })
+    let embedder = make_registered(config, paths, provider, model, length).await?;
+    if embedder.dimensions().await? == model.dimensions {
+        return Ok(Some(embedder));
+    }
+    make_registered(config, paths, provider, model, Length::Asked(model.dimensions)).await.map(Some)
+}
+
+/// Makes the embedder of a registered model on a blocking thread, because a local model reads its weights.
+async fn make_registered(
+    config: &Config,
+    paths: &Paths,
+    provider: Provider,
+    model: &RegisteredModel,
+    length: Length,
+) -> Result<Arc<dyn Embedder>> {
+    let unusable = |error: &dyn std::fmt::Display| {
+        let message = format!("the embedder of {} cannot be used: {error}", model.label);
+        Error::new(codes::EMBEDDER_UNUSABLE, message)
     };
-    let embedder = make(length)?;
-    match embedder.dimensions().await? == model.dimensions {
-        true => Ok(Some(embedder)),
-        false => make(Length::Asked(model.dimensions)).map(Some),
+    let (config, name) = (config.clone(), model.name.name.clone());
+    let directory = config.local.directory_named(paths, &name);
+    let make = move || make_embedder(&config, provider, &name, directory, length);
+    match tokio::task::spawn_blocking(make).await {
+        Ok(made) => made.map_err(|error| unusable(&error).with_hint(error.hint().to_owned())),
+        Err(error) => Err(unusable(&error)),
     }
 }
 
