@@ -399,6 +399,20 @@ async fn a_stale_pid_file_with_the_number_of_another_process_is_no_server() {
 }
 
 #[tokio::test]
+async fn a_lock_of_the_socket_alone_with_the_number_of_another_process_is_no_server() {
+    let (Some((pg, _dir)), Some((another, _another_dir))) = (server(), server()) else { return };
+    // PostgreSQL itself sees through the number of a process that starts it, or that is another user's.
+    let alive = another.start().await.unwrap();
+    let pid = another.status().await.unwrap().pid.unwrap();
+    pg.start().await.unwrap().release().await.unwrap();
+    let status = pg.status().await.unwrap();
+    let text = format!("{pid}\n{}\n0\n5432\n", status.data_dir.display());
+    fs::write(status.socket_dir.join(".s.PGSQL.5432.lock"), text).unwrap();
+    assert_eq!(pg.start().await.unwrap().release().await.unwrap(), Released::Stopped);
+    assert_eq!(alive.release().await.unwrap(), Released::Stopped);
+}
+
+#[tokio::test]
 async fn the_mark_to_stay_outlives_its_users_until_down() {
     let Some((pg, _dir)) = server() else { return };
     pg.up().await.unwrap();

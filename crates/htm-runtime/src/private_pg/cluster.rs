@@ -322,11 +322,15 @@ impl Cluster {
             data.rename(LOG, "server.log.1")?;
         }
         // A zombie, or another process with the killed server's id, would keep PostgreSQL from starting. PostgreSQL
-        // detects remaining processes of the killed server by shared memory, without these files.
+        // detects remaining processes of the killed server by shared memory, without these files. One of them may be
+        // left without the other.
         if let Some((pid, _)) = self.pid_file()?
             && kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH)
         {
             data.remove("postmaster.pid")?;
+        }
+        let asked = UnixStream::connect(self.socket_dir.join(SOCKET)).map_err(|error| error.kind());
+        if let Err(ErrorKind::NotFound | ErrorKind::ConnectionRefused) = asked {
             socket_dir.remove(&format!("{SOCKET}.lock"))?;
         }
         Ok(())
