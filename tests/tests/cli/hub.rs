@@ -384,6 +384,24 @@ async fn a_name_is_of_one_commit() {
 }
 
 #[tokio::test]
+async fn a_pull_repairs_the_damaged_source_of_the_same_files_only() {
+    let repo = Repo::of(&family("bert"));
+    let hub = hub(&repo).await;
+    let sandbox = Sandbox::on("").set("HF_ENDPOINT", &hub.uri());
+    let pull = ["models", "pull", "maker/tiny"];
+    sandbox.htm(&pull).await.succeeds();
+    let place = models(&sandbox).join("tiny");
+    let source = std::fs::read(place.join("htm.json")).unwrap();
+    std::fs::write(place.join("htm.json"), "").unwrap();
+    sandbox.htm(&pull).await.succeeds();
+    assert_eq!(std::fs::read(place.join("htm.json")).unwrap(), source);
+
+    std::fs::write(place.join("htm.json"), "").unwrap();
+    std::fs::write(place.join("model.safetensors"), "another's").unwrap();
+    sandbox.htm(&pull).await.fails(2, "hub_name_taken");
+}
+
+#[tokio::test]
 async fn the_folder_of_a_model_need_not_be_utf8() {
     let hub = hub(&Repo::of(&family("bert"))).await;
     let sandbox = Sandbox::on("").set("HF_ENDPOINT", &hub.uri());

@@ -113,7 +113,7 @@ fn continues(answer: &Response, at: u64) -> bool {
 }
 
 /// Whether a file is there with the content that the hub states.
-async fn is_whole(path: &Path, file: &RemoteFile) -> Result<bool> {
+pub(super) async fn is_whole(path: &Path, file: &RemoteFile) -> Result<bool> {
     if !path.is_file() || present(path) != file.bytes {
         return Ok(false);
     }

@@ -1,6 +1,7 @@
 //! The folder of a pulled model, and what is written in it of where it comes from.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::Path;
 
 use htm_core::{Error, Result};
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 use super::io;
 use crate::codes;
+use crate::paths::sync_names;
 
 /// The file of a model's folder that tells where it comes from. The local provider reads the prompts.
 const SOURCE: &str = "htm.json";
@@ -66,10 +68,24 @@ impl Source {
         serde_json::from_slice(&fs::read(folder.join(SOURCE)).ok()?).ok()
     }
 
+    /// Whether the file is there and cannot be read. Earlier versions left an empty one after a power failure.
+    pub(super) fn is_damaged(folder: &Path) -> bool {
+        folder.join(SOURCE).is_file() && Self::read(folder).is_none()
+    }
+
+    /// Writes it. After a power failure the file is whole or as before.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(SOURCE);
+        let part = path.with_added_extension("part");
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
-        fs::write(&path, text).map_err(io(path))
+        let write = || -> std::io::Result<()> {
+            let mut file = File::create(&part)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            fs::rename(&part, &path)?;
+            sync_names(folder)
+        };
+        write().map_err(io(&path))
     }
 
     /// Whether both are the same files.

@@ -8,7 +8,7 @@ use htm_providers::local::ModelFacts;
 use serde::{Deserialize, Serialize};
 
 use super::place::{Kind, Source, check_files, load};
-use super::repository::{MODULES, RemoteFile, Repository, is_name, is_weights};
+use super::repository::{Listing, MODULES, RemoteFile, Repository, is_name, is_weights};
 use super::{Hub, download, io, known};
 use crate::codes;
 use crate::paths::{Paths, readable};
@@ -63,6 +63,9 @@ pub async fn pull(
     let listing = hub.list(repository, revision).await?;
     let prompts = known::of(&repository.to_string()).and_then(|model| model.prompts());
     let source = Source { repository: repository.to_string(), commit: listing.commit.clone(), prompts };
+    if Source::is_damaged(&place) && is_whole(&place, &listing).await? {
+        source.write(&place)?;
+    }
     refuse_another(&place, name, &source)?;
 
     // Existing files are checked, and damaged ones are fetched again.
@@ -141,6 +144,16 @@ fn refuse_another(place: &Path, name: &str, wanted: &Source) -> Result<()> {
         None => format!("{} is there already, and was not pulled", place.display()),
     };
     Err(Error::new(codes::HUB_NAME_TAKEN, message))
+}
+
+/// Whether a folder has the files of a list. The folder then is of its commit, too.
+async fn is_whole(place: &Path, listing: &Listing) -> Result<bool> {
+    for file in listing.needed(&folders(place)?)? {
+        if !download::is_whole(&place.join(&file.path), file).await? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The folders of a model's parts.
