@@ -44,6 +44,12 @@ impl<A: EmbeddingApi> ApiEmbedder<A> {
         }
         let dimensions = settings.dimensions.or(settings.known_dimensions);
         let prefixes = Prefixes::new(&settings.model, settings.document_prefix, settings.query_prefix);
+        for (setting, purpose) in
+            [("embedding.document_prefix", Purpose::Document), ("embedding.query_prefix", Purpose::Query)]
+        {
+            let checked = window.check_prefix(prefixes.of(purpose));
+            checked.map_err(|reason| bad_value(setting, reason))?;
+        }
         Ok(Self {
             api,
             http,

@@ -18,7 +18,7 @@ use crate::http::Http;
 /// Makes the embedder of `settings.model`. Makes no call.
 ///
 /// # Errors
-/// One of the [`codes`](crate::codes) for a URL, timeout or model name that cannot work.
+/// One of the [`codes`](crate::codes) for a URL, timeout, model name or prefix that cannot work.
 pub fn embedder(settings: ApiSettings) -> Result<Arc<dyn Embedder>> {
     let (http, window) = (http(&settings)?, embed::window(&settings));
     Ok(Arc::new(ApiEmbedder::new(embed::OllamaEmbedding, window, settings, http)?))

@@ -18,7 +18,7 @@ use crate::http::Http;
 /// Makes the embedder of `settings.model`. Makes no call.
 ///
 /// # Errors
-/// One of the [`codes`](crate::codes) for a URL, key, timeout or model name that cannot work.
+/// One of the [`codes`](crate::codes) for a URL, key, timeout, model name or prefix that cannot work.
 pub fn embedder(settings: ApiSettings) -> Result<Arc<dyn Embedder>> {
     let (http, window) = (http(&settings)?, embed::window(&settings));
     let api = embed::OpenAiEmbedding::new(&settings)?;
@@ -46,4 +46,22 @@ pub fn expander(settings: ApiSettings) -> Result<Arc<dyn QueryExpander>> {
 fn http(settings: &ApiSettings) -> Result<Http> {
     let model = ModelName::new("openai", &settings.model);
     Http::new("openai", &settings.base_url, settings.api_key.clone(), settings.timeout, model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_leaves_half_of_the_window_to_the_text() {
+        let made = |prefix: String| {
+            let (window, query_prefix) = (Some(100), Some(prefix));
+            embedder(ApiSettings { window, query_prefix, ..ApiSettings::openai() }).map(|_| ())
+        };
+        // By tokens, not by bytes.
+        made("very ".repeat(30)).unwrap();
+        let error = made("very ".repeat(200)).unwrap_err();
+        assert_eq!(error.code(), "provider_settings_value");
+        assert!(error.to_string().starts_with("embedding.query_prefix has 20"), "{error}");
+    }
 }

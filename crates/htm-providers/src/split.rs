@@ -44,9 +44,26 @@ impl Window {
         Self { tokens: tokens.saturating_sub(MARKS).max(1), counter: Counter::Generous }
     }
 
-    /// This window less the room for `prefix`, with one token per byte, which needs no vocabulary.
+    /// This window less the room for `prefix`.
     pub(crate) fn without(self, prefix: &str) -> Self {
-        Self { tokens: self.tokens.saturating_sub(prefix.len()).max(1), ..self }
+        Self { tokens: self.tokens.saturating_sub(self.tokens_of(prefix)).max(1), ..self }
+    }
+
+    /// Checks that `prefix` takes at most half of the window: the vector would be the prefix's, and not the text's.
+    pub(crate) fn check_prefix(&self, prefix: &str) -> Result<(), String> {
+        let tokens = self.tokens_of(prefix);
+        match tokens <= self.tokens / 2 {
+            true => Ok(()),
+            false => Err(format!("has {tokens} tokens, and the model reads {} at once", self.tokens)),
+        }
+    }
+
+    /// The tokens of a prefix. Of a short one it is the number of its bytes, which needs no vocabulary.
+    fn tokens_of(&self, prefix: &str) -> usize {
+        match prefix.len() <= self.tokens / 2 {
+            true => prefix.len(),
+            false => self.count(prefix),
+        }
     }
 
     /// Splits `text` into parts of about the same size that fit. Cuts are at the ends of sentences, else of words, else
@@ -171,8 +188,9 @@ mod tests {
 
     #[test]
     fn a_prefix_takes_its_room() {
-        let window = Window::exact(20, TokenEncoding::Estimate).without("search_document: ");
-        assert_eq!(window.tokens, 3);
+        let room =
+            |tokens| Window::exact(tokens, TokenEncoding::Estimate).without("search_document: ").tokens;
+        assert_eq!((room(100), room(20)), (100 - 17, 20 - 5), "by its bytes, else by its tokens");
         // A prefix that leaves no room must not cause an endless loop.
         assert_eq!(Window::generous(2).without("a long one").split("ab").len(), 1);
         assert_eq!(Window::generous(2).without("a long one").split("a: b").len(), 4);
