@@ -229,6 +229,8 @@ fn variables_of(url: &str) -> Vec<(&'static str, String)> {
     let mut variables: Vec<_> =
         of_user.into_iter().map(|(_, password)| ("PGPASSWORD", percent_decoded(password))).collect();
     for (name, value) in query.split('&').filter_map(|parameter| parameter.split_once('=')) {
+        // As sqlx reads a query: a plus is a space.
+        let [name, value] = [name, value].map(|text| percent_decoded(&text.replace('+', " ")));
         let variable = match name.replace('-', "").as_str() {
             "password" => "PGPASSWORD",
             "sslrootcert" | "sslca" => AUTHORITIES,
@@ -236,7 +238,7 @@ fn variables_of(url: &str) -> Vec<(&'static str, String)> {
             "sslkey" => "PGSSLKEY",
             _ => continue,
         };
-        variables.push((variable, percent_decoded(value)));
+        variables.push((variable, value));
     }
     variables
 }
@@ -245,8 +247,9 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
-        let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.filter(|_| first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+        let hex = tail.get(..2).filter(|hex| first == b'%' && hex.iter().all(u8::is_ascii_hexdigit));
+        let hex = hex.and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
                 rest = &tail[2..];
@@ -292,6 +295,10 @@ mod tests {
         assert_eq!(of("LC_ALL"), "C", "its messages are read, whatever the language of this process is");
         let of_query = variables_of("postgres://ada@db/atlas?a=b&password=%2541");
         assert_eq!(of_query, [("PGPASSWORD", "%41".into())]);
+        let of_query = variables_of("postgres://ada@db/atlas?%70assword=a+b%2Bc");
+        assert_eq!(of_query, [("PGPASSWORD", "a b+c".into())]);
+        let of_user = variables_of("postgres://ada:a+b%+5@db/atlas");
+        assert_eq!(of_user, [("PGPASSWORD", "a+b%+5".into())]);
         assert!(variables_of("postgres://ada@db/atlas").is_empty());
         assert_eq!(command.as_std().get_args().collect::<Vec<_>>(), ["--verbose"]);
     }
