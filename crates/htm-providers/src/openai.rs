@@ -43,6 +43,11 @@ pub fn expander(settings: ApiSettings) -> Result<Arc<dyn QueryExpander>> {
     Ok(Arc::new(Expander::new(chat, settings.prompt)))
 }
 
+/// The name of a model without its provider, which gateways put before it (`azure/o3-mini`).
+fn own_name(model: &str) -> &str {
+    model.rsplit('/').next().unwrap_or(model)
+}
+
 fn http(settings: &ApiSettings) -> Result<Http> {
     let model = ModelName::new("openai", &settings.model);
     Http::new("openai", &settings.base_url, settings.api_key.clone(), settings.timeout, model)

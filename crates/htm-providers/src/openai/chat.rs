@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::chat::{Chat, Message, Said, Speaker};
 use crate::http::Http;
+use crate::openai::own_name;
 
 /// A chat model at a server with OpenAI's API.
 pub(super) struct OpenAiChat {
@@ -137,11 +138,9 @@ fn request_message(message: &Message) -> ChatCompletionRequestMessage {
     }
 }
 
-/// OpenAI's reasoning models answer 400 to any temperature but the default. Gateways put a provider before the name
-/// (`azure/o3-mini`).
+/// OpenAI's reasoning models answer 400 to any temperature but the default.
 fn takes_temperature(model: &str) -> bool {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    !["o1", "o3", "o4", "gpt-5", "gpt-6"].iter().any(|reasoning| name.starts_with(reasoning))
+    !["o1", "o3", "o4", "gpt-5", "gpt-6"].iter().any(|reasoning| own_name(model).starts_with(reasoning))
 }
 
 /// Whether a server rejected the schema and not the texts. Servers without structured output answer 400 and name

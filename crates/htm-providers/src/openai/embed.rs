@@ -10,6 +10,7 @@ use crate::api_embedder::EmbeddingApi;
 use crate::api_settings::ApiSettings;
 use crate::codes::bad_value;
 use crate::http::Http;
+use crate::openai::own_name;
 use crate::requests::Limits;
 use crate::split::Window;
 
@@ -33,7 +34,8 @@ struct Item {
 impl OpenAiEmbedding {
     pub(super) fn new(settings: &ApiSettings) -> Result<Self> {
         let asked = settings.dimensions.map(u32::try_from).transpose();
-        let asked = asked.map_err(|_| bad_value("dimensions", "must be a length that a vector can have"))?;
+        let asked = asked
+            .map_err(|_| bad_value("embedding.dimensions", "must be a length that a vector can have"))?;
         Ok(Self { asked })
     }
 }
@@ -87,8 +89,24 @@ pub(super) fn window(settings: &ApiSettings) -> Window {
     const OTHERS: usize = 512;
     // `text-embedding-` alone is not enough: LM Studio puts it before every embedding model's name.
     let openai = ["text-embedding-3-", "text-embedding-ada-002"];
-    match openai.iter().any(|name| settings.model.starts_with(name)) {
+    match openai.iter().any(|name| own_name(&settings.model).starts_with(name)) {
         true => Window::exact(settings.window.unwrap_or(8191), TokenEncoding::Cl100kBase),
         false => Window::generous(settings.window.unwrap_or(OTHERS)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_of_openai_has_its_window_behind_a_gateway() {
+        let of = |model: &str| {
+            format!("{:?}", window(&ApiSettings { model: model.to_owned(), ..ApiSettings::openai() }))
+        };
+        let own = of("text-embedding-3-small");
+        assert_eq!(of("openai/text-embedding-3-small"), own);
+        assert_eq!(of("openrouter/openai/text-embedding-3-large"), own);
+        assert_ne!(of("text-embedding-nomic-embed-text-v1.5"), own);
     }
 }
