@@ -40,7 +40,7 @@ pub(crate) struct ApiEmbedder<A> {
 impl<A: EmbeddingApi> ApiEmbedder<A> {
     pub(crate) fn new(api: A, window: Window, settings: ApiSettings, http: Http) -> Result<Self> {
         if settings.dimensions == Some(0) {
-            return Err(bad_value("dimensions", "must be a length that a vector can have"));
+            return Err(bad_value("embedding.dimensions", "must be a length that a vector can have"));
         }
         let dimensions = settings.dimensions.or(settings.known_dimensions);
         let prefixes = Prefixes::new(&settings.model, settings.document_prefix, settings.query_prefix);

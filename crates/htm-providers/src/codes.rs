@@ -21,7 +21,7 @@ htm_core::error_codes! {
         => "check the proxy variables (HTTPS_PROXY, NO_PROXY) and the certificates";
 }
 
-/// The error of a setting, such as `local.tag_threshold`, whose value is empty or out of range.
+/// The error of a setting, such as `tag.threshold`, whose value is empty or out of range.
 pub fn bad_value(setting: &str, reason: impl std::fmt::Display) -> htm_core::Error {
     htm_core::Error::new(VALUE, format!("{setting} {reason}"))
 }

@@ -90,7 +90,7 @@ impl FakeEmbedder {
     /// `provider_settings_value` for 0 dimensions.
     pub fn new(settings: FakeSettings) -> Result<Self> {
         if settings.dimensions == 0 {
-            return Err(bad_value("fake.dimensions", "must be a length that a vector can have"));
+            return Err(bad_value("embedding.dimensions", "must be a length that a vector can have"));
         }
         Ok(Self::build(settings))
     }

@@ -47,7 +47,8 @@ impl Http {
             return Err(bad_value("timeout_ms", reason));
         }
         if !key.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(bad_value("api_key", "holds characters that no HTTP header can carry"));
+            let setting = format!("the api_key of {provider}");
+            return Err(bad_value(&setting, "holds characters that no HTTP header can carry"));
         }
         // The URL is not in the message, because it may contain a password.
         let base = base(base_url).map_err(|reason| {
@@ -157,7 +158,7 @@ mod tests {
         assert!(build("localhost", "", 1).contains("base URL of openai"));
         assert!(build("ftp://host", "", 1).contains("http://"));
         assert!(build("http://host/v1?key=1", "", 1).contains("no `?`"));
-        assert!(build("http://host", "a\nb", 1).contains("api_key"));
+        assert!(build("http://host", "a\nb", 1).contains("the api_key of openai"));
         assert!(build("http://host", "", 0).contains("timeout_ms"));
     }
 }

@@ -108,7 +108,7 @@ impl CrossEncoder {
             .num_threads(threads)
             .thread_name(|index| format!("htm-rerank-{index}"))
             .build()
-            .map_err(|error| bad_value("rerank.threads", error))?;
+            .map_err(|error| bad_value("the local re-ranker's number of threads", error))?;
         Ok(Self {
             name: ModelName::new("local", name),
             text,

@@ -131,7 +131,7 @@ impl Model {
             .num_threads(threads)
             .thread_name(|index| format!("htm-local-{index}"))
             .build()
-            .map_err(|error| bad_value("local.threads", error))?;
+            .map_err(|error| bad_value("the local model's number of threads", error))?;
         let name = ModelName::new("local", name);
         Ok(Self { name, windows, sentence, encoder: Encoder { config, weights }, threads })
     }

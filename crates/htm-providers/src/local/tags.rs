@@ -45,7 +45,7 @@ impl LocalTagger {
     pub(super) fn new(settings: &LocalSettings) -> Result<Self> {
         if !(0.0..=1.0).contains(&settings.tag_threshold) {
             let reason = format!("is {}, not between 0 and 1", settings.tag_threshold);
-            return Err(bad_value("local.tag_threshold", reason));
+            return Err(bad_value("tag.threshold", reason));
         }
         let terms = ontology::load(&settings.templates)?;
         let (threshold, max_tags) = (settings.tag_threshold, settings.max_tags);
