@@ -24,6 +24,14 @@ async fn serving(sandbox: &Sandbox) -> (Running, String) {
     (up, url)
 }
 
+/// Starts a server with a key that is bound to a robot. Returns the variables that name both.
+async fn serving_a_robot(sandbox: &Sandbox) -> (Running, String) {
+    let made = sandbox.htm(&["keys", "create", "--role", "admin", "--robot", "ada"]).await;
+    let key = made.succeeds().trim();
+    let (up, url) = serving(sandbox).await;
+    (up, format!("HTM_URL_OF_ROBOT={url} HTM_KEY_OF_ROBOT={key}"))
+}
+
 #[test]
 fn they_are_made_from_the_description_of_this_server() {
     let path = clients().join("openapi.json");
@@ -46,13 +54,16 @@ async fn of_python() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     let (_up, url) = serving(&sandbox).await;
+    let other_db = TestDatabase::new().await;
+    let other_sandbox = Sandbox::new(&other_db);
+    let (_other_up, robot) = serving_a_robot(&other_sandbox).await;
     let (clients, python) = (clients(), place.join("bin/python"));
     let (clients, python) = (clients.display(), python.display());
     let programs = binary("htm");
     let programs = programs.parent().expect("a folder").display();
     let tests = format!(
         "cd '{clients}/python' &&
-         HTM_URL={url} HTM_PROGRAMS='{programs}' '{python}' -B -m pytest -q -p no:cacheprovider"
+         HTM_URL={url} {robot} HTM_PROGRAMS='{programs}' '{python}' -B -m pytest -q -p no:cacheprovider"
     );
     sandbox.suite(&tests).await.succeeds();
     for check in ["mypy --cache-dir=/dev/null", "ruff check --no-cache . ../generate"] {
@@ -92,12 +103,15 @@ async fn beside(framework: &str) {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     let (_up, url) = serving(&sandbox).await;
+    let other_db = TestDatabase::new().await;
+    let other_sandbox = Sandbox::new(&other_db);
+    let (_other_up, robot) = serving_a_robot(&other_sandbox).await;
     let (clients, python, module) = (clients(), place.join("bin/python"), framework.replace('-', "_"));
     let (clients, python) = (clients.display(), python.display());
     let types = format!("'{python}' -B -m mypy --cache-dir=/dev/null htm_memory/{module}.py");
     sandbox.suite(&format!("cd '{clients}/python' && {types}")).await.succeeds();
     let tests = format!("'{python}' -B -m pytest -q -p no:cacheprovider tests/frameworks/test_{module}.py");
-    let servers = format!("HTM_URL={url} HTM_POSTGRES_URL='{}'", db.url());
+    let servers = format!("HTM_URL={url} {robot} HTM_POSTGRES_URL='{}'", db.url());
     sandbox.suite(&format!("cd '{clients}/python' && {servers} {tests}")).await.succeeds();
 }
 

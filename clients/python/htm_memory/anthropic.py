@@ -12,6 +12,7 @@ from typing import Any
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 from ._generated import models
+from .callers import aact, act
 from .calls import Call
 from .client import AsyncHtm, Htm
 from .errors import HtmError
@@ -28,17 +29,14 @@ class _Place:
     namespace: str | None
     robot: str | None
 
-    def call(self, command: str, body: dict[str, Any]) -> Call[models.FileReply]:
+    def call(self, command: str, body: dict[str, Any], who: dict[str, Any]) -> Call[models.FileReply]:
         """A command as the language model gave it."""
-        query: dict[str, Any] = {"namespace": self.namespace}
-        if command != "view":
-            query |= {"robot": self.robot, "any_robot": None if self.robot else True}
         return Call(
             "POST",
             "/v1/files/{command}",
             models.FileReply,
             path={"command": command},
-            query=query,
+            query={"namespace": self.namespace, **({} if command == "view" else who)},
             body=body,
             takes_key=command != "view",
         )
@@ -61,9 +59,12 @@ class HtmMemoryTool(BetaAbstractMemoryTool):
 
     def _send(self, command: Any) -> str:
         try:
-            return self._htm.send(self._place.call(command.command, command.to_dict())).content
+            return self._do(command.command, command.to_dict()).content
         except HtmError as error:
             raise ToolError(error.detail) from error
+
+    def _do(self, command: str, body: dict[str, Any]) -> models.FileReply:
+        return act(self._place.robot, lambda **who: self._htm.send(self._place.call(command, body, who)))
 
     view = create = str_replace = insert = delete = rename = _send
 
@@ -72,7 +73,7 @@ class HtmMemoryTool(BetaAbstractMemoryTool):
         while True:
             page = self._htm.memories.list(namespace=self._place.namespace, cursor=cursor, limit=1000)
             for path in _paths(page):
-                self._htm.send(self._place.call("delete", {"path": path}))
+                self._do("delete", {"path": path})
             if not (cursor := page.next):
                 return CLEARED
 
@@ -88,9 +89,12 @@ class AsyncHtmMemoryTool(BetaAsyncAbstractMemoryTool):
 
     async def _send(self, command: Any) -> str:
         try:
-            return (await self._htm.send(self._place.call(command.command, command.to_dict()))).content
+            return (await self._do(command.command, command.to_dict())).content
         except HtmError as error:
             raise ToolError(error.detail) from error
+
+    async def _do(self, command: str, body: dict[str, Any]) -> models.FileReply:
+        return await aact(self._place.robot, lambda **who: self._htm.send(self._place.call(command, body, who)))
 
     view = create = str_replace = insert = delete = rename = _send
 
@@ -99,7 +103,7 @@ class AsyncHtmMemoryTool(BetaAsyncAbstractMemoryTool):
         while True:
             page = await self._htm.memories.list(namespace=self._place.namespace, cursor=cursor, limit=1000)
             for path in _paths(page):
-                await self._htm.send(self._place.call("delete", {"path": path}))
+                await self._do("delete", {"path": path})
             if not (cursor := page.next):
                 return CLEARED
 

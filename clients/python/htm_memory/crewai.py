@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from itertools import chain, islice, product
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
 from crewai.memory.types import MemoryRecord, ScopeInfo
 
 from ._generated import models
+from .callers import act
 from .client import Htm
 from .crewai_records import (
     ACCESSED,
@@ -61,13 +63,12 @@ class HtmStorage:
     Args:
         htm: The client. The first vector adds the model `caller/crewai-<dimensions>`, for an administrator's key.
         namespace: The namespace of the scope `/`.
-        robot: The robot that remembers. Default: the server's.
+        robot: The robot that remembers, and changes what it saved. Default: the server's, for records of any; that of
+            the key if it is bound to one.
     """
 
     def __init__(self, htm: Htm, *, namespace: str = "crewai", robot: str | None = None) -> None:
         self._htm, self._root, self._robot = htm, namespace, robot
-        # A storage of a robot changes what that robot has saved; another one, what any has.
-        self._caller: dict[str, Any] = {"robot": robot} if robot else {"any_robot": True}
         # Where searches found records, by their ids: the memory and its namespace.
         self._found: dict[str, tuple[int, str]] = {}
 
@@ -365,7 +366,7 @@ class HtmStorage:
     def _touch(self, node: int, namespace: str) -> bool:
         now = datetime.now(timezone.utc).replace(tzinfo=None).isoformat()
         try:
-            self._htm.memories.edit(node, metadata={ACCESSED: now}, namespace=namespace, **self._caller)
+            act(self._robot, partial(self._htm.memories.edit, node, metadata={ACCESSED: now}, namespace=namespace))
         except NodeNotFound:
             return False
         except NotOwner:
@@ -374,9 +375,10 @@ class HtmStorage:
 
     def _write(self, memories: list[dict[str, Any]], places: list[dict[str, Any]]) -> None:
         """Writes memories in the places of others, in one transaction. The first vector adds its model."""
+        write = partial(self._htm.memories.create_many, memories, replaces=places)
         try:
-            self._htm.memories.create_many(memories, replaces=places, **self._caller)
+            act(self._robot, write)
         except ModelUnknown:
             label, vector = next(item for memory in memories for item in memory["vectors"].items())
             self._htm.models.add(name=label.removeprefix("caller/"), dimensions=len(vector))
-            self._htm.memories.create_many(memories, replaces=places, **self._caller)
+            act(self._robot, write)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from math import ceil
 from typing import Any, Final, TypeAlias, cast
 
@@ -32,9 +33,10 @@ from langgraph.store.base import (
 
 from ._generated import models
 from ._generated.synchronous import Subjects
+from .callers import caller, caller_of_key
 from .calls import Answer, Call
 from .client import AsyncHtm, Htm
-from .errors import HtmError, ModelUnknown, NodeNotFound
+from .errors import HtmError, ModelUnknown, NodeNotFound, RobotForbidden
 from .langgraph_filters import passes, required_fields
 from .langgraph_places import Place, is_listed, labels_of, namespace_of
 from .values import fields_of, json_of, key_of, text_of
@@ -85,7 +87,8 @@ class HtmStore(BaseStore):
         root: The first labels of the namespaces in HTM.
         model: The name of the model of the vectors. Stores with different embedders need different names. The first
             vector adds the model, which needs an administrator's key.
-        robot: The robot that remembers, and replaces and deletes what it put. Default: the server's, for items of any.
+        robot: The robot that remembers, and replaces and deletes what it put. Default: the server's, for items of any;
+            that of the key if it is bound to one.
     """
 
     supports_ttl = True
@@ -397,20 +400,20 @@ class HtmStore(BaseStore):
 
     def _write(self, batch: list[tuple[dict[str, Any], list[Memory]]]) -> Steps:
         """Writes items in the place of what they were, in one transaction. The first vector adds its model."""
-        write = _call(
-            self._calls.memories.create_many(
-                [memory for _, memories in batch for memory in memories],
-                replaces=[replaced for replaced, _ in batch],
-                robot=self._robot,
-                any_robot=self._robot is None,
-            )
-        )
+        memories = [memory for _, memories in batch for memory in memories]
+        write = partial(self._calls.memories.create_many, memories, replaces=[replaced for replaced, _ in batch])
         try:
-            yield [write]
+            yield from self._as_caller(write)
         except ModelUnknown:
             assert self.index_config
             yield [_call(self._calls.models.add(name=self._model, dimensions=self.index_config["dims"]))]
-            yield [write]
+            yield from self._as_caller(write)
+
+    def _as_caller(self, write: Callable[..., Any]) -> Steps:
+        try:
+            yield [_call(write(**caller(self._robot)))]
+        except RobotForbidden as error:
+            yield [_call(write(**caller_of_key(self._robot, error)))]
 
     def _texts(self, op: PutOp) -> list[str]:
         """The texts to embed, each once."""

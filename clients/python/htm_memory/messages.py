@@ -6,9 +6,11 @@ import asyncio
 import json
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from ._generated import models
+from .callers import aact
 from .client import AsyncHtm
 from .errors import of_problem
 
@@ -108,5 +110,5 @@ async def latest(htm: AsyncHtm, name: str, place: dict[str, Any], limit: int) ->
 
 
 async def forget(htm: AsyncHtm, node: int, *, namespace: str | None, robot: str | None) -> None:
-    """Forgets a memory, as the robot or, without one, as any."""
-    await htm.memories.forget(node, namespace=namespace, robot=robot, any_robot=robot is None, confirm=True)
+    """Forgets a memory, as the robot or, without one, as any or that of the key."""
+    await aact(robot, partial(htm.memories.forget, node, namespace=namespace, confirm=True))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from pydantic_ai_harness.memory import (
@@ -24,6 +25,7 @@ from pydantic_ai_harness.memory._store import (
 )
 
 from ._generated import models
+from .callers import aact
 from .client import AsyncHtm
 from .errors import KeyTaken, NodeNotFound, RevisionConflict
 
@@ -151,9 +153,8 @@ class HtmMemoryStore:
             existed = current is not None
             receipts = [self._receipt(operation, version, existed)] if operation else []
             try:
-                await self._htm.memories.create_many(
-                    [*memories, *receipts], replaces=[place], robot=self._robot, any_robot=self._robot is None
-                )
+                write = partial(self._htm.memories.create_many, [*memories, *receipts], replaces=[place])
+                await aact(self._robot, write)
                 return MemoryMutation(version=version, replayed=False, existed=existed)
             except (KeyTaken, RevisionConflict):
                 pass

@@ -1,4 +1,4 @@
-"""A server for the tests: that at HTM_URL."""
+"""The servers for the tests: that at HTM_URL, and that at HTM_URL_OF_ROBOT, whose key is bound to the robot `ada`."""
 
 import os
 import uuid
@@ -28,4 +28,16 @@ def htm(url):
 @pytest.fixture
 async def async_htm(url):
     async with AsyncHtm(url) as htm:
+        yield htm
+
+
+@pytest.fixture
+def htm_of_robot():
+    with Htm(os.environ["HTM_URL_OF_ROBOT"], key=os.environ["HTM_KEY_OF_ROBOT"]) as htm:
+        yield htm
+
+
+@pytest.fixture
+async def async_htm_of_robot():
+    async with AsyncHtm(os.environ["HTM_URL_OF_ROBOT"], key=os.environ["HTM_KEY_OF_ROBOT"]) as htm:
         yield htm

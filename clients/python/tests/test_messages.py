@@ -73,3 +73,10 @@ async def test_a_task_that_is_cancelled_again_leaves_nothing():
         await task
     memories.forgets.set()
     await asyncio.wait_for(memories.all_but_the_first_are_gone(), 60)
+
+
+async def test_a_key_of_a_robot_leaves_nothing(async_htm_of_robot, namespace):
+    memories = [{"content": "one", "key": "k"}, {"content": "two", "key": "k"}]
+    with pytest.raises(errors.KeyTaken):
+        await remember_all(async_htm_of_robot, memories, namespace=namespace, robot=None)
+    assert (await async_htm_of_robot.memories.list(namespace=namespace)).memories == []

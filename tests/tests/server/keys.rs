@@ -145,6 +145,8 @@ async fn a_key_of_a_robot_acts_as_no_other() {
     let edit = json!({"content": "y", "any_robot": true});
     let edited = served.patch(&format!("/v1/memories/{of_bea}"), edit).await;
     assert_eq!(edited.problem(), (403, "robot_forbidden"));
+    // Clients learn as whom they may ask.
+    assert_eq!(edited.body["values"]["robot"], "ada");
     let merge = json!({"from": ["bea"], "into": "ada"});
     assert_eq!(served.post("/v1/robots/merge", merge).await.problem(), (403, "robot_forbidden"));
     let add = served.post("/v1/robots/bea/working-memory", json!({"nodes": [own]})).await;

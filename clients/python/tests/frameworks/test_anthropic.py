@@ -77,6 +77,16 @@ async def test_all_is_cleared(htm, async_htm, namespace):
         assert [it.content for it in htm.memories.list(namespace=namespace).memories] == ["no file"]
 
 
+async def test_a_key_of_a_robot_writes(htm_of_robot, async_htm_of_robot, namespace):
+    tools = (HtmMemoryTool(htm_of_robot, namespace), AsyncHtmMemoryTool(async_htm_of_robot, namespace))
+    given = {"command": "create", "path": FILES[0], "file_text": "one"}
+    for said in (tools[0].call(given), await tools[1].call({**given, "path": FILES[1]})):
+        assert "successfully" in said
+    assert "one" in tools[0].call({"command": "view", "path": FILES[1]})
+    assert await tools[1].clear_all_memory() == "All memory cleared"
+    assert htm_of_robot.memories.list(namespace=namespace).memories == []
+
+
 def test_the_example_runs(url):
     root = Path(__file__).parent.parent.parent
     example = root / "examples" / "anthropic_memory_tool.py"

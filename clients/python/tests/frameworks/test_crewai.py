@@ -498,6 +498,17 @@ def test_crewai_uses_it(ours):
     memory.close()
 
 
+def test_a_key_of_a_robot_changes_what_it_saved(htm_of_robot, namespace):
+    storage = HtmStorage(htm_of_robot, namespace=namespace)
+    first, second = saved(storage, "/a", "/b")
+    # In several scopes at once, of which the robot of the server is in one.
+    storage.save([first, second.model_copy(update={"content": "changed"})])
+    storage.touch_records([first.id, second.id])
+    storage.update(first.model_copy(update={"scope": "/b"}))
+    assert {it.content for it in storage.list_records("/b")} == {first.content, "changed"}
+    assert storage.delete() == 2
+
+
 def test_the_example_runs(url):
     root = Path(__file__).parent.parent.parent
     example = root / "examples" / "crewai_memory.py"

@@ -493,6 +493,17 @@ def test_times_to_live(made):
     assert [item.key for item in store.search(namespace, query="port")] == ["stays"]
 
 
+def test_a_key_of_a_robot_changes_what_it_put(htm_of_robot):
+    root = f"test/{uuid.uuid4().hex}"
+    store = HtmStore(htm_of_robot, root=root, index=index("text"))
+    # In several namespaces at once, of which the robot of the server is in one.
+    for text in ("tabs", "port"):
+        store.batch([PutOp((label,), "k", {"text": text}) for label in "abc"])
+    assert [item.value["text"] for item in store.search((), query="port")] == ["port"] * 3
+    store.batch([PutOp((label,), "k", None) for label in "abc"])
+    assert store.search(()) == []
+
+
 def test_the_example_runs(url):
     root = Path(__file__).parent.parent.parent
     environment = {**os.environ, "HTM_URL": url, "PYTHONPATH": str(root)}

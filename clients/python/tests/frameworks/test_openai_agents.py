@@ -77,6 +77,14 @@ async def test_no_item_is_popped_twice(async_htm, namespace):
     assert await session.get_items() == []
 
 
+async def test_a_key_of_a_robot_takes_back_what_it_said(async_htm_of_robot, namespace):
+    session = HtmSession("standup", async_htm_of_robot, namespace=namespace)
+    await session.add_items(ITEMS[:3])
+    assert await session.pop_item() == ITEMS[2]
+    await session.clear_session()
+    assert await session.get_items() == []
+
+
 def test_the_example_runs(url):
     root = Path(__file__).parent.parent.parent
     example = root / "examples" / "openai_agents_session.py"

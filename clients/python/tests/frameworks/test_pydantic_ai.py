@@ -127,6 +127,14 @@ async def test_files_are_found_by_recall_and_what_they_replaced_is_not(async_htm
         await store.read("../secrets", max_chars=10)
 
 
+async def test_a_key_of_a_robot_writes(async_htm_of_robot, namespace):
+    store = HtmMemoryStore(async_htm_of_robot, namespace=namespace)
+    first = await store.write("main.md", "one", expected_version=None, operation=MemoryOperation("o", "f"))
+    second = await store.write("main.md", "two", expected_version=first.version)
+    await store.delete("main.md", expected_version=second.version)
+    assert await store.list_paths(limit=1) == []
+
+
 def test_the_example_runs(url):
     root = Path(__file__).parent.parent.parent
     example = root / "examples" / "pydantic_ai_memory.py"

@@ -84,7 +84,8 @@ impl Htm {
             Some(own) if own != robot => Err(Error::new(
                 codes::ROBOT_FORBIDDEN,
                 format!("this handle acts as robot `{own}`, not as `{robot}`"),
-            )),
+            )
+            .with_value("robot", own)),
             _ => Ok(()),
         }
     }
@@ -93,7 +94,8 @@ impl Htm {
     pub(crate) fn admit_any_robot(&self) -> Result<()> {
         match self.bound_robot() {
             Some(own) => {
-                Err(Error::new(codes::ROBOT_FORBIDDEN, format!("this handle acts as robot `{own}` only")))
+                let message = format!("this handle acts as robot `{own}` only");
+                Err(Error::new(codes::ROBOT_FORBIDDEN, message).with_value("robot", own))
             }
             None => Ok(()),
         }
