@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import httpx
 
@@ -147,7 +149,7 @@ class Htm(Subjects):
 
 
 class AsyncHtm(AsyncSubjects):
-    """As `Htm`, for asyncio: `await htm.memories.create("…")`."""
+    """As `Htm`, for asyncio: `await htm.memories.create("…")`. Several event loops may use it, in turn or at once."""
 
     def __init__(
         self,
@@ -159,15 +161,40 @@ class AsyncHtm(AsyncSubjects):
         http: httpx.AsyncClient | None = None,
     ) -> None:
         super().__init__(self)
-        self._own = http is None
-        self._http = http or httpx.AsyncClient(timeout=timeout)
+        self._given, self._timeout = http, timeout
+        # A connection is of one loop, and frameworks change loops.
+        self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
+        self._lock = threading.Lock()
         self._server = Server(url, headers_of(key))
         self._retries = retries
 
+    @property
+    def _http(self) -> httpx.AsyncClient:
+        """The HTTP client that was given, or that of the running loop."""
+        if self._given is not None:
+            return self._given
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if (http := self._of_loops.get(loop)) is None:
+                self._leave_closed_loops()
+                http = self._of_loops[loop] = httpx.AsyncClient(timeout=self._timeout)
+            return http
+
+    def _leave_closed_loops(self) -> None:
+        """Drops the connections of closed loops, which keep their loops."""
+        for loop in [it for it in self._of_loops if it.is_closed()]:
+            del self._of_loops[loop]
+
     async def close(self) -> None:
-        """Closes the connections."""
-        if self._own:
-            await self._http.aclose()
+        """Closes the connections: those of this loop at once, those of other loops that run soon."""
+        with self._lock:
+            self._leave_closed_loops()
+            of_loops = list(self._of_loops.items())
+        for loop, http in of_loops:
+            if loop is asyncio.get_running_loop():
+                await http.aclose()
+            elif loop.is_running():
+                asyncio.run_coroutine_threadsafe(http.aclose(), loop)
 
     async def __aenter__(self) -> AsyncHtm:
         return self

@@ -1,5 +1,9 @@
 """The HTTP client of a program, with which clients send: it stays as it was, and none of them has what another has."""
 
+import asyncio
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import httpx
 import pytest
 
@@ -161,3 +165,64 @@ def test_a_client_that_moves_leaves_others_where_they_are():
         ("c", "/prefix/v1/queues", "Bearer k", "0/97"),
         ("a", "/v1/queues", None, None),
     ]
+
+
+class Queues(BaseHTTPRequestHandler):
+    """Answers that there are no queues, and keeps the connection."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"[]")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def queues_url():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Queues)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_asynchronous_client_outlives_its_event_loops(queues_url):
+    htm = AsyncHtm(queues_url, retries=0)
+
+    async def ask() -> None:
+        assert await htm.jobs.queues() == []
+
+    async def ask_and_close() -> None:
+        await ask()
+        await asyncio.to_thread(asyncio.run, ask())
+        await ask()
+        await htm.close()
+
+    for _ in range(3):
+        asyncio.run(ask())
+    asyncio.run(ask_and_close())
+
+
+async def test_closing_closes_the_connections_of_other_loops(queues_url):
+    htm = AsyncHtm(queues_url, retries=0)
+    asked = threading.Event()
+
+    async def ask_elsewhere() -> None:
+        await htm.jobs.queues()
+        [http] = htm._of_loops.values()
+        asked.set()
+        while not http.is_closed:
+            await asyncio.sleep(0)
+
+    elsewhere = asyncio.create_task(asyncio.to_thread(asyncio.run, ask_elsewhere()))
+    await asyncio.to_thread(asked.wait, 60)
+    await htm.close()
+    await asyncio.wait_for(elsewhere, 60)
