@@ -15,11 +15,14 @@ from ._generated import models
 from .callers import aact, act
 from .calls import Call
 from .client import AsyncHtm, Htm
-from .errors import HtmError
+from .errors import AnswerTooLarge, HtmError
+from .pages import halved
 
 CLEARED = "All memory cleared"
 
 ROOT = "/memories/"
+
+PAGE = 1_000
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,13 @@ class HtmMemoryTool(BetaAbstractMemoryTool):
     view = create = str_replace = insert = delete = rename = _send
 
     def clear_all_memory(self) -> str:
-        cursor = None
+        cursor, limit = None, PAGE
         while True:
-            page = self._htm.memories.list(namespace=self._place.namespace, cursor=cursor, limit=1000)
+            try:
+                page = self._htm.memories.list(namespace=self._place.namespace, cursor=cursor, limit=limit)
+            except AnswerTooLarge as error:
+                limit = halved(limit, error)
+                continue
             for path in _paths(page):
                 self._do("delete", {"path": path})
             if not (cursor := page.next):
@@ -99,9 +106,13 @@ class AsyncHtmMemoryTool(BetaAsyncAbstractMemoryTool):
     view = create = str_replace = insert = delete = rename = _send
 
     async def clear_all_memory(self) -> str:
-        cursor = None
+        cursor, limit = None, PAGE
         while True:
-            page = await self._htm.memories.list(namespace=self._place.namespace, cursor=cursor, limit=1000)
+            try:
+                page = await self._htm.memories.list(namespace=self._place.namespace, cursor=cursor, limit=limit)
+            except AnswerTooLarge as error:
+                limit = halved(limit, error)
+                continue
             for path in _paths(page):
                 await self._do("delete", {"path": path})
             if not (cursor := page.next):

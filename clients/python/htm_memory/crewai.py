@@ -9,8 +9,9 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from functools import partial
+from heapq import merge
 from itertools import chain, islice, product
 from typing import Any, Final
 
@@ -36,8 +37,9 @@ from .crewai_records import (
     scope_of,
     utc,
 )
-from .errors import KeyTaken, ModelUnknown, NodeNotFound, NotOwner, RevisionConflict
+from .errors import AnswerTooLarge, KeyTaken, ModelUnknown, NodeNotFound, NotOwner, RevisionConflict
 from .messages import BATCH, batches
+from .pages import Newest, chunks, halved, recency
 from .values import key_of
 
 # The memory with the length of the vectors. The keys of records begin with another sign.
@@ -158,11 +160,10 @@ class HtmStorage:
         found: dict[int, tuple[float, MemoryRecord]] = {}
         if namespaces and limit > 0 and any(query_embedding):
             wanted = Wanted(categories, metadata_filter)
-            for note in wanted.notes():
-                # Among vectors of length 1 the order by distance is that by angle. Others are read further.
-                for is_unit in (True, False):
-                    filter = self._filter(namespaces, {**note, "is_unit": is_unit})
-                    found |= self._nearest(query_embedding, filter, wanted, limit, is_unit)
+            # Among vectors of length 1 the order by distance is that by angle. Others are read further.
+            for chunk, note, is_unit in product(chunks(namespaces), wanted.notes(), (True, False)):
+                filter = self._filter(chunk, {**note, "is_unit": is_unit})
+                found |= self._nearest(query_embedding, filter, wanted, limit, is_unit)
         if not found and (length := self._dimensions()) and length != len(query_embedding):
             raise EmbeddingDimensionMismatchError(length, len(query_embedding))
         nearest = sorted(found.items(), key=lambda item: (item[1][0], item[0]))[: max(limit, 0)]
@@ -269,7 +270,8 @@ class HtmStorage:
     ) -> dict[int, tuple[float, MemoryRecord]]:
         """The nearest records by the numbers of their memories, each with the square of its distance."""
         # HTM compares halves, so the last ones may change places. The distances are those of the whole vectors.
-        read = min(2 * limit + 10, MOST)
+        most = MOST
+        read = min(2 * limit + 10, most)
         while True:
             try:
                 answer = self._htm.recall.recall(
@@ -282,6 +284,9 @@ class HtmStorage:
                 )
             except ModelUnknown:
                 return {}  # No record has a vector of this length.
+            except AnswerTooLarge as error:
+                read = most = halved(read, error)
+                continue
             found = []
             for hit in answer.hits:
                 record = record_of(hit)
@@ -290,12 +295,12 @@ class HtmStorage:
                     self._found[record.id] = (hit.id, hit.namespace)
             found.sort(key=lambda item: item[:2])
             nearest = {node: (distance, record) for distance, node, record in found[:limit]}
-            if len(answer.hits) < read or read == MOST:
+            if len(answer.hits) < read or read == most:
                 return nearest
             cosine = min(hit.scores.similarity or 0 for hit in answer.hits)
             if len(nearest) == limit and found[limit - 1][0] <= least_distance(query, cosine, is_unit):
                 return nearest
-            read = min(4 * read, MOST)
+            read = min(4 * read, most)
 
     # Memories.
 
@@ -345,23 +350,18 @@ class HtmStorage:
 
     def _newest(self, filter: dict[str, Any], page: int) -> Iterator[models.Node]:
         """The memories of a filter, the newest first, a page at a time."""
-        seen: set[int] = set()
-        oldest = None
-        while filter["namespaces"]:
-            entries = self._htm.recall.timeline(filter=filter, limit=page).entries
-            new = [entry for entry in entries if entry.id not in seen]
-            # Those of one time by their number, as the server chooses the latest.
-            new.sort(key=lambda entry: (entry.created_at, entry.id), reverse=True)
-            yield from new
-            seen.update(entry.id for entry in new)
-            if len(entries) < page:
-                return
-            if not new and page == MOST:
-                raise OverflowError(f"more than {MOST} records are of {oldest}")
-            # The oldest time goes in again: several memories may have it, or more than a page.
-            page = min(4 * page, MOST) if entries[0].created_at == oldest else PAGE
-            oldest = entries[0].created_at
-            filter = {**filter, "timeframe": f"..{(oldest + timedelta(microseconds=1)).isoformat()}"}
+        filters = ({**filter, "namespaces": chunk} for chunk in chunks(filter["namespaces"]))
+        return merge(*(self._newest_of(it, page) for it in filters), key=recency, reverse=True)
+
+    def _newest_of(self, filter: dict[str, Any], page: int) -> Iterator[models.Node]:
+        pages = Newest(filter, page, usual=PAGE, most=MOST)
+        while not pages.is_over:
+            try:
+                entries = self._htm.recall.timeline(**pages.asked).entries
+            except AnswerTooLarge as error:
+                pages.shrink(error)
+            else:
+                yield from pages.take(entries)
 
     def _touch(self, node: int, namespace: str) -> bool:
         now = datetime.now(timezone.utc).replace(tzinfo=None).isoformat()

@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from functools import partial
 from math import ceil
 from typing import Any, Final, TypeAlias, cast
@@ -36,9 +36,10 @@ from ._generated.synchronous import Subjects
 from .callers import caller, caller_of_key
 from .calls import Answer, Call
 from .client import AsyncHtm, Htm
-from .errors import HtmError, ModelUnknown, NodeNotFound, RobotForbidden
+from .errors import AnswerTooLarge, HtmError, ModelUnknown, NodeNotFound, RobotForbidden
 from .langgraph_filters import passes, required_fields
 from .langgraph_places import Place, is_listed, labels_of, namespace_of
+from .pages import Newest, chunks, halved, recency
 from .values import fields_of, json_of, key_of, text_of
 
 # The types of the memories of an item: the one with its key, and those of its further vectors.
@@ -228,11 +229,17 @@ class HtmStore(BaseStore):
             return []
         found: list[tuple[models.Node, Item, float | None]] = []
         if vector is not None and any(vector):
-            found = yield from self._nearest(op, namespaces, vector, wanted)
+            for chunk in chunks(namespaces):
+                found += yield from self._nearest(op, chunk, vector, wanted)
+            found.sort(key=lambda it: it[2] or 0, reverse=True)
+            del found[wanted:]
         if len(found) < wanted:
             # What has no vector comes last.
             known = {(item.namespace, item.key) for _, item, _ in found}
-            latest = yield from self._latest(op, namespaces, wanted - len(found), known)
+            latest: list[tuple[models.Node, Item]] = []
+            for chunk in chunks(namespaces):
+                latest += yield from self._latest(op, chunk, wanted - len(found), known)
+            latest.sort(key=lambda it: recency(it[0]), reverse=True)
             found += [(node, item, None) for node, item in latest]
         page = found[op.offset : wanted]
         if op.refresh_ttl:
@@ -259,7 +266,8 @@ class HtmStore(BaseStore):
     def _nearest(self, op: SearchOp, namespaces: list[str], vector: Sequence[float], wanted: int) -> Steps:
         """The best `wanted` items, each once, by the best of its vectors."""
         filter = self._filter(namespaces, [HEAD, PART], op.filter)
-        limit = min(max(2 * wanted, 20), MOST)
+        most = MOST
+        limit = min(max(2 * wanted, 20), most)
         items: dict[Place, Item | None] = {}
         while True:
             recalled = self._calls.recall.recall(
@@ -274,6 +282,9 @@ class HtmStore(BaseStore):
                 [answer] = yield [_call(recalled)]
             except ModelUnknown:
                 return []  # No item has a vector yet.
+            except AnswerTooLarge as error:
+                limit = most = halved(limit, error)
+                continue
             hits = [hit for hit in answer.hits if hit.scores.similarity is not None and _is_live(hit)]
             hits.sort(key=lambda hit: hit.scores.similarity, reverse=True)
             best: dict[Place, models.Hit] = {}
@@ -285,33 +296,30 @@ class HtmStore(BaseStore):
                 for place, hit in best.items()
                 if (item := items[place]) is not None and passes(item.value, op.filter)
             ]
-            if len(found) >= wanted or len(answer.hits) < limit or limit == MOST:
+            if len(found) >= wanted or len(answer.hits) < limit or limit == most:
                 return found[:wanted]
-            limit = min(4 * limit, MOST)
+            limit = min(4 * limit, most)
 
     def _latest(self, op: SearchOp, namespaces: list[str], wanted: int, known: set[tuple[Any, str]]) -> Steps:
         """The latest `wanted` items that are not known yet."""
         filter = self._filter(namespaces, [HEAD], op.filter)
-        found: dict[int, tuple[models.Node, Item]] = {}
-        seen: set[int] = set()
-        limit = min(len(known) + wanted + 1, MOST)
-        while True:
-            [answer] = yield [_call(self._calls.recall.timeline(filter=filter, limit=limit))]
-            new = [entry for entry in answer.entries if entry.id not in seen]
-            # Those of one time by their number, as the server chooses the latest.
-            new.sort(key=lambda entry: (entry.created_at, entry.id), reverse=True)
+        found: list[tuple[models.Node, Item]] = []
+        pages = Newest(filter, min(len(known) + wanted + 1, MOST), usual=MOST, most=MOST)
+        while len(found) < wanted and not pages.is_over:
+            try:
+                [answer] = yield [_call(self._calls.recall.timeline(**pages.asked))]
+            except AnswerTooLarge as error:
+                pages.shrink(error)
+                continue
+            try:
+                new = pages.take(answer.entries)
+            except OverflowError:
+                break  # More are of one time than the server reads.
             for entry in new:
-                seen.add(entry.id)
                 item = self._item(entry)
                 if _is_live(entry) and passes(item.value, op.filter) and (item.namespace, item.key) not in known:
-                    found[entry.id] = (entry, item)
-            if len(found) >= wanted or len(answer.entries) < limit or not new:
-                return list(found.values())[:wanted]
-            if limit == MOST:
-                # One more time goes in again: several memories may have it.
-                oldest = answer.entries[0].created_at + timedelta(microseconds=1)
-                filter["timeframe"] = f"..{oldest.isoformat()}"
-            limit = min(4 * limit, MOST)
+                    found.append((entry, item))
+        return found[:wanted]
 
     def _read(self, items: dict[Place, Item | None], hits: list[models.Hit]) -> Steps:
         """Reads the items of hits. A part of a large item has no value: the head has it, if it is of the same put."""

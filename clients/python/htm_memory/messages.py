@@ -12,7 +12,8 @@ from typing import Any, Final
 from ._generated import models
 from .callers import aact
 from .client import AsyncHtm
-from .errors import of_problem
+from .errors import AnswerTooLarge, of_problem
+from .pages import Newest
 
 # The most memories of a batch, and of an answer.
 BATCH: Final = 1_000
@@ -100,13 +101,16 @@ def batches(memories: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
 
 async def latest(htm: AsyncHtm, name: str, place: dict[str, Any], limit: int) -> list[models.TimelineEntry]:
     """The latest messages of a session, the oldest first. Other memories of the session are left out."""
-    most = limit
-    while True:
-        entries = (await htm.recall.timeline(filter=place, limit=most)).entries
-        own = [it for it in entries if name in it.metadata]
-        if len(own) >= limit or len(entries) < most or most == MOST:
-            return own[-limit:]
-        most = min(2 * most, MOST)
+    own: list[models.TimelineEntry] = []
+    pages = Newest(place, limit, usual=MOST, most=MOST)
+    while len(own) < limit and not pages.is_over:
+        try:
+            entries = (await htm.recall.timeline(**pages.asked)).entries
+        except AnswerTooLarge as error:
+            pages.shrink(error)
+        else:
+            own += [it for it in pages.take(entries) if name in it.metadata]
+    return own[:limit][::-1]
 
 
 async def forget(htm: AsyncHtm, node: int, *, namespace: str | None, robot: str | None) -> None:

@@ -27,7 +27,8 @@ from pydantic_ai_harness.memory._store import (
 from ._generated import models
 from .callers import aact
 from .client import AsyncHtm
-from .errors import KeyTaken, NodeNotFound, RevisionConflict
+from .errors import AnswerTooLarge, KeyTaken, NodeNotFound, RevisionConflict
+from .pages import halved
 
 # What a file or an operation is, in the metadata of its memory.
 NOTE: Final = "pydantic_ai"
@@ -183,9 +184,13 @@ class HtmMemoryStore:
         return node if NOTE in node.metadata else None
 
     async def _paths(self) -> AsyncIterator[str]:
-        cursor = None
+        cursor, limit = None, PAGE
         while True:
-            page = await self._htm.memories.list(namespace=self._namespace, cursor=cursor, limit=PAGE)
+            try:
+                page = await self._htm.memories.list(namespace=self._namespace, cursor=cursor, limit=limit)
+            except AnswerTooLarge as error:
+                limit = halved(limit, error)
+                continue
             for node in page.memories:
                 if node.key and NOTE in node.metadata:
                     yield node.key

@@ -1,11 +1,47 @@
 """The servers for the tests: that at HTM_URL, and that at HTM_URL_OF_ROBOT, whose key is bound to the robot `ada`."""
 
+import json
 import os
 import uuid
 
+import httpx
 import pytest
 
 from htm_memory import AsyncHtm, Htm
+
+
+class Narrow(httpx.BaseTransport):
+    """Passes requests on to a server whose answers and questions are small: those with larger ones are refused."""
+
+    def __init__(self, limit: int = 10_000, namespaces: int = 10_000) -> None:
+        self.passed, self.limit, self.namespaces, self.refused = httpx.HTTPTransport(), limit, namespaces, 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        asked = json.loads(request.content or "{}")
+        if request.url.path in ("/v1/recall", "/v1/timeline"):
+            if len(asked["filter"]["namespaces"]) > self.namespaces:
+                return self.refusal("limit_out_of_range")
+            if asked["limit"] > self.limit:
+                return self.refusal("answer_too_large")
+        return self.passed.handle_request(request)
+
+    def refusal(self, code: str) -> httpx.Response:
+        self.refused += 1
+        return httpx.Response(422, json={"code": code, "detail": "", "hint": "", "title": "", "type": ""})
+
+
+@pytest.fixture
+def narrow(url):
+    """Makes clients of such a server."""
+    made = []
+
+    def make(**limits):
+        made.append(httpx.Client(transport=Narrow(**limits), timeout=60))
+        return Htm(url, http=made[-1])
+
+    yield make
+    for http in made:
+        http.close()
 
 
 @pytest.fixture(scope="session")

@@ -509,6 +509,30 @@ def test_a_key_of_a_robot_changes_what_it_saved(htm_of_robot, namespace):
     assert storage.delete() == 2
 
 
+def test_answers_that_are_too_large_are_read_in_parts(narrow, ours, namespace):
+    records = saved(ours, *(f"/s/{n % 3}" for n in range(20)))
+    htm = narrow(limit=7)
+    storage = HtmStorage(htm, namespace=namespace)
+    assert {it.id for it in storage.list_records("/s")} == {it.id for it in records}
+    assert storage.count() == 20
+    # The nearest of which an answer has room.
+    assert [it.id for it, _ in storage.search(records[3].embedding, limit=1)] == [records[3].id]
+    assert len(storage.search(records[3].embedding, limit=20)) == 6
+    assert htm._http._transport.refused
+
+
+def test_more_scopes_than_a_question_may_name(narrow, ours, namespace, monkeypatch):
+    monkeypatch.setattr("htm_memory.pages.NAMESPACES", 4)
+    records = saved(ours, *(f"/s/{n}" for n in range(9)))
+    storage = HtmStorage(narrow(namespaces=4), namespace=namespace)
+    assert [it.id for it in storage.list_records("/s")] == [it.id for it in ours.list_records("/s")]
+    assert storage.get_record(records[8].id).scope == "/s/8"
+    storage.touch_records([it.id for it in records])
+    assert storage.search(records[5].embedding, limit=3)[0][0].id == records[5].id
+    assert len(storage.search(records[5].embedding, limit=9)) == 9
+    assert storage.delete(record_ids=[it.id for it in records]) == 9
+
+
 def test_the_example_runs(url):
     root = Path(__file__).parent.parent.parent
     example = root / "examples" / "crewai_memory.py"

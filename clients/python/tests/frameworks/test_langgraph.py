@@ -504,6 +504,38 @@ def test_a_key_of_a_robot_changes_what_it_put(htm_of_robot):
     assert store.search(()) == []
 
 
+@pytest.fixture
+def narrow_store(narrow):
+    """Makes stores with a root of their own, whose server answers and is asked little."""
+    root = f"test/{uuid.uuid4().hex}"
+    return lambda **limits: HtmStore(narrow(**limits), root=root, index=index("text"))
+
+
+def test_answers_that_are_too_large_are_read_in_parts(narrow_store):
+    store = narrow_store(limit=7)
+    for n in range(30):
+        store.put(("m", f"{n % 3}"), f"{n}", {"text": WORDS[n % 9], "n": n})
+    assert [it.value["n"] for it in store.search(("m",), limit=40)] == list(range(29, -1, -1))
+    # The nearest of which an answer has room come first.
+    found = store.search(("m",), query="tabs", limit=40)
+    assert sorted(it.value["n"] for it in found) == list(range(30))
+    assert {it.value["text"] for it in found[:3]} == {"tabs"}
+    assert [it.score is not None for it in found] == [True] * 5 + [False] * 25
+    assert store._htm._http._transport.refused
+
+
+def test_more_namespaces_than_a_question_may_name(narrow_store, monkeypatch):
+    monkeypatch.setattr("htm_memory.pages.NAMESPACES", 4)
+    store = narrow_store(namespaces=4)
+    for n, word in enumerate(WORDS):
+        store.put(("m", f"{n}"), "k", {"text": word, "n": n})
+    assert [it.value["n"] for it in store.search(("m",), limit=5, offset=2)] == [6, 5, 4, 3, 2]
+    for n, word in enumerate(WORDS):
+        found = store.search(("m",), query=word, limit=9)
+        assert found[0].value["n"] == n and len(found) == 9
+        assert [it.score for it in found] == sorted((it.score for it in found), reverse=True)
+
+
 def test_the_example_runs(url):
     root = Path(__file__).parent.parent.parent
     environment = {**os.environ, "HTM_URL": url, "PYTHONPATH": str(root)}
