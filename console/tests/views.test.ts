@@ -340,15 +340,21 @@ test("a key is made, and from then on people sign in", async () => {
   await page.getByRole("button", { name: "Create" }).click();
   const secret = await page.getByLabel("Key", { exact: true }).inputValue();
   assert.match(secret, /^htm_/);
-  // It stays until somebody has read it.
-  await page.getByRole("button", { name: "Copy" }).click();
-  await page.getByRole("button", { name: "Done" }).click();
   const guest = await fixture.page("/");
   // The server notices its first key within a second.
   await until(async () => {
     await guest.reload();
     return guest.getByRole("heading", { name: "Sign in" }).waitFor({ timeout: 1_000 }).then(() => true);
   });
+  // It stays until somebody has read it, also if the page asks who is signed in.
+  const refused = page.waitForResponse((answer) => answer.url().endsWith("/console/sign-in") && answer.status() === 401);
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await (await refused).finished();
+  await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+  assert.equal(await page.getByLabel("Key", { exact: true }).inputValue(), secret);
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await guest.getByLabel("Key", { exact: true }).fill("htm_wrong");
   await guest.getByRole("button", { name: "Sign in" }).click();
   await guest.getByText("api_key_invalid").waitFor();

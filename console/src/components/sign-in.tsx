@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { createContext, type TargetedSubmitEvent } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { HtmError } from "htm-memory";
 import type { models } from "htm-memory";
 import { SIGNED_OUT, asError, useAnswer, usePolled, type Answer } from "../server";
@@ -31,15 +31,30 @@ export interface User {
 interface Signed {
   user: User;
   signOut: () => Promise<void>;
+  /** Keeps what is shown, whoever is signed in. */
+  hold: (isHeld: boolean) => void;
 }
 
 const Context = createContext<Signed | undefined>(undefined);
 
 /** Who uses the console. */
 export function useUser(): User {
+  return useSigned().user;
+}
+
+/** Keeps the view while it shows what is shown once, also if nobody is signed in any more. */
+export function useHeld(isHeld: boolean): void {
+  const { hold } = useSigned();
+  useLayoutEffect(() => {
+    hold(isHeld);
+    return () => hold(false);
+  }, [isHeld]);
+}
+
+function useSigned(): Signed {
   const signed = useContext(Context);
   if (!signed) throw new Error("nobody is signed in around this view");
-  return signed.user;
+  return signed;
 }
 
 const ROLES: readonly models.Role[] = ["reader", "writer", "admin"];
@@ -63,6 +78,10 @@ interface GateProperties {
 /** What is in it, for who is signed in. */
 export function Gate({ drop, children }: GateProperties): JSX.Element {
   const answer = useWho(drop);
+  const [isHeld, hold] = useState(false);
+  const kept = useRef(answer);
+  if (!isHeld) kept.current = answer;
+  const shown = kept.current;
   const [isLeaving, setLeaving] = useState(false);
   const isSignedIn = answer.value !== undefined && !answer.error;
   useEffect(() => {
@@ -80,13 +99,13 @@ export function Gate({ drop, children }: GateProperties): JSX.Element {
     if (isLeaving) location.replace("/");
   }, [isLeaving]);
   if (isLeaving) return <Waiting />;
-  if (answer.error && answer.error.status === 401) return <KeyForm signedIn={answer.reload} wasIn={(answer.error.code as string) === "signed_out"} />;
+  if (shown.error && shown.error.status === 401) return <KeyForm signedIn={answer.reload} wasIn={(shown.error.code as string) === "signed_out"} />;
   return (
-    <Awaited answer={answer} isPolled>
+    <Awaited answer={shown} isPolled>
       {(user) =>
         user && (
           // What one user looks at is not shown to another.
-          <Context.Provider key={user.key ?? ""} value={{ user, signOut }}>
+          <Context.Provider key={user.key ?? ""} value={{ user, signOut, hold }}>
             {children}
           </Context.Provider>
         )

@@ -5,7 +5,6 @@ import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { copy } from "../../components/clipboard";
 import { Confirm, Dialog } from "../../components/dialog";
-import { htm } from "../../server";
 
 const ROLES: readonly { role: models.Role; may: string }[] = [
   { role: "reader", may: "search and read" },
@@ -17,11 +16,10 @@ const DAY = 86_400;
 
 interface Properties {
   onClose: () => void;
-  /** Shows the key, also if the form was closed meanwhile: its text comes once. */
-  onCreated: (created: models.CreatedApiKey) => void;
+  make: (key: models.NewKey) => Promise<void>;
 }
 
-export function CreateKey({ onClose, onCreated }: Properties): JSX.Element {
+export function CreateKey({ onClose, make }: Properties): JSX.Element {
   const [role, setRole] = useState<models.Role>("reader");
   const [name, setName] = useState("");
   const [namespaces, setNamespaces] = useState("");
@@ -30,7 +28,7 @@ export function CreateKey({ onClose, onCreated }: Properties): JSX.Element {
   const [rate, setRate] = useState("");
   const create = async (): Promise<void> => {
     const names = namespaces.split(/[\n,]/).map((name) => name.trim()).filter(Boolean);
-    const key = await htm.keys.create({
+    await make({
       role,
       name: name.trim() || null,
       namespaces: names.length > 0 ? names : null,
@@ -38,7 +36,6 @@ export function CreateKey({ onClose, onCreated }: Properties): JSX.Element {
       expires_in_seconds: days ? Math.round(Number(days) * DAY) : null,
       requests_per_minute: rate ? Number(rate) : null,
     });
-    onCreated(key);
   };
   return (
     <Confirm title="New key" verb="Create" act={create} onClose={onClose}>

@@ -6,7 +6,7 @@ import type { models } from "htm-memory";
 import { Awaited, Empty, Time, number } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
 import { Heads, TableBox } from "../../components/table-box";
-import { useUser } from "../../components/sign-in";
+import { useHeld, useUser } from "../../components/sign-in";
 import { say } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
 import { CreateKey, Created } from "./create";
@@ -16,9 +16,21 @@ type Open = { kind: "create" } | { kind: "revoke"; key: models.ApiKey } | undefi
 export function KeyList(): JSX.Element {
   const answer = useAnswer((signal) => htm.keys.list({ signal }), []);
   const [open, setOpen] = useState<Open>();
+  const [isMaking, setMaking] = useState(false);
   const [created, setCreated] = useState<models.CreatedApiKey>();
+  // The first key signs everybody out, and its text comes once.
+  useHeld(isMaking || created !== undefined);
   const newKey = useRef<HTMLButtonElement>(null);
   const close = (): void => setOpen(undefined);
+  const make = async (key: models.NewKey): Promise<void> => {
+    setMaking(true);
+    try {
+      // Shown also if the form was closed meanwhile.
+      setCreated(await htm.keys.create(key));
+    } finally {
+      setMaking(false);
+    }
+  };
   const read = (): void => {
     setCreated(undefined);
     // Not before: after the first key, the list asks for a key to sign in with.
@@ -39,7 +51,7 @@ export function KeyList(): JSX.Element {
       <Awaited answer={answer}>
         {({ keys }) => (keys.length === 0 ? <NoKeys /> : <Table keys={keys} revoke={(key) => setOpen({ kind: "revoke", key })} />)}
       </Awaited>
-      {open?.kind === "create" && <CreateKey onClose={close} onCreated={setCreated} />}
+      {open?.kind === "create" && <CreateKey onClose={close} make={make} />}
       {created && <Created created={created} onClose={read} />}
       {open?.kind === "revoke" && (
         <Revoke apiKey={open.key} keys={answer.value?.keys ?? []} reload={answer.reload} onClose={close} onDone={revoked} />
