@@ -123,3 +123,31 @@ test("the options of contexts act on entered texts, not on letters", async () =>
   await keeps(page, page.getByLabel("Only of the time"), "time", ["last week", "this year"]);
   await page.context().close();
 });
+
+/** Types a letter at the moment when the address has followed. It has to stay, and the address to follow it too. */
+async function keepsTheNextLetter(page: Page, field: Locator, parameter: string): Promise<void> {
+  await field.click();
+  await page.evaluate(`addEventListener("console:moved", () => {
+    const field = document.activeElement;
+    field.value += "t";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  }, { once: true })`);
+  await field.pressSequentially("a");
+  await holds(page, parameter, ["at"]);
+  assert.equal(await field.inputValue(), "at");
+  await page.context().close();
+}
+
+test("a letter that is typed while the address follows is kept", async () => {
+  const tagged = { content: "Trams have rails.", namespace: "letters", robot: "ada", tags: ["transport"] };
+  await fixture.server.api("/v1/memories", tagged);
+  await withInMind("lea", ids.slice(0, 1), 1_000);
+  const search = await fixture.page(`/?namespace=${NAMESPACE}`);
+  await keepsTheNextLetter(search, search.getByRole("searchbox"), "q");
+  const tags = await fixture.page("/console/tags?namespace=letters");
+  await keepsTheNextLetter(tags, tags.getByLabel("Find a tag"), "find");
+  const minds = await fixture.page(`/console/working-memory?namespace=${NAMESPACE}`);
+  await keepsTheNextLetter(minds, minds.getByLabel("Find a robot or a group"), "find");
+  const context = await pageOf("lea", "&part=context");
+  await keepsTheNextLetter(context, context.getByLabel("A question for lea; empty: its working memory alone"), "q");
+});

@@ -1,6 +1,7 @@
 // The text of the search box. The address follows it while somebody types; the history has the searches, not the letters.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import { useFollowed } from "../../components/followed";
 import type { Query, Setter } from "./query";
 
 // While somebody types, an answer is asked for when the fingers rest.
@@ -20,21 +21,16 @@ interface Typing {
 
 export function useTyping(query: Query, set: Setter): Typing {
   const { text } = query;
-  const [typed, type] = useState(text);
-  // The text that the address has by typing, and whether it may be typed over: nobody has submitted it or rested on it.
-  const written = useRef(text);
+  // Whether the text of the address may be typed over: nobody has submitted it or rested on it.
   const isDraft = useRef(false);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const write = (): void => {
-    clearTimeout(timer.current);
-    if (typed === text) return;
+  const write = (typed: string): void => {
     const replace = isDraft.current || text === "";
-    written.current = typed;
     isDraft.current = true;
     set({ text: typed }, replace);
   };
+  const { typed, type, follow } = useFollowed(text, write, { restMs: REST_MS, moved: () => (isDraft.current = false) });
   const submit = (): void => {
-    write();
+    follow();
     isDraft.current = false;
   };
   const change: Setter = (change) => {
@@ -42,17 +38,6 @@ export function useTyping(query: Query, set: Setter): Typing {
     set(change);
   };
 
-  // Back and forward change what stands in the box. What typing has written does not: the fingers may be further.
-  useEffect(() => {
-    if (text === written.current) return;
-    written.current = text;
-    isDraft.current = false;
-    type(text);
-  }, [text]);
-  useEffect(() => {
-    timer.current = setTimeout(write, REST_MS);
-    return () => clearTimeout(timer.current);
-  }, [typed]);
   useEffect(() => {
     const settle = setTimeout(() => (isDraft.current = false), SETTLED_MS);
     return () => clearTimeout(settle);

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { count, number } from "../../components/basics";
+import { useFollowed } from "../../components/followed";
 import { go, usePlace } from "../../router";
 import { htm, useAnswer } from "../../server";
 import { useHere } from "./here";
@@ -15,14 +16,7 @@ const REST_MS = 250;
 export function TreePanel({ chosen }: { chosen: string | undefined }): JSX.Element {
   const { tree, choose } = useHere();
   const { query } = usePlace();
-  const kept = query.get("find") ?? "";
-  const [text, setText] = useState(kept);
-  useEffect(() => setText(kept), [kept]);
-  useEffect(() => {
-    if (text === kept) return undefined;
-    const timer = setTimeout(() => setQuery({ find: text }), REST_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const { typed: text, type } = useFollowed(query.get("find") ?? "", (find) => setQuery({ find }), { restMs: REST_MS });
 
   const wanted = wantedIn(text);
   const found = useMemo(() => (wanted ? find(tree, wanted) : undefined), [tree, wanted]);
@@ -54,7 +48,7 @@ export function TreePanel({ chosen }: { chosen: string | undefined }): JSX.Eleme
           value={text}
           autocomplete="off"
           spellcheck={false}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => type(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== "ArrowDown") return;
             event.preventDefault();

@@ -1,8 +1,8 @@
 // The fields of what contexts are asked for.
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { useEntered } from "../../components/entered";
+import { useFollowed } from "../../components/followed";
 import { go } from "../../router";
 import { HITS, MAX_TOKENS, MOST_HITS, MOST_TOKENS, SEPARATOR, escaped, isFiltered, unescaped, type ContextQuery } from "./context-query";
 import { here } from "./places";
@@ -10,19 +10,13 @@ import { here } from "./places";
 const REST_MS = 300;
 
 export function ContextFields({ query, robot }: { query: ContextQuery; robot: string }): JSX.Element {
-  const [typed, setTyped] = useState(query.text);
-  useEffect(() => setTyped(query.text), [query.text]);
-  useEffect(() => {
-    if (typed === query.text) return undefined;
-    const timer = setTimeout(() => set({ q: typed }), REST_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const { typed, type, follow } = useFollowed(query.text, (q) => set({ q }), { restMs: REST_MS });
   return (
     <form
       class="stack close"
       onSubmit={(event) => {
         event.preventDefault();
-        set({ q: typed });
+        follow();
       }}
     >
       <label class="field">
@@ -33,7 +27,7 @@ export function ContextFields({ query, robot }: { query: ContextQuery; robot: st
           value={typed}
           autocomplete="off"
           placeholder="Which database did we choose?"
-          onInput={(event) => setTyped(event.currentTarget.value)}
+          onInput={(event) => type(event.currentTarget.value)}
         />
       </label>
       <div class="row context-fields">

@@ -1,8 +1,9 @@
 // The list of robots and groups, with how full their working memories are.
 
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Awaited, Bar, Empty, Time, count, number } from "../../components/basics";
+import { useFollowed } from "../../components/followed";
 import { Link, go, useNamespace, usePlace } from "../../router";
 import type { Answer } from "../../server";
 import { MOST, SORTS, found, type Mind, type Minds, type Sort } from "./minds";
@@ -47,13 +48,7 @@ function sortOf(value: string): string | null {
 }
 
 function FindField({ find }: { find: string }): JSX.Element {
-  const [typed, setTyped] = useState(find);
-  useEffect(() => setTyped(find), [find]);
-  useEffect(() => {
-    if (typed === find) return undefined;
-    const timer = setTimeout(() => go(here({ find: typed }), { replace: true }), REST_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const { typed, type } = useFollowed(find, (find) => go(here({ find }), { replace: true }), { restMs: REST_MS });
   return (
     <label class="field">
       <span>Find a robot or a group</span>
@@ -63,7 +58,7 @@ function FindField({ find }: { find: string }): JSX.Element {
         value={typed}
         autocomplete="off"
         spellcheck={false}
-        onInput={(event) => setTyped(event.currentTarget.value)}
+        onInput={(event) => type(event.currentTarget.value)}
       />
     </label>
   );
