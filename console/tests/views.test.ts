@@ -88,6 +88,29 @@ test("a null in the metadata of a memory stays while the rest is edited", async 
   await page.context().close();
 });
 
+test("an entry with an integer that the page rounds is not changed", async () => {
+  const memory = { content: "A trace has a large number.", metadata: { trace: { id: 2 ** 60, team: "a" }, note: "one" } };
+  const { node } = await fixture.server.api<{ node: number }>("/v1/memories", { ...memory, namespace: "atlas", robot: "ada" });
+  const page = await fixture.page(`/console/memories/${node}?edit=yes`);
+  const metadata = page.getByLabel("Metadata", { exact: true });
+  const save = page.getByRole("button", { name: "Save" });
+  const { trace } = memory.metadata;
+  // Neither beside the integer, nor in its place, nor with a new one.
+  for (const edited of [{ trace: { ...trace, team: "b" }, note: "one" }, { note: "one" }, { trace, note: 2 ** 60 }]) {
+    await metadata.fill(JSON.stringify(edited));
+    await save.click();
+    await page.getByText("An entry with an integer beyond").waitFor();
+    await metadata.fill(JSON.stringify(memory.metadata));
+    await page.getByText("An entry with an integer beyond").waitFor({ state: "detached" });
+  }
+  await metadata.fill(JSON.stringify({ trace, note: "two" }));
+  await save.click();
+  await page.getByText("“two”").waitFor();
+  const edited = await fixture.server.api<{ metadata: unknown }>(`/v1/memories/${node}`);
+  assert.deepEqual(edited.metadata, { trace, note: "two" });
+  await page.context().close();
+});
+
 test("a page that came over plain HTTP from another machine writes", async () => {
   const { id } = await written("Somebody reads this from another machine.");
   const page = await fixture.page(`/console/memories/${id}`);

@@ -40,6 +40,8 @@ export function mistakesOf(draft: Draft, memory: models.Node): Mistakes {
   if (metadata === undefined) mistakes.metadata = 'This is no JSON object. One looks like this: {"ticket": 7}';
   else if (Object.entries(metadata).some(([name, value]) => value === null && metadataOf(memory)[name] !== null)) {
     mistakes.metadata = "An entry cannot become null: it would be removed. Leave it out.";
+  } else if (changesRounded(metadataOf(memory), metadata)) {
+    mistakes.metadata = "An entry with an integer beyond 2⁵³ cannot be changed here: this page would round it.";
   }
   return mistakes;
 }
@@ -109,6 +111,16 @@ function entriesChanged(former: Fields, latter: Fields): Fields {
   const names = new Set([...Object.keys(former), ...Object.keys(latter)]);
   const changed = [...names].filter((name) => JSON.stringify(former[name]) !== JSON.stringify(latter[name]));
   return Object.fromEntries(changed.map((name) => [name, latter[name] ?? null]));
+}
+
+/** Whether an entry is changed that has, or had, an integer that JavaScript rounds. The undo sets the former entry. */
+function changesRounded(former: Fields, latter: Fields): boolean {
+  return Object.keys(entriesChanged(former, latter)).some((name) => isRounded(former[name]) || isRounded(latter[name]));
+}
+
+function isRounded(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.values(value).some(isRounded);
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
 function without(items: readonly string[], left: readonly string[]): string[] {
