@@ -151,3 +151,15 @@ test("a letter that is typed while the address follows is kept", async () => {
   const context = await pageOf("lea", "&part=context");
   await keepsTheNextLetter(context, context.getByLabel("A question for lea; empty: its working memory alone"), "q");
 });
+
+test("every namespace of many can be chosen", async () => {
+  const memories = Array.from({ length: 600 }, (_, n) => ({ content: `Tram ${n} is here.`, namespace: `many/${n + 100}`, robot: "ada" }));
+  await fixture.server.api("/v1/memories/batch", { memories });
+  const page = await fixture.page("/");
+  await page.getByLabel("Namespace").selectOption("many/699");
+  await holds(page, "namespace", ["many/699"]);
+  await page.goto(new URL("/console/pipeline/jobs", page.url()).href);
+  await page.getByRole("search", { name: "Jobs" }).getByLabel("Namespace").selectOption("many/698");
+  await holds(page, "namespace", ["many/698"]);
+  await page.context().close();
+});

@@ -4,20 +4,34 @@ import type { JSX } from "preact";
 import { address, go, useNamespace, usePlace } from "../router";
 import { useUser } from "./sign-in";
 import { htm, useAnswer } from "../server";
+import { number } from "./basics";
 
-const SHOWN = 500;
+// The most that the server lists at once.
+const MOST = 10_000;
 
 // How somebody looks stays in another namespace. What is looked at (a tag, a robot, a session, a place in a list) does not:
 // it is of the former one.
 const KEPT = ["q", "strategy", "compare", "time", "by", "sort", "part", "tab", "queue", "state", "error", "one", "other"];
 
+interface Namespaces {
+  names: readonly string[];
+  /** An option that says that there are others. */
+  others: JSX.Element | false;
+}
+
+/** The namespaces to choose from. */
+export function useNamespaces(): Namespaces {
+  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: MOST }, { signal }), []);
+  const others = Boolean(value?.next) && <option disabled>Only the first {number(MOST)} are listed. The address can name others.</option>;
+  return { names: value?.namespaces ?? [], others };
+}
+
 export function NamespacePicker(): JSX.Element {
   const chosen = useNamespace();
   const { path, query } = usePlace();
   const own = useUser().namespace;
-  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: SHOWN }, { signal }), []);
-  const names = value?.namespaces ?? [];
-  const others = chosen === undefined || names.includes(chosen) ? names : [chosen, ...names];
+  const { names, others } = useNamespaces();
+  const offered = chosen === undefined || names.includes(chosen) ? names : [chosen, ...names];
   return (
     <label>
       <span class="hidden-label">Namespace</span>
@@ -27,11 +41,12 @@ export function NamespacePicker(): JSX.Element {
         onChange={(event) => go(placeIn(event.currentTarget.value, path, query))}
       >
         <option value="">{own}</option>
-        {others.filter((name) => name !== own).map((name) => (
+        {offered.filter((name) => name !== own).map((name) => (
           <option key={name} value={name}>
             {name}
           </option>
         ))}
+        {others}
       </select>
     </label>
   );

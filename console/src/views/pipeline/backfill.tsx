@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Problem, count } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
+import { useNamespaces } from "../../components/namespace";
 import { say } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
 
@@ -19,8 +20,6 @@ interface Properties {
   onClose: () => void;
   reload: () => void;
 }
-
-const NAMESPACES_SHOWN = 500;
 
 export function BackfillDialog({ wanted, models: known, onClose, reload }: Properties): JSX.Element {
   const [stage, setStage] = useState(wanted.stage);
@@ -108,17 +107,18 @@ async function countMissing(asked: models.NewBackfill, signal: AbortSignal): Pro
 }
 
 function NamespaceField({ namespace, set }: { namespace: string; set: (namespace: string) => void }): JSX.Element {
-  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: NAMESPACES_SHOWN }, { signal }), []);
+  const { names, others } = useNamespaces();
   return (
     <label class="field">
       <span>Namespace</span>
       <select class="input" value={namespace} onChange={(event) => set(event.currentTarget.value)}>
         <option value="">All namespaces</option>
-        {value?.namespaces.map((name) => (
+        {names.map((name) => (
           <option key={name} value={name}>
             {name}
           </option>
         ))}
+        {others}
       </select>
     </label>
   );

@@ -5,8 +5,9 @@ import { useId, useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { count, number } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
+import { useNamespaces } from "../../components/namespace";
 import { say } from "../../components/toasts";
-import { htm, useAnswer } from "../../server";
+import { htm } from "../../server";
 import { andReady } from "../../components/job-words";
 
 interface Properties {
@@ -17,13 +18,11 @@ interface Properties {
   reload: () => void;
 }
 
-const NAMESPACES_SHOWN = 500;
-
 export function BudgetDialog({ budget, known, onClose, reload }: Properties): JSX.Element {
   const [namespace, setNamespace] = useState(budget?.namespace ?? "");
   const [tokens, setTokens] = useState(budget ? String(budget.tokens_per_day) : "");
-  const names = useId();
-  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: NAMESPACES_SHOWN }, { signal }), []);
+  const list = useId();
+  const { names } = useNamespaces();
   const of = namespace.trim();
   const before = known.find(({ namespace }) => namespace === of);
   const act = async (): Promise<void> => {
@@ -54,15 +53,15 @@ export function BudgetDialog({ budget, known, onClose, reload }: Properties): JS
           <span>Namespace</span>
           <input
             class="input"
-            list={names}
+            list={list}
             value={namespace}
             required
             autofocus
             autocomplete="off"
             onInput={(event) => setNamespace(event.currentTarget.value)}
           />
-          <datalist id={names}>
-            {value?.namespaces.map((name) => (
+          <datalist id={list}>
+            {names.map((name) => (
               <option key={name} value={name} />
             ))}
           </datalist>

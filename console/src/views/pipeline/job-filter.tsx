@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { models } from "htm-memory";
 import { useEntered } from "../../components/entered";
-import { htm, useAnswer } from "../../server";
+import { useNamespaces } from "../../components/namespace";
 import type { JobQuery } from "./job-query";
 import { CODES, STATES, STATE_NAMES, queueName } from "../../components/job-words";
 
@@ -15,8 +15,6 @@ interface Properties {
   /** Whether a state can be chosen. */
   hasStates: boolean;
 }
-
-const NAMESPACES_SHOWN = 500;
 
 export function JobFilter({ query, set, queues, hasStates }: Properties): JSX.Element {
   const codes = useId();
@@ -102,8 +100,7 @@ function QueueField({ query, set, queues }: Pick<Properties, "query" | "set" | "
 
 // The same namespace as in the head of the page. Without one, jobs are of all of them.
 function NamespaceField({ query, set }: Pick<Properties, "query" | "set">): JSX.Element {
-  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: NAMESPACES_SHOWN }, { signal }), []);
-  const names = value?.namespaces ?? [];
+  const { names, others } = useNamespaces();
   const isKnown = !query.namespace || names.includes(query.namespace);
   return (
     <label class="field">
@@ -116,6 +113,7 @@ function NamespaceField({ query, set }: Pick<Properties, "query" | "set">): JSX.
             {name}
           </option>
         ))}
+        {others}
       </select>
     </label>
   );
