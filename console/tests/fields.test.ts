@@ -163,3 +163,18 @@ test("every namespace of many can be chosen", async () => {
   await holds(page, "namespace", ["many/698"]);
   await page.context().close();
 });
+
+test("Enter that ends a word of an input method adds nothing", async () => {
+  for (const [path, label] of [[`/?namespace=${NAMESPACE}`, "Add a tag"], [`/console/memories/${ids[0]}?edit=yes`, "Tags"]] as const) {
+    const page = await fixture.page(path);
+    const field = page.getByLabel(label, { exact: true });
+    await field.fill("dat");
+    await field.dispatchEvent("keydown", { key: "Enter", isComposing: true });
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    assert.equal(await field.inputValue(), "dat", label);
+    await field.press("Enter");
+    await until(async () => (await field.inputValue()) === "");
+    await page.getByRole("button", { name: /^Remove .*dat$/ }).waitFor();
+    await page.context().close();
+  }
+});

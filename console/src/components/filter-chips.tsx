@@ -78,7 +78,8 @@ export function AddName({ noun, known, onAdd }: AddProperties): JSX.Element {
         onInput={(event) => setText(event.currentTarget.value)}
         onChange={(event) => add(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key !== "Enter") return;
+          // An input method ends a word with Enter, and goes on.
+          if (event.key !== "Enter" || event.isComposing) return;
           event.preventDefault();
           add(event.currentTarget.value);
         }}

@@ -188,7 +188,8 @@ function TagsField({
             onInput={(event) => setText(event.currentTarget.value)}
             onBlur={add}
             onKeyDown={(event) => {
-              if (event.key !== "Enter") return;
+              // An input method ends a word with Enter, and goes on.
+              if (event.key !== "Enter" || event.isComposing) return;
               event.preventDefault();
               add();
             }}

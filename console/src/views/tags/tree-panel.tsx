@@ -50,7 +50,8 @@ export function TreePanel({ chosen }: { chosen: string | undefined }): JSX.Eleme
           spellcheck={false}
           onInput={(event) => type(event.currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key !== "ArrowDown") return;
+            // An input method chooses among words with it.
+            if (event.key !== "ArrowDown" || event.isComposing) return;
             event.preventDefault();
             document.querySelector<HTMLElement>("[role=treeitem][tabindex='0']")?.focus();
           }}
