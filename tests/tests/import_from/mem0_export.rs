@@ -97,9 +97,9 @@ async fn a_repeat_leaves_what_was_forgotten_here() {
     let htm = import.db.htm();
     let first = NodeId(import.db.count("select id from htm.nodes where key = 'mem0:m1'").await);
     let edited = NodeId(import.db.count("select id from htm.nodes where key = 'mem0:m2'").await);
-    htm.edit(edited, &Edit::default().content("It needs 50 GB.")).await.unwrap();
+    htm.edit(edited, &Edit::new().content("It needs 50 GB.").caller(Caller::AnyRobot)).await.unwrap();
     for node in [first, edited] {
-        htm.forget(node, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+        htm.forget(node, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     }
     let report = import.report(&[]).await;
     assert_eq!((&report["written"], &report["existing"]), (&json!(0), &json!(3)), "{report}");

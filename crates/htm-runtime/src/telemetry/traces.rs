@@ -106,7 +106,8 @@ impl HttpClient for Client {
         let (parts, body) = request.into_parts();
         // Of a user and a password in the URL it makes a header. One of OTEL_EXPORTER_OTLP_HEADERS wins.
         let request = self.client.request(parts.method, parts.uri.to_string()).headers(parts.headers);
-        let sent = self.runtime.spawn(request.body(body).send()).await?;
+        // Already the making of the request's future needs the runtime.
+        let sent = self.runtime.spawn(async { request.body(body).send().await }).await?;
         // The answer is not read: it may have any size, and only its status matters.
         let sent = sent.map(|answer| answer.status()).map_err(reqwest::Error::without_url);
         self.tell(&sent);
