@@ -40,11 +40,11 @@ impl Http {
         model: ModelName,
     ) -> Result<Self> {
         if model.name.trim().is_empty() {
-            return Err(bad_value("model", "must name a model"));
+            return Err(bad_value(&format!("the model of {provider}"), "must name a model"));
         }
         if timeout.is_zero() {
             let reason = "must be more than 0: a call without a deadline can hang for ever";
-            return Err(bad_value("timeout_ms", reason));
+            return Err(bad_value(&format!("the timeout_ms of {provider}"), reason));
         }
         if !key.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
             let setting = format!("the api_key of {provider}");
@@ -159,6 +159,6 @@ mod tests {
         assert!(build("ftp://host", "", 1).contains("http://"));
         assert!(build("http://host/v1?key=1", "", 1).contains("no `?`"));
         assert!(build("http://host", "a\nb", 1).contains("the api_key of openai"));
-        assert!(build("http://host", "", 0).contains("timeout_ms"));
+        assert!(build("http://host", "", 0).contains("the timeout_ms of openai"));
     }
 }

@@ -59,7 +59,9 @@ pub(crate) async fn embed(
         }
         is_first = false;
         let sent = inputs.iter().map(|input| input.sent(prefix)).collect();
-        match endpoint.send(sent, texts).await {
+        // An error of this request quotes no other text.
+        let quoted: Vec<String> = inputs.iter().map(|input| input.part.text.to_owned()).collect();
+        match endpoint.send(sent, &quoted).await {
             Ok(answer) => {
                 for (input, vector) in inputs.iter().zip(answer) {
                     vectors[input.of].push((vector, input.part.tokens));

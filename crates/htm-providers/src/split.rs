@@ -33,6 +33,11 @@ pub(crate) struct Part<'a> {
     pub(crate) tokens: usize,
 }
 
+/// The message about a prefix of so many `tokens`, for a model with this `window`.
+pub(crate) fn too_long(tokens: usize, window: usize) -> String {
+    format!("has {tokens} tokens: more than half of the model's window of {window}")
+}
+
 impl Window {
     /// The window of a model with a known encoding.
     pub(crate) fn exact(tokens: usize, encoding: TokenEncoding) -> Self {
@@ -54,7 +59,7 @@ impl Window {
         let tokens = self.tokens_of(prefix);
         match tokens <= self.tokens / 2 {
             true => Ok(()),
-            false => Err(format!("has {tokens} tokens, and the model reads {} at once", self.tokens)),
+            false => Err(format!("{} (`embedding.window`)", too_long(tokens, self.tokens))),
         }
     }
 

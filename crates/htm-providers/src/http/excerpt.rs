@@ -6,6 +6,8 @@ use serde_json::Value;
 
 /// The most characters of an excerpt.
 const MAX_CHARS: usize = 200;
+/// The characters of a message in which texts are hidden. The reason may stand behind a long quotation.
+const SEEN_CHARS: usize = 8 << 10;
 /// A longer body has no excerpt: most of it repeats the request.
 const MAX_BYTES: usize = 1 << 20;
 /// A common run of this many bytes counts as a quotation of a text.
@@ -90,7 +92,10 @@ fn hex(text: &str, digits: usize) -> Option<u16> {
 
 /// The beginning of a plain `message` without quotations of `texts`.
 fn without(message: &str, texts: &[String]) -> String {
-    let end = message.char_indices().nth(2 * MAX_CHARS).map_or(message.len(), |(at, _)| at);
+    if message.is_empty() {
+        return String::new();
+    }
+    let end = message.char_indices().nth(SEEN_CHARS).map_or(message.len(), |(at, _)| at);
     // A quotation that begins before the end is recognised, too.
     let seen = &message[..message.ceil_char_boundary((end + QUOTED_BYTES).min(message.len()))];
     let mut quoted = vec![false; seen.len()];
@@ -156,6 +161,13 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_behind_a_long_quotation_is_kept() {
+        let texts = ["the diary of a long year ".repeat(40)];
+        let body = json!({ "error": format!("'{}' is too long - 'input'", texts[0].trim()) }).to_string();
+        assert_eq!(of(body.as_bytes(), "", &texts), "'…' is too long - 'input'");
+    }
+
+    #[test]
     fn a_text_is_known_in_each_writing() {
         for (text, same) in [
             ("a\nb", r"a\nb"),
@@ -174,8 +186,8 @@ mod tests {
 
     #[test]
     fn a_cut_leaves_no_part_of_the_key_or_of_a_short_text() {
-        let texts = ["pin 1234".to_owned(), "long ".repeat(100)];
-        for before in 395..=400 {
+        let texts = ["pin 1234".to_owned(), "long ".repeat(SEEN_CHARS / 5 + 1)];
+        for before in SEEN_CHARS - 5..=SEEN_CHARS {
             for secret in ["sk-abcdefgh", "pin 1234"] {
                 let body = format!("{}{secret}{}", &texts[1][..before], "x".repeat(500));
                 let said = of(body.as_bytes(), "sk-abcdefgh", &texts);

@@ -12,6 +12,7 @@ use super::config::Config;
 use super::files::{bad, read};
 use super::sentence::Sentence;
 use crate::codes;
+use crate::split::too_long;
 
 /// A tokenizer and its marks.
 pub(super) struct Marked {
@@ -127,7 +128,7 @@ impl Windows {
             self.tokenizer.encode_fast(text.trim_end(), false).map_err(|error| error.to_string())?;
         let tokens = encoding.get_ids().to_vec();
         if tokens.len() > self.room / 2 {
-            return Err(format!("has {} tokens, and the model reads {} at once", tokens.len(), self.room));
+            return Err(too_long(tokens.len(), self.room));
         }
         Ok(Prefix { text, tokens })
     }
