@@ -23,6 +23,7 @@ pub use pull::{Pulled, pull};
 pub use repository::Repository;
 
 use crate::codes;
+use crate::http::client_of;
 use crate::paths::named;
 
 /// The hub, if `HF_ENDPOINT` names no other.
@@ -81,7 +82,7 @@ impl Hub {
         if !token.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(invalid("its token has characters that no HTTP header can carry"));
         }
-        let builder = Client::builder()
+        let builder = client_of(&endpoint)
             .connect_timeout(PATIENCE)
             .read_timeout(PATIENCE)
             .user_agent(concat!("htm/", env!("CARGO_PKG_VERSION")))
@@ -93,8 +94,6 @@ impl Hub {
                 earlier if earlier.len() > 5 => attempt.error("too many redirects"),
                 _ => attempt.follow(),
             }));
-        let is_here = matches!(endpoint.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
-        let builder = if is_here { builder.no_proxy() } else { builder };
         let http = builder.build().map_err(|error| invalid("there is no HTTP client").with_source(error))?;
         Ok(Self { http, endpoint, token })
     }

@@ -11,6 +11,7 @@ pub mod config;
 mod doing;
 mod embedders;
 mod error;
+mod http;
 pub mod hub;
 mod layout;
 mod packages;

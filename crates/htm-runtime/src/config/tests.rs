@@ -453,17 +453,20 @@ fn secrets_are_read_from_files() {
 }
 
 #[test]
-fn a_blank_secret_is_refused_and_is_not_the_default() {
+fn a_blank_url_of_the_database_is_refused_and_is_not_the_default() {
     let dir = tempfile::tempdir().unwrap();
+    let credentials = dir.path().display().to_string();
     for (key, file_name) in keys::in_files() {
         let path = dir.path().join(key);
         fs::write(&path, "\n").unwrap();
         let path_text = path.display().to_string();
         let variable = format!("HTM_{}", file_name.replacen('.', "__", 1).to_uppercase());
-        for error in [
-            with_env(&variable, &path_text).unwrap_err(),
-            with_env("CREDENTIALS_DIRECTORY", &dir.path().display().to_string()).unwrap_err(),
-        ] {
+        for read in [with_env(&variable, &path_text), with_env("CREDENTIALS_DIRECTORY", &credentials)] {
+            if key != "database.url" {
+                read.unwrap();
+                continue;
+            }
+            let error = read.unwrap_err();
             assert_eq!(error.code(), "config_bad_value");
             let said = error.to_string();
             assert!(said.contains(&format!("`{key}` cannot be blank (in {path_text})")), "{said}");

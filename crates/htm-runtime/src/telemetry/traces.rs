@@ -15,6 +15,7 @@ use reqwest::{StatusCode, Url};
 use tokio::runtime::Handle;
 
 use crate::codes;
+use crate::http::client_of;
 
 /// The time limit of a request to the collector.
 const REQUEST: Duration = Duration::from_secs(10);
@@ -39,12 +40,8 @@ impl Traces {
     pub(super) fn start(collector: Collector<'_>) -> Result<(Self, Tracer)> {
         // Neither the URL nor the exporter's error, which has it: there may be a password in it.
         let failed = || Error::new(codes::TRACES_UNUSABLE, "traces cannot be exported to log.otlp_endpoint");
-        let mut builder = reqwest::Client::builder().redirect(Policy::none()).timeout(REQUEST);
-        let url: Option<Url> = collector.endpoint.parse().ok();
-        let host = url.as_ref().and_then(Url::host_str);
-        if matches!(host, Some("localhost" | "127.0.0.1" | "[::1]")) {
-            builder = builder.no_proxy();
-        }
+        let url: Url = collector.endpoint.parse().map_err(|_| failed())?;
+        let builder = client_of(&url).redirect(Policy::none()).timeout(REQUEST);
         let client = Client {
             client: builder.build().map_err(|error| failed().with_source(error))?,
             runtime: Handle::current(),
@@ -86,7 +83,7 @@ struct Client {
 }
 
 impl Client {
-    /// Logs the first failure of a row. The exporter itself logs none.
+    /// Logs the first of several failures in sequence. The exporter itself logs none.
     fn tell(&self, sent: &Result<StatusCode, reqwest::Error>) {
         let reason = match sent {
             Ok(status) if status.is_success() => None,
