@@ -171,6 +171,13 @@ async fn the_tokens_of_a_split_count_on_its_day_and_its_nodes_stay_of_their_prom
     assert_eq!(htm_core::worker::queues::count_stranded(&db.pool).await.unwrap(), 0);
 }
 
+/// Makes dead letters of the tag jobs that wait.
+async fn kill_tag_jobs(db: &TestDatabase) {
+    let killed = "update apalis.jobs set status = 'Killed', attempts = 1, done_at = clock_timestamp()
+                   where job_type = 'htm.tag' and status = 'Pending'";
+    assert_eq!(sqlx::query(killed).execute(&db.pool).await.unwrap().rows_affected(), 1);
+}
+
 #[tokio::test]
 async fn a_split_that_died_stays_to_be_seen_until_its_text_is_tagged_again() {
     let db = TestDatabase::new().await;
@@ -179,9 +186,7 @@ async fn a_split_that_died_stays_to_be_seen_until_its_text_is_tagged_again() {
     Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5)]).await;
     let into = [term("work:meeting", ""), term("task", "")];
     assert_eq!(htm.ontology(None).unwrap().split("work", &into, Leftover::Keep).await.unwrap().jobs, 1);
-    let killed = "update apalis.jobs set status = 'Killed', attempts = 1, done_at = clock_timestamp()
-                   where job_type = 'htm.tag' and status = 'Pending'";
-    sqlx::query(killed).execute(&db.pool).await.unwrap();
+    kill_tag_jobs(&db).await;
     let prune = || htm_core::worker::queues::prune_dead(&db.pool, "htm.tag", std::time::Duration::ZERO);
     assert_eq!(prune().await.unwrap(), 0);
     let again = htm_core::BackfillRequest { forced: true, ..htm_core::BackfillRequest::new(Stage::Tag) };
@@ -190,4 +195,18 @@ async fn a_split_that_died_stays_to_be_seen_until_its_text_is_tagged_again() {
     assert_eq!(Says::llm("1").of(&db, "w", |_| vec![("task".into(), 0.5)]).await, 1);
     assert_eq!(tags_of(&db, node).await, ["task llm"]);
     assert_eq!(prune().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_split_that_is_reverted_leaves_no_dead_letter() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    remember(&htm, 1, "text", &[]).await;
+    Says::llm("1").of(&db, "w", |_| vec![("work".into(), 0.5)]).await;
+    let ontology = htm.ontology(None).unwrap();
+    let into = [term("work:meeting", ""), term("task", "")];
+    let change = ontology.split("work", &into, Leftover::Keep).await.unwrap().change.unwrap();
+    kill_tag_jobs(&db).await;
+    ontology.revert(change).await.unwrap();
+    assert_eq!(db.count("select count(*) from apalis.jobs where status = 'Killed'").await, 0);
 }

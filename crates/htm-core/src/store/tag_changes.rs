@@ -374,7 +374,7 @@ pub(crate) async fn would_split(connection: &mut PgConnection, namespace: &str, 
         .await
 }
 
-/// Deletes the jobs of a split that are still pending; returns their number.
+/// Deletes the pending jobs and the dead letters of a split; returns their number.
 pub(crate) async fn end_split_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -389,7 +389,7 @@ pub(crate) async fn end_split_in_tx(
               join htm.nodes n on n.id = c.node_id and n.namespace = c.namespace
               join apalis.jobs j on j.idempotency_key = concat_ws('/', n.id, n.revision, 'split-' || :change, :model::text)
              where c.namespace = :namespace and c.change_id = :change and not c.added
-               and j.job_type = 'htm.tag' and j.status = 'Pending'
+               and j.job_type = 'htm.tag' and j.status in ('Pending', 'Killed')
              order by j.id
                for update of j
          )
