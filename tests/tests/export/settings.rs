@@ -126,3 +126,17 @@ async fn the_home_of_a_ranking_comes_back_whichever_line_is_first() {
     let atlas = other.htm().learning(Some("atlas")).await.unwrap().settings;
     assert_eq!(atlas.learns_with.as_deref(), Some("zeus"));
 }
+
+#[tokio::test]
+async fn the_reason_of_a_shared_ranking_is_exported_by_those_who_see_all_that_share_it() {
+    let db = filled().await;
+    let htm = db.htm();
+    let with_atlas =
+        LearningSettings { learns_with: Some("atlas".into()), is_on: true, ..LearningSettings::default() };
+    htm.set_learning(Some("home"), &with_atlas).await.unwrap();
+    let (one, both) = (htm.within(["atlas"]).unwrap(), htm.within(["atlas", "home"]).unwrap());
+    for (handle, reason) in [(&htm, "it is better"), (&both, "it is better"), (&one, "")] {
+        let lines = export(handle, &["atlas"], "").await;
+        assert_eq!(of_kind(&lines, "ranking")[0]["reason"], reason);
+    }
+}

@@ -55,6 +55,7 @@ impl Htm {
         let memories = store::count(&mut tx, namespaces.as_deref(), options.forgotten).await?;
         let models = if options.vectors { store::models(&mut tx).await? } else { Vec::new() };
         Ok(Exporter {
+            htm: self.clone(),
             tx,
             snapshot,
             watch,
@@ -74,10 +75,11 @@ impl Htm {
 /// An open export. Dropped before its end, it ends its transaction.
 #[derive(Debug)]
 pub struct Exporter {
+    htm: Htm,
     tx: Tx,
     /// Tells the transaction's snapshot from later ones.
     snapshot: String,
-    /// A connection that sees what was erased since.
+    /// A connection that sees what was erased since, and all namespaces.
     watch: PgConnection,
     made_at: DateTime<Utc>,
     /// None: all.
@@ -286,7 +288,12 @@ impl Exporter {
                 last.unwrap_or_else(|| Step::Rankings(String::new(), 0))
             }
             Step::Rankings(namespace, version) => {
-                let page = settings::rankings(&mut self.tx, of, (&namespace, version)).await?;
+                let mut page = settings::rankings(&mut self.tx, of, (&namespace, version)).await?;
+                for ranking in &mut page {
+                    if !self.htm.sees_learners(&mut self.watch, &ranking.ns).await? {
+                        ranking.reason.clear();
+                    }
+                }
                 let last = page.last().map(|it| Step::Rankings(it.ns.clone(), it.version));
                 page.into_iter().for_each(|it| self.add(Line::Ranking(Box::new(it))));
                 last.unwrap_or_else(|| Step::Learning(String::new()))

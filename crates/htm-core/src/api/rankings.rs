@@ -7,6 +7,7 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::rankings::{
     DEFAULT_RANKING, RankingComparison, RankingInfo, Rankings, Trial, ranking_unknown,
 };
+use crate::store::connections::Db;
 use crate::store::rankings::{self as store, Setting};
 
 impl Htm {
@@ -27,7 +28,7 @@ impl Htm {
         };
         let mut rankings = store::list(self.shared_pool(), &setting.home, setting.version, None).await?;
         let mut choices = store::choices(self.shared_pool(), &setting.home).await?;
-        if !self.sees_learners(&setting.home).await? {
+        if !self.sees_learners(self.shared_pool(), &setting.home).await? {
             rankings.iter_mut().for_each(|it| it.reason.clear());
             choices.iter_mut().for_each(|it| (it.chosen_by, it.reason) = Default::default());
         }
@@ -48,7 +49,7 @@ impl Htm {
         let namespace = self.namespace_or_own(namespace)?;
         let setting = self.setting_of_ranking(namespace, version).await?;
         let mut ranking = self.known_ranking(&setting, version).await?;
-        if !self.sees_learners(&setting.home).await? {
+        if !self.sees_learners(self.shared_pool(), &setting.home).await? {
             ranking.reason.clear();
         }
         Ok(ranking)
@@ -123,11 +124,11 @@ impl Htm {
     }
 
     /// Whether the handle sees all namespaces that learn with one. The names in its rankings may be of any of them.
-    async fn sees_learners(&self, home: &str) -> Result<bool> {
+    pub(crate) async fn sees_learners(&self, unwalled: impl Into<Db<'_>>, home: &str) -> Result<bool> {
         if self.namespaces().is_none() {
             return Ok(true);
         }
-        let learners = store::learners(self.shared_pool(), home).await?;
+        let learners = store::learners(unwalled, home).await?;
         Ok(self.admit(home).is_ok() && learners.iter().all(|it| self.admit(it).is_ok()))
     }
 

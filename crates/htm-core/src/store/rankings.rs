@@ -8,7 +8,7 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, Quer
 use sqlx::PgConnection;
 use sqlx::types::Json;
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::entity::{learning, ranking, ranking_choice};
 use super::kept_recalls;
 use super::named::sql;
@@ -170,9 +170,9 @@ pub(crate) async fn home_in_tx(connection: &mut PgConnection, namespace: &str) -
 }
 
 /// The namespaces that learn with one.
-pub(crate) async fn learners(pool: &dyn Connections, home: &str) -> Result<Vec<String>> {
+pub(crate) async fn learners(db: impl Into<Db<'_>>, home: &str) -> Result<Vec<String>> {
     let learners =
-        learning::Entity::find().filter(learning::Column::LearnsWith.eq(home)).all(&on(pool)).await?;
+        learning::Entity::find().filter(learning::Column::LearnsWith.eq(home)).all(&on(db)).await?;
     Ok(learners.into_iter().map(|it| it.namespace).collect())
 }
 
