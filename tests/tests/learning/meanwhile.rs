@@ -124,6 +124,27 @@ async fn a_namespace_that_joins_beside_another_has_the_home_of_that_one() {
 }
 
 #[tokio::test]
+async fn a_namespace_joins_beside_another_whose_recalls_are_counted() {
+    let (db, htm) = with_learning(on()).await;
+    let with_default = LearningSettings { learns_with: Some("default".into()), ..on() };
+    let mut tx = db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.recalls").execute(&mut *tx).await.unwrap();
+    let look = async {
+        let counting = "select count(*) from pg_locks l join pg_database d on d.oid = l.database
+                         where d.datname = current_database() and l.relation = 'htm.recalls'::regclass
+                           and not l.granted";
+        wait_until(|| async { db.count(counting).await == 1 }).await;
+        let free = "select pg_try_advisory_xact_lock(hashtext('htm.learning'))";
+        let is_free: bool = sqlx::query_scalar(free).fetch_one(&mut *tx).await.unwrap();
+        tx.commit().await.unwrap();
+        is_free
+    };
+    let (joined, is_free) = tokio::join!(htm.set_learning(Some("follower"), &with_default), look);
+    joined.unwrap();
+    assert!(is_free);
+}
+
+#[tokio::test]
 async fn a_citation_is_of_the_last_recall_also_if_several_are_written_at_once() {
     let (db, htm) = with_learning(LearningSettings { signals: Signal::ALL.into(), ..on() }).await;
     let hit = async |host: u32| {

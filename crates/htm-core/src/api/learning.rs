@@ -61,6 +61,7 @@ impl Htm {
         store::set_in_tx(&mut tx, namespace, &home, settings).await?;
         self.record_in_tx(&mut tx, self.done("learning.set", Some(namespace), None, details)).await?;
         tx.commit().await?;
+        store::count_judged(self.pool(), &home).await?;
         // By itself: recalls are locked before settings elsewhere. Those that are being kept are waited for.
         let mut tx = self.pool().begin().await?;
         store::apply_in_tx(&mut tx, namespace).await?;

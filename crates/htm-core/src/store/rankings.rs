@@ -205,8 +205,12 @@ pub(crate) async fn set_in_tx(
     .bind("signals", signals)?
     .execute(&mut *connection)
     .await?;
-    lead_in_tx(&mut *connection, namespace, home).await?;
-    // Judged recalls of a joining namespace count.
+    lead_in_tx(connection, namespace, home).await
+}
+
+/// Counts the judged recalls that joining namespaces have brought. Outside of the transaction that joins them, because
+/// others wait for that one, and a million recalls may be read.
+pub(crate) async fn count_judged(pool: &dyn Connections, home: &str) -> Result<()> {
     sql!(
         "update htm.learning
             set judged = greatest(judged, (select count(*) from htm.recalls r
@@ -215,7 +219,7 @@ pub(crate) async fn set_in_tx(
           where namespace = :home"
     )
     .bind("home", home)?
-    .execute(connection)
+    .execute(pool)
     .await
     .map(drop)
 }
