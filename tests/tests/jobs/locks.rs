@@ -1,10 +1,12 @@
 //! Whoever locks several jobs locks them in the order of their ids, and so waits for the others instead of blocking them.
 
+use chrono::Utc;
 use htm_core::provider::ModelName;
-use htm_core::{Caller, Confirmation, Edit, Memory, Stage};
+use htm_core::worker::jobs;
+use htm_core::{Caller, Confirmation, Edit, Memory, Purge, Stage};
 use htm_tests::{TestDatabase, wait_until};
 
-use crate::register;
+use crate::{claim_as, register};
 
 /// Renames the two jobs of these queues. The one that a statement finds first, by an index or in the table, gets the later
 /// id.
@@ -28,7 +30,7 @@ async fn beside_an_operator<T: Send + 'static>(
     db: &TestDatabase,
     work: impl Future<Output = htm_core::Result<T>> + Send + 'static,
 ) -> T {
-    let lock = "select from apalis.jobs where id = $1 for update";
+    let lock = "select from apalis.jobs where id = $1 for update nowait";
     let mut operator = db.pool.begin().await.unwrap();
     sqlx::query(lock).bind("earlier").execute(&mut *operator).await.unwrap();
     let working = tokio::spawn(work);
@@ -74,4 +76,58 @@ async fn a_retirement_does_not_block_an_operator() {
     rename(&db, &queue).await;
     let retire = async move { htm.models()?.retire(&model.label, false).await };
     assert_eq!(beside_an_operator(&db, retire).await, 2);
+}
+
+#[tokio::test]
+async fn a_release_does_not_block_an_operator() {
+    let db = TestDatabase::new().await;
+    register(&db).await;
+    for text in ["one", "two"] {
+        db.htm().remember(Memory::new(text)).await.unwrap();
+    }
+    rename(&db, "htm.embed").await;
+    let (lease, _) = claim_as(&db, "worker").await;
+    let claims = ["later", "earlier"].map(|job| (job.to_owned(), lease.claimed_at));
+    let pool = db.pool.clone();
+    let release = async move { jobs::release(&pool, &lease.worker, &claims).await };
+    assert_eq!(beside_an_operator(&db, release).await, 2);
+}
+
+#[tokio::test]
+async fn a_reset_of_a_provider_does_not_block_an_operator() {
+    let db = TestDatabase::new().await;
+    register(&db).await;
+    for text in ["one", "two"] {
+        db.htm().remember(Memory::new(text)).await.unwrap();
+    }
+    rename(&db, "htm.embed").await;
+    sqlx::raw_sql(
+        "insert into htm.providers (model) values ('fake/scripted');
+         update apalis.jobs set metadata = metadata || hstore('deferred_since', now()::text)
+          where job_type = 'htm.embed'",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let htm = db.htm();
+    let reset = async move { htm.providers()?.reset("fake/scripted").await };
+    assert_eq!(beside_an_operator(&db, reset).await, 2);
+}
+
+#[tokio::test]
+async fn a_purge_does_not_block_an_operator() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.remember(Memory::new("gone")).await.unwrap();
+    rename(&db, "htm.%").await;
+    sqlx::raw_sql(
+        "update apalis.jobs set status = 'Done', done_at = now();
+         delete from htm.nodes",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let purge = Purge::before(Utc::now()).caller(Caller::AnyRobot);
+    let purge = async move { htm.purge(&purge, Confirmation::Confirmed).await };
+    assert_eq!(beside_an_operator(&db, purge).await.removed.jobs, 2);
 }
