@@ -222,8 +222,8 @@ impl Htm {
         self.backfill(run).await
     }
 
-    /// The submitted runs that no other server goes on with, at most 16, claimed for this one until a lease ends. Called
-    /// again before that, it renews them; if there are more, they take turns. Two servers at a run would share its chunks; no job would be enqueued twice.
+    /// Claims up to 16 submitted runs that no other server goes on with, until a lease ends. A call before that renews
+    /// them. If there are more runs, they take turns. Two servers at a run would share its chunks: no job is enqueued twice.
     ///
     /// # Errors
     /// `namespace_forbidden` for a handle within a wall, or a database error.

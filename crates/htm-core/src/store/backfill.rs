@@ -179,7 +179,8 @@ pub(crate) async fn serve(connection: &mut PgConnection, run: i64, max_queued: u
 }
 
 /// The runs that this server goes on with: those that it has, renewed, and those that no server has. More than it goes on
-/// with at a time take turns, the one that has waited longest first. Those that wait are left to other servers.
+/// with at a time take turns. New and released runs come first, then those whose turn ended longest ago. Those that wait
+/// are left to other servers.
 pub(crate) async fn claim(pool: &dyn Connections, server: &str, lease: Duration) -> Result<Vec<Run>> {
     sql!(
         "with turn as (
