@@ -57,8 +57,8 @@ impl fmt::Display for Limited<'_> {
     }
 }
 
-/// The decision about a request.
-enum Decision {
+/// Whether a request may be made.
+enum Allowance {
     Answered,
     Refused(Duration),
     /// The database has to be asked.
@@ -98,12 +98,12 @@ impl Rates {
         // With the limit, so that another one counts at once.
         let rate = format!("{limited} may make {limit} requests a minute");
         loop {
-            match self.decision(&rate) {
-                Decision::Answered => return Ok(()),
-                Decision::Refused(wait) => {
+            match self.allowance(&rate) {
+                Allowance::Answered => return Ok(()),
+                Allowance::Refused(wait) => {
                     return Err(Problem::new(codes::TOO_MANY_REQUESTS, rate).retry_after(wait));
                 }
-                Decision::Unknown => {}
+                Allowance::Unknown => {}
             }
             let wanted = (limit / SHARE).max(1);
             let taken = match limited {
@@ -116,19 +116,19 @@ impl Rates {
         }
     }
 
-    fn decision(&self, rate: &str) -> Decision {
+    fn allowance(&self, rate: &str) -> Allowance {
         let mut all = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(left) = all.get_mut(rate) else { return Decision::Unknown };
+        let Some(left) = all.get_mut(rate) else { return Allowance::Unknown };
         let now = Instant::now();
         if now >= left.until {
             all.remove(rate);
-            return Decision::Unknown;
+            return Allowance::Unknown;
         }
         if left.requests > 0 {
             left.requests -= 1;
-            return Decision::Answered;
+            return Allowance::Answered;
         }
-        if left.is_last { Decision::Refused(left.until - now) } else { Decision::Unknown }
+        if left.is_last { Allowance::Refused(left.until - now) } else { Allowance::Unknown }
     }
 
     fn add(&self, rate: &str, granted: i32, rest: Duration) {
