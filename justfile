@@ -85,7 +85,7 @@ bench-capacity *args: setup
 bench-embed *args: setup
     python3 scripts/bench_embed.py {{args}}
 
-# The fault tests at length: five minutes of the endless ones, and a backlog of a million jobs (gigabytes of disk); and property tests of many cases
+# The fault tests at length, with a backlog of a million jobs (gigabytes of disk), then property tests of many cases; arguments choose tests
 soak *args: setup
     HTM_FAULT_SECONDS="${HTM_FAULT_SECONDS:-300}" scripts/test.sh --soak {{args}}
 

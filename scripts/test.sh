@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The tests of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
-# `--soak` first: the fault tests alone, those that are ignored because they take long, and the property tests with more cases. `--frameworks` first: those
-# alone that need packages of other languages. `--servers` first: those alone of the private PostgreSQL, its upgrade, backups
-# and replicas.
+# `--soak` first: the fault tests alone, with those that are ignored because they take long, and then the property tests with
+# more cases. `--frameworks` first: those alone that need packages of other languages. `--servers` first: those alone of the
+# private PostgreSQL, its upgrade, backups and replicas.
 # `--upgrade` first: those of the upgrade alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,8 +21,11 @@ all)
     without=(--workspace --no-fail-fast)
     ;;
 soak)
-    with_nextest=(--workspace --test faults --profile soak --run-ignored all)
+    # A name may be of one of the two runs only.
+    with_nextest=(--workspace --test faults --profile soak --no-tests warn --run-ignored all)
     without=(--workspace --test faults --no-fail-fast)
+    properties=(--workspace --lib --bins --test properties)
+    export PROPTEST_CASES="${PROPTEST_CASES:-20000}"
     ;;
 frameworks)
     without=(--workspace --test clients --test import_from --test mcp --test server --no-fail-fast)
@@ -81,10 +84,11 @@ if command -v cargo-nextest >/dev/null && cargo nextest --version >/dev/null 2>&
     NEXTEST_DOUBLE_SPAWN=0 cargo nextest run "${with_nextest[@]}" "$@"
     if [ $kind = all ]; then cargo test --workspace --doc; fi
     if [ $kind = soak ]; then
-        PROPTEST_CASES="${PROPTEST_CASES:-20000}" cargo nextest run --workspace --lib --bins --test properties --profile soak
+        cargo nextest run "${properties[@]}" --profile soak --no-tests warn "$@"
     fi
 elif [ $kind != all ]; then
     cargo test "${without[@]}" "$@" -- --include-ignored
+    if [ $kind = soak ]; then cargo test "${properties[@]}" --no-fail-fast "$@"; fi
 else
     cargo test "${without[@]}" "$@"
 fi

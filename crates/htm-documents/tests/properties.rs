@@ -70,8 +70,6 @@ fn check(read: &Read, cutting: &Cutting) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
-
     #[test]
     fn passages_cover_a_text_in_bounds(name in names(), text in texts(), cutting in cuttings()) {
         if let Ok(read) = read(name, text.as_bytes(), &cutting) {

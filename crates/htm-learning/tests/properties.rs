@@ -40,7 +40,7 @@ fn options() -> Options {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(10)))]
 
     #[test]
     fn a_learnt_ranking_can_be_used(recalls in proptest::collection::vec(recall(), 0..40)) {

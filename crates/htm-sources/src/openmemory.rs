@@ -250,7 +250,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(10)))]
         #[test]
         fn a_damaged_database_has_a_code(from in 0usize..40_000, bytes in 1usize..4_000, cut in any::<bool>()) {
             let folder = tempfile::tempdir().unwrap();

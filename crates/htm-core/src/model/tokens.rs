@@ -128,7 +128,7 @@ pub(crate) mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #![proptest_config(ProptestConfig::with_cases(8 * ProptestConfig::default().cases))]
         #[test]
         fn counts_add_up_at_each_boundary(text in any_text()) {
             let places: Vec<usize> = text.char_indices().map(|(at, _)| at).skip(1).collect();

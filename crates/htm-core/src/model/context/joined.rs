@@ -121,7 +121,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1_000))]
+        #![proptest_config(ProptestConfig::with_cases(4 * ProptestConfig::default().cases))]
         #[test]
         fn the_count_is_that_of_the_whole_text(
             parts in prop::collection::vec((any_text(), any_text()), 1..6),

@@ -121,8 +121,6 @@ fn a_point_in_time_begins_at_itself_and_a_period_at_its_start() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
     #[test]
     fn days_are_those_that_clocks_show(here in here(), back in 1u64..1_000) {
         let today = here.today();
