@@ -186,15 +186,19 @@ class AsyncHtm(AsyncSubjects):
             del self._of_loops[loop]
 
     async def close(self) -> None:
-        """Closes the connections: those of this loop at once, those of other loops that run soon."""
+        """Closes the connections. Those of other running loops are closed soon after. Others are left."""
         with self._lock:
             self._leave_closed_loops()
-            of_loops = list(self._of_loops.items())
-        for loop, http in of_loops:
-            if loop is asyncio.get_running_loop():
-                await http.aclose()
-            elif loop.is_running():
-                asyncio.run_coroutine_threadsafe(http.aclose(), loop)
+            of_loops = dict(self._of_loops.items())
+        if (own := of_loops.pop(asyncio.get_running_loop(), None)) is not None:
+            await own.aclose()
+        for loop, http in of_loops.items():
+            if loop.is_running():
+                closing = http.aclose()
+                try:
+                    asyncio.run_coroutine_threadsafe(closing, loop)
+                except RuntimeError:  # The loop was closed meanwhile.
+                    closing.close()
 
     async def __aenter__(self) -> AsyncHtm:
         return self

@@ -226,3 +226,28 @@ async def test_closing_closes_the_connections_of_other_loops(queues_url):
     await asyncio.to_thread(asked.wait, 60)
     await htm.close()
     await asyncio.wait_for(elsewhere, 60)
+
+
+class ClosedMeanwhile(asyncio.AbstractEventLoop):
+    """Is closed by another thread as soon as it has said that it runs."""
+
+    def is_closed(self) -> bool:
+        return False
+
+    def is_running(self) -> bool:
+        return True
+
+    def call_soon_threadsafe(self, *_: object, **__: object) -> asyncio.Handle:
+        raise RuntimeError("Event loop is closed")
+
+
+@pytest.mark.filterwarnings("error")
+async def test_closing_leaves_loops_that_were_closed_meanwhile(queues_url):
+    htm = AsyncHtm(queues_url, retries=0)
+    loop = ClosedMeanwhile()
+    async with httpx.AsyncClient() as http:
+        htm._of_loops[loop] = http
+        await htm.jobs.queues()
+        own = htm._http
+        await htm.close()
+    assert own.is_closed
