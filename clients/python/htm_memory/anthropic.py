@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -32,7 +33,7 @@ class _Place:
     namespace: str | None
     robot: str | None
 
-    def call(self, command: str, body: dict[str, Any], who: dict[str, Any]) -> Call[models.FileReply]:
+    def call(self, command: str, body: dict[str, Any], **who: Any) -> Call[models.FileReply]:
         """A command as the language model gave it."""
         return Call(
             "POST",
@@ -67,7 +68,8 @@ class HtmMemoryTool(BetaAbstractMemoryTool):
             raise ToolError(error.detail) from error
 
     def _do(self, command: str, body: dict[str, Any]) -> models.FileReply:
-        return act(self._place.robot, lambda **who: self._htm.send(self._place.call(command, body, who)))
+        call = partial(self._place.call, command, body)
+        return act(self._htm, self._place.robot, lambda **who: self._htm.send(call(**who)))
 
     view = create = str_replace = insert = delete = rename = _send
 
@@ -101,7 +103,8 @@ class AsyncHtmMemoryTool(BetaAsyncAbstractMemoryTool):
             raise ToolError(error.detail) from error
 
     async def _do(self, command: str, body: dict[str, Any]) -> models.FileReply:
-        return await aact(self._place.robot, lambda **who: self._htm.send(self._place.call(command, body, who)))
+        call = partial(self._place.call, command, body)
+        return await aact(self._htm, self._place.robot, lambda **who: self._htm.send(call(**who)))
 
     view = create = str_replace = insert = delete = rename = _send
 

@@ -5,35 +5,39 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from .client import AsyncHtm, Htm
 from .errors import HtmError, RobotForbidden
 
 Answer = TypeVar("Answer")
 
 
-def caller(robot: str | None) -> dict[str, Any]:
+def caller(htm: Htm | AsyncHtm, robot: str | None) -> dict[str, Any]:
     """The fields of a call that changes memories."""
+    robot = robot or htm._server.robot
     return {"robot": robot} if robot else {"any_robot": True}
 
 
-def caller_of_key(robot: str | None, error: HtmError) -> dict[str, Any]:
+def caller_of_key(htm: Htm | AsyncHtm, robot: str | None, error: HtmError) -> dict[str, Any]:
     """The fields after a refusal: a key that is bound to a robot does not act as any."""
     if robot:
         raise error
-    # By its name it acts in every namespace of the call, otherwise in the first.
-    return {"robot": error.values.get("robot")}
+    bound = error.values.get("robot")
+    htm._server.keep_robot(bound)
+    # A robot that is named acts in every namespace of a call. One that is not named acts in the first only.
+    return {"robot": bound}
 
 
-def act(robot: str | None, change: Callable[..., Answer]) -> Answer:
+def act(htm: Htm, robot: str | None, change: Callable[..., Answer]) -> Answer:
     """Changes memories as a robot; without one as any, or as that of the key."""
     try:
-        return change(**caller(robot))
+        return change(**caller(htm, robot))
     except RobotForbidden as error:
-        return change(**caller_of_key(robot, error))
+        return change(**caller_of_key(htm, robot, error))
 
 
-async def aact(robot: str | None, change: Callable[..., Awaitable[Answer]]) -> Answer:
+async def aact(htm: AsyncHtm, robot: str | None, change: Callable[..., Awaitable[Answer]]) -> Answer:
     """As `act`, for asyncio."""
     try:
-        return await change(**caller(robot))
+        return await change(**caller(htm, robot))
     except RobotForbidden as error:
-        return await change(**caller_of_key(robot, error))
+        return await change(**caller_of_key(htm, robot, error))

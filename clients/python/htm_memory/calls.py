@@ -57,6 +57,8 @@ class Server:
         self.move_to(url)
         # The authentication of the HTTP client would take the place of the key.
         self.options: Final[dict[str, Any]] = {"auth": httpx.Auth()} if "Authorization" in self._headers else {}
+        # The robot that the key is bound to, once a refusal has named it.
+        self.robot: str | None = None
 
     def move_to(self, url: str) -> None:
         """Sends later requests to another address."""
@@ -82,6 +84,11 @@ class Server:
             raise Unreachable(f"`{self._url}` is no URL of a server: it has no `http://` or `https://`")
         base = self._url.copy_with(query=None, fragment=None)
         return base.copy_with(raw_path=base.raw_path.rstrip(b"/") + path.encode())
+
+    def keep_robot(self, robot: str | None) -> None:
+        """Lets later changes name the robot of the key. The HTTP client may send another key with each request."""
+        if "Authorization" in self._headers:
+            self.robot = robot
 
     def keep_position(self, response: httpx.Response) -> None:
         """Lets later reads see what was written: a server with read replicas says where a write stands in its log."""

@@ -365,8 +365,9 @@ class HtmStorage:
 
     def _touch(self, node: int, namespace: str) -> bool:
         now = datetime.now(timezone.utc).replace(tzinfo=None).isoformat()
+        edit = partial(self._htm.memories.edit, node, metadata={ACCESSED: now}, namespace=namespace)
         try:
-            act(self._robot, partial(self._htm.memories.edit, node, metadata={ACCESSED: now}, namespace=namespace))
+            act(self._htm, self._robot, edit)
         except NodeNotFound:
             return False
         except NotOwner:
@@ -377,8 +378,8 @@ class HtmStorage:
         """Writes memories in the places of others, in one transaction. The first vector adds its model."""
         write = partial(self._htm.memories.create_many, memories, replaces=places)
         try:
-            act(self._robot, write)
+            act(self._htm, self._robot, write)
         except ModelUnknown:
             label, vector = next(item for memory in memories for item in memory["vectors"].items())
             self._htm.models.add(name=label.removeprefix("caller/"), dimensions=len(vector))
-            act(self._robot, write)
+            act(self._htm, self._robot, write)

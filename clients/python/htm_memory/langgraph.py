@@ -33,10 +33,10 @@ from langgraph.store.base import (
 
 from ._generated import models
 from ._generated.synchronous import Subjects
-from .callers import caller, caller_of_key
+from .callers import aact, act
 from .calls import Answer, Call
 from .client import AsyncHtm, Htm
-from .errors import AnswerTooLarge, HtmError, ModelUnknown, NodeNotFound, RobotForbidden
+from .errors import AnswerTooLarge, HtmError, ModelUnknown, NodeNotFound
 from .langgraph_filters import passes, required_fields
 from .langgraph_places import Place, is_listed, labels_of, namespace_of
 from .pages import Newest, chunks, halved, recency
@@ -67,8 +67,15 @@ class Embed:
     is_query: bool = False
 
 
-# What a step wants of the world: answers to calls (none where there is no such memory), or vectors.
-Step: TypeAlias = "list[Call[Any]] | Embed"
+@dataclass(frozen=True)
+class Change:
+    """A call that changes memories. It is made with the fields that say who asks."""
+
+    make: Callable[..., Any]
+
+
+# What a step wants of the world: answers to calls (none where there is no such memory), that to a change, or vectors.
+Step: TypeAlias = "list[Call[Any]] | Change | Embed"
 Steps: TypeAlias = "Generator[Step, list[Any], Any]"
 
 Memory: TypeAlias = dict[str, Any]
@@ -122,6 +129,8 @@ class HtmStore(BaseStore):
                 try:
                     if isinstance(step, Embed):
                         given: list[Any] = self._embedded(step)
+                    elif isinstance(step, Change):
+                        given = [self._changed(step)]
                     else:
                         given = [_found(self._htm, call) for call in step]
                 except HtmError as error:
@@ -139,6 +148,8 @@ class HtmStore(BaseStore):
                 try:
                     if isinstance(step, Embed):
                         given: list[Any] = await self._aembedded(step)
+                    elif isinstance(step, Change):
+                        given = [await self._achanged(step)]
                     elif self._async_htm is None:
                         given = [await asyncio.to_thread(_found, self._htm, call) for call in step]
                     else:
@@ -161,6 +172,14 @@ class HtmStore(BaseStore):
         if step.is_query:
             return list(await asyncio.gather(*(self.embeddings.aembed_query(text) for text in step.texts)))
         return await self.embeddings.aembed_documents(step.texts)
+
+    def _changed(self, step: Change) -> Any:
+        return act(self._htm, self._robot, lambda **who: self._htm.send(_call(step.make(**who))))
+
+    async def _achanged(self, step: Change) -> Any:
+        if (htm := self._async_htm) is None:
+            return await asyncio.to_thread(self._changed, step)
+        return await aact(htm, self._robot, lambda **who: htm.send(_call(step.make(**who))))
 
     def _batch(self, ops: list[Op]) -> Steps:
         """Reads first, then writes: an operation does not see the writes of its own batch. Of two writes to an item the
@@ -411,17 +430,11 @@ class HtmStore(BaseStore):
         memories = [memory for _, memories in batch for memory in memories]
         write = partial(self._calls.memories.create_many, memories, replaces=[replaced for replaced, _ in batch])
         try:
-            yield from self._as_caller(write)
+            yield Change(write)
         except ModelUnknown:
             assert self.index_config
             yield [_call(self._calls.models.add(name=self._model, dimensions=self.index_config["dims"]))]
-            yield from self._as_caller(write)
-
-    def _as_caller(self, write: Callable[..., Any]) -> Steps:
-        try:
-            yield [_call(write(**caller(self._robot)))]
-        except RobotForbidden as error:
-            yield [_call(write(**caller_of_key(self._robot, error)))]
+            yield Change(write)
 
     def _texts(self, op: PutOp) -> list[str]:
         """The texts to embed, each once."""

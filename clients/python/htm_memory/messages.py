@@ -115,4 +115,4 @@ async def latest(htm: AsyncHtm, name: str, place: dict[str, Any], limit: int) ->
 
 async def forget(htm: AsyncHtm, node: int, *, namespace: str | None, robot: str | None) -> None:
     """Forgets a memory, as the robot or, without one, as any or that of the key."""
-    await aact(robot, partial(htm.memories.forget, node, namespace=namespace, confirm=True))
+    await aact(htm, robot, partial(htm.memories.forget, node, namespace=namespace, confirm=True))

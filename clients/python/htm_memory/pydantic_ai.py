@@ -155,7 +155,7 @@ class HtmMemoryStore:
             receipts = [self._receipt(operation, version, existed)] if operation else []
             try:
                 write = partial(self._htm.memories.create_many, [*memories, *receipts], replaces=[place])
-                await aact(self._robot, write)
+                await aact(self._htm, self._robot, write)
                 return MemoryMutation(version=version, replayed=False, existed=existed)
             except (KeyTaken, RevisionConflict):
                 pass
