@@ -13,11 +13,11 @@ from typing import Any
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 from ._generated import models
-from .callers import aact, act
 from .calls import Call
 from .client import AsyncHtm, Htm
 from .errors import AnswerTooLarge, HtmError
 from .pages import halved
+from .robots import aact, act
 
 CLEARED = "All memory cleared"
 

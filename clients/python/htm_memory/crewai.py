@@ -19,7 +19,6 @@ from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
 from crewai.memory.types import MemoryRecord, ScopeInfo
 
 from ._generated import models
-from .callers import act
 from .client import Htm
 from .crewai_records import (
     ACCESSED,
@@ -40,6 +39,7 @@ from .crewai_records import (
 from .errors import AnswerTooLarge, KeyTaken, ModelUnknown, NodeNotFound, NotOwner, RevisionConflict
 from .messages import BATCH, batches
 from .pages import Newest, chunks, halved, recency
+from .robots import act
 from .values import key_of
 
 # The memory with the length of the vectors. The keys of records begin with another sign.

@@ -33,13 +33,13 @@ from langgraph.store.base import (
 
 from ._generated import models
 from ._generated.synchronous import Subjects
-from .callers import aact, act
 from .calls import Answer, Call
 from .client import AsyncHtm, Htm
 from .errors import AnswerTooLarge, HtmError, ModelUnknown, NodeNotFound
 from .langgraph_filters import passes, required_fields
 from .langgraph_places import Place, is_listed, labels_of, namespace_of
 from .pages import Newest, chunks, halved, recency
+from .robots import aact, act
 from .values import fields_of, json_of, key_of, text_of
 
 # The types of the memories of an item: the one with its key, and those of its further vectors.

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any, Final
 
 from ._generated import models
-from .callers import aact
 from .client import AsyncHtm
 from .errors import AnswerTooLarge, of_problem
 from .pages import Newest
+from .robots import aact
 
 # The most memories of a batch, and of an answer.
 BATCH: Final = 1_000

@@ -25,10 +25,10 @@ from pydantic_ai_harness.memory._store import (
 )
 
 from ._generated import models
-from .callers import aact
 from .client import AsyncHtm
 from .errors import AnswerTooLarge, KeyTaken, NodeNotFound, RevisionConflict
 from .pages import halved
+from .robots import aact
 
 # What a file or an operation is, in the metadata of its memory.
 NOTE: Final = "pydantic_ai"

@@ -11,13 +11,13 @@ from .errors import HtmError, RobotForbidden
 Answer = TypeVar("Answer")
 
 
-def caller(htm: Htm | AsyncHtm, robot: str | None) -> dict[str, Any]:
+def _who(htm: Htm | AsyncHtm, robot: str | None) -> dict[str, Any]:
     """The fields of a call that changes memories."""
     robot = robot or htm._server.robot
     return {"robot": robot} if robot else {"any_robot": True}
 
 
-def caller_of_key(htm: Htm | AsyncHtm, robot: str | None, error: HtmError) -> dict[str, Any]:
+def _who_of_key(htm: Htm | AsyncHtm, robot: str | None, error: HtmError) -> dict[str, Any]:
     """The fields after a refusal: a key that is bound to a robot does not act as any."""
     if robot:
         raise error
@@ -30,14 +30,14 @@ def caller_of_key(htm: Htm | AsyncHtm, robot: str | None, error: HtmError) -> di
 def act(htm: Htm, robot: str | None, change: Callable[..., Answer]) -> Answer:
     """Changes memories as a robot; without one as any, or as that of the key."""
     try:
-        return change(**caller(htm, robot))
+        return change(**_who(htm, robot))
     except RobotForbidden as error:
-        return change(**caller_of_key(htm, robot, error))
+        return change(**_who_of_key(htm, robot, error))
 
 
 async def aact(htm: AsyncHtm, robot: str | None, change: Callable[..., Awaitable[Answer]]) -> Answer:
     """As `act`, for asyncio."""
     try:
-        return await change(**caller(htm, robot))
+        return await change(**_who(htm, robot))
     except RobotForbidden as error:
-        return await change(**caller_of_key(htm, robot, error))
+        return await change(**_who_of_key(htm, robot, error))

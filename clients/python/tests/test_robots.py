@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from htm_memory import AsyncHtm, Htm, errors
-from htm_memory.callers import aact, act
+from htm_memory.robots import aact, act
 
 
 class Server:
