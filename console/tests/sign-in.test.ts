@@ -31,6 +31,16 @@ async function look(page: Page): Promise<void> {
   await page.evaluate("void document.dispatchEvent(new Event('visibilitychange'))");
 }
 
+/** Somebody else signs in, in another tab, and comes back to the first one. */
+async function signInElsewhere(page: Page): Promise<void> {
+  const other = await page.context().newPage();
+  await other.goto(fixture.server.url);
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await signIn(other, 1);
+  await look(page);
+  await page.getByTitle("Signed in as ben, admin").waitFor();
+}
+
 async function edited(page: Page, text: string): Promise<void> {
   await page.getByLabel("Text", { exact: true }).fill(text);
   await page.getByRole("button", { name: "Save" }).and(page.locator(":enabled")).waitFor();
@@ -96,12 +106,18 @@ test("another user in another tab gets a page of their own", async () => {
   await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
   assert.equal(await page.getByLabel("Name, for people").inputValue(), "for ann's robot");
 
-  const other = await page.context().newPage();
-  await other.goto(fixture.server.url);
-  await other.getByRole("button", { name: "Sign out" }).click();
-  await signIn(other, 1);
-  await look(page);
-  await page.getByTitle("Signed in as ben, admin").waitFor();
+  await signInElsewhere(page);
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  await page.context().close();
+});
+
+test("a new key is not shown to another user", async () => {
+  const page = await fixture.page("/console/keys");
+  await signIn(page, 0);
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
+  assert.match(await page.getByLabel("Key", { exact: true }).inputValue(), /^htm_/);
+  await signInElsewhere(page);
   assert.equal(await page.getByRole("dialog").count(), 0);
   await page.context().close();
 });

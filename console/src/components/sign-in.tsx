@@ -31,7 +31,7 @@ export interface User {
 interface Signed {
   user: User;
   signOut: () => Promise<void>;
-  /** Keeps what is shown, whoever is signed in. */
+  /** Keeps what is shown, also if nobody is signed in any more. */
   hold: (isHeld: boolean) => void;
 }
 
@@ -80,7 +80,8 @@ export function Gate({ drop, children }: GateProperties): JSX.Element {
   const answer = useWho(drop);
   const [isHeld, hold] = useState(false);
   const kept = useRef(answer);
-  if (!isHeld) kept.current = answer;
+  // Held against a refusal, which leaves the value, and not against another user.
+  if (!isHeld || answer.value?.key !== kept.current.value?.key) kept.current = answer;
   const shown = kept.current;
   const [isLeaving, setLeaving] = useState(false);
   const isSignedIn = answer.value !== undefined && !answer.error;
