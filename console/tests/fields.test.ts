@@ -164,6 +164,21 @@ test("every namespace of many can be chosen", async () => {
   await page.context().close();
 });
 
+test("a namespace that is not listed can be typed for a backfill and a budget", async () => {
+  const page = await fixture.page("/console/pipeline/models");
+  await page.route("**/v1/namespaces*", (route) => route.fulfill({ json: { namespaces: ["atlas"], next: "atlas" } }));
+  await page.getByRole("button", { name: "Embed older memories" }).click();
+  const field = page.getByRole("dialog").getByLabel("Namespace");
+  await page.getByText("Only the first 10,000 are proposed. Others can be typed.").waitFor();
+  const counted = page.waitForRequest((request) => request.postDataJSON()?.namespace === NAMESPACE);
+  await field.fill(NAMESPACE);
+  assert.equal((await counted).postDataJSON().dry_run, true);
+  await page.goto(new URL("/console/pipeline/providers", page.url()).href);
+  await page.getByRole("button", { name: "Set a budget" }).click();
+  await page.getByText("Only the first 10,000 are proposed. Others can be typed.").waitFor();
+  await page.context().close();
+});
+
 test("Enter that ends a word of an input method adds nothing", async () => {
   for (const [path, label] of [[`/?namespace=${NAMESPACE}`, "Add a tag"], [`/console/memories/${ids[0]}?edit=yes`, "Tags"]] as const) {
     const page = await fixture.page(path);

@@ -1,6 +1,7 @@
-// The namespace that the views look at.
+// The namespace that the views look at, and fields for one.
 
 import type { JSX } from "preact";
+import { useId } from "preact/hooks";
 import { address, go, useNamespace, usePlace } from "../router";
 import { useUser } from "./sign-in";
 import { htm, useAnswer } from "../server";
@@ -13,17 +14,60 @@ const MOST = 10_000;
 // it is of the former one.
 const KEPT = ["q", "strategy", "compare", "time", "by", "sort", "part", "tab", "queue", "state", "error", "one", "other"];
 
+interface Listed {
+  names: readonly string[];
+  hasOthers: boolean;
+}
+
+function useListed(): Listed {
+  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: MOST }, { signal }), []);
+  return { names: value?.namespaces ?? [], hasOthers: Boolean(value?.next) };
+}
+
 interface Namespaces {
   names: readonly string[];
   /** An option that says that there are others. */
   others: JSX.Element | false;
 }
 
-/** The namespaces to choose from. */
+/** The namespaces to choose from, where the address names the chosen one. */
 export function useNamespaces(): Namespaces {
-  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: MOST }, { signal }), []);
-  const others = Boolean(value?.next) && <option disabled>Only the first {number(MOST)} are listed. The address can name others.</option>;
-  return { names: value?.namespaces ?? [], others };
+  const { names, hasOthers } = useListed();
+  const others = hasOthers && <option disabled>Only the first {number(MOST)} are listed. The address can name others.</option>;
+  return { names, others };
+}
+
+interface FieldProperties {
+  value: string;
+  set: (value: string) => void;
+  required?: boolean;
+  autofocus?: boolean;
+  placeholder?: string;
+}
+
+/** A field for a namespace, which proposes those that there are. */
+export function NamespaceField({ value, set, ...rest }: FieldProperties): JSX.Element {
+  const list = useId();
+  const { names, hasOthers } = useListed();
+  return (
+    <label class="field">
+      <span>Namespace</span>
+      <input
+        {...rest}
+        class="input"
+        list={list}
+        value={value}
+        autocomplete="off"
+        onInput={(event) => set(event.currentTarget.value)}
+      />
+      <datalist id={list}>
+        {names.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {hasOthers && <span class="small muted">Only the first {number(MOST)} are proposed. Others can be typed.</span>}
+    </label>
+  );
 }
 
 export function NamespacePicker(): JSX.Element {

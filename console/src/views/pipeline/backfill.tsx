@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Problem, count } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
-import { useNamespaces } from "../../components/namespace";
+import { NamespaceField } from "../../components/namespace";
 import { say } from "../../components/toasts";
 import { htm, useAnswer } from "../../server";
 
@@ -31,7 +31,7 @@ export function BackfillDialog({ wanted, models: known, onClose, reload }: Prope
   const asked: models.NewBackfill = {
     stage,
     model: stage === "embed" ? model : null,
-    namespace: namespace || null,
+    namespace: namespace.trim() || null,
     since: since ? new Date(`${since}T00:00`).toISOString() : null,
     force: isForced,
   };
@@ -77,7 +77,7 @@ export function BackfillDialog({ wanted, models: known, onClose, reload }: Prope
             </select>
           </label>
         )}
-        <NamespaceField namespace={namespace} set={setNamespace} />
+        <NamespaceField value={namespace} set={setNamespace} placeholder="All namespaces" />
         <label class="field">
           <span>Written since</span>
           <input class="input" type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
@@ -104,22 +104,4 @@ export function BackfillDialog({ wanted, models: known, onClose, reload }: Prope
 async function countMissing(asked: models.NewBackfill, signal: AbortSignal): Promise<number | undefined> {
   const counted = await htm.backfills.start({ ...asked, dry_run: true }, { signal });
   return "would_enqueue" in counted ? counted.would_enqueue : undefined;
-}
-
-function NamespaceField({ namespace, set }: { namespace: string; set: (namespace: string) => void }): JSX.Element {
-  const { names, others } = useNamespaces();
-  return (
-    <label class="field">
-      <span>Namespace</span>
-      <select class="input" value={namespace} onChange={(event) => set(event.currentTarget.value)}>
-        <option value="">All namespaces</option>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-        {others}
-      </select>
-    </label>
-  );
 }

@@ -1,11 +1,11 @@
 // The budget of a namespace.
 
 import type { JSX } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { count, number } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
-import { useNamespaces } from "../../components/namespace";
+import { NamespaceField } from "../../components/namespace";
 import { say } from "../../components/toasts";
 import { htm } from "../../server";
 import { andReady } from "../../components/job-words";
@@ -21,8 +21,6 @@ interface Properties {
 export function BudgetDialog({ budget, known, onClose, reload }: Properties): JSX.Element {
   const [namespace, setNamespace] = useState(budget?.namespace ?? "");
   const [tokens, setTokens] = useState(budget ? String(budget.tokens_per_day) : "");
-  const list = useId();
-  const { names } = useNamespaces();
   const of = namespace.trim();
   const before = known.find(({ namespace }) => namespace === of);
   const act = async (): Promise<void> => {
@@ -49,23 +47,7 @@ export function BudgetDialog({ budget, known, onClose, reload }: Properties): JS
           Namespace <strong class="stored">{budget.namespace}</strong>
         </p>
       ) : (
-        <label class="field">
-          <span>Namespace</span>
-          <input
-            class="input"
-            list={list}
-            value={namespace}
-            required
-            autofocus
-            autocomplete="off"
-            onInput={(event) => setNamespace(event.currentTarget.value)}
-          />
-          <datalist id={list}>
-            {names.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </label>
+        <NamespaceField value={namespace} set={setNamespace} required autofocus />
       )}
       <label class="field">
         <span>Tokens a day</span>
