@@ -89,7 +89,8 @@ test("a null in the metadata of a memory stays while the rest is edited", async 
 });
 
 test("an entry with an integer that the page rounds is not changed", async () => {
-  const memory = { content: "A trace has a large number.", metadata: { trace: { id: 2 ** 60, team: "a" }, note: "one" } };
+  const sun = { mass: 1e30, unit: "t" };
+  const memory = { content: "A trace has a large number.", metadata: { trace: { id: 2 ** 60, team: "a" }, note: "one", sun } };
   const { node } = await fixture.server.api<{ node: number }>("/v1/memories", { ...memory, namespace: "atlas", robot: "ada" });
   const page = await fixture.page(`/console/memories/${node}?edit=yes`);
   const metadata = page.getByLabel("Metadata", { exact: true });
@@ -103,11 +104,13 @@ test("an entry with an integer that the page rounds is not changed", async () =>
     await metadata.fill(JSON.stringify(memory.metadata));
     await page.getByText("An entry with an integer beyond").waitFor({ state: "detached" });
   }
-  await metadata.fill(JSON.stringify({ trace, note: "two" }));
+  // A number that is no integer of the server is as exact here.
+  const heavy = { mass: 1e30, unit: "kg" };
+  await metadata.fill(JSON.stringify({ trace, note: "two", sun: heavy }));
   await save.click();
   await page.getByText("“two”").waitFor();
   const edited = await fixture.server.api<{ metadata: unknown }>(`/v1/memories/${node}`);
-  assert.deepEqual(edited.metadata, { trace, note: "two" });
+  assert.deepEqual(edited.metadata, { trace, note: "two", sun: heavy });
   await page.context().close();
 });
 

@@ -118,9 +118,10 @@ function changesRounded(former: Fields, latter: Fields): boolean {
   return Object.keys(entriesChanged(former, latter)).some((name) => isRounded(former[name]) || isRounded(latter[name]));
 }
 
+// The server has integers of 64 bits. A larger number is no more exact there than here.
 function isRounded(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.values(value).some(isRounded);
-  return Number.isInteger(value) && !Number.isSafeInteger(value);
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(Number(value)) <= 2 ** 64;
 }
 
 function without(items: readonly string[], left: readonly string[]): string[] {
