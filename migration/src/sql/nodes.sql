@@ -96,6 +96,8 @@ create index nodes_robot_idx on htm.nodes (robot_id, namespace, id) where delete
 create index nodes_language_idx on htm.nodes (namespace, language);
 -- Forgotten nodes, to be purged or restored.
 create index nodes_deleted_at_idx on htm.nodes (deleted_at) where deleted_at is not null;
+-- Forgotten nodes by their keys: an import from another system leaves them.
+create index nodes_forgotten_key_idx on htm.nodes (namespace, key) where key is not null and deleted_at is not null;
 -- Nodes whose text was replaced, by when: a search as of an earlier time reads their former texts.
 create index nodes_rewritten_idx on htm.nodes (namespace, updated_at) where revision > 1;
 -- Memories that expire, to be forgotten by a sweep.

@@ -102,6 +102,9 @@ async fn a_statement_about_one_namespace_reads_one_partition() {
             .unwrap();
     }
     filler.remember(Memory::new("a zeppelin at anchor").namespace("atlas")).await.unwrap();
+    let hangar = Memory::new("a hangar").namespace("atlas").key("hangar");
+    let hangar = filler.remember(hangar).await.unwrap().node;
+    filler.forget(hangar, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     drain(&db, Stage::Embed).await;
     drain(&db, Stage::Tag).await;
     sqlx::raw_sql("analyze").execute(&db.pool).await.unwrap();
@@ -196,6 +199,12 @@ async fn a_statement_about_one_namespace_reads_one_partition() {
             "",
             htm.get_by_key(Some("atlas"), &format!("landing-{number}")).await.unwrap()
         );
+        watch!("import of what was forgotten", "", {
+            let mut import = htm.importer(10, 1 << 20).leaves_forgotten();
+            import.line(br#"{"id":"hangar","ns":"atlas","text":"a hangar"}"#).await.unwrap();
+            let results = import.finish().await.unwrap();
+            assert_eq!(results[0].1.as_ref().unwrap().node, Some(hangar));
+        });
         let flight = || {
             let expiry = Expiry::After(Duration::from_secs(86_400));
             Memory::new(format!("a flight {number}"))
