@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use htm_core::{Caller, Confirmation, Edit, NodeId};
+use htm_core::{Caller, Confirmation, Edit, Memory, NodeId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -104,6 +104,39 @@ async fn a_repeat_leaves_what_was_forgotten_here() {
     let report = import.report(&[]).await;
     assert_eq!((&report["written"], &report["existing"]), (&json!(0), &json!(3)), "{report}");
     assert_eq!(import.db.count("select count(*) from htm.nodes where deleted_at is null").await, 1);
+}
+
+#[tokio::test]
+async fn what_was_forgotten_here_stays_whatever_it_became_there() {
+    let dir = TempDir::new().unwrap();
+    let texts = ["Mara prefers tabs.", "Mara is undecided."];
+    let before = json!([
+        memory("m1", texts[0]),
+        memory("m2", "40 GB."),
+        with_history("m3", &texts),
+        memory("m4", "x")
+    ]);
+    let import = Import::of("mem0", &written(&dir, &before)).await;
+    assert_eq!(import.report(&[]).await["written"], 4);
+    let htm = import.db.htm();
+    for key in ["mem0:m1", "mem0:m2", "mem0:m3"] {
+        let node = htm.get_by_key(Some("mem0/mara%2F1"), key).await.unwrap().unwrap().id;
+        htm.forget(node, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    }
+    // One has former texts now, one another text, and one more former texts.
+    let longer = with_history("m3", &[&texts[..], &["Mara prefers spaces."]].concat());
+    let after = json!([with_history("m1", &texts), memory("m2", "50 GB."), longer, memory("m4", "x")]);
+    written(&dir, &after);
+    let report = import.report(&[]).await;
+    let counts = ["written", "existing", "changed_count", "refused_count", "former_texts"];
+    assert_eq!(counts.map(|name| report[name].as_u64().unwrap()), [0, 4, 0, 0, 0], "{report}");
+    assert_eq!(import.memories().await, 4);
+    // Who has the key now is known by it.
+    let again =
+        htm.remember(Memory::new("60 GB.").namespace("mem0/mara%2F1").key("mem0:m2")).await.unwrap().node;
+    let report = import.report(&[]).await;
+    assert_eq!((&report["existing"], &report["changed"]), (&json!(3), &json!(["mem0:m2"])), "{report}");
+    assert_eq!(htm.get(again).await.unwrap().content, "60 GB.");
 }
 
 #[tokio::test]

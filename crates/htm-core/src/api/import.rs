@@ -14,6 +14,7 @@ use crate::model::export::{
     Header, ImportedLine, Line, LineCounts, LineKind, SavedChange, SavedModel, SavedName, SavedTag,
 };
 use crate::model::fault::Fault;
+use crate::model::id::NodeId;
 use crate::model::memory::Memory;
 use crate::model::ontology::OntologyDocument;
 use crate::model::remember::Outcome;
@@ -78,7 +79,7 @@ pub struct Importer {
     most: (usize, usize),
     /// Whether the lines of an export are refused.
     plain_only: bool,
-    /// Whether plain lines of forgotten memories are left.
+    /// Whether memories of other systems that were forgotten here are left.
     leaves_forgotten: bool,
     /// The number of the last line.
     number: u64,
@@ -143,7 +144,8 @@ impl Importer {
         Self { plain_only: true, ..self }
     }
 
-    /// Takes a plain line whose memory was forgotten here as existing. Without this, it is a new memory.
+    /// Takes a memory of another system whose key is that of a forgotten one as existing, whatever its text. Without this,
+    /// it is a new memory. The memories between the first and the last line of an export are known by their times and texts.
     #[must_use]
     pub fn leaves_forgotten(self) -> Self {
         Self { leaves_forgotten: true, ..self }
@@ -442,7 +444,10 @@ impl Importer {
                 }
             },
             Waiting::Saved(chunk) => {
-                match chunk.write(&self.htm, &self.models, &self.changes, &mut self.written).await {
+                // An export may have a live memory with the key of one that it says was forgotten.
+                let leaves_forgotten = self.leaves_forgotten && self.export.is_none();
+                let known = (&self.models, &self.changes);
+                match chunk.write(&self.htm, known, leaves_forgotten, &mut self.written).await {
                     Ok(results) => self.results.extend(results),
                     Err(error) => {
                         self.waiting = Waiting::Saved(chunk);
@@ -458,24 +463,30 @@ impl Importer {
     async fn remember(&self, memories: &[Memory]) -> Result<Vec<Result<ImportedLine>>> {
         let forgotten = match self.leaves_forgotten {
             true => {
-                let own = self.htm.settings().namespace.as_str();
-                store::forgotten(self.htm.pool(), memories, own).await?
+                // The write refuses the others.
+                let valid = memories.iter().map(|memory| memory.validate().ok().map(|()| memory));
+                let keys = valid.map(|memory| Some((memory?.namespace.as_deref()?, memory?.key.as_deref()?)));
+                store::forgotten(self.htm.pool(), &keys.collect::<Vec<_>>()).await?
             }
-            false => HashMap::new(),
+            false => vec![None; memories.len()],
         };
-        let new: Cow<'_, [Memory]> = match forgotten.is_empty() {
+        let new: Cow<'_, [Memory]> = match forgotten.iter().all(Option::is_none) {
             true => memories.into(),
             false => {
-                let new = memories.iter().enumerate().filter(|(place, _)| !forgotten.contains_key(place));
-                new.map(|(_, memory)| memory.clone()).collect()
+                let new = memories.iter().zip(&forgotten).filter(|(_, node)| node.is_none());
+                new.map(|(memory, _)| memory.clone()).collect()
             }
         };
-        let mut receipts = self.htm.remember_many_at(&new, None).await?.into_iter();
-        let line = |place| match forgotten.get(&place) {
-            Some(node) => Some(Ok(ImportedLine::memory(*node, Outcome::Existing))),
+        let receipts = match new.is_empty() {
+            true => Vec::new(),
+            false => self.htm.remember_many_at(&new, None).await?,
+        };
+        let mut receipts = receipts.into_iter();
+        let line = |forgotten: Option<NodeId>| match forgotten {
+            Some(node) => Some(Ok(ImportedLine::memory(node, Outcome::Existing))),
             None => Some(receipts.next()?.map(|it| ImportedLine::memory(it.node, it.outcome))),
         };
-        Ok((0..memories.len()).filter_map(line).collect())
+        Ok(forgotten.into_iter().filter_map(line).collect())
     }
 
     /// Writes tags of one namespace as one change. If a tag is refused, they are written one by one.

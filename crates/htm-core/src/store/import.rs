@@ -23,7 +23,6 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::export::{SavedGroup, SavedMemory, SavedRelation, SavedRevision, SavedRobot};
 use crate::model::forget::ForgetReason;
 use crate::model::id::{GroupId, NodeId};
-use crate::model::memory::Memory;
 use crate::model::relations::{RelationKind, cycle};
 use crate::model::remember::Deduplicate;
 
@@ -35,6 +34,8 @@ pub(crate) struct NewSaved<'a> {
     pub(crate) token_count: i32,
     /// SHA-256 of its first text.
     pub(crate) first_hash: [u8; 32],
+    /// The forgotten node that it stays.
+    pub(crate) forgotten: Option<NodeId>,
 }
 
 impl<'a> NewSaved<'a> {
@@ -204,25 +205,24 @@ pub(crate) async fn remove_tags(
     Ok(gone.into_iter().collect())
 }
 
-/// The forgotten nodes that are some of these memories, by their places: with the key of one, and with its text now or at
-/// first. A key that a live node has is not forgotten. `own` is the namespace of memories that name none.
+/// The forgotten nodes of memories with these namespaces and keys, at their places. A key that a live node has is not
+/// forgotten.
 pub(crate) async fn forgotten(
     pool: &dyn Connections,
-    memories: &[Memory],
-    own: &str,
-) -> Result<HashMap<usize, NodeId>> {
-    // The write refuses the others.
-    let valid: Vec<(usize, &Memory)> =
-        memories.iter().enumerate().filter(|(_, memory)| memory.validate().is_ok()).collect();
-    let namespace =
-        |(_, memory): &(usize, &Memory)| memory.namespace.clone().unwrap_or_else(|| own.to_owned());
+    keys: &[Option<(&str, &str)>],
+) -> Result<Vec<Option<NodeId>>> {
+    let (namespaces, names): (Vec<Option<&str>>, Vec<Option<&str>>) =
+        keys.iter().copied().map(Option::unzip).unzip();
     let rows: Vec<(i64, NodeId)> = sql!(include_str!("sql/import_forgotten.sql"))
-        .bind("namespaces", valid.iter().map(namespace).collect::<Vec<_>>())?
-        .bind("keys", valid.iter().map(|(_, memory)| memory.key.clone()).collect::<Vec<_>>())?
-        .bind("hashes", valid.iter().map(|(_, memory)| memory.content_hash().to_vec()).collect::<Vec<_>>())?
+        .bind("namespaces", namespaces)?
+        .bind("keys", names)?
         .fetch_all(pool)
         .await?;
-    Ok(rows.into_iter().map(|(ord, node)| (valid[ord as usize - 1].0, node)).collect())
+    let mut nodes = vec![None; keys.len()];
+    for (ord, node) in rows {
+        nodes[ord as usize - 1] = Some(node);
+    }
+    Ok(nodes)
 }
 
 /// The SHA-256 of the text by which a node is known.

@@ -151,17 +151,24 @@ impl SavedChunk {
     pub(super) async fn write(
         &self,
         htm: &Htm,
-        models: &Models,
-        changes: &Changes,
+        known: (&Models, &Changes),
+        leaves_forgotten: bool,
         written: &mut Written,
     ) -> Result<Vec<LineResult>> {
         let mut results = Vec::new();
         let languages = htm
             .unknown_languages(&mut None, self.memories.iter().map(|(_, it)| it.language.as_str()))
             .await?;
+        let forgotten = match leaves_forgotten {
+            true => {
+                let keys = self.memories.iter().map(|(_, it)| Some((it.ns.as_str(), it.id.as_deref()?)));
+                store::forgotten(htm.pool(), &keys.collect::<Vec<_>>()).await?
+            }
+            false => vec![None; self.memories.len()],
+        };
         let mut items = Vec::new();
         let mut numbers = Vec::new();
-        for (number, saved) in &self.memories {
+        for ((number, saved), forgotten) in self.memories.iter().zip(forgotten) {
             if languages.contains(saved.language.as_str()) {
                 results.push((*number, Err(language_unknown(&saved.language))));
                 continue;
@@ -173,6 +180,7 @@ impl SavedChunk {
                 content_hash: content_hash(&saved.text),
                 token_count: i32::try_from(tokens).unwrap_or(i32::MAX),
                 first_hash: saved.first_hash()?,
+                forgotten,
             });
         }
         let (items, refused) = with_room(htm, items, written).await?;
@@ -188,7 +196,7 @@ impl SavedChunk {
                 (it.saved.ns.as_str(), levels)
             });
             let (part, later) = rest.split_at(tags::room_in_tx(names));
-            found.extend(htm.import_in_part(part, (models, changes), written).await?);
+            found.extend(htm.import_in_part(part, known, written).await?);
             rest = later;
         }
         htm.pinger().ping();
@@ -244,7 +252,8 @@ async fn with_room<'a>(
             limited.insert(&saved.ns, htm.is_limited(&mut None, &saved.ns).await?);
         }
     }
-    let needs = |it: &NewSaved<'_>| limited[it.saved.ns.as_str()] && it.saved.forgotten_at.is_none();
+    let is_forgotten = |it: &NewSaved<'_>| it.saved.forgotten_at.is_some() || it.forgotten.is_some();
+    let needs = |it: &NewSaved<'_>| limited[it.saved.ns.as_str()] && !is_forgotten(it);
     let counted: Vec<NewSaved<'_>> = items.iter().copied().filter(needs).collect();
     if counted.is_empty() {
         return Ok((items, BTreeMap::new()));
@@ -318,12 +327,13 @@ impl Htm {
         let known = store::known(&mut tx, items).await?;
         let mut found: Vec<Option<Found>> = items
             .iter()
-            .map(|item| match claims.claim(item, &known) {
-                Some(known) => Some(Ok(ImportedLine {
+            .map(|item| match (item.forgotten, claims.claim(item, &known)) {
+                (Some(node), _) => Some(Ok(ImportedLine::memory(node, Outcome::Existing))),
+                (None, Some(known)) => Some(Ok(ImportedLine {
                     differs: known.content_hash != item.content_hash,
                     ..ImportedLine::memory(known.node, Outcome::Existing)
                 })),
-                None => {
+                (None, None) => {
                     let full =
                         item.saved.tags.iter().find_map(|it| names.of(&item.saved.ns, it.tag.as_str()).err());
                     full.map(Err)
