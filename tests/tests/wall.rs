@@ -222,6 +222,23 @@ async fn only_who_sees_its_namespace_is_told_that_a_node_is_forgotten() {
     }
 }
 
+#[tokio::test]
+async fn an_import_tells_nothing_of_what_others_forgot() {
+    let db = TestDatabase::new().await;
+    let all = db.htm();
+    let secret = remember(&all, "secret").await;
+    all.forget(secret, &Caller::AnyRobot, YES).await.unwrap();
+    for (htm, code) in [
+        (all.within(["atlas"]).unwrap(), "namespace_forbidden"),
+        (all.acting_as("ada").unwrap(), "robot_forbidden"),
+    ] {
+        let mut import = htm.importer(10, 1 << 20).leaves_forgotten();
+        import.line(br#"{"id":"k","ns":"secret","text":"a guess","robot":"spy"}"#).await.unwrap();
+        let results = import.finish().await.unwrap();
+        assert_eq!(results[0].1.as_ref().unwrap_err().code(), code);
+    }
+}
+
 /// The handle of one tenant tells nothing of the others of its database.
 #[tokio::test]
 async fn others_are_neither_named_nor_measured() {

@@ -463,9 +463,11 @@ impl Importer {
     async fn remember(&self, memories: &[Memory]) -> Result<Vec<Result<ImportedLine>>> {
         let forgotten = match self.leaves_forgotten {
             true => {
-                // The write refuses the others.
-                let valid = memories.iter().map(|memory| memory.validate().ok().map(|()| memory));
-                let keys = valid.map(|memory| Some((memory?.namespace.as_deref()?, memory?.key.as_deref()?)));
+                // The write says why the others are refused.
+                let keys = memories.iter().map(|memory| {
+                    let (namespace, _) = self.htm.admit_memory(memory).ok()?;
+                    Some((namespace, memory.key.as_deref()?))
+                });
                 store::forgotten(self.htm.pool(), &keys.collect::<Vec<_>>()).await?
             }
             false => vec![None; memories.len()],

@@ -270,14 +270,21 @@ impl Htm {
         Ok(())
     }
 
-    /// Validates a memory and fills in the handle's defaults.
-    fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
+    /// The namespace and the robot of a memory, if it is valid and the handle may write it.
+    pub(crate) fn admit_memory<'a>(&'a self, memory: &'a Memory) -> Result<(&'a str, &'a str)> {
         memory.validate()?;
         let settings = self.settings();
         settings.tag_rules.stored(&memory.tags)?;
         let namespace = self.namespace_or_own(memory.namespace.as_deref())?;
         let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
         self.admit_robot(robot)?;
+        Ok((namespace, robot))
+    }
+
+    /// Validates a memory and fills in the handle's defaults.
+    fn prepare<'a>(&'a self, memory: &'a Memory) -> Result<NewNode<'a>> {
+        let (namespace, robot) = self.admit_memory(memory)?;
+        let settings = self.settings();
         self.saw_robot(namespace, robot);
         Ok(NewNode {
             memory,
