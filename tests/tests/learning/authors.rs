@@ -2,15 +2,13 @@
 
 use htm_core::LearningSettings;
 use htm_core::worker::learning;
+use htm_tests::TestDatabase;
 
 use super::{by_age, judge, learnt, nodes, on, recall, with_learning};
 
-#[tokio::test]
-async fn a_busy_author_leaves_room_for_the_recalls_of_others() {
-    let (db, htm) = with_learning(on()).await;
-    let recalled = recall(&htm).await;
-    judge(&htm, &recalled, &nodes(&recalled)[..1], &[]).await;
-    // As many recalls as a ranking is learnt from, later than that one.
+/// Makes the author `key bot` judge as many recalls as a ranking is learnt from, later than the one that is there. Each has
+/// one candidate.
+async fn be_busy(db: &TestDatabase) {
     sqlx::raw_sql(
         "with r as (insert into htm.recalls (id, namespace, author, features, version, shown, judged, keep_until)
                     select lpad(i::text, 26, '0'), 'default', 'key bot', o.features, 0, 1, true, o.keep_until
@@ -26,10 +24,36 @@ async fn a_busy_author_leaves_room_for_the_recalls_of_others() {
     .execute(&db.pool)
     .await
     .unwrap();
+}
+
+#[tokio::test]
+async fn a_busy_author_leaves_room_for_the_recalls_of_others() {
+    let (db, htm) = with_learning(on()).await;
+    let recalled = recall(&htm).await;
+    judge(&htm, &recalled, &nodes(&recalled)[..1], &[]).await;
+    be_busy(&db).await;
     let evidence = learning::evidence(&db.pool, "default").await.unwrap();
     let of_bot = evidence.recalls.iter().filter(|it| it.author == "key bot").count();
     assert_eq!((evidence.recalls.len(), of_bot), (3_000, 2_999));
     assert_eq!(evidence.recalls[0].author, htm.actor());
+}
+
+#[tokio::test]
+async fn an_authors_turns_begin_with_what_it_judged_last() {
+    let (db, htm) = with_learning(on()).await;
+    let recalled = recall(&htm).await;
+    judge(&htm.clone().on_behalf_of("key bot"), &recalled, &nodes(&recalled)[..1], &[]).await;
+    be_busy(&db).await;
+    let evidence = learning::evidence(&db.pool, "default").await.unwrap();
+    assert_eq!((evidence.recalls.len(), evidence.recalls[0].candidates.len()), (3_000, 1));
+    sqlx::query(
+        "update htm.feedback set given_at = now() where recall = (select min(recall) from htm.feedback)",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let evidence = learning::evidence(&db.pool, "default").await.unwrap();
+    assert_eq!((evidence.recalls.len(), evidence.recalls[0].candidates.len()), (3_000, 12));
 }
 
 #[tokio::test]

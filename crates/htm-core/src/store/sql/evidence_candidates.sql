@@ -1,24 +1,38 @@
--- The candidates of recalls that were judged, of all namespaces that learn together. Authors take turns, each with its latest
--- recall: a busy one leaves room for the others.
+-- The candidates of recalls that were judged, of all namespaces that learn together. Authors take turns, each with the recall
+-- that it judged last: a busy one leaves room for the others.
 --
 -- :namespace text, whose ranking it is   :features smallint   :most bigint
 --
--- Index: learning_with_idx, recalls_namespace_idx, feedback_pk, recall_candidates_pk
-with judged as (
-    select distinct r.number, r.namespace, r.made_at, r.missed, f.author
+-- Each author costs a step in the index, and its latest verdicts, ten for each recall that there may be.
+--
+-- Index: learning_with_idx, feedback_author_idx, recalls_pk, recall_candidates_pk
+with recursive author as (
+    select l.namespace, (select min(f.author) from htm.feedback f where f.namespace = l.namespace) as name
       from htm.learning l
-      join htm.recalls r on r.namespace = l.namespace
-      join htm.feedback f on f.recall = r.number and f.namespace = r.namespace
-     where l.learns_with = :namespace and l.is_on and r.judged and r.features = :features
-), placed as (
-    select number, namespace, made_at, missed,
-           row_number() over (partition by author order by made_at desc, number desc) as turn
-      from judged
+     where l.learns_with = :namespace and l.is_on
+    union all
+    select a.namespace,
+           (select min(f.author) from htm.feedback f where f.namespace = a.namespace and f.author > a.name)
+      from author a
+     where a.name is not null
+), judged as (
+    select r.number, r.namespace, r.made_at, r.missed,
+           row_number() over (partition by a.name order by max(v.given_at) desc, r.number desc) as turn
+      from author a
+     cross join lateral (
+           select f.recall, f.given_at
+             from htm.feedback f
+            where f.namespace = a.namespace and f.author = a.name
+            order by f.given_at desc, f.recall desc
+            limit 10 * :most) v
+      join htm.recalls r on r.number = v.recall and r.namespace = a.namespace
+     where r.judged and r.features = :features
+     group by a.name, r.number, r.namespace
 ), recall as (
     select number, namespace, made_at, missed
-      from placed
+      from judged
      group by number, namespace, made_at, missed
-     order by min(turn), made_at desc
+     order by min(turn), made_at desc, number desc
      limit :most
 )
 select recall.number as recall, recall.made_at as at, recall.missed, c.node_id as node, c.shown, c.features
