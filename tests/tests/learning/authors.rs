@@ -57,6 +57,26 @@ async fn an_authors_turns_begin_with_what_it_judged_last() {
 }
 
 #[tokio::test]
+async fn an_author_that_only_refuses_brings_no_recall_in() {
+    let (db, htm) = with_learning(on()).await;
+    let recalled = recall(&htm).await;
+    let one = &nodes(&recalled)[..1];
+    judge(&htm.clone().on_behalf_of("key bot"), &recalled, one, &[]).await;
+    judge(&htm, &recalled, &[], one).await;
+    let verdicts = async || {
+        let evidence = learning::evidence(&db.pool, "default").await.unwrap();
+        let of_both: Vec<_> = evidence.recalls.iter().filter(|it| it.candidates.len() == 12).collect();
+        of_both.iter().map(|it| it.candidates[0].is_used).collect::<Vec<_>>()
+    };
+    // Where another author found something, a refusal counts.
+    let mut of_both = verdicts().await;
+    of_both.sort_unstable();
+    assert_eq!(of_both, [Some(false), Some(true)]);
+    be_busy(&db).await;
+    assert!(verdicts().await.is_empty());
+}
+
+#[tokio::test]
 async fn a_shared_ranking_names_nobody_to_callers_that_see_only_some_of_the_namespaces() {
     let (db, htm) = with_learning(on()).await;
     let with_default = LearningSettings { learns_with: Some("default".into()), ..on() };

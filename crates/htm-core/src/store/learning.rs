@@ -19,7 +19,7 @@ use crate::model::id::NodeId;
 use crate::model::rank::{FEATURE_VERSION, FeatureVector, Learnt};
 use crate::model::rankings::RankingFigures;
 
-/// The most recalls that a ranking is learnt from: those that each author judged last.
+/// The most recalls that a ranking is learnt from: those in which each author last found something.
 const MOST_RECALLS: i64 = 3_000;
 
 /// Recalls that one statement of a sweep deletes.

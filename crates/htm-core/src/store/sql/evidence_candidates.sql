@@ -1,9 +1,9 @@
 -- The candidates of recalls that were judged, of all namespaces that learn together. Authors take turns, each with the recall
--- that it judged last: a busy one leaves room for the others.
+-- in which it last found something: a busy one leaves room for the others, and one that only refuses has no turn.
 --
 -- :namespace text, whose ranking it is   :features smallint   :most bigint
 --
--- Each author costs a step in the index, and its latest verdicts, ten for each recall that there may be.
+-- Each author costs a step in the index, and its latest verdicts of use, ten for each recall that there may be.
 --
 -- Index: learning_with_idx, feedback_author_idx, recalls_pk, recall_candidates_pk
 with recursive author as (
@@ -22,7 +22,7 @@ with recursive author as (
      cross join lateral (
            select f.recall, f.given_at
              from htm.feedback f
-            where f.namespace = a.namespace and f.author = a.name
+            where f.namespace = a.namespace and f.author = a.name and f.is_used
             order by f.given_at desc, f.recall desc
             limit 10 * :most) v
       join htm.recalls r on r.number = v.recall and r.namespace = a.namespace
