@@ -10,6 +10,8 @@ mod filters;
 mod ranking;
 #[path = "recall/refining.rs"]
 mod refining;
+#[path = "recall/scripts.rs"]
+mod scripts;
 #[path = "recall/several.rs"]
 mod several;
 #[path = "recall/small_scope.rs"]

@@ -2,10 +2,14 @@
 -- The keys begin with the node's id, so that their index also serves lookups by id alone.
 
 -- Chinese, Japanese and Thai have no spaces between words, so PostgreSQL's parser takes a sentence for a word. This
--- function gives it pairs of adjacent letters instead: `abc` becomes `a ab bc c`. Marks stay with their letter.
+-- function gives it pairs of adjacent letters instead: `abc` becomes `a ab bc c`. Marks stay with their letter. Spaces
+-- around a run of letters keep it apart from words and numbers of other scripts.
 create function htm.segmented(content text) returns text language sql immutable strict parallel safe as $$
     select case when octet_length(content) = length(content) then content
-                else regexp_replace(content,
+                else regexp_replace(
+                     regexp_replace(content,
+                     '[\u0E01-\u0E3A\u0E40-\u0E4E'
+                  || '\u3005\u3041-\u3096\u30A1-\u30FA\u30FC\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9F]+', ' \& ', 'g'),
                      '([\u3005\u3041-\u3096\u30A1-\u30FA\u30FC\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9F]'
                   || '|[\u0E01-\u0E30\u0E32\u0E33\u0E40-\u0E46][\u0E31\u0E34-\u0E3A\u0E47-\u0E4E]*)', '\1 \1', 'g') end
 $$;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use ordinary::is_ordinary;
 
+use crate::model::words::is_unspaced;
+
 /// The fewest letters of a corrected word. In a shorter one, a letter more or less makes another word.
 pub(crate) const SHORTEST: usize = 5;
 /// The fewest letters of a meaningful part of a name.
@@ -125,11 +127,16 @@ pub(crate) struct Meant {
     pub(crate) nodes: f64,
 }
 
+/// Whether it is no part of a word. Letters of scripts without spaces are searched in pairs.
+fn is_between(c: char) -> bool {
+    !c.is_alphanumeric() || is_unspaced(c)
+}
+
 /// The words of a text that could be misspelled, each once, in lower case. Ordinary words are excluded, even if no node
 /// contains them: `spend` is not `speed`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
-    text.split(|c: char| !c.is_alphanumeric())
+    text.split(is_between)
         .filter(|word| {
             (SHORTEST..=LONGEST).contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
         })
@@ -141,7 +148,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 /// The words within compound names, by name in lower case: `TRPML2` and `TRPML` in `hTRPML2`, `IFIT` in `IFIT1`.
 /// Full-text search treats each name as one word.
 pub(crate) fn compounds(text: &str) -> Vec<(String, Vec<String>)> {
-    text.split(|c: char| !c.is_alphanumeric())
+    text.split(is_between)
         .filter(|name| name.chars().count() <= LONGEST)
         .filter_map(|name| {
             let humps = split(name, |a, b| a.is_lowercase() && b.is_uppercase());
@@ -408,6 +415,7 @@ mod tests {
         let text =
             "What cured it? Spend, phrase, tastes, lookup, matches: Zepeplin, harbuor at 10:30 o'clock";
         assert_eq!(words(text), ["zepeplin", "harbuor"]);
+        assert_eq!(words("我们使用Zepeplin数据库"), ["zepeplin"]);
     }
 
     proptest! {

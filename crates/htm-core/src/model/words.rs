@@ -29,6 +29,7 @@ use crate::model::lexeme::quoted;
 use pattern::{as_written, beginning};
 pub(crate) use pieces::is_blank;
 use pieces::{Piece, Reading, negated, pieces};
+pub(crate) use script::is_unspaced;
 
 /// The most characters of a text with signs.
 const LONGEST: usize = 1_000;

@@ -1,15 +1,14 @@
 //! Regular expressions of PostgreSQL that find a text as written.
 
-use super::script::is_unspaced;
+use super::script::{bracket, is_unspaced};
 
 /// Finds a text as written, in any case, and not within a larger token: `17.2` neither in `17.25` nor in `17.2.1`.
 pub(super) fn as_written(text: &str) -> String {
     let after = match text.chars().next_back() {
         // A word stands between others there.
         Some(last) if is_unspaced(last) => String::new(),
-        Some(last) if last.is_ascii_digit() => "(?![[:alnum:]_])(?![.,][0-9])".to_owned(),
-        Some(last) if is_sign(last) => format!("(?![[:alnum:]_{}])", escaped(last)),
-        _ => "(?![[:alnum:]_])".to_owned(),
+        Some(last) if last.is_ascii_digit() => not_before(None) + "(?![.,][0-9])",
+        last => not_before(last.filter(|last| is_sign(*last))),
     };
     beginning(text) + &after
 }
@@ -18,13 +17,27 @@ pub(super) fn as_written(text: &str) -> String {
 pub(super) fn beginning(text: &str) -> String {
     let before = match text.chars().next() {
         Some(first) if is_unspaced(first) => String::new(),
-        Some(first) if first.is_ascii_digit() => "(?<![[:alnum:]_])(?<![0-9][.,])v?".to_owned(),
-        Some(first) if is_sign(first) => format!("(?<![[:alnum:]_{}])", escaped(first)),
-        _ => "(?<![[:alnum:]_])".to_owned(),
+        Some(first) if first.is_ascii_digit() => not_after(None) + "(?<![0-9][.,])v?",
+        first => not_after(first.filter(|first| is_sign(*first))),
     };
     let words: Vec<String> =
         text.split_whitespace().map(|word| word.chars().map(escaped).collect::<String>()).collect();
     before + &words.join("\\s+")
+}
+
+/// No letter, digit or `sign` follows, unless it is of a script without spaces.
+fn not_before(sign: Option<char>) -> String {
+    format!("(?:(?!{})|(?={}))", of_token(sign), bracket())
+}
+
+/// As [`not_before`], for what is before.
+fn not_after(sign: Option<char>) -> String {
+    format!("(?:(?<!{})|(?<={}))", of_token(sign), bracket())
+}
+
+/// What continues a token.
+fn of_token(sign: Option<char>) -> String {
+    format!("[[:alnum:]_{}]", sign.map(escaped).unwrap_or_default())
 }
 
 fn is_sign(c: char) -> bool {

@@ -1,0 +1,104 @@
+//! Words in scripts that write no spaces between them: Chinese, Japanese, Thai.
+
+use htm_core::Strategy;
+use htm_core::worker::statistics;
+use htm_tests::TestDatabase;
+
+use crate::words::{filled, found, sorted};
+
+/// Each memory with a question that has a word of it, which stands between others without a space.
+#[tokio::test]
+async fn words_are_found_in_scripts_that_write_no_spaces() {
+    let db = TestDatabase::new().await;
+    let asked = [
+        ("我们决定使用数据库来保存订单", "哪个数据库"),
+        ("服务器在星期五重新启动", "服务器什么时候启动"),
+        ("会议改到下周二下午", "会议时间"),
+        ("新的密码保存在保险箱里", "密码在哪里"),
+        ("东京支店的电话号码变更了", "电话号码"),
+        ("サーバーの証明書は五月に切れる", "証明書の期限"),
+        ("バックアップは毎晩実行される", "バックアップの時間"),
+        ("請求書は月末に送る", "請求書はいつ"),
+        ("データベースの移行は失敗した", "移行の結果"),
+        ("会議室の予約は田中さんが担当", "予約の担当者"),
+        ("เซิร์ฟเวอร์หยุดทำงานเมื่อวันศุกร์", "วันศุกร์"),
+        ("รหัสผ่านใหม่อยู่ในตู้นิรภัย", "รหัสผ่าน"),
+        ("ประชุมเลื่อนไปสัปดาห์หน้า", "ประชุมเมื่อไร"),
+        ("The backup of Tokyo runs at night", "backup Tokyo"),
+    ];
+    let texts: Vec<&str> = asked.iter().map(|(memory, _)| *memory).collect();
+    let htm = filled(&db, &texts).await;
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (memory, text) in asked {
+            let first = found(&htm, text, Strategy::Fulltext).await.into_iter().next();
+            assert_eq!(first.as_deref(), Some(memory), "{text}, counted {counted}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn signs_hold_in_scripts_that_write_no_spaces() {
+    let db = TestDatabase::new().await;
+    let htm =
+        filled(&db, &["大東京都庁の会議は金曜日", "大阪の会議は木曜日", "データベースの移行は失敗した"])
+            .await;
+    for (text, expected) in [
+        ("会議 -東京都", "大阪の会議は木曜日"),
+        ("\"東京都\"", "大東京都庁の会議は金曜日"),
+        ("データベ*", "データベースの移行は失敗した"),
+    ] {
+        assert_eq!(found(&htm, text, Strategy::Fulltext).await, [expected], "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_letter_alone_is_found_wherever_it_stands() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &["猫が好き", "これは猫", "私の猫は白い", "犬が好き"]).await;
+    let cats = ["これは猫", "猫が好き", "私の猫は白い"];
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (text, expected) in
+            [("猫", &cats[..]), ("\"猫\"", &cats), ("猫 zeppelin", &cats), ("好き -猫", &["犬が好き"])]
+        {
+            let hits = sorted(&htm, text, Strategy::Fulltext).await;
+            assert_eq!(hits, expected, "{text}, counted {counted}");
+        }
+    }
+}
+
+/// Words and numbers of other scripts, between letters of those.
+#[tokio::test]
+async fn words_of_other_scripts_are_found_between_such_letters() {
+    let db = TestDatabase::new().await;
+    let postgres = "我们使用PostgreSQL数据库";
+    let (friday, aws) = ("会議は金曜日", "会議はAWSの話");
+    let (new, old) = ("新版本17.2发布了", "旧版本16.9停用了");
+    let kafka = "เราใช้Kafkaทุกวัน";
+    let htm = filled(&db, &[postgres, friday, aws, new, old, kafka]).await;
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (text, expected) in [
+            ("PostgreSQL", postgres),
+            ("\"PostgreSQL\"", postgres),
+            ("\"使用PostgreSQL数据\"", postgres),
+            ("postgre*", postgres),
+            ("会議 -AWS", friday),
+            ("AWS", aws),
+            ("17.2", new),
+            ("\"17.2发布\"", new),
+            ("版本 -17.2", old),
+            ("Kafka", kafka),
+            ("\"ใช้Kafka\"", kafka),
+        ] {
+            assert_eq!(found(&htm, text, Strategy::Fulltext).await, [expected], "{text}, counted {counted}");
+        }
+    }
+}
