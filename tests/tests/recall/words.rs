@@ -348,6 +348,19 @@ async fn any_signs_are_data() {
     assert_eq!(db.count("select count(*) from htm.nodes").await, 2);
 }
 
+/// `it` is a word of German, and dropped in English.
+#[tokio::test]
+async fn a_phrase_that_a_language_drops_is_found_in_its_memories() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &["The IT budget", "The budget of the kitchen"]).await;
+    let mut german = Memory::new("Die Häuser der Stadt").key("german");
+    german.language = Some("german".into());
+    htm.remember(german).await.unwrap();
+    for strategy in BOTH {
+        assert_eq!(found(&htm, "\"IT\"", strategy).await, ["The IT budget"], "{strategy}");
+    }
+}
+
 #[tokio::test]
 async fn each_language_has_its_own_stems() {
     let db = TestDatabase::new().await;

@@ -48,7 +48,9 @@ impl<'a> Text<'a> {
             let is_as_written = sign.is_as_written(lexed.query.is_none() || lexed.is_short);
             match sign.kind {
                 SignKind::Phrase => {
-                    phrases.extend(lexed.query.as_ref().map(|query| format!("({query})")));
+                    // The texts of a language that drops the phrase whole do not have it in full text.
+                    let query = lexed.query.as_ref().filter(|_| !lexed.is_short);
+                    phrases.extend(query.map(|query| format!("({query})")));
                     required.patterns.extend(is_as_written.then(|| sign.pattern().to_owned()));
                 }
                 SignKind::Without if is_as_written => {
