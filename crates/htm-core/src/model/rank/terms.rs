@@ -88,7 +88,7 @@ impl<'a> TermCounter<'a> {
     /// Counts the words in one text.
     pub(crate) fn count(&self, text: TextVector<'_>) -> Terms {
         let mut frequencies = vec![0.0; self.count];
-        let mut found: Vec<(usize, Entry<'_>)> = Vec::new();
+        let mut found: Vec<Option<Entry<'_>>> = vec![None; self.count];
         let mut length = 0;
         for entry in text.entries() {
             length += entry.frequency();
@@ -98,17 +98,12 @@ impl<'a> TermCounter<'a> {
                 {
                     frequencies[at] += OPENING_GAIN;
                 }
-                found.push((at, entry));
+                found[at] = Some(entry);
             }
         }
-        let occurrences = |word: usize| {
-            let entries = found.iter().filter(move |(at, _)| *at == word);
-            entries.flat_map(|(_, entry)| entry.occurrences())
-        };
         let is_together = |pair: &Pair| {
-            occurrences(pair.first).any(|first| {
-                occurrences(pair.second).any(|second| first.position + pair.distance == second.position)
-            })
+            let both = found[pair.first].zip(found[pair.second]);
+            both.is_some_and(|(first, second)| are_together(first, second, pair.distance))
         };
         let pairs = self.pairs.iter().enumerate();
         let together = pairs.filter(|(_, pair)| is_together(pair)).map(|(at, _)| at).collect();
@@ -116,8 +111,20 @@ impl<'a> TermCounter<'a> {
     }
 }
 
+/// Whether the second lexeme is somewhere at this distance from the first. PostgreSQL sorts the occurrences by position.
+fn are_together(first: Entry<'_>, second: Entry<'_>, distance: u16) -> bool {
+    let mut seconds = second.occurrences().map(|occurrence| occurrence.position).peekable();
+    first.occurrences().any(|occurrence| {
+        let sought = occurrence.position + distance;
+        while seconds.next_if(|position| *position < sought).is_some() {}
+        seconds.peek() == Some(&sought)
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::super::text_vector::{Occurrence, sent};
@@ -168,7 +175,30 @@ mod tests {
         assert_eq!(frequency(&opening, &others[..9]), 2.0);
     }
 
+    /// By each occurrence of the one with each of the other.
+    fn are_together_somewhere(first: Entry<'_>, second: Entry<'_>, distance: u16) -> bool {
+        first
+            .occurrences()
+            .any(|first| second.occurrences().any(|second| first.position + distance == second.position))
+    }
+
     proptest! {
+        #[test]
+        fn lexemes_are_together_if_any_of_their_occurrences_are(
+            first in prop::collection::btree_set(1_u16..60, 0..12),
+            second in prop::collection::btree_set(1_u16..60, 0..12),
+            distance in 1_u16..3,
+        ) {
+            let occurrences = |positions: BTreeSet<u16>| at(&Vec::from_iter(positions));
+            let (first, second) = (occurrences(first), occurrences(second));
+            let text = sent(&[("a", &first), ("b", &second)]);
+            let entries: Vec<Entry<'_>> = TextVector::new(&text).unwrap().entries().collect();
+            prop_assert_eq!(
+                are_together(entries[0], entries[1], distance),
+                are_together_somewhere(entries[0], entries[1], distance)
+            );
+        }
+
         #[test]
         fn texts_with_lexemes_are_counted(
             texts in prop::collection::vec(prop::collection::btree_set("[a-c]{1,3}|é|[a-b]{63,65}", 0..6), 0..8),
