@@ -175,6 +175,17 @@ async fn a_query_that_is_a_time_and_no_more_is_not_re_ranked() {
 }
 
 #[tokio::test]
+async fn a_query_that_is_a_time_of_no_memory_is_not_rephrased() {
+    let db = TestDatabase::new().await;
+    let fake = Arc::new(FakeExpander::default());
+    let htm = filled(&db, &TABS).await.with_expander(fake.clone());
+    let query = expanded("March 2020").timeframe(htm_core::TimeFilter::Auto);
+    let recalled = htm.recall(&query).await.unwrap();
+    assert_eq!((recalled.hits.len(), recalled.time_phrase.unwrap().query.as_str()), (0, ""));
+    assert_eq!((fake.calls(), recalled.degraded.len()), (0, 0));
+}
+
+#[tokio::test]
 async fn near_duplicates_are_one_hit_that_names_the_others() {
     let db = TestDatabase::new().await;
     let twins = [

@@ -21,7 +21,7 @@ use crate::model::error::chain;
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::MAX_LIMIT;
 use crate::model::id::NodeId;
-use crate::model::recall::{Degraded, Hit, MatchedBy, RecallQuery, Recalled, Step, facets, score};
+use crate::model::recall::{Degraded, Hit, RecallQuery, Recalled, Step, facets, score};
 use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
 use crate::model::refine::fuse;
 use crate::model::words::{Sign, Words};
@@ -47,9 +47,11 @@ impl Htm {
         }
         let search = RecallQuery { limit: self.candidates(query), ..query.clone() };
         let mut recalled = self.search_models(&search, &[]).await?;
-        // A query that is only a time asks for the latest memories: there is nothing to compare them with.
-        let is_search = recalled.hits.iter().all(|hit| hit.matched_by != MatchedBy::Time);
-        if query.expand && is_search {
+        // A query that is only a time has no words. Without a vector, it asks for the latest memories: there is nothing to
+        // compare them with.
+        let has_words = recalled.time_phrase.as_ref().is_none_or(|taken| !taken.query.is_empty());
+        let is_search = has_words || query.vector.is_some();
+        if query.expand && has_words {
             self.expand(&search, &mut recalled).await;
         }
         let compares = query.fold || (query.diversity.is_some() && is_search);
@@ -60,7 +62,7 @@ impl Htm {
         if query.fold_documents {
             fold_documents(&mut recalled.hits);
         }
-        if query.rerank && is_search {
+        if query.rerank && has_words {
             self.rerank(&Words::parse(&query.text).plain, &mut recalled).await;
         }
         if let Some(novelty) = query.diversity.filter(|_| is_search) {

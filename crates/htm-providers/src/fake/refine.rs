@@ -89,6 +89,11 @@ impl FakeExpander {
         fake.trouble.fail(kind, u64::MAX);
         fake
     }
+
+    /// The number of calls, failed ones included.
+    pub fn calls(&self) -> u64 {
+        self.trouble.calls()
+    }
 }
 
 impl Default for FakeExpander {
