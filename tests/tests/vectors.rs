@@ -4,8 +4,8 @@ use htm_core::models::ModelState;
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::worker::embeddings;
 use htm_core::{
-    BackfillRequest, Caller, Confirmation, Edit, Htm, Memory, NodeId, Outcome, RecallQuery, Settings, Stage,
-    StageState, Strategy,
+    BackfillRequest, Caller, Confirmation, Edit, Htm, MatchedBy, Memory, NodeId, Outcome, RecallQuery,
+    Settings, Stage, StageState, Strategy, TimeFilter,
 };
 use htm_tests::{TestDatabase, drain};
 
@@ -237,4 +237,32 @@ async fn a_new_model_is_searched_at_once() {
     db.htm().models().unwrap().add(&ModelName::new(CALLER, "new"), 2).await.unwrap();
     let query = RecallQuery::new("").strategy(Strategy::Vector).model("caller/new").vector(vec![1.0, 0.0]);
     assert_eq!(htm.recall(&query).await.unwrap().models, ["caller/new"]);
+}
+
+/// The text is only a time, in which the nearest memory is not the latest.
+#[tokio::test]
+async fn a_vector_beside_a_time_finds_the_nearest_of_that_time() {
+    let db = TestDatabase::new().await;
+    let htm = Htm::with_pool(db.pool.clone(), Settings::default(), None);
+    add(&htm).await;
+    for (text, day, vector) in [
+        ("near", "2026-03-10", [1.0, 0.0, 0.0, 0.0]),
+        ("far", "2026-03-12", [0.6, 0.8, 0.0, 0.0]),
+        ("later", "2026-04-12", [1.0, 0.0, 0.0, 0.0]),
+    ] {
+        let at = format!("{day}T12:00:00Z").parse().unwrap();
+        htm.remember(Memory::new(text).at(at).vector(MINE, vector.to_vec())).await.unwrap();
+    }
+    let query = RecallQuery::new("March 2026").timeframe(TimeFilter::Auto).vector(vec![1.0, 0.0, 0.0, 0.0]);
+    let found = async |strategy| {
+        let recalled = htm.recall(&query.clone().strategy(strategy)).await.unwrap();
+        let hits = recalled.hits.into_iter().map(|hit| (hit.node.content, hit.matched_by));
+        hits.collect::<Vec<_>>()
+    };
+    let hits = |texts: [&str; 2], by| texts.map(|text| (text.to_owned(), by));
+    for strategy in [Strategy::Auto, Strategy::Hybrid, Strategy::Vector] {
+        assert_eq!(found(strategy).await, hits(["near", "far"], MatchedBy::Vector), "{strategy}");
+    }
+    // Full text compares no vectors.
+    assert_eq!(found(Strategy::Fulltext).await, hits(["far", "near"], MatchedBy::Time));
 }

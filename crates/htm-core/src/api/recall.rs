@@ -116,7 +116,8 @@ impl Htm {
             self.saw_robot(namespace, &self.settings().robot);
         }
         let applied = self.apply_time_as_of(&query.filter.timeframe, &query.text, query.as_of).await?;
-        if applied.is_only_time() {
+        let is_only_time = applied.is_only_time();
+        if is_only_time && (query.vector.is_none() || !query.strategy.wants_vectors()) {
             return self.recall_time(query, applied).await;
         }
         let Applied { timeframe, phrase } = applied;
@@ -127,8 +128,10 @@ impl Htm {
             let message = format!("the query `{text}` names only words that hits must not contain");
             return Err(Error::new(codes::QUERY_ONLY_NEGATIONS, message));
         }
-        let chosen = (query.strategy == Strategy::Auto).then(|| auto::choose(&words));
-        let strategy = chosen.as_ref().map_or(query.strategy, |chosen| chosen.strategy);
+        let chosen = (query.strategy == Strategy::Auto && !is_only_time).then(|| auto::choose(&words));
+        // Beside a time, the caller's vector alone says what is sought.
+        let asked = if is_only_time { Strategy::Vector } else { query.strategy };
+        let strategy = chosen.as_ref().map_or(asked, |chosen| chosen.strategy);
         let started = Instant::now();
         let mut degraded = Vec::new();
         let embedding = match strategy.wants_vectors() {
