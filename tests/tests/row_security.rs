@@ -189,6 +189,32 @@ async fn every_table_is_restricted_or_concerns_no_namespace() {
     assert!(filled.len() > 15, "{filled:?}");
 }
 
+/// A view writes as its owner, whom no policy restricts.
+#[tokio::test]
+async fn nothing_is_written_through_the_view_of_nodes() {
+    let db = TestDatabase::in_one_table().await;
+    fill(&db.htm(), "atlas").await;
+    fill(&db.htm(), "secret").await;
+    let nodes = "select md5(string_agg(n::text, ' ' order by n.id)) from htm.nodes n";
+    let before: String = sqlx::query_scalar(nodes).fetch_one(&db.pool).await.unwrap();
+    for partitions in [0, 2] {
+        htm_migration::repartition(&db.options(), partitions, &mut |_| {}).await.unwrap();
+        let pool = tenants(&db, "{atlas}");
+        for statement in [
+            "insert into htm.visible_nodes (namespace, robot_id, content, content_hash, token_count, token_encoding)
+             select 'secret', robot_id, 'mine', sha256('mine'), 1, 'estimate' from htm.visible_nodes limit 1",
+            "update htm.visible_nodes set namespace = 'secret'",
+            "delete from htm.visible_nodes",
+        ] {
+            let error = sqlx::query(statement).execute(&pool).await.unwrap_err();
+            let code = error.as_database_error().and_then(|error| error.code());
+            assert_eq!(code.as_deref(), Some("42501"), "{statement}, {partitions} partitions: {error}");
+        }
+    }
+    let after: String = sqlx::query_scalar(nodes).fetch_one(&db.pool).await.unwrap();
+    assert_eq!(after, before);
+}
+
 #[tokio::test]
 async fn a_pattern_stands_for_what_is_below() {
     let db = TestDatabase::new().await;

@@ -71,7 +71,9 @@ begin
     perform htm.set_row_policies('htm.group_members', 'exists (select from htm.robot_groups g where g.id = group_id)');
     perform htm.set_row_policies('htm.operations', 'seen_by = (select current_setting(''htm.namespaces'', true))');
     perform htm.set_row_policies('apalis.jobs', htm.row_is_seen('metadata -> ''namespace'''));
-    grant select, insert, update, delete on htm.visible_nodes, htm.visible_jobs to htm_tenant;
+    -- Of the nodes, only to read: nothing is written through this view, and it has no check option.
+    grant select on htm.visible_nodes to htm_tenant;
+    grant select, insert, update, delete on htm.visible_jobs to htm_tenant;
     -- These concern no namespace.
     grant select on htm.embedding_models, htm.providers, htm.paused_queues, htm.held_queues, htm.compatibility,
         htm.statistics_watermark, htm.worker_leases, apalis.workers to htm_tenant;
