@@ -179,7 +179,7 @@ async fn the_wheel_brings_everything() {
         "umask 022 && python3 scripts/setup.py model maturin &&
          HTM_WHEELS='{place}/wheels' HTM_WHEEL_PROGRAMS='{programs}' python3 scripts/wheels.py &&
          python3 -m venv '{place}/venv' &&
-         '{place}/venv/bin/pip' install --quiet --find-links '{place}/wheels' htm-memory"
+         '{place}/venv/bin/pip' install --quiet '{place}'/wheels/htm_memory-*.whl '{place}'/wheels/htm_memory_minilm-*.whl"
     );
     let done = std::process::Command::new("sh").args(["-c", &install]).current_dir(root).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

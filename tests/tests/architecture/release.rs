@@ -124,6 +124,18 @@ fn workflows_test_each_postgresql_and_build_each_platform() {
     assert_eq!(console[0]["licenses"], serde_json::json!([{"expression": "MIT"}]));
 }
 
+/// With `--find-links`, pip asks the registry too, and the highest version wins.
+#[test]
+fn wheels_of_a_checkout_are_installed_by_their_paths() {
+    for file in ["clients/python/README.md", "docs/releases.md", ".github/workflows/release.yml"] {
+        let text = read(file);
+        assert!(!text.contains("install --find-links"), "{file}");
+        let installs = text.lines().filter(|line| line.contains(" install ") && line.contains("/htm_memory-"));
+        let with_model = installs.map(|line| line.contains("/htm_memory_minilm-")).collect::<Vec<_>>();
+        assert!(!with_model.is_empty() && with_model.iter().all(|it| *it), "{file}: {with_model:?}");
+    }
+}
+
 /// The platforms of the SBOMs, and the packages of npm in them.
 fn sbom() -> (Vec<Value>, Vec<Value>) {
     let ask = "import json, sbom; print(json.dumps([sbom.targets(), list(sbom.console())]))";
