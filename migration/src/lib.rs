@@ -35,8 +35,9 @@ pub const INDEX_EXTENSIONS: [&str; 2] = ["vectorscale", "vchord"];
 /// NOTIFY within the transaction of a write makes commits wait for one another.
 ///
 /// # Errors
-/// [`MigrationError::RestoreIncomplete`], [`MigrationError::ExtensionMissing`] and [`MigrationError::ServerTooOld`], before
-/// any change. After a database error the migrations before the failing one stay applied.
+/// [`MigrationError::RestoreIncomplete`], [`MigrationError::ExtensionMissing`], [`MigrationError::ExtensionElsewhere`] and
+/// [`MigrationError::ServerTooOld`], before any change. After a database error the migrations before the failing one stay
+/// applied.
 pub async fn up(options: &PgConnectOptions) -> Result<(), MigrationError> {
     let mut lock = Lock::take(options).await?;
     restoration::expect_none(&mut lock.connection).await?;
@@ -48,6 +49,8 @@ async fn apply(options: &PgConnectOptions, mut lock: Lock) -> Result<(), Migrati
     check_server(&mut lock.connection).await?;
     let result: Result<(), MigrationError> = async {
         let pool = migration_pool(options).await?;
+        // Before apalis' migrations: theirs name no schema, and the search path may begin with that of HTM.
+        connection(&pool).execute_unprepared(&EXTENSIONS.map(creation).concat()).await?;
         apalis_migrations().run(&pool).await?;
         sqlx::raw_sql(
             "drop trigger if exists notify_workers on apalis.jobs; create schema if not exists htm",
@@ -73,10 +76,14 @@ async fn create_extensions(connection: &mut PgConnection, further: &[String]) ->
     let further = INDEX_EXTENSIONS.into_iter().filter(|name| further.iter().any(|known| known == name));
     for name in EXTENSIONS.into_iter().chain(further) {
         available(connection, name).await?;
-        let create = AssertSqlSafe(format!("create extension if not exists {name} with schema public"));
-        sqlx::raw_sql(create).execute(&mut *connection).await?;
+        sqlx::raw_sql(AssertSqlSafe(creation(name))).execute(&mut *connection).await?;
     }
     Ok(())
+}
+
+/// The statement that creates an extension.
+fn creation(name: &str) -> String {
+    format!("create extension if not exists {name} with schema public;")
 }
 
 /// Drops the schemas of HTM **and of apalis**: every memory is gone, and so is what an interrupted restore has left. Ask the
@@ -154,6 +161,14 @@ pub enum MigrationError {
         name: &'static str,
         /// The version, if it is available but too old.
         found: Option<String>,
+    },
+    /// An extension is installed in another schema, where HTM's statements do not find it.
+    #[error("the extension `{name}` is in the schema `{schema}`; HTM needs it in `public`")]
+    ExtensionElsewhere {
+        /// `vector`, `pg_trgm` or `hstore`.
+        name: String,
+        /// The schema.
+        schema: String,
     },
     /// The server has no role of this name.
     #[error("the server has no role `{name}`")]
@@ -333,7 +348,17 @@ async fn check_server(connection: &mut PgConnection) -> Result<(), MigrationErro
             return Err(MigrationError::ExtensionMissing { name, found: Some(version) });
         }
     }
-    Ok(())
+    let elsewhere: Option<(String, String)> = sqlx::query_as(
+        "select e.extname::text, n.nspname::text from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+          where e.extname = any ($1) and n.nspname <> 'public' order by 1 limit 1",
+    )
+    .bind(EXTENSIONS)
+    .fetch_optional(connection)
+    .await?;
+    match elsewhere {
+        Some((name, schema)) => Err(MigrationError::ExtensionElsewhere { name, schema }),
+        None => Ok(()),
+    }
 }
 
 /// Whether this version of pgvector has iterative index scans (0.8 or later). Without them a filtered vector search

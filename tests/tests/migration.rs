@@ -1,7 +1,7 @@
 //! The schema: up, down, up again, by many at once.
 
 use htm_migration as migration;
-use htm_tests::TestDatabase;
+use htm_tests::{Sandbox, TestDatabase};
 use sqlx::Connection;
 
 async fn relations(db: &TestDatabase) -> i64 {
@@ -48,6 +48,35 @@ async fn many_processes_migrate_at_once() {
         result.unwrap();
     }
     assert_eq!(db.count("select count(*) from htm.seaql_migrations").await, i64::from(migration::LATEST));
+}
+
+/// Managed servers have them in a schema of their own.
+#[tokio::test]
+async fn an_extension_in_another_schema_is_refused_before_any_change() {
+    let db = TestDatabase::empty().await;
+    sqlx::raw_sql("create schema extensions; create extension vector schema extensions")
+        .execute(&db.pool)
+        .await
+        .unwrap();
+    let refused = Sandbox::new(&db).htm(&["db", "migrate"]).await;
+    let said = refused.fails(1, "extension_missing");
+    assert!(said.contains("`alter extension vector set schema public`"), "{said}");
+    assert_eq!(relations(&db).await, 0);
+    assert_eq!(db.count("select count(*) from pg_namespace where nspname in ('htm', 'apalis')").await, 0);
+    assert_eq!(db.count("select count(*) from pg_extension where extname in ('pg_trgm', 'hstore')").await, 0);
+    sqlx::raw_sql("alter extension vector set schema public").execute(&db.pool).await.unwrap();
+    migration::up(&db.options()).await.unwrap();
+}
+
+#[tokio::test]
+async fn extensions_are_made_in_public_whatever_schemas_there_are() {
+    let db = TestDatabase::empty().await;
+    sqlx::raw_sql("create schema htm").execute(&db.pool).await.unwrap();
+    migration::up(&db.options()).await.unwrap();
+    let in_public = "select count(*) from pg_extension
+                      where extname in ('vector', 'pg_trgm', 'hstore') and extnamespace = 'public'::regnamespace";
+    assert_eq!(db.count(in_public).await, 3);
+    migration::up(&db.options()).await.unwrap();
 }
 
 #[tokio::test]

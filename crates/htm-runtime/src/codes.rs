@@ -109,7 +109,7 @@ htm_core::error_codes! {
         => "restore it again: `htm db restore DIRECTORY`; or delete what is there: `htm db reset --yes`";
     SCHEMA_VERSION "schema_version" Permanent "The database has no HTM schema, or an older or a newer one."
         => "run `htm db migrate`";
-    EXTENSION_MISSING "extension_missing" Permanent "PostgreSQL lacks an extension, or has too old a version of it."
+    EXTENSION_MISSING "extension_missing" Permanent "PostgreSQL lacks an extension, or has too old a version of it, or has it outside of the schema public."
         => "install the extension on the server, then run `htm db migrate`";
     ROLE_MISSING "role_missing" Permanent "The server has no role of this name."
         => "create the role, then run `htm db migrate --application-role ROLE` again";

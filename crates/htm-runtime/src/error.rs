@@ -28,6 +28,11 @@ pub(crate) fn of_migration(error: MigrationError) -> Error {
             };
             Error::new(codes::EXTENSION_MISSING, message).with_hint(hint)
         }
+        MigrationError::ExtensionElsewhere { name, .. } => {
+            Error::new(codes::EXTENSION_MISSING, message).with_hint(format!(
+                "move it, as its owner or a superuser: `alter extension {name} set schema public`; then run `htm db migrate`"
+            ))
+        }
         MigrationError::RoleMissing { name } => Error::new(codes::ROLE_MISSING, message).with_hint(format!(
             "create it as a role that may do so (`create role {name} login password '…'`), then run `htm db migrate \
              --application-role {name}` again"

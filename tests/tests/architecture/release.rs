@@ -130,7 +130,8 @@ fn wheels_of_a_checkout_are_installed_by_their_paths() {
     for file in ["clients/python/README.md", "docs/releases.md", ".github/workflows/release.yml"] {
         let text = read(file);
         assert!(!text.contains("install --find-links"), "{file}");
-        let installs = text.lines().filter(|line| line.contains(" install ") && line.contains("/htm_memory-"));
+        let installs =
+            text.lines().filter(|line| line.contains(" install ") && line.contains("/htm_memory-"));
         let with_model = installs.map(|line| line.contains("/htm_memory_minilm-")).collect::<Vec<_>>();
         assert!(!with_model.is_empty() && with_model.iter().all(|it| *it), "{file}: {with_model:?}");
     }
