@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fetches what HTM needs at run time, and the tools that the recipes need. Python standard library and pip only.
+"""Fetches what HTM needs at run time, and the tools that the recipes need. Python 3.9 and pip only.
 
   setup.py                 PostgreSQL and the local model, into HTM_HOME
   setup.py postgres model  the named ones
@@ -319,6 +319,9 @@ PARTS = {
 
 
 def main(names):
+    if sys.version_info < (3, 9):  # older ones must be able to read this file: a test parses it as 3.6
+        print(f"setup: this is Python {sys.version.split()[0]}; HTM needs Python 3.9 or later", file=sys.stderr)
+        return 1
     if "-h" in names or "--help" in names:
         print(__doc__)
         return 0

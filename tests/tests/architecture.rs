@@ -2,6 +2,8 @@
 
 #[path = "architecture/release.rs"]
 mod release;
+#[path = "architecture/setup.rs"]
+mod setup;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
