@@ -111,8 +111,8 @@ screenshots *args: setup
     scripts/console.sh screenshots {{args}}
 
 # Make the wheels: the Python client with HTM's programs, and the model; arguments go to maturin
-wheel *args: setup
-    python3 scripts/setup.py maturin
+wheel *args:
+    python3 scripts/setup.py model maturin
     python3 scripts/wheels.py {{args}}
 
 # List what is compiled into the programs, as CycloneDX JSON: a file a platform in target/sbom

