@@ -1,7 +1,10 @@
 # `./justw RECIPE` runs these everywhere; `just RECIPE` where just is installed.
 
 export PATH := env_var("PATH") + ":" + justfile_directory() + "/.tools/bin"
-bin := env_var_or_default("CARGO_TARGET_DIR", "target") + "/debug"
+# Where cargo builds, whichever variable or file configures it: the scripts look there for the programs.
+export CARGO_TARGET_DIR := `cargo metadata --no-deps --format-version 1 2>/dev/null |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])' 2>/dev/null || echo target`
+bin := CARGO_TARGET_DIR + "/debug"
 
 # List the recipes
 default:

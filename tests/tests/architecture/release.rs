@@ -124,6 +124,21 @@ fn workflows_test_each_postgresql_and_build_each_platform() {
     assert_eq!(console[0]["licenses"], serde_json::json!([{"expression": "MIT"}]));
 }
 
+/// The variables of cargo and its files configure the folder, and `target` is only the default.
+#[test]
+fn recipes_run_the_programs_that_cargo_builds() {
+    for variable in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"] {
+        let mut just = Command::new("just");
+        just.args(["--evaluate", "bin"]).current_dir(root()).env_remove("CARGO_TARGET_DIR");
+        match just.env(variable, "/elsewhere").output() {
+            Ok(output) => {
+                assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "/elsewhere/debug", "{variable}")
+            }
+            Err(error) => return htm_tests::skipped(&format!("just: {error}")),
+        }
+    }
+}
+
 /// With `--find-links`, pip asks the registry too, and the highest version wins.
 #[test]
 fn wheels_of_a_checkout_are_installed_by_their_paths() {
