@@ -319,6 +319,22 @@ async fn a_release_pins_each_image_by_its_digest() {
     assert!(asked.contains("pgvector/pgvector:") && !asked.contains('@'), "{asked}");
 }
 
+/// Whoever deploys puts them beside our files. The first stage of the image copies the whole checkout.
+#[test]
+fn secrets_are_neither_committed_nor_sent_to_docker() {
+    for (guide, secret) in [
+        ("kubernetes/kustomization.yaml", "kubernetes/secret.yaml"),
+        ("prometheus/prometheus.yml", "prometheus/htm-key"),
+    ] {
+        let name = Path::new(secret).file_name().unwrap().to_str().unwrap();
+        assert!(read(guide).contains(name), "{guide} no longer names {name}");
+        let path = format!("config/deploy/{secret}");
+        for list in ["../../.gitignore", "Dockerfile.dockerignore"] {
+            assert!(read(list).lines().any(|line| line == path), "{list} lacks {path}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn kubernetes_scales_by_a_query_that_counts_due_jobs() {
     let db = TestDatabase::new().await;
