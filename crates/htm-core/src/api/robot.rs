@@ -181,7 +181,6 @@ impl Htm {
         max_tokens: usize,
     ) -> Result<(WorkingMemory, Vec<NodeId>)> {
         let mut memory = WorkingMemory::new(usize::MAX);
-        let mut gone = Vec::new();
         for row in store::restore(self.pool(), id, self.namespaces()).await? {
             let entry = Entry {
                 added_at: row.added_at,
@@ -189,14 +188,10 @@ impl Htm {
                 accesses: row.accesses as u64,
                 ..entry_of(row.node, None, now, self.settings().token_encoding)
             };
-            if entry.tokens > max_tokens {
-                gone.push(entry.node);
-            } else {
-                memory.add(entry)?;
-            }
+            memory.add(entry)?;
         }
         // After all rows were added: if the budget is smaller now, the important nodes get most of it.
-        gone.extend(memory.resize(max_tokens).into_iter().map(|entry| entry.node));
+        let gone = memory.resize(max_tokens).into_iter().map(|entry| entry.node).collect();
         Ok((memory, gone))
     }
 }

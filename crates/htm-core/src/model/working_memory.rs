@@ -159,10 +159,19 @@ impl WorkingMemory {
         *self = Self::new(self.max_tokens);
     }
 
-    /// Changes the budget and returns the evicted nodes.
+    /// Changes the budget and returns the evicted nodes. Those that alone exceed the budget leave first, whatever their
+    /// importance: they must not take the room of others.
     pub fn resize(&mut self, max_tokens: usize) -> Vec<Entry> {
         self.max_tokens = max_tokens;
-        self.evict_until(max_tokens)
+        if self.tokens <= max_tokens {
+            return Vec::new();
+        }
+        let is_oversized = |entry: &&Entry| entry.tokens > max_tokens;
+        let oversized: Vec<NodeId> =
+            self.in_eviction_order().filter(is_oversized).map(|entry| entry.node).collect();
+        let mut evicted: Vec<Entry> = oversized.into_iter().filter_map(|node| self.remove(node)).collect();
+        evicted.extend(self.evict_until(max_tokens));
+        evicted
     }
 
     /// Whether it holds a node.
@@ -320,6 +329,9 @@ mod tests {
             memory.add(entry(node, 20, 1.0, node)).unwrap();
         }
         assert_eq!(ids(&memory.resize(50)), [1, 2, 3]);
+        assert!(memory.resize(100).is_empty());
+        memory.add(entry(6, 60, 9.0, 6)).unwrap();
+        assert_eq!(ids(&memory.resize(50)), [6]);
         memory.clear();
         assert!(memory.is_empty());
         assert_eq!(memory.stats(), WorkingMemory::new(50).stats());

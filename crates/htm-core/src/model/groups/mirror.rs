@@ -255,6 +255,16 @@ mod tests {
     }
 
     #[test]
+    fn a_node_that_outgrew_the_budget_leaves_alone() {
+        let mut mirror = Mirror::new();
+        let entry = |node, tokens| Entry::new(NodeId(node), "text", tokens, chrono::Utc::now());
+        let grown = Held { entry: entry(2, 150).importance(9.0), foreign: false };
+        mirror.apply(delta(1, false, vec![held(1, 40), RowChange::Held(Box::new(grown))]));
+        assert_eq!(mirror.plan(vec![entry(3, 10)], 100).unwrap(), ids(&[2]));
+        assert_eq!(mirror.memory().len(), 2);
+    }
+
+    #[test]
     fn uses_are_kept_until_they_are_written() {
         let mut mirror = Mirror::new();
         mirror.apply(delta(1, false, vec![held(1, 40)]));
