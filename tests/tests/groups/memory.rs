@@ -70,6 +70,20 @@ async fn uses_reach_the_others() {
 }
 
 #[tokio::test]
+async fn uses_of_a_node_that_is_added_again_are_kept() {
+    let db = TestDatabase::new().await;
+    let ada = join(&db.htm(), "ada", GroupRole::Active).await;
+    let node = ada.remember(Memory::new("one")).await.unwrap().node;
+    for _ in 0..5 {
+        assert!(ada.touch(node).await.unwrap());
+    }
+    ada.add(node).await.unwrap();
+    assert_eq!(ada.entries().await[0].accesses, 6);
+    let bob = join(&db.htm(), "bob", GroupRole::Passive).await;
+    assert_eq!(bob.entries().await[0].accesses, 6);
+}
+
+#[tokio::test]
 async fn a_write_that_is_dropped_leaves_no_trace_in_mind() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
@@ -255,6 +269,45 @@ async fn nodes_are_transferred_within_the_targets_budget() {
     ada.shutdown(AfterShutdown::Keep).await.unwrap();
     let error = small.transfer(&Transferred::All, &TransferTarget::Group(GROUP.into())).await.unwrap_err();
     assert_eq!(error.code(), "group_closed");
+}
+
+#[tokio::test]
+async fn a_transfer_to_a_robot_is_within_its_budget() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ada = join(&htm, "ada", GroupRole::Active).await;
+    let cyd = htm.robot("cyd").await.unwrap();
+    htm.set_robot_budget(None, "cyd", Some(100)).await.unwrap();
+    let to = TransferTarget::Robot("cyd".into());
+    let large = ada.remember(Memory::new(text(0, 150))).await.unwrap().node;
+    let error = ada.transfer(&Transferred::Nodes(vec![large]), &to).await.unwrap_err();
+    assert_eq!(error.code(), "node_oversized");
+    assert_eq!(held(&ada).await, [large]);
+    let mut own = Vec::new();
+    for number in 1..3 {
+        own.push(cyd.remember(Memory::new(text(number, 45))).await.unwrap().receipt.node);
+    }
+    cyd.close().await.unwrap();
+    let mut nodes = Vec::new();
+    for number in 3..6 {
+        nodes.push(ada.remember(Memory::new(text(number, 30))).await.unwrap().node);
+    }
+    nodes.reverse();
+    let receipt = ada.transfer(&Transferred::Nodes(nodes.clone()), &to).await.unwrap();
+    assert_eq!((receipt.transferred, receipt.evicted), (nodes.clone(), own));
+    assert_eq!(held(&ada).await, [large]);
+    let cyd = htm.robot("cyd").await.unwrap();
+    let in_order: Vec<NodeId> = cyd.working_memory().iter().map(|entry| entry.node).collect();
+    assert_eq!((in_order, cyd.left_behind()), (nodes, &[][..]));
+    // What does not fit stays with the group.
+    let mut more = vec![large];
+    for number in 6..9 {
+        more.push(ada.remember(Memory::new(text(number, 40))).await.unwrap().node);
+    }
+    let receipt = ada.transfer(&Transferred::Nodes(more[1..].to_vec()), &to).await.unwrap();
+    assert_eq!((receipt.transferred.len(), receipt.evicted.len()), (2, 3));
+    assert_eq!(held(&ada).await, more[..2]);
+    assert_eq!(htm.robot_info(None, "cyd").await.unwrap().in_working_memory, 2);
 }
 
 #[tokio::test]

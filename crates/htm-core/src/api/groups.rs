@@ -34,7 +34,7 @@ pub use crate::model::groups::{
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, validate_name};
 use crate::model::nodes::not_found;
-use crate::model::robots::{MAX_BUDGET, unknown as unknown_robot};
+use crate::model::robots::MAX_BUDGET;
 use crate::model::scope::Scope;
 use crate::store::connections::Tx;
 use crate::store::group_memory::{self, Changes};
@@ -268,8 +268,7 @@ impl Group {
                 group_memory::write_in_tx(&mut tx, id, namespace, None, &changes).await?;
             }
             (TransferTarget::Robot(name), ..) => {
-                let robot = self.robot_in_tx(&mut tx, namespace, name).await?;
-                group_memory::give_to_robot_in_tx(&mut tx, robot, namespace, &nodes).await?;
+                receipt = self.htm.give_to_robot_in_tx(&mut tx, (namespace, name), &nodes).await?;
             }
             _ => return Err(self.unknown()),
         }
@@ -312,15 +311,6 @@ impl Group {
             Some(member) if !member.is_active() => Err(errors::passive(&self.name, fence.robot)),
             Some(_) => Ok(()),
         }
-    }
-
-    async fn robot_in_tx(
-        &self,
-        connection: &mut sqlx::PgConnection,
-        namespace: &str,
-        name: &str,
-    ) -> Result<RobotId> {
-        robots::find(connection, namespace, name).await?.ok_or_else(|| unknown_robot(namespace, name))
     }
 
     /// A group's working memory.

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::model::error::chain;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
-use crate::model::working_memory::{Entry, WorkingMemory};
+use crate::model::working_memory::WorkingMemory;
 use crate::store::working_memory::{self as store, KeptNode};
 use crate::store::{erase, robots};
 
@@ -151,15 +151,9 @@ impl Mind {
             if pending.is_empty() {
                 return Ok(Saved::All);
             }
-            let kept_of = |entry: &Entry| KeptNode {
-                node: entry.node,
-                added_at: entry.added_at,
-                accessed_at: entry.accessed_at,
-                accesses: i64::try_from(entry.accesses).unwrap_or(i64::MAX),
-            };
             let memory = &state.memory;
             let kept: Vec<KeptNode> =
-                pending.iter().filter_map(|node| memory.get(*node)).map(kept_of).collect();
+                pending.iter().filter_map(|node| memory.get(*node)).map(KeptNode::from).collect();
             let gone: Vec<NodeId> = pending.iter().copied().filter(|node| !memory.contains(*node)).collect();
             (state.id, pending, kept, gone)
         };

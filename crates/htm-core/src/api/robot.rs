@@ -4,21 +4,26 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+use sqlx::PgConnection;
 
 use crate::api::htm::Htm;
 use crate::api::mind::{Mind, Saver};
 use crate::model::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
 use crate::model::error::{Error, Result};
 use crate::model::filter::Filter;
+use crate::model::groups::TransferReceipt;
 use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, Memory, filled, validate_name};
+use crate::model::nodes::not_found;
 use crate::model::recall::{RecallQuery, Recalled};
 use crate::model::relations::Superseded;
 use crate::model::remember::{Outcome, Receipt};
+use crate::model::robots::unknown;
 use crate::model::tokens::TokenEncoding;
 use crate::model::working_memory::{Entry, WorkingMemory, WorkingMemoryStats};
-use crate::store::working_memory::{self as store, LiveNode};
+use crate::store::connections::Db;
+use crate::store::working_memory::{self as store, KeptNode, LiveNode};
 use crate::store::{nodes, relations};
 
 /// The longest time that a context waits for the check whether its nodes were forgotten or edited elsewhere.
@@ -139,8 +144,8 @@ impl Htm {
         validate_name("robot", name, MAX_NAME_BYTES)?;
         self.admit_robot(name)?;
         let opened = store::open_robot(self.pool(), namespace, name).await?;
-        let max_tokens = self.budget(opened.max_tokens.and_then(|tokens| usize::try_from(tokens).ok()));
-        let (memory, gone) = self.restored(opened.id, opened.now, max_tokens).await?;
+        let max_tokens = self.budget(opened.max_tokens());
+        let (memory, gone) = self.restored(self.pool(), opened.id, opened.now, max_tokens).await?;
         let mind =
             Arc::new(Mind::new(self.shared_pool().clone(), opened.id, (namespace, name), memory, opened.now));
         self.minds().open(&mind);
@@ -159,7 +164,7 @@ impl Htm {
     pub async fn working_memory(&self, namespace: Option<&str>, name: &str) -> Result<WorkingMemory> {
         validate_name("robot", name, MAX_NAME_BYTES)?;
         let robot = self.find_robot(namespace, name).await?;
-        Ok(self.restored(robot.id, Utc::now(), self.budget(robot.max_tokens)).await?.0)
+        Ok(self.restored(self.pool(), robot.id, Utc::now(), self.budget(robot.max_tokens)).await?.0)
     }
 
     /// The budget of a robot's working memory, in tokens: its own, otherwise the handle's.
@@ -169,19 +174,59 @@ impl Htm {
 
     /// Evicts what the saved working memory has more than a budget.
     pub(crate) async fn evict_saved(&self, id: RobotId, max_tokens: usize) -> Result<()> {
-        let (_, gone) = self.restored(id, Utc::now(), max_tokens).await?;
+        let (_, gone) = self.restored(self.pool(), id, Utc::now(), max_tokens).await?;
         if gone.is_empty() { Ok(()) } else { store::keep(self.pool(), id, &[], &gone).await }
+    }
+
+    /// Adds nodes to the saved working memory of a robot, in order and within its budget. Nodes that do not fit are not
+    /// transferred.
+    ///
+    /// # Errors
+    /// `robot_unknown`, `node_not_found`, `node_oversized`, or a database error.
+    pub(crate) async fn give_to_robot_in_tx(
+        &self,
+        connection: &mut PgConnection,
+        (namespace, name): (&str, &str),
+        nodes: &[NodeId],
+    ) -> Result<TransferReceipt> {
+        let robot = store::hold_robot_in_tx(&mut *connection, namespace, name).await?;
+        let robot = robot.ok_or_else(|| unknown(namespace, name))?;
+        if nodes.is_empty() {
+            return Ok(TransferReceipt::default());
+        }
+        let max_tokens = self.budget(robot.max_tokens());
+        let (mut memory, left_behind) =
+            self.restored(&mut *connection, robot.id, robot.now, max_tokens).await?;
+        let former: Vec<NodeId> = memory.in_eviction_order().map(|entry| entry.node).collect();
+        let known: Vec<(NodeId, i32)> = nodes.iter().map(|node| (*node, 0)).collect();
+        let live = store::live_nodes(&mut *connection, &known).await?;
+        let mut live: HashMap<NodeId, LiveNode> = live.into_iter().map(|node| (node.node, node)).collect();
+        let mut added_at = robot.now;
+        for node in nodes {
+            let live = live.remove(node).ok_or_else(|| not_found(*node))?;
+            // The first is the oldest.
+            added_at += TimeDelta::microseconds(1);
+            memory.add(entry_of(live, None, added_at, self.settings().token_encoding))?;
+        }
+        let kept: Vec<&Entry> = nodes.iter().filter_map(|node| memory.get(*node)).collect();
+        let transferred = kept.iter().map(|entry| entry.node).collect();
+        let kept: Vec<KeptNode> = kept.into_iter().map(KeptNode::from).collect();
+        let mut evicted: Vec<NodeId> = left_behind.into_iter().chain(former).collect();
+        evicted.retain(|node| !memory.contains(*node));
+        store::keep(connection, robot.id, &kept, &evicted).await?;
+        Ok(TransferReceipt { transferred, evicted })
     }
 
     /// The saved working memory, within the current budget; and the nodes for which the budget has no room.
     async fn restored(
         &self,
+        db: impl Into<Db<'_>>,
         id: RobotId,
         now: DateTime<Utc>,
         max_tokens: usize,
     ) -> Result<(WorkingMemory, Vec<NodeId>)> {
         let mut memory = WorkingMemory::new(usize::MAX);
-        for row in store::restore(self.pool(), id, self.namespaces()).await? {
+        for row in store::restore(db, id, self.namespaces()).await? {
             let entry = Entry {
                 added_at: row.added_at,
                 accessed_at: row.accessed_at,

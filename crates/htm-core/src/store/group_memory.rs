@@ -206,23 +206,3 @@ pub(crate) async fn live(
         .all(&on(db))
         .await?)
 }
-
-/// Adds nodes to a robot's own stored working memory, which the robot restores when it is opened next.
-pub(crate) async fn give_to_robot_in_tx(
-    connection: &mut PgConnection,
-    robot: RobotId,
-    namespace: &str,
-    nodes: &[NodeId],
-) -> Result<()> {
-    sql!(
-        "insert into htm.working_memory (robot_id, namespace, node_id)
-         select :robot, n.namespace, n.id from htm.nodes n where n.namespace = :namespace and n.id = any (:nodes)
-         on conflict on constraint working_memory_pk do nothing"
-    )
-    .bind("robot", robot)?
-    .bind("namespace", namespace)?
-    .bind("nodes", nodes)?
-    .execute(connection)
-    .await?;
-    Ok(())
-}

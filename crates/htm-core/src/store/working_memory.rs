@@ -1,16 +1,18 @@
 //! The working memories of robots as rows: written in the background, and read when robots are opened again.
 
 use chrono::{DateTime, Utc};
-use sea_orm::sea_query::Expr;
-use sea_orm::{EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
+use sea_orm::sea_query::{Expr, LockType};
+use sea_orm::{EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
+use sqlx::PgConnection;
 
-use super::connections::Connections;
+use super::connections::{Connections, Db};
 use super::entity::robot;
 use super::named::sql;
 use super::orm::on;
 use super::robots;
 use crate::model::error::Result;
 use crate::model::id::{NodeId, RobotId};
+use crate::model::working_memory::Entry;
 
 /// A node of a working memory, with the current rows of both.
 #[derive(sqlx::FromRow)]
@@ -44,53 +46,80 @@ pub(crate) struct KeptNode {
     pub(crate) accesses: i64,
 }
 
+impl From<&Entry> for KeptNode {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            node: entry.node,
+            added_at: entry.added_at,
+            accessed_at: entry.accessed_at,
+            accesses: i64::try_from(entry.accesses).unwrap_or(i64::MAX),
+        }
+    }
+}
+
 /// An opened robot.
 #[derive(FromQueryResult)]
 pub(crate) struct Opened {
     pub(crate) id: RobotId,
     /// Its own token budget, if any.
-    pub(crate) max_tokens: Option<i64>,
+    max_tokens: Option<i64>,
     /// The database's time.
     pub(crate) now: DateTime<Utc>,
+}
+
+impl Opened {
+    pub(crate) fn max_tokens(&self) -> Option<usize> {
+        self.max_tokens.and_then(|tokens| usize::try_from(tokens).ok())
+    }
 }
 
 /// Opens a robot; registers it if it is new.
 pub(crate) async fn open_robot(pool: &dyn Connections, namespace: &str, name: &str) -> Result<Opened> {
     let mut connection = pool.acquire().await?;
     loop {
-        let found = robot::Entity::find()
-            .select_only()
-            .columns([robot::Column::Id, robot::Column::MaxTokens])
-            .expr_as(Expr::current_timestamp(), "now")
-            .filter(robots::called(namespace, name))
-            .into_model()
-            .one(&on(&mut *connection))
-            .await?;
-        match found {
+        match opened(namespace, name).into_model().one(&on(&mut *connection)).await? {
             Some(found) => return Ok(found),
             None => robots::register_in_tx(&mut connection, &[(namespace, name)]).await?,
         }
     }
 }
 
+/// The robot with this name, locked: its saved working memory gets no other transfer meanwhile.
+pub(crate) async fn hold_robot_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    name: &str,
+) -> Result<Option<Opened>> {
+    let locked = opened(namespace, name).lock(LockType::NoKeyUpdate);
+    Ok(locked.into_model().one(&on(connection)).await?)
+}
+
+fn opened(namespace: &str, name: &str) -> Select<robot::Entity> {
+    robot::Entity::find()
+        .select_only()
+        .columns([robot::Column::Id, robot::Column::MaxTokens])
+        .expr_as(Expr::current_timestamp(), "now")
+        .filter(robots::called(namespace, name))
+}
+
 /// The saved working memory of a robot; only nodes of `namespaces`, if given.
 pub(crate) async fn restore(
-    pool: &dyn Connections,
+    db: impl Into<Db<'_>>,
     robot: RobotId,
     namespaces: Option<&[String]>,
 ) -> Result<Vec<Restored>> {
     let rows = sql!(include_str!("sql/restore_working_memory.sql"));
-    rows.bind("robot", robot)?.bind("namespaces", namespaces)?.fetch_all(pool).await
+    rows.bind("robot", robot)?.bind("namespaces", namespaces)?.fetch_all(db).await
 }
 
-pub(crate) async fn live_nodes(pool: &dyn Connections, known: &[(NodeId, i32)]) -> Result<Vec<LiveNode>> {
+pub(crate) async fn live_nodes(db: impl Into<Db<'_>>, known: &[(NodeId, i32)]) -> Result<Vec<LiveNode>> {
     let (nodes, revisions): (Vec<NodeId>, Vec<i32>) = known.iter().copied().unzip();
     let rows = sql!(include_str!("sql/live_nodes.sql"));
-    rows.bind("nodes", nodes)?.bind("revisions", revisions)?.fetch_all(pool).await
+    rows.bind("nodes", nodes)?.bind("revisions", revisions)?.fetch_all(db).await
 }
 
 pub(crate) async fn keep(
-    pool: &dyn Connections,
+    db: impl Into<Db<'_>>,
     robot: RobotId,
     kept: &[KeptNode],
     gone: &[NodeId],
@@ -102,7 +131,7 @@ pub(crate) async fn keep(
         .bind("accessed_at", kept.iter().map(|row| row.accessed_at).collect::<Vec<_>>())?
         .bind("accesses", kept.iter().map(|row| row.accesses).collect::<Vec<_>>())?
         .bind("gone", gone)?
-        .execute(pool)
+        .execute(db)
         .await?;
     Ok(())
 }
