@@ -9,12 +9,13 @@
 with next as (
     update htm.robot_groups set version = version + 1 where id = :group returning version
 ), added as (
-    insert into htm.group_memory as m (group_id, namespace, node_id, version, robot_id, added_at, accessed_at)
-    select :group, n.namespace, n.id, next.version, :robot, u.added_at, u.added_at
+    insert into htm.group_memory as m (group_id, namespace, node_id, version, robot_id, added_at, accessed_at, accesses)
+    select :group, n.namespace, n.id, next.version, :robot, u.added_at, u.added_at, coalesce(it.times, 0)
       -- By their ids, whatever the statistics say of the namespace.
       from (select :namespace::text as namespace, unnest(:added::bigint[]) as node,
                    now() + generate_subscripts(:added::bigint[], 1) * interval '1 microsecond' as added_at) u
       join htm.nodes n on n.id = u.node and n.namespace = u.namespace
+      left join unnest(:used::bigint[], :times::bigint[]) as it(node_id, times) on it.node_id = n.id
      cross join next
     on conflict on constraint group_memory_pk do update
        set version = excluded.version,
@@ -22,7 +23,7 @@ with next as (
            robot_id = coalesce(excluded.robot_id, m.robot_id),
            added_at = case when m.removed_at is null then m.added_at else excluded.added_at end,
            accessed_at = excluded.accessed_at,
-           accesses = case when m.removed_at is null then m.accesses + 1 else 0 end
+           accesses = case when m.removed_at is null then m.accesses + 1 + excluded.accesses else 0 end
 ), removed as (
     update htm.group_memory m set version = next.version, removed_at = now()
       from next
