@@ -62,7 +62,7 @@ const ELSEWHERE: &[(&str, Rows)] = &[
             ("forget.rs", &[("n", 2)]),
             ("import.rs", &[("n", 1)]),
             ("keepers.sql", &[("", 1)]),
-            ("keep_working_memory.sql", &[("n", 1), ("", 1)]),
+            ("keep_working_memory.sql", &[("n", 1), ("w", 1), ("", 1)]),
             ("live_nodes.sql", &[("n", 1)]),
             ("nodes.rs", &[("f", 1), ("n", 4)]),
             ("relations.rs", &[("m", 1), ("n", 1)]),

@@ -82,6 +82,36 @@ async fn a_robot_goes_on_where_it_was() {
 }
 
 #[tokio::test]
+async fn two_programs_of_a_robot_save_in_one_order() {
+    let db = TestDatabase::new().await;
+    let one = process(&db.pool, 1_000).robot("ada").await.unwrap();
+    let mut nodes = Vec::new();
+    for text in ["Mara prefers tabs.", "The review is on Friday.", "Backups run at two."] {
+        nodes.push(say(&one, text, 5.0).await);
+    }
+    one.flush().await.unwrap();
+    let other = process(&db.pool, 1_000).robot("ada").await.unwrap();
+    // Both wait for the last node, and each removes the one that the other uses.
+    let mut holder = db.pool.begin().await.unwrap();
+    sqlx::query("select from htm.working_memory where node_id = $1 for update")
+        .bind(nodes[2])
+        .execute(&mut *holder)
+        .await
+        .unwrap();
+    for (robot, used, removed) in [(&one, nodes[1], nodes[0]), (&other, nodes[0], nodes[1])] {
+        assert!(robot.touch(used) && robot.touch(nodes[2]) && robot.remove(removed));
+    }
+    let saves = [one, other].map(|robot| tokio::spawn(async move { robot.flush().await }));
+    let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    wait_until(|| async { db.count(waiting).await == 2 }).await;
+    holder.rollback().await.unwrap();
+    for save in saves {
+        save.await.unwrap().unwrap();
+    }
+    assert_eq!(rows(&db.pool).await, 2);
+}
+
+#[tokio::test]
 async fn a_smaller_budget_evicts_when_it_is_set() {
     let db = TestDatabase::new().await;
     let htm = process(&db.pool, 1_000);

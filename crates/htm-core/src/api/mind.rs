@@ -13,6 +13,7 @@ use crate::model::error::chain;
 use crate::model::error::{Error, Result};
 use crate::model::id::{NodeId, RobotId};
 use crate::model::working_memory::WorkingMemory;
+use crate::store::again::{again, met_another};
 use crate::store::working_memory::{self as store, KeptNode};
 use crate::store::{erase, robots};
 
@@ -159,7 +160,8 @@ impl Mind {
         };
         // Given back if the write fails, or if its caller is cancelled.
         let mut taken = TakenChanges { mind: self, pending };
-        store::keep(&self.pool, id, &kept, &gone).await?;
+        // Another program of the robot may have added a row since this one read which there are.
+        again(met_another, || store::keep(&self.pool, id, &kept, &gone)).await?;
         // It may have been renamed elsewhere, or merged: then what was removed is there again, with the other robot.
         let now = robots::now_called(&self.pool, id).await.ok().flatten();
         let is_merged = now.as_ref().is_some_and(|(now, _)| *now != id);
