@@ -4,8 +4,8 @@ use std::task::Poll;
 
 use htm_core::groups::{AfterShutdown, TransferTarget, Transferred};
 use htm_core::{
-    Caller, Confirmation, ContextOptions, GroupEvent, GroupRole, Htm, Memory, NodeId, RecallQuery, Settings,
-    Strategy, TokenEncoding,
+    Caller, Confirmation, ContextOptions, GroupEvent, GroupRole, Htm, Memory, NodeId, Quota, RecallQuery,
+    Settings, Strategy, TokenEncoding,
 };
 use htm_tests::{TestDatabase, wait_until};
 
@@ -142,6 +142,17 @@ async fn the_writer_decides_what_leaves_and_all_agree() {
     assert_eq!(db.count("select count(*) from htm.nodes").await, before, "nothing is written");
     bob.sync().await.unwrap();
     assert_eq!(held(&bob).await, [nodes[0], nodes[2], node]);
+}
+
+#[tokio::test]
+async fn a_memory_that_is_too_large_for_the_group_takes_no_room_of_the_quota() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.set_quota(None, Quota { max_memories: Some(1), ..Quota::default() }).await.unwrap();
+    let ada = htm.group(GROUP).join("ada", options(Some(GroupRole::Active), 100)).await.unwrap();
+    let error = ada.remember(Memory::new(text(1, 101))).await.unwrap_err();
+    assert_eq!(error.code(), "node_oversized");
+    htm.remember(Memory::new("The disk of db-3 is full.")).await.unwrap();
 }
 
 #[tokio::test]

@@ -84,6 +84,8 @@ struct MirrorChange<'a> {
     mirror: MutexGuard<'a, Mirror>,
     /// The uses that it writes.
     uses: Vec<(NodeId, Use)>,
+    /// Whether room for a memory was taken of the namespace's quota.
+    has_room: bool,
     is_written: bool,
 }
 
@@ -194,7 +196,8 @@ impl Inner {
     pub(super) async fn write(&self, op: Op) -> Result<Written> {
         let mirror = self.mirror.lock().await;
         self.check_active()?;
-        let mut change = MirrorChange { inner: self, mirror, uses: Vec::new(), is_written: false };
+        let mut change =
+            MirrorChange { inner: self, mirror, uses: Vec::new(), has_room: false, is_written: false };
         match self.try_write(&mut change, op).await {
             Ok(mut written) => {
                 change.is_written = true;
@@ -202,8 +205,13 @@ impl Inner {
                 self.told.notify_one();
                 Ok(written)
             }
-            // The process was suspended: nothing was written. The write may be retried if the member may still write.
-            Err(error) => Err(if groups::lost_lock(&error) { Error::contended() } else { error }),
+            Err(error) => {
+                if change.has_room {
+                    self.htm.rooms().forget(&self.namespace).await;
+                }
+                // The process was suspended: nothing was written. The write may be retried if the member may still write.
+                Err(if groups::lost_lock(&error) { Error::contended() } else { error })
+            }
         }
     }
 
@@ -233,6 +241,7 @@ impl Inner {
                     robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or_else(Error::contended)?;
                 memory.robot = Some(name);
                 let pending = self.htm.remember_in_tx(&mut tx, *memory).await?;
+                change.has_room = true;
                 let node = pending.receipt().node;
                 written.pending = Some(pending);
                 let planned = self.plan(&mut tx, mirror, &[node], synced.max_tokens).await;
