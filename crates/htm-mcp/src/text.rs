@@ -14,6 +14,9 @@ pub(crate) use self::harmless::{plain_json, quoted};
 /// The most tags of a memory that are shown.
 const MAX_TAGS: usize = 6;
 
+/// The most successors of a memory that are shown.
+pub(crate) const MAX_SUCCESSORS: usize = 3;
+
 /// The most characters of a name (a robot, a key, a kind) that are shown.
 const MAX_NAME: usize = 60;
 
@@ -57,12 +60,15 @@ pub(crate) fn head(node: &Node, zone: &Zone) -> String {
         name(node.speaker.as_ref().unwrap_or(&node.robot))
     );
     // The first words of the successors are quoted: they are data as well.
-    for successor in &node.superseded_by {
+    for successor in node.superseded_by.iter().take(MAX_SUCCESSORS) {
         let reason =
             successor.reason.as_ref().map(|it| format!(", because {}", quoted(it))).unwrap_or_default();
         let begins: String = successor.excerpt.chars().take(60).collect();
         let day = zone.local(successor.created_at).format("%Y-%m-%d");
         text.push_str(&format!(" | superseded by [{}] {day} {}{reason}", successor.node, quoted(&begins)));
+    }
+    if node.superseded_by.len() > MAX_SUCCESSORS {
+        text.push_str(&format!(" and {} more", node.superseded_by.len() - MAX_SUCCESSORS));
     }
     let passage = node.passage();
     if let Some(place) = &passage {

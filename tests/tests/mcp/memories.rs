@@ -268,3 +268,26 @@ async fn a_memory_supersedes_another_one() {
     let (text, _) = client.succeeds("recall", json!({ "query": "ledger", "as_of": "2020-01-01" })).await;
     assert!(text.starts_with("Nothing found.") && text.contains("purged or erased since"), "{text}");
 }
+
+#[tokio::test]
+async fn a_memory_with_many_successors_fits_in_a_small_context() {
+    let client = Client::start(&["--no-workers", "--tools", "all"]).await;
+    client.succeeds("create_group", json!({ "group": "crew" })).await;
+    let told = json!({ "group": "crew", "text": "The ledger runs PostgreSQL 17." });
+    let (_, facts) = client.succeeds("group_remember", told).await;
+    let others: Vec<Memory> = (0..500).map(|number| Memory::new(format!("release {number}"))).collect();
+    client.db.htm().remember_many(&others).await.unwrap();
+    let relate = "insert into htm.relations (namespace, from_node, kind, to_node, robot)
+                  select namespace, id, 'supersedes', $1, 'ada' from htm.nodes where id <> $1";
+    sqlx::query(relate).bind(facts["node"].as_i64()).execute(&client.db.pool).await.unwrap();
+    for (tool, arguments) in [
+        ("context", json!({ "query": "ledger", "max_tokens": 200 })),
+        ("group_context", json!({ "group": "crew", "max_tokens": 200 })),
+    ] {
+        let (text, facts) = client.succeeds(tool, arguments).await;
+        // The sandbox counts a quarter of the characters.
+        assert!(text.chars().count().div_ceil(4) <= 200, "{text}");
+        assert!(text.contains(" and 497 more"), "{text}");
+        assert_eq!(facts["included"].as_array().unwrap().len(), 1, "{text}");
+    }
+}

@@ -3,7 +3,9 @@
 use chrono::{TimeDelta, Utc};
 use htm_core::context::assemble;
 use htm_core::working_memory::Entry;
-use htm_core::{Context, ContextHeader, ContextOptions, ContextOrder, Htm, NodeId, RecallQuery, Superseded};
+use htm_core::{
+    Context, ContextHeader, ContextOptions, ContextOrder, Htm, NodeId, RecallQuery, Superseded, TokenEncoding,
+};
 use serde_json::json;
 
 use super::memories::notes;
@@ -12,7 +14,7 @@ use super::{Answer, Effect, ToolSpec, Who};
 use crate::McpServer;
 use crate::arguments::{Arguments, Kind, MAX_TOKENS, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
-use crate::text::{count, plain};
+use crate::text::{MAX_SUCCESSORS, count, plain};
 
 /// The candidates of a context about a query. The budget decides how many of them are in it.
 const CANDIDATES: usize = 100;
@@ -94,13 +96,24 @@ pub(super) fn answer(
         let options = ContextOptions::new(budget).order(order).header(ContextHeader::AgeAndSource);
         let mut answer = framed(what, &assemble(&entries, &options, encoding, Utc::now()), superseded);
         answer.text.extend(notes.iter().map(|note| format!("\nnote: {note}")));
-        // The lines around many memories are longer than the reserve.
-        let over = encoding.count(&answer.text).saturating_sub(max_tokens);
-        if over == 0 || budget <= over {
-            return answer;
+        match smaller_budget(budget, &answer, max_tokens, encoding) {
+            Some(smaller) => budget = smaller,
+            None => return answer,
         }
-        budget -= over;
     }
+}
+
+/// The budget of the memories for another try, if the answer has more than `max_tokens`: the lines around many memories
+/// are longer than the reserve, and escapes of invisible characters than these. With fewer memories, the lines are shorter
+/// too: it is at least half. The last try has no memories.
+pub(super) fn smaller_budget(
+    budget: usize,
+    answer: &Answer,
+    max_tokens: usize,
+    encoding: TokenEncoding,
+) -> Option<usize> {
+    let over = encoding.count(&answer.text).saturating_sub(max_tokens);
+    (over > 0 && budget > 0).then(|| budget.saturating_sub(over).max(budget / 2))
 }
 
 /// A context with lines that say what it is, what is missing, and what others supersede.
@@ -123,8 +136,13 @@ pub(super) fn framed(what: &str, context: &Context, superseded: &[Superseded]) -
     let told = superseded.iter().filter(|it| context.included.contains(&it.node));
     let told: Vec<String> = told
         .map(|it| {
-            let by: Vec<String> = it.superseded_by.iter().map(|by| format!("[{}]", by.node)).collect();
-            format!("[{}] by {}", it.node, by.join(" "))
+            let by: Vec<String> =
+                it.superseded_by.iter().take(MAX_SUCCESSORS).map(|by| format!("[{}]", by.node)).collect();
+            let more = match it.superseded_by.len() - by.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("[{}] by {}{more}", it.node, by.join(" "))
         })
         .collect();
     if !told.is_empty() {
@@ -136,4 +154,19 @@ pub(super) fn framed(what: &str, context: &Context, superseded: &[Superseded]) -
         "left_out": context.left_out.len(),
     });
     Answer::new(text, facts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_try_has_no_memories() {
+        let encoding = TokenEncoding::default();
+        let answer = |words: usize| Answer::new("word ".repeat(words), json!({}));
+        assert_eq!(smaller_budget(140, &answer(10), 200, encoding), None);
+        assert_eq!(smaller_budget(140, &answer(1_000), 200, encoding), Some(70));
+        assert_eq!(smaller_budget(1, &answer(1_000), 200, encoding), Some(0));
+        assert_eq!(smaller_budget(0, &answer(1_000), 200, encoding), None);
+    }
 }

@@ -10,7 +10,7 @@ use htm_core::{
 use serde_json::json;
 
 pub(crate) use self::memberships::Memberships;
-use super::context::{RESERVE, framed};
+use super::context::{RESERVE, framed, smaller_budget};
 use super::recall::{LIMIT, STRATEGY, TAGS, TIMEFRAME, filter, strategy};
 use super::remember::memory;
 use super::{Answer, Effect, ToolSpec, Who, answer_hits};
@@ -268,12 +268,10 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         context.text = plain(&context.text);
         let superseded = server.htm().superseded(&context.included).await?;
         let answer = framed(&format!("The working memory of {}", name(&called)), &context, &superseded);
-        // Escapes of invisible characters have more tokens than these.
-        let over = encoding.count(&answer.text).saturating_sub(max_tokens);
-        if over == 0 || budget <= over {
-            return Ok(answer);
+        match smaller_budget(budget, &answer, max_tokens, encoding) {
+            Some(smaller) => budget = smaller,
+            None => return Ok(answer),
         }
-        budget -= over;
     }
 }
 
