@@ -263,6 +263,4 @@ async fn a_vector_beside_a_time_finds_the_nearest_of_that_time() {
     for strategy in [Strategy::Auto, Strategy::Hybrid, Strategy::Vector] {
         assert_eq!(found(strategy).await, hits(["near", "far"], MatchedBy::Vector), "{strategy}");
     }
-    // Full text compares no vectors.
-    assert_eq!(found(Strategy::Fulltext).await, hits(["far", "near"], MatchedBy::Time));
 }

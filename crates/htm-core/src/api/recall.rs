@@ -117,7 +117,7 @@ impl Htm {
         }
         let applied = self.apply_time_as_of(&query.filter.timeframe, &query.text, query.as_of).await?;
         let is_only_time = applied.is_only_time();
-        if is_only_time && (query.vector.is_none() || !query.strategy.wants_vectors()) {
+        if is_only_time && query.vector.is_none() {
             return self.recall_time(query, applied).await;
         }
         let Applied { timeframe, phrase } = applied;
