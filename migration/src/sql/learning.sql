@@ -120,3 +120,5 @@ create table htm.feedback (
 );
 comment on table htm.feedback is 'Which candidates of a recall were used, and which were useless.';
 create index feedback_author_idx on htm.feedback (namespace, author, given_at);
+-- The latest verdicts of use of each author: the evidence for a ranking.
+create index feedback_used_idx on htm.feedback (namespace, author, given_at, recall) where is_used;

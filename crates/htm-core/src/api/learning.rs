@@ -43,7 +43,7 @@ impl Htm {
     ///
     /// # Errors
     /// `learning_invalid`, `namespace_invalid`, `namespace_forbidden` (also for the namespace that it shall learn with), or
-    /// a database error. Nothing is set then.
+    /// a database error. Nothing is set then, except after a database error while the judged recalls are counted.
     pub async fn set_learning(
         &self,
         namespace: Option<&str>,
@@ -61,12 +61,13 @@ impl Htm {
         store::set_in_tx(&mut tx, namespace, &home, settings).await?;
         self.record_in_tx(&mut tx, self.done("learning.set", Some(namespace), None, details)).await?;
         tx.commit().await?;
-        store::count_judged(self.pool(), &home).await?;
         // By itself: recalls are locked before settings elsewhere. Those that are being kept are waited for.
         let mut tx = self.pool().begin().await?;
         store::apply_in_tx(&mut tx, namespace).await?;
         tx.commit().await?;
         self.kept_recalls().forget_rankings();
+        // Last, since a count of many recalls may fail: learning begins later then, and the next setting counts anew.
+        store::count_judged(self.pool(), &home).await?;
         self.learning(Some(namespace)).await
     }
 

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result, codes};
+use crate::model::error::{Result, codes};
 use crate::model::quota::{Quota, QuotaUse, counting};
 use crate::store::connections::{Db, Held};
 use crate::store::nodes::{self, DuplicateScope, Unique};
@@ -153,18 +153,4 @@ impl Htm {
         let more = QuotaUse { memories, bytes: bytes as i64 };
         self.rooms().take(Db::held_or(held, self.pool()), namespace, more).await
     }
-
-    /// The result of a write of a memory that room was taken for. After an error, its namespace is counted anew: nothing
-    /// has come.
-    pub(crate) async fn or_count_anew<T>(&self, namespace: &str, written: Result<T>) -> Result<T> {
-        if written.as_ref().is_err_and(had_room) {
-            self.rooms().forget(namespace).await;
-        }
-        written
-    }
-}
-
-/// Whether room was taken for a memory that was refused when it was written. A key that is taken needs none.
-pub(crate) fn had_room(error: &Error) -> bool {
-    !error.is(codes::KEY_TAKEN)
 }

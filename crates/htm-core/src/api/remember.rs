@@ -10,7 +10,6 @@ use sqlx::{Connection, PgConnection, PgTransaction};
 
 use crate::api::htm::Htm;
 use crate::api::ping::Pinger;
-use crate::api::quotas::had_room;
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
@@ -62,8 +61,7 @@ impl Htm {
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let node = self.prepare(&memory)?;
         self.admit_one(&mut None, &node).await?;
-        let written = self.write(std::slice::from_ref(&node)).await.and_then(|mut it| it.remove(0));
-        let receipt = self.or_count_anew(node.namespace, written).await?;
+        let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
         self.pinger().ping();
         self.signal_citations(node.namespace, &memory.content, receipt.node).await;
         Ok(receipt)
@@ -79,33 +77,22 @@ impl Htm {
     ) -> Result<(Receipt, RobotId)> {
         let node = self.prepare(memory)?;
         self.admit_one(&mut None, &node).await?;
-        let namespace = node.namespace.to_owned();
-        let inserted = self.insert_as(robot, &node).await;
-        let written = match inserted {
-            Ok(Some(receipt)) => Ok((receipt, robot)),
-            Ok(None) => self.write_as(robot, memory).await,
-            Err(error) => Err(error),
-        };
-        let (receipt, robot) = self.or_count_anew(&namespace, written).await?;
-        self.pinger().ping();
-        self.signal_citations(&namespace, &memory.content, receipt.node).await;
-        Ok((receipt, robot))
-    }
-
-    /// Writes a bare node by one statement; none: it takes a transaction.
-    async fn insert_as(&self, robot: RobotId, node: &NewNode<'_>) -> Result<Option<Receipt>> {
-        if !is_bare(node) {
-            return Ok(None);
+        if is_bare(&node) {
+            let mut connection = self.pool().acquire().await?;
+            let inserted = nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await;
+            // Callers that hold one connection and wait for a second can deadlock.
+            drop(connection);
+            match inserted {
+                Ok(Some(id)) => {
+                    self.pinger().ping();
+                    self.signal_citations(node.namespace, &node.memory.content, id).await;
+                    return Ok((written(id), robot));
+                }
+                Ok(None) => {}
+                Err(error) if was_overtaken(&error, &ROBOT_KEYS) => {}
+                Err(error) => return Err(error),
+            }
         }
-        let mut connection = self.pool().acquire().await?;
-        match nodes::insert_one(&mut connection, node, Some(robot), &self.insertion()).await {
-            Ok(inserted) => Ok(inserted.map(written)),
-            Err(error) if was_overtaken(&error, &ROBOT_KEYS) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn write_as(&self, robot: RobotId, memory: &mut Memory) -> Result<(Receipt, RobotId)> {
         let mut tx = self.pool().begin().await?;
         // The lock keeps the robot from being renamed before the commit.
         let now = robots::hold_name_in_tx(&mut tx, robot).await?;
@@ -115,7 +102,10 @@ impl Htm {
         let node = self.prepare(memory)?;
         let mut results = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?;
         tx.commit().await?;
-        Ok((results.remove(0)?, now.map_or(robot, |(id, _)| id)))
+        let receipt = results.remove(0)?;
+        self.pinger().ping();
+        self.signal_citations(node.namespace, &node.memory.content, receipt.node).await;
+        Ok((receipt, now.map_or(robot, |(id, _)| id)))
     }
 
     /// Remembers many memories, thousands a call, in one transaction. Returns one result for each, in their order. A
@@ -139,16 +129,7 @@ impl Htm {
     ) -> Result<Vec<Result<Receipt>>> {
         let (mut results, mut accepted) = self.sort(&mut None, memories, now).await?;
         self.prioritise(&mut None, &mut accepted).await?;
-        let written = self.write_in_parts(&accepted).await;
-        let is_refused = |place: usize| match &written {
-            Ok(results) => results[place].as_ref().is_err_and(had_room),
-            Err(_) => true,
-        };
-        let nodes = accepted.iter().enumerate().filter(|(place, _)| is_refused(*place));
-        for namespace in nodes.map(|(_, node)| node.namespace).collect::<BTreeSet<_>>() {
-            self.rooms().forget(namespace).await;
-        }
-        let written = written?;
+        let written = self.write_in_parts(&accepted).await?;
         self.pinger().ping();
         Self::merge(&mut results, written);
         Ok(results.into_iter().flatten().collect())
@@ -173,12 +154,8 @@ impl Htm {
         let node = self.prepare(&memory)?;
         let mut saved = answered(tested(tx).await?.begin()).await?;
         self.admit_one(&mut Some(&mut *saved), &node).await?;
-        let written = async {
-            let receipt = self.write_in_tx(&mut saved, std::slice::from_ref(&node)).await?.remove(0)?;
-            answered(saved.commit()).await?;
-            Ok(receipt)
-        };
-        let receipt = self.or_count_anew(node.namespace, written.await).await?;
+        let receipt = self.write_in_tx(&mut saved, std::slice::from_ref(&node)).await?.remove(0)?;
+        answered(saved.commit()).await?;
         Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
     }
 

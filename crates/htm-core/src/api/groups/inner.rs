@@ -17,6 +17,7 @@ use crate::model::groups::errors;
 use crate::model::groups::mirror::{Applied, Mirror, Use};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::Memory;
+use crate::model::remember::Outcome;
 use crate::store::connections::Tx;
 use crate::store::group_memory::{self, Changes, Synced};
 use crate::store::{groups, robots};
@@ -84,8 +85,8 @@ struct MirrorChange<'a> {
     mirror: MutexGuard<'a, Mirror>,
     /// The uses that it writes.
     uses: Vec<(NodeId, Use)>,
-    /// Whether room for a memory was taken of the namespace's quota.
-    has_room: bool,
+    /// The bytes of the new memory that it writes: room for it was taken of the namespace's quota.
+    room: Option<usize>,
     is_written: bool,
 }
 
@@ -197,7 +198,7 @@ impl Inner {
         let mirror = self.mirror.lock().await;
         self.check_active()?;
         let mut change =
-            MirrorChange { inner: self, mirror, uses: Vec::new(), has_room: false, is_written: false };
+            MirrorChange { inner: self, mirror, uses: Vec::new(), room: None, is_written: false };
         match self.try_write(&mut change, op).await {
             Ok(mut written) => {
                 change.is_written = true;
@@ -206,8 +207,8 @@ impl Inner {
                 Ok(written)
             }
             Err(error) => {
-                if change.has_room {
-                    self.htm.rooms().forget(&self.namespace).await;
+                if let Some(bytes) = change.room {
+                    self.htm.give_room(&mut None, &self.namespace, 1, bytes as i64).await;
                 }
                 // The process was suspended: nothing was written. The write may be retried if the member may still write.
                 Err(if groups::lost_lock(&error) { Error::contended() } else { error })
@@ -240,8 +241,9 @@ impl Inner {
                 let (_, name) =
                     robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or_else(Error::contended)?;
                 memory.robot = Some(name);
+                let bytes = memory.content.len();
                 let pending = self.htm.remember_in_tx(&mut tx, *memory).await?;
-                change.has_room = true;
+                change.room = (pending.receipt().outcome == Outcome::Written).then_some(bytes);
                 let node = pending.receipt().node;
                 written.pending = Some(pending);
                 let planned = self.plan(&mut tx, mirror, &[node], synced.max_tokens).await;

@@ -5,7 +5,7 @@
 --
 -- Each author costs a step in the index, and its latest verdicts of use, ten for each recall that there may be.
 --
--- Index: learning_with_idx, feedback_author_idx, recalls_pk, recall_candidates_pk
+-- Index: learning_with_idx, feedback_author_idx, feedback_used_idx, recalls_pk, recall_candidates_pk
 with recursive author as (
     select l.namespace, (select min(f.author) from htm.feedback f where f.namespace = l.namespace) as name
       from htm.learning l
