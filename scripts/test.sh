@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # The tests of the workspace; arguments go to the runner: cargo-nextest where it is installed, else `cargo test`.
-# `--soak` first: the fault tests alone, with those that are ignored because they take long, and then the property tests with
-# more cases. `--frameworks` first: those alone that need packages of other languages. `--servers` first: those alone of the
-# private PostgreSQL, its upgrade, backups and replicas.
-# `--upgrade` first: those of the upgrade alone.
+# `--soak` first: only the fault tests, also the slow ones that are otherwise ignored, and then the property tests with
+# more cases. `--frameworks` first: only those that need packages of other languages. `--servers` first: only those of the
+# private PostgreSQL, its upgrade, backups and replicas. `--upgrade` first: only those of the upgrade.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH="$PATH:$PWD/.tools/bin"

@@ -181,12 +181,12 @@ class AsyncHtm(AsyncSubjects):
             return http
 
     def _leave_closed_loops(self) -> None:
-        """Drops the connections of closed loops, which keep their loops."""
+        """Drops the connections of closed loops. They would keep the loops in memory."""
         for loop in [it for it in self._of_loops if it.is_closed()]:
             del self._of_loops[loop]
 
     async def close(self) -> None:
-        """Closes the connections. Those of other running loops are closed soon after. Others are left."""
+        """Closes this loop's connections. Other running loops close theirs soon after. Loops at rest keep theirs."""
         with self._lock:
             self._leave_closed_loops()
             of_loops = dict(self._of_loops.items())

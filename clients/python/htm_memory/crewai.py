@@ -65,8 +65,8 @@ class HtmStorage:
     Args:
         htm: The client. The first vector adds the model `caller/crewai-<dimensions>`, for an administrator's key.
         namespace: The namespace of the scope `/`.
-        robot: The robot that remembers, and changes what it saved. Default: the server's, for records of any; that of
-            the key if it is bound to one.
+        robot: The robot that remembers, and changes what it saved. Default: the key's robot. If the key has none, the
+            server's robot remembers, and records of any robot can be changed.
     """
 
     def __init__(self, htm: Htm, *, namespace: str = "crewai", robot: str | None = None) -> None:
@@ -160,7 +160,7 @@ class HtmStorage:
         found: dict[int, tuple[float, MemoryRecord]] = {}
         if namespaces and limit > 0 and any(query_embedding):
             wanted = Wanted(categories, metadata_filter)
-            # Among vectors of length 1 the order by distance is that by angle. Others are read further.
+            # Vectors of length 1 have the same order by distance as by angle. For others, more results are read.
             for chunk, note, is_unit in product(chunks(namespaces), wanted.notes(), (True, False)):
                 filter = self._filter(chunk, {**note, "is_unit": is_unit})
                 found |= self._nearest(query_embedding, filter, wanted, limit, is_unit)

@@ -74,7 +74,7 @@ class Change:
     make: Callable[..., Any]
 
 
-# What a step wants of the world: answers to calls (none where there is no such memory), that to a change, or vectors.
+# What a step asks for: the answers to calls (None if there is no such memory), the answer to a change, or vectors.
 Step: TypeAlias = "list[Call[Any]] | Change | Embed"
 Steps: TypeAlias = "Generator[Step, list[Any], Any]"
 
@@ -95,8 +95,8 @@ class HtmStore(BaseStore):
         root: The first labels of the namespaces in HTM.
         model: The name of the model of the vectors. Stores with different embedders need different names. The first
             vector adds the model, which needs an administrator's key.
-        robot: The robot that remembers, and replaces and deletes what it put. Default: the server's, for items of any;
-            that of the key if it is bound to one.
+        robot: The robot that remembers, and replaces and deletes what it put. Default: the key's robot. If the key has
+            none, the server's robot remembers, and items of any robot can be replaced and deleted.
     """
 
     supports_ttl = True

@@ -114,5 +114,5 @@ async def latest(htm: AsyncHtm, name: str, place: dict[str, Any], limit: int) ->
 
 
 async def forget(htm: AsyncHtm, node: int, *, namespace: str | None, robot: str | None) -> None:
-    """Forgets a memory, as the robot or, without one, as any or that of the key."""
+    """Forgets a memory as a robot. Without one, as the key's robot, or as any robot if the key has none."""
     await aact(htm, robot, partial(htm.memories.forget, node, namespace=namespace, confirm=True))

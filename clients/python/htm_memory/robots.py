@@ -1,4 +1,4 @@
-"""Who changes memories: the given robot; without one, any or that of the key."""
+"""Who changes memories: the given robot. Without one it is the key's robot, or any robot if the key has none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _who_of_key(htm: Htm | AsyncHtm, robot: str | None, error: HtmError) -> dict
 
 
 def act(htm: Htm, robot: str | None, change: Callable[..., Answer]) -> Answer:
-    """Changes memories as a robot; without one as any, or as that of the key."""
+    """Changes memories as a robot. Without one, as the key's robot, or as any robot if the key has none."""
     try:
         return change(**_who(htm, robot))
     except RobotForbidden as error:

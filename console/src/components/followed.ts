@@ -10,7 +10,7 @@ interface Followed {
 }
 
 interface Options {
-  /** The address follows when the fingers have rested for so long. */
+  /** The pause in typing after which the address follows. */
   restMs: number;
   /** Back and forward, or a link, have changed what stands in the field. */
   moved?: () => void;
@@ -19,7 +19,7 @@ interface Options {
 /** The text of a field. `write` changes the text of the address. */
 export function useFollowed(text: string, write: (typed: string) => void, { restMs, moved }: Options): Followed {
   const [typed, type] = useState(text);
-  // The text that the address has by typing.
+  // The last text of the address that the field has, or had when somebody typed on.
   const written = useRef(text);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const follow = (): void => {
@@ -29,7 +29,7 @@ export function useFollowed(text: string, write: (typed: string) => void, { rest
     write(typed);
   };
 
-  // What typing has written does not change the field: the fingers may be further.
+  // A text that this field wrote to the address does not change the field: somebody may have typed on.
   useEffect(() => {
     if (text === written.current) return;
     written.current = text;

@@ -80,7 +80,7 @@ export function Gate({ drop, children }: GateProperties): JSX.Element {
   const answer = useWho(drop);
   const [isHeld, hold] = useState(false);
   const kept = useRef(answer);
-  // Held against a refusal, which leaves the value, and not against another user.
+  // A held view stays after a refusal, which leaves the user's value. It does not stay for another user.
   if (!isHeld || answer.value?.key !== kept.current.value?.key) kept.current = answer;
   const shown = kept.current;
   const [isLeaving, setLeaving] = useState(false);

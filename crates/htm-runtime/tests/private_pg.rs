@@ -401,7 +401,8 @@ async fn a_stale_pid_file_with_the_number_of_another_process_is_no_server() {
 #[tokio::test]
 async fn a_lock_of_the_socket_alone_with_the_number_of_another_process_is_no_server() {
     let (Some((pg, _dir)), Some((another, _another_dir))) = (server(), server()) else { return };
-    // PostgreSQL itself sees through the number of a process that starts it, or that is another user's.
+    // PostgreSQL itself ignores the number of a process that starts it, or of another user's process. So this test takes
+    // the number of another server of the same user.
     let alive = another.start().await.unwrap();
     let pid = another.status().await.unwrap().pid.unwrap();
     pg.start().await.unwrap().release().await.unwrap();

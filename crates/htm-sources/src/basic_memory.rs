@@ -27,7 +27,7 @@ pub(crate) struct BasicMemory {
     folder: PathBuf,
     /// The files that are not read yet, in reverse.
     paths: Vec<PathBuf>,
-    /// The file that each permalink names: a copied file has that of its original.
+    /// The file that each permalink names. A copied file has the permalink of its original.
     owners: HashMap<String, PathBuf>,
     counts: Counts,
 }
@@ -70,8 +70,8 @@ fn is_note(path: &Path) -> bool {
     path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"))
 }
 
-/// The file that each permalink names: of those with one permalink the one whose path agrees with it most, or else the
-/// first. `paths` are in reverse.
+/// The file that each permalink names. If several files have the same permalink, it is the one whose path agrees with it
+/// most, or the first of those that agree equally. `paths` are in reverse.
 fn owners(paths: &[PathBuf]) -> HashMap<String, PathBuf> {
     let mut owners: HashMap<String, (usize, &PathBuf)> = HashMap::new();
     for path in paths.iter().rev().filter(|path| is_note(path)) {

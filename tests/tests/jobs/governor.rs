@@ -335,7 +335,7 @@ async fn a_success_in_flight_hides_no_limit() {
     let queue = queues.iter().find(|queue| queue.model.as_deref() == Some(MODEL)).unwrap();
     assert_eq!(queue.held.as_deref(), Some("provider_rate_limited"));
     assert!(queue.held_until.is_some());
-    // One that begins after it ends it.
+    // A successful call that begins after the limit's time ends the limit.
     sqlx::query("update htm.providers set resume_at = now()").execute(&db.pool).await.unwrap();
     end(&db, ask(&db, 1, LIVE, Turn::New).await).await;
     assert_eq!(db.count("select count(*) from htm.providers where reason is null and limits = 0").await, 1);

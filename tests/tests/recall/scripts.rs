@@ -6,7 +6,7 @@ use htm_tests::TestDatabase;
 
 use crate::words::{filled, found, sorted};
 
-/// Each memory with a question that has a word of it, which stands between others without a space.
+/// Each memory has a question with one of its words. The word stands between others, without spaces.
 #[tokio::test]
 async fn words_are_found_in_scripts_that_write_no_spaces() {
     let db = TestDatabase::new().await;

@@ -43,7 +43,8 @@ impl Htm {
     ///
     /// # Errors
     /// `learning_invalid`, `namespace_invalid`, `namespace_forbidden` (also for the namespace that it shall learn with), or
-    /// a database error. Nothing is set then, except after a database error while the judged recalls are counted.
+    /// a database error. Nothing is set then, unless the database fails after the settings are stored: while they are
+    /// applied to the kept recalls, or while the judged recalls are counted.
     pub async fn set_learning(
         &self,
         namespace: Option<&str>,
@@ -71,8 +72,8 @@ impl Htm {
         self.learning(Some(namespace)).await
     }
 
-    /// The namespace whose ranking one shares that learns with another: the one that this other one learns with, until the
-    /// transaction's end.
+    /// The namespace whose ranking `namespace` gets if it learns with `learns_with`. If `learns_with` itself learns with a
+    /// third one, it is the third. This stays so until the transaction's end.
     pub(crate) async fn home_in_tx(
         &self,
         connection: &mut sqlx::PgConnection,

@@ -123,7 +123,8 @@ impl Htm {
         store::compare(self.shared_pool(), &setting.home, version).await
     }
 
-    /// Whether the handle sees all namespaces that learn with one. The names in its rankings may be of any of them.
+    /// Whether the handle sees `home` and all namespaces that learn with it. Names in the rankings may come from any of
+    /// them.
     pub(crate) async fn sees_learners(&self, unwalled: impl Into<Db<'_>>, home: &str) -> Result<bool> {
         if self.namespaces().is_none() {
             return Ok(true);

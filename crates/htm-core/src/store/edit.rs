@@ -141,7 +141,7 @@ pub(crate) async fn supersede_in_tx(
     namespace: &str,
     node: NodeId,
 ) -> Result<u64> {
-    // By their ids, as all who lock several.
+    // Jobs are locked in the order of their ids, so that no two statements deadlock.
     let ended = sql!(
         "update htm.visible_jobs
             set status = 'Done', done_at = now(), last_result = '{\"Ok\": \"superseded\"}',

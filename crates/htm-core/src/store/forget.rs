@@ -126,7 +126,7 @@ pub(super) async fn delete_jobs_in_tx(
     namespaces: &[&str],
     nodes: &[NodeId],
 ) -> Result<u64> {
-    // By their ids, as all who lock several.
+    // Jobs are locked in the order of their ids, so that no two statements deadlock.
     let deleted = sql!(
         "delete from apalis.jobs
           where id = any (array(select j.id

@@ -34,7 +34,7 @@ pub(crate) struct NewSaved<'a> {
     pub(crate) token_count: i32,
     /// SHA-256 of its first text.
     pub(crate) first_hash: [u8; 32],
-    /// The forgotten node that it stays.
+    /// The forgotten node of this memory: it stays forgotten, and nothing is written.
     pub(crate) forgotten: Option<NodeId>,
 }
 

@@ -346,7 +346,7 @@ pub async fn release(
 ) -> Result<usize> {
     let (ids, claimed_at): (Vec<&str>, Vec<DateTime<Utc>>) =
         claims.iter().map(|(id, at)| (id.as_str(), *at)).unzip();
-    // By their ids, as all who lock several.
+    // Jobs are locked in the order of their ids, so that no two statements deadlock.
     let released = sql!(
         "update apalis.jobs
             set status = 'Pending', attempts = greatest(attempts - 1, 0), lock_by = null, lock_at = null

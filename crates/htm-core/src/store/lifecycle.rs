@@ -182,7 +182,7 @@ pub(crate) async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result
         return Err(writer_open());
     }
     let mut tx = Connections::begin_with(pool, PATIENT).await?;
-    // By their ids, as all who lock several.
+    // Jobs are locked in the order of their ids, so that no two statements deadlock.
     let removed = sql!(
         "with doomed as (
             select id from apalis.jobs

@@ -168,7 +168,8 @@ pub(crate) async fn reset(pool: &dyn Connections, model: &str) -> Result<u64> {
                 .with_value("known", known.join(", ")),
         });
     }
-    // An embedding model has a queue of its own; any other model tags. By their ids, as all who lock several.
+    // An embedding model has a queue of its own; any other model tags. Jobs are locked in the order of their ids, so that
+    // no two statements deadlock.
     let hastened = sql!(
         "with deferred as (
             select id from apalis.jobs
@@ -318,7 +319,7 @@ async fn spent_today(connection: &mut sqlx::PgConnection, namespace: &str) -> Re
 }
 
 async fn unpark(connection: &mut sqlx::PgConnection, namespace: &str) -> Result<u64> {
-    // By their ids, as all who lock several.
+    // Jobs are locked in the order of their ids, so that no two statements deadlock.
     let updated = sql!(
         "with parked as (
             select id from apalis.jobs

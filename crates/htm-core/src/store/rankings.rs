@@ -163,13 +163,13 @@ pub(crate) async fn hold_in_tx(connection: &mut PgConnection) -> Result<()> {
     sql!("select pg_advisory_xact_lock(hashtext('htm.learning'))").execute(connection).await.map(drop)
 }
 
-/// The namespace whose ranking one shares; none: it has no settings.
+/// The namespace whose ranking `namespace` uses. None if `namespace` has no settings.
 pub(crate) async fn home_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<Option<String>> {
     let settings = learning::Entity::find_by_id(namespace).one(&on(connection)).await?;
     Ok(settings.map(|settings| settings.learns_with))
 }
 
-/// The namespaces that learn with one.
+/// The namespaces that learn with `home`.
 pub(crate) async fn learners(db: impl Into<Db<'_>>, home: &str) -> Result<Vec<String>> {
     let learners =
         learning::Entity::find().filter(learning::Column::LearnsWith.eq(home)).all(&on(db)).await?;

@@ -381,7 +381,7 @@ pub(crate) async fn end_split_in_tx(
     change: i64,
     model: &str,
 ) -> Result<i64> {
-    // By their ids, as all who lock several.
+    // Jobs are locked in the order of their ids, so that no two statements deadlock.
     let ended = sql!(
         "with ended as (
             select j.id

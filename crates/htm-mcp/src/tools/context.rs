@@ -103,9 +103,9 @@ pub(super) fn answer(
     }
 }
 
-/// The budget of the memories for another try, if the answer has more than `max_tokens`: the lines around many memories
-/// are longer than the reserve, and escapes of invisible characters than these. With fewer memories, the lines are shorter
-/// too: it is at least half. The last try has no memories.
+/// The budget of the memories for another try, if the answer has more than `max_tokens`. The lines around many memories
+/// can be longer than the reserve, and an escape is longer than its invisible character. Fewer memories have shorter
+/// lines too, so the new budget is at least half of the former one. The last try has no memories.
 pub(super) fn smaller_budget(
     budget: usize,
     answer: &Answer,

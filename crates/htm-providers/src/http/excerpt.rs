@@ -63,7 +63,7 @@ fn plain(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The character of the escape with which `text`, after its backslash, begins, and the bytes of it.
+/// The character of an escape, and its length in bytes. `text` begins after the backslash.
 fn unescaped(text: &str) -> Option<(char, usize)> {
     match text.as_bytes().first()? {
         b'n' | b't' | b'r' | b'b' | b'f' => Some((' ', 1)),

@@ -101,9 +101,9 @@ impl Client {
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (parts, body) = request.into_parts();
-        // Of a user and a password in the URL it makes a header. One of OTEL_EXPORTER_OTLP_HEADERS wins.
+        // The client turns a user and a password in the URL into a header. OTEL_EXPORTER_OTLP_HEADERS wins over it.
         let request = self.client.request(parts.method, parts.uri.to_string()).headers(parts.headers);
-        // Already the making of the request's future needs the runtime.
+        // Even making the request's future needs the runtime.
         let sent = self.runtime.spawn(async { request.body(body).send().await }).await?;
         // The answer is not read: it may have any size, and only its status matters.
         let sent = sent.map(|answer| answer.status()).map_err(reqwest::Error::without_url);

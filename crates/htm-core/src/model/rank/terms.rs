@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(frequency(&opening, &others[..9]), 2.0);
     }
 
-    /// By each occurrence of the one with each of the other.
+    /// Compares each occurrence of the first lexeme with each one of the second.
     fn are_together_somewhere(first: Entry<'_>, second: Entry<'_>, distance: u16) -> bool {
         first
             .occurrences()

@@ -3,7 +3,7 @@
 --
 -- :namespace text, whose ranking it is   :features smallint   :most bigint
 --
--- Each author costs a step in the index, and its latest verdicts of use, ten for each recall that there may be.
+-- For each author, one step in the index and its latest verdicts of use are read: at most ten times :most verdicts.
 --
 -- Index: learning_with_idx, feedback_author_idx, feedback_used_idx, recalls_pk, recall_candidates_pk
 with recursive author as (

@@ -1,5 +1,5 @@
--- Deletes done jobs of removed nodes among the next rows after a cursor. One pass sees all of them. Rows are locked in the
--- order of acks.
+-- Deletes done jobs of removed nodes among the next rows after a cursor. One pass sees all of them. Jobs are locked in the
+-- order of their ids, as acks lock them.
 --
 -- :after text after this job   :limit bigint how many rows   :namespace text or null
 --

@@ -1,5 +1,6 @@
 -- Releases jobs that are claimed in a worker's name without the worker knowing: the claim was committed, but its answer
--- was lost with the connection. The attempt is not charged. Rows are locked in the order of acks.
+-- was lost with the connection. The attempt is not charged. Jobs are locked in the order of their ids,
+-- as acks lock them.
 --
 -- :worker text   :held text[] ids that it holds
 --
