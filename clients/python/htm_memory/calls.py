@@ -86,8 +86,8 @@ class Server:
         return base.copy_with(raw_path=base.raw_path.rstrip(b"/") + path.encode())
 
     def keep_robot(self, robot: str | None) -> None:
-        """Lets later changes name the robot of the key, until the client is made anew. The HTTP client may send another key
-        with each request."""
+        """Lets later changes name the robot of the key, until the client is made anew. A given HTTP client may send
+        another key with each request."""
         if "Authorization" in self._headers:
             self.robot = robot
 
