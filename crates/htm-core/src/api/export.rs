@@ -289,9 +289,9 @@ impl Exporter {
             }
             Step::Rankings(namespace, version) => {
                 let mut page = settings::rankings(&mut self.tx, of, (&namespace, version)).await?;
-                for ranking in &mut page {
-                    if !self.htm.sees_learners(&mut self.watch, &ranking.ns).await? {
-                        ranking.reason.clear();
+                for of_home in page.chunk_by_mut(|one, other| one.ns == other.ns) {
+                    if !self.htm.sees_learners(&mut self.watch, &of_home[0].ns).await? {
+                        of_home.iter_mut().for_each(|it| it.reason.clear());
                     }
                 }
                 let last = page.last().map(|it| Step::Rankings(it.ns.clone(), it.version));

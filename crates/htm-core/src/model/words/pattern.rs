@@ -35,7 +35,7 @@ fn not_after(sign: Option<char>) -> String {
     format!("(?:(?<!{})|(?<={}))", of_token(sign), bracket())
 }
 
-/// What continues a token.
+/// The characters that continue a token.
 fn of_token(sign: Option<char>) -> String {
     format!("[[:alnum:]_{}]", sign.map(escaped).unwrap_or_default())
 }
