@@ -102,3 +102,45 @@ async fn words_of_other_scripts_are_found_between_such_letters() {
         }
     }
 }
+
+/// Memories with punctuation, symbols and forms of letters beyond ASCII, each with words that it has.
+const MARKED: [(&str, &[&str]); 12] = [
+    ("Don’t forget Mara’s laptop charger.", &["Mara", "forget"]),
+    ("She said “quincunx”…", &["quincunx"]),
+    ("10–12 euros—too much for a tagine…", &["euros", "tagine", "12"]),
+    ("Great!👍Thanks for the walrus🦭", &["thanks", "walrus"]),
+    ("«Guillemets» ¿Dónde está?", &["Guillemets", "está"]),
+    ("قابلته في دبي، ثم شربنا القهوة؟", &["دبي", "القهوة"]),
+    ("彼は…。xylophone を買いました", &["xylophone"]),
+    ("Meeting【重要】会议", &["meeting", "会议"]),
+    ("Cafe\u{301} au lait", &["café", "Cafe\u{301}"]),
+    ("ＡＢＣ１２３ and ﬁne㎏", &["abc123", "fine"]),
+    (
+        "db\u{2011}08 failed\u{a0}over by Silben\u{ad}trennung",
+        &["db-08", "db\u{2011}08", "over", "Silbentrennung"],
+    ),
+    ("m² and H₂O", &["m²", "H2O"]),
+];
+
+#[tokio::test]
+async fn marks_of_any_script_end_a_word() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &MARKED.map(|(memory, _)| memory)).await;
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (memory, words) in MARKED {
+            for word in words {
+                let hits = found(&htm, word, Strategy::Fulltext).await;
+                assert_eq!(hits, [memory], "{word}, counted {counted}");
+                let hits = found(&htm, &format!("\"{word}\""), Strategy::Fulltext).await;
+                assert_eq!(hits, [memory], "\"{word}\", counted {counted}");
+                let hits =
+                    found(&htm, &format!("{} -{word}", memory.chars().next().unwrap()), Strategy::Hybrid)
+                        .await;
+                assert!(!hits.iter().any(|hit| hit == memory), "-{word}, counted {counted}");
+            }
+        }
+    }
+}

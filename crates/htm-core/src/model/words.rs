@@ -25,6 +25,10 @@ mod term;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
 use crate::model::lexeme::quoted;
 use pattern::{as_written, beginning};
 pub(crate) use pieces::is_blank;
@@ -106,6 +110,9 @@ impl Sign {
 
 impl Words {
     pub(crate) fn parse(text: &str) -> Self {
+        // A mark after its letter, as a Mac writes it, is no letter to Rust.
+        let composed = if is_nfc(text) { Cow::Borrowed(text) } else { text.nfc().collect() };
+        let text = composed.as_ref();
         let untouched = || Self { plain: text.into(), ..Self::default() };
         if text.chars().nth(LONGEST).is_some() {
             return untouched();

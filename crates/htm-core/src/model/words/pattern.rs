@@ -44,6 +44,12 @@ fn is_sign(c: char) -> bool {
     c.is_ascii_punctuation() && c != '_'
 }
 
+/// A character, or one that is written for it: texts of language models have typographic apostrophes and hyphens.
 fn escaped(c: char) -> String {
-    if is_sign(c) { format!("\\{c}") } else { c.to_string() }
+    match c {
+        '\'' | '’' => "['’]".into(),
+        '-' | '\u{2010}' | '\u{2011}' => "[-\u{2010}\u{2011}]".into(),
+        _ if is_sign(c) => format!("\\{c}"),
+        _ => c.into(),
+    }
 }

@@ -103,6 +103,19 @@ fn a_dash_before_a_word_is_a_no() {
 }
 
 #[test]
+fn a_letter_and_its_mark_are_one_letter() {
+    let words = Words::parse("tea -Cafe\u{301}");
+    assert_eq!((words.plain.as_str(), words.signs[0].text.as_str()), ("tea", "Café"));
+}
+
+#[test]
+fn typographic_apostrophes_and_hyphens_are_those_of_ascii_as_written() {
+    for text in ["\"it's db-08\"", "\"it’s db\u{2011}08\""] {
+        assert!(Words::parse(text).signs[0].pattern.contains("it['’]s\\s+db[-\u{2010}\u{2011}]08"), "{text}");
+    }
+}
+
+#[test]
 fn a_star_after_a_word_is_a_beginning() {
     let words = Words::parse("migrat*, and Zepp* (inter*)");
     assert_eq!(words.plain, "migrat, and Zepp (inter)");

@@ -6,7 +6,7 @@
 select lexed.query, coalesce(lexed.is_short, true) as is_short,
        array(select distinct x.lexeme
                from unnest(:languages::text[]) l(config)
-              cross join unnest(to_tsvector(l.config::regconfig, concat_ws(' ', s.text, s.parts))) x) as lexemes,
+              cross join unnest(to_tsvector(l.config::regconfig, htm.normalized(concat_ws(' ', s.text, s.parts)))) x) as lexemes,
        (select coalesce(sum(x.node_count), 0)::float8
           from (select node_count from htm.lexeme_statistics
                  where s.kind = 'prefix' and namespace = any (:namespaces)
@@ -16,8 +16,8 @@ select lexed.query, coalesce(lexed.is_short, true) as is_short,
        with ordinality s(kind, text, also, within, parts, ord)
  cross join lateral (
        select string_agg('(' || part || ')', ' | ') filter (where part <> '') as query, bool_or(part = '') as is_short
-         from (select case when s.kind = 'prefix' then plainto_tsquery(l.config::regconfig, s.text)
-                           else phraseto_tsquery(l.config::regconfig, s.text) end::text as part
+         from (select case when s.kind = 'prefix' then plainto_tsquery(l.config::regconfig, htm.normalized(s.text))
+                           else phraseto_tsquery(l.config::regconfig, htm.normalized(s.text)) end::text as part
                  from unnest(:languages::text[]) l(config)
                 union
                select s.also where s.also is not null

@@ -4,6 +4,6 @@
 -- :words text[]   :languages text[]
 --
 -- Index: none; no table is read
-select array(select array_to_string(tsvector_to_array(to_tsvector(l.config::regconfig, w.word)), E'\n')
+select array(select array_to_string(tsvector_to_array(to_tsvector(l.config::regconfig, htm.normalized(w.word))), E'\n')
                from unnest(:words::text[]) w(word)) as stems
   from unnest(:languages::text[]) l(config)
