@@ -146,6 +146,27 @@ async fn an_interrupted_erasure_goes_on_where_it_stopped() {
     assert_eq!((again.removed, again.ended_at), (ended.removed, ended.ended_at));
 }
 
+/// An erasure that stayed open would remove, when it is resumed, what was written since the namespace was erased.
+#[tokio::test]
+async fn an_interrupted_erasure_is_continued_when_the_namespace_is_erased_again() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    many(&htm, 3).await;
+    let what = Erase::Namespace(DOOMED.into());
+    let interrupted = htm.begin_erasure(&what, None, Confirmed).await.unwrap();
+    htm.remember(Memory::new("zeppelin, the last").namespace(DOOMED)).await.unwrap();
+    let plan = htm.plan_erase(&what).await.unwrap();
+    assert_eq!(htm.erase(&what, Some("0"), Confirmed).await.unwrap_err().code(), "erase_plan_changed");
+    let erased = htm.erase(&what, Some(&plan.plan), Confirmed).await.unwrap();
+    assert_eq!((erased.id, erased.memories, erased.erased), (interrupted.id, 4, 4));
+    assert_eq!(htm.erasures(None, 10).await.unwrap().len(), 1, "none is left open");
+    let fresh = htm.remember(Memory::new("fresh").namespace(DOOMED)).await.unwrap().node;
+    htm.resume_erasure(interrupted.id, |_| {}).await.unwrap();
+    htm.get(fresh).await.unwrap();
+    let again = htm.erase(&what, None, Confirmed).await.unwrap();
+    assert_ne!(again.id, interrupted.id, "one that has ended is not continued");
+}
+
 #[tokio::test]
 async fn two_who_erase_the_same_share_the_work() {
     let db = TestDatabase::new().await;

@@ -39,7 +39,7 @@ impl Htm {
 
     /// Erases memories, live and forgotten ones, with all that is stored about them, and returns the receipt. It cannot
     /// be undone. Each transaction removes 1,000 memories; an interrupted erasure is
-    /// [resumed](Self::resume_erasure). With the number of a [plan](Self::plan_erase), it fails if the memories have changed
+    /// [resumed](Self::resume_erasure), that of a namespace also by erasing the namespace again. With the number of a [plan](Self::plan_erase), it fails if the memories have changed
     /// since.
     ///
     /// It removes a memory for every robot that remembered it, so robots do not get it as a tool.
@@ -67,7 +67,8 @@ impl Htm {
         self.vacuum_erased(begun.id).await
     }
 
-    /// Records what is to be erased, and removes nothing yet.
+    /// Records what is to be erased, and removes nothing yet. An erasure of the namespace that has not ended is continued: a
+    /// second one would leave it open, and its resumption would remove what is written after the end of the second.
     ///
     /// # Errors
     /// Those of [`erase`](Self::erase) with which nothing is removed.
@@ -85,13 +86,26 @@ impl Htm {
         };
         let of: Vec<&str> = namespaces.iter().map(String::as_str).collect();
         let mut tx = store::begin(self.shared_pool()).await?;
-        let erasure = store::open_in_tx(&mut tx, self.actor(), what.kind(), robot, &of).await?;
-        let recorded = store::record_in_tx(&mut tx, erasure, &selected).await?;
+        let interrupted = match what {
+            Erase::Namespace(namespace) => store::interrupted_in_tx(&mut tx, namespace).await?,
+            _ => None,
+        };
+        let (erasure, recorded) = match interrupted {
+            Some(erasure) => {
+                let recorded = store::digest_in_tx(&mut tx, &selected).await?;
+                store::record_rest_in_tx(&mut tx, erasure, &selected).await?;
+                (erasure, recorded)
+            }
+            None => {
+                let erasure = store::open_in_tx(&mut tx, self.actor(), what.kind(), robot, &of).await?;
+                (erasure, store::record_in_tx(&mut tx, erasure, &selected).await?)
+            }
+        };
         if plan.is_some_and(|plan| plan != recorded.digest) {
             let message = "the memories to erase are not those of the plan; nothing is erased";
             return Err(Error::new(codes::ERASE_PLAN_CHANGED, message));
         }
-        if recorded.memories == 0 {
+        if recorded.memories == 0 && interrupted.is_none() {
             let Erase::Namespace(namespace) = what else { return Err(nothing("no memory is selected")) };
             if !store::is_there(&mut tx, namespace).await? {
                 return Err(nothing("nothing is stored of the namespace"));

@@ -70,8 +70,7 @@ const GROUPS: Duration = Duration::from_secs(60);
 /// Counts what an erasure would remove; reads all of it.
 pub(crate) async fn plan(pool: &dyn Connections, selected: &Selected<'_>) -> Result<ErasePlan> {
     let mut tx = pool.begin_with(BEGIN_DRY).await?;
-    let digest = include_str!("sql/erase_digest.sql");
-    let (memories, plan): (i64, String) = selected.statement(digest)?.fetch_one(&mut *tx).await?;
+    let Recorded { memories, digest: plan } = digest_in_tx(&mut tx, selected).await?;
     let matches: Vec<Match> = selected
         .statement(include_str!("sql/erase_matches.sql"))?
         .bind("limit", MAX_MATCHES as i64)?
@@ -108,6 +107,30 @@ pub(crate) async fn plan(pool: &dyn Connections, selected: &Selected<'_>) -> Res
 pub(crate) struct Recorded {
     pub(crate) memories: i64,
     pub(crate) digest: String,
+}
+
+/// The number of the nodes that are selected, and the digest of a plan of them.
+pub(crate) async fn digest_in_tx(connection: &mut PgConnection, selected: &Selected<'_>) -> Result<Recorded> {
+    let statement = selected.statement(include_str!("sql/erase_digest.sql"))?;
+    let (memories, digest) = statement.fetch_one(connection).await?;
+    Ok(Recorded { memories, digest })
+}
+
+/// The erasure of a whole namespace that has not ended, locked until the transaction's end. Two erasures of one namespace do
+/// not begin at the same time.
+pub(crate) async fn interrupted_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<Option<i64>> {
+    sql!("select pg_advisory_xact_lock(hashtextextended('htm.erasures/' || :namespace, 0))")
+        .bind("namespace", namespace)?
+        .execute(&mut *connection)
+        .await?;
+    sql!(
+        "select e.id from htm.erasures e
+          where e.ended_at is null and e.selection = 'namespace' and e.namespaces = array[:namespace::text]
+          order by e.id desc limit 1 for update"
+    )
+    .bind("namespace", namespace)?
+    .fetch_optional_scalar(connection)
+    .await
 }
 
 /// Records an erasure, without its nodes.
@@ -164,13 +187,22 @@ pub(crate) async fn record_in_tx(
 pub(crate) async fn record_rest(pool: &dyn Connections, erasure: i64, namespace: &str) -> Result<bool> {
     let mut tx = begin(pool).await?;
     lock_in_tx(&mut tx, erasure).await?;
-    if open_of(erasure).one(&on(&mut tx)).await?.is_some() {
+    let selected = Selected { namespace: Some(namespace), ..Selected::default() };
+    let is_left = record_rest_in_tx(&mut tx, erasure, &selected).await?;
+    tx.commit().await?;
+    Ok(is_left)
+}
+
+/// The same for a locked receipt.
+pub(crate) async fn record_rest_in_tx(
+    connection: &mut PgConnection,
+    erasure: i64,
+    selected: &Selected<'_>,
+) -> Result<bool> {
+    if open_of(erasure).one(&on(&mut *connection)).await?.is_some() {
         return Ok(true);
     }
-    let selected = Selected { namespace: Some(namespace), ..Selected::default() };
-    let recorded = record_in_tx(&mut tx, erasure, &selected).await?;
-    tx.commit().await?;
-    Ok(recorded.memories > 0)
+    Ok(record_in_tx(connection, erasure, selected).await?.memories > 0)
 }
 
 /// Begins the transaction of a [record](record_in_tx).
