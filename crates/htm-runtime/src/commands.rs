@@ -44,6 +44,10 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
             let node = named("node");
             format!("use the existing node: `htm get {node}`; or forget one of the two")
         }
+        "contended" if value("erasure").is_some() => format!(
+            "stop the programs that write to the namespace, then go on: `htm erase resume {}`",
+            named("erasure")
+        ),
         "contended" => {
             value("namespace")?;
             format!("try again in a moment; a change of many nodes is in `htm tags log{of}` when it is done")

@@ -67,6 +67,10 @@ fn of_code(error: &Error) -> Option<String> {
             "give existing tags, or remove or merge unused ones: GET /v1/tags/orphans".into()
         }
         "tag_is_synonym" => "use that tag, or free the name: POST /v1/tags/synonyms/remove".into(),
+        "contended" if error.value("erasure").is_some() => format!(
+            "stop the programs that write to the namespace, then go on: POST /v1/erasures/{}/resume",
+            value("erasure")
+        ),
         "contended" => "send the request again in a moment".into(),
         "tag_taken" | "synonym_is_tag" => "merge them: POST /v1/tags/merge".into(),
         "tag_into_own_child" => "to split it: POST /v1/tags/split".into(),

@@ -190,7 +190,7 @@ class ContentTaken(HtmError):
 
 
 class Contended(HtmError):
-    """Others changed the same rows at the same moment. Nothing was written."""
+    """Others changed the same rows at the same moment. Nothing was written, except by an erasure, which goes on when it is resumed."""
 
 
 class NotWritten(HtmError):

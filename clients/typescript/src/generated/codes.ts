@@ -100,7 +100,7 @@ export type ServerCode =
   | "key_taken"
   /** 409: Another node has this content already, and duplicates are not allowed there. */
   | "content_taken"
-  /** 503: Others changed the same rows at the same moment. Nothing was written. */
+  /** 503: Others changed the same rows at the same moment. Nothing was written, except by an erasure, which goes on when it is resumed. */
   | "contended"
   /** 503: The database failed before this one of many memories was written. */
   | "not_written"

@@ -3,12 +3,14 @@
 
 mod caches;
 
+use std::time::Duration;
+
 use serde_json::json;
 
 pub use self::caches::ErasureFollower;
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation};
-use crate::model::erase::{Erase, ErasePlan, Erasure, Verification, nothing};
+use crate::model::erase::{Erase, ErasePlan, Erasure, Verification, nothing, written_meanwhile};
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::validate_limit;
 use crate::model::memory::refuse_nul;
@@ -19,6 +21,8 @@ use crate::store::erase::{self as store, Selected, proof, rest};
 
 /// The number of times that the memories are removed that others write to a namespace while it is erased.
 const ROUNDS: u32 = 100;
+/// The pause between two of them: writers end in it.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A selection with the ids of its names.
 struct Resolved<'a> {
@@ -142,8 +146,9 @@ impl Htm {
                 break;
             }
             if round == ROUNDS {
-                return Err(Error::contended());
+                return Err(written_meanwhile(&self.erasure(erasure).await?));
             }
+            tokio::time::sleep(PAUSE).await;
         }
         rest::jobs(self.shared_pool(), erasure).await?;
         rest::erase_answers(self.shared_pool(), erasure, whole(&begun)).await?;

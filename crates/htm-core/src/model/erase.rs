@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 pub(crate) use self::answers::{mentions, nodes_of};
-use crate::model::error::{Error, Result, codes};
+use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::forget::Match;
 use crate::model::id::NodeId;
 use crate::model::memory::{MAX_NAME_BYTES, content_empty, refuse_nul, validate_name};
@@ -67,6 +67,19 @@ pub(crate) fn nothing(what: &'static str) -> Error {
 pub(crate) fn unknown(erasure: i64) -> Error {
     Error::new(codes::ERASURE_UNKNOWN, format!("there is no erasure {erasure}"))
         .with_value("erasure", erasure)
+}
+
+/// The error of an erasure of a namespace to which others write all the time.
+pub(crate) fn written_meanwhile(erasure: &Erasure) -> Error {
+    let Erasure { id, erased, memories, .. } = erasure;
+    let message = format!(
+        "others write to the namespace while it is erased; {erased} of {memories} memories are erased so far"
+    );
+    let hint = "stop the programs that write to the namespace, then go on: `Htm::resume_erasure`";
+    Error::new(codes::CONTENDED, message)
+        .with_kind(ErrorKind::Contended)
+        .with_hint(hint)
+        .with_value("erasure", id)
 }
 
 /// The subject of an erasure.
@@ -182,4 +195,31 @@ pub struct PlaceFound {
     pub mentions: Option<u64>,
     /// When the table was vacuumed last, if that was after the erasure.
     pub vacuumed_at: Option<DateTime<Utc>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_erasure_under_writers_says_how_far_it_is() {
+        let erasure = Erasure {
+            id: 8,
+            asked_by: "htm".into(),
+            kind: ErasureKind::Namespace,
+            robot: None,
+            namespaces: vec!["ci".into()],
+            memories: 1_284,
+            erased: 1_278,
+            removed: BTreeMap::new(),
+            began_at: DateTime::UNIX_EPOCH,
+            ended_at: None,
+            wal_position: None,
+            vacuum: None,
+        };
+        let error = written_meanwhile(&erasure);
+        assert_eq!((error.code(), error.value("erasure")), ("contended", Some("8")));
+        assert!(error.to_string().contains("1278 of 1284 memories are erased"), "{error}");
+        assert!(error.hint().contains("Htm::resume_erasure"), "{}", error.hint());
+    }
 }

@@ -39,7 +39,7 @@ error_codes! {
         => "use another key, or read the node that has it: `Htm::get`";
     CONTENT_TAKEN "content_taken" User "Another node has this content already, and duplicates are not allowed there."
         => "use the node that has it, or forget one of the two: `Htm::get`, `Htm::forget`";
-    CONTENDED "contended" Transient "Others changed the same rows at the same moment. Nothing was written."
+    CONTENDED "contended" Transient "Others changed the same rows at the same moment. Nothing was written, except by an erasure, which goes on when it is resumed."
         => "make the same call again";
     NOT_WRITTEN "not_written" Transient "The database failed before this one of many memories was written."
         => "write the memories without a receipt again";
