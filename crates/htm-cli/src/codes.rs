@@ -6,7 +6,7 @@ use htm_core::fault::Fault;
 // Codes of the library for errors that the command line detects first.
 pub(crate) use htm_core::error::codes::{
     BUDGET_OUT_OF_RANGE, CONTENT_EMPTY, CONTENT_TOO_LARGE, LIMIT_OUT_OF_RANGE, LINE_INVALID,
-    MIN_SIMILARITY_OUT_OF_RANGE, NOT_CONFIRMED, PROVIDER_UNKNOWN,
+    MIN_SIMILARITY_OUT_OF_RANGE, NOT_CONFIRMED, PLAN_MISSING, PROVIDER_UNKNOWN,
 };
 
 htm_core::error_codes! {
@@ -24,8 +24,6 @@ htm_core::error_codes! {
         => "list its working memory: `htm memory show`";
     LISTEN_MISSING "listen_missing" User "The server was started without an address."
         => "set server.listen, or give one: `htm serve --listen 127.0.0.1:7480`";
-    PLAN_MISSING "plan_missing" User "Forgetting or erasing nodes by their text needs a plan."
-        => "check the matches with `--dry-run`, which prints the plan's number, then confirm: `--plan PLAN --yes`";
     PLAN_CHANGED "plan_changed" User "The matching nodes have changed since the plan was made."
         => "check the matches again with `--dry-run`";
     QUERIES_MISSING "queries_missing" User "A namespace has no memories to take queries from."

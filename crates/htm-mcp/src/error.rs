@@ -70,7 +70,7 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "api_key_invalid" | "api_key_expired" | "api_key_revoked" | "api_key_unknown" | "signed_out" => {
             "tell the user; keys are made with the command `htm keys`"
         }
-        "erase_plan_changed" | "erasure_unknown" => {
+        "plan_missing" | "erase_plan_changed" | "erasure_unknown" => {
             "tell the user; memories are erased with the command `htm erase`"
         }
         "backfill_unknown" => "tell the user; backfills are started with the command `htm backfill`",

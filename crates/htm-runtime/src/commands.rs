@@ -89,6 +89,10 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         "document_not_found" => format!("list the documents: `htm documents{of}`"),
         "backfill_unknown" => "start one: `htm backfill`".into(),
         "erasure_unknown" => "list them: `htm erase list`".into(),
+        "plan_missing" => {
+            "check the matches with `--dry-run`, which prints the plan's number, then confirm: `--plan PLAN --yes`"
+                .into()
+        }
         "erase_plan_changed" => "check the memories again with `--dry-run`".into(),
         "relation_cycle" => "remove one relation of the chain first, such as `htm unrelate 42 supersedes 17`".into(),
         "relation_unknown" => format!("list the relations: `htm related {}`", named("node")),

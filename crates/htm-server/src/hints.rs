@@ -81,6 +81,7 @@ fn of_code(error: &Error) -> Option<String> {
         "change_unknown" => "list them: GET /v1/tags/log".into(),
         "backfill_unknown" => "list them: GET /v1/backfills".into(),
         "erasure_unknown" => "list them: GET /v1/erasures".into(),
+        "plan_missing" => "make the plan with `dry_run` and check it, then give it as `plan`".into(),
         "erase_plan_changed" => "make the plan again with `dry_run`, and check it".into(),
         "change_reverted" => format!("to do it again, revert change {}", value("by")),
         "changed_since" => "revert the later change first: GET /v1/tags/log".into(),

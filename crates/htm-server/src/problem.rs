@@ -227,6 +227,7 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         | "relation_cycle"
         | "change_reverted"
         | "changed_since"
+        | "plan_missing"
         | "erase_plan_changed"
         | "job_state_unfit"
         | "model_active"

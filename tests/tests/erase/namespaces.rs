@@ -174,7 +174,8 @@ async fn two_who_erase_the_same_share_the_work() {
     many(&htm, 3_000).await;
     let one = htm.begin_erasure(&Erase::Namespace(DOOMED.into()), None, Confirmed).await.unwrap().id;
     let matching = Erase::Matching { text: "zeppelin".into(), namespace: Some(DOOMED.into()) };
-    let other = htm.begin_erasure(&matching, None, Confirmed).await.unwrap().id;
+    let plan = htm.plan_erase(&matching).await.unwrap().plan;
+    let other = htm.begin_erasure(&matching, Some(&plan), Confirmed).await.unwrap().id;
     let runs = [one, one, other].map(|erasure| {
         let htm = htm.clone();
         tokio::spawn(async move { htm.resume_erasure(erasure, |_| {}).await })

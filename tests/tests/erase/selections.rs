@@ -1,6 +1,6 @@
 //! What is selected, who may erase, and what the receipt says.
 
-use htm_core::{Caller, Confirmation, Edit, Erase, ErasureKind, Htm, Memory, NodeId};
+use htm_core::{Caller, Confirmation, Edit, Erase, Erasure, ErasureKind, Htm, Memory, NodeId};
 use htm_tests::TestDatabase;
 
 use Confirmation::{Confirmed, Missing};
@@ -11,6 +11,11 @@ async fn remember(htm: &Htm, memory: Memory) -> NodeId {
 
 fn matching(text: &str, namespace: Option<&str>) -> Erase {
     Erase::Matching { text: text.into(), namespace: namespace.map(Into::into) }
+}
+
+async fn erase_matching(htm: &Htm, what: &Erase) -> Erasure {
+    let plan = htm.plan_erase(what).await.unwrap().plan;
+    htm.erase(what, Some(&plan), Confirmed).await.unwrap()
 }
 
 #[tokio::test]
@@ -42,7 +47,9 @@ async fn a_text_selects_former_texts_and_forgotten_memories_too() {
     for node in [kept, elsewhere] {
         htm.get(node).await.unwrap();
     }
-    assert_eq!(htm.erase(&what, None, Confirmed).await.unwrap_err().code(), "nothing_to_erase");
+    assert_eq!(htm.erase(&what, None, Confirmed).await.unwrap_err().code(), "plan_missing");
+    let none = htm.plan_erase(&what).await.unwrap().plan;
+    assert_eq!(htm.erase(&what, Some(&none), Confirmed).await.unwrap_err().code(), "nothing_to_erase");
     let receipt = format!(
         "{:?}",
         sqlx::query_scalar::<_, String>("select e::text from htm.erasures e")
@@ -104,7 +111,7 @@ async fn a_handle_within_namespaces_erases_only_there() {
     let htm = db.htm();
     let own = remember(&htm, Memory::new("zeppelin").namespace("atlas")).await;
     let other = remember(&htm, Memory::new("zeppelin").namespace("home")).await;
-    let of_other = htm.erase(&matching("zeppelin", Some("home")), None, Confirmed).await.unwrap().id;
+    let of_other = erase_matching(&htm, &matching("zeppelin", Some("home"))).await.id;
     let other_again = remember(&htm, Memory::new("zeppelin").namespace("home")).await;
     assert_ne!(other, other_again, "a number is never used again");
     let tenant = htm.within(["atlas"]).unwrap();
@@ -124,7 +131,7 @@ async fn a_handle_within_namespaces_erases_only_there() {
     ] {
         assert_eq!(error.code(), "erasure_unknown");
     }
-    let erased = tenant.erase(&matching("zeppelin", None), None, Confirmed).await.unwrap();
+    let erased = erase_matching(&tenant, &matching("zeppelin", None)).await;
     assert_eq!((erased.erased, erased.namespaces.as_slice()), (1, &["atlas".to_owned()][..]));
     let seen: Vec<i64> = tenant.erasures(None, 10).await.unwrap().iter().map(|erasure| erasure.id).collect();
     assert_eq!(seen, [erased.id]);

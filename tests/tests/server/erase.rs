@@ -52,7 +52,12 @@ async fn the_revision_and_the_plan_guard_an_erasure() {
     served.remember("Another zeppelin.").await;
     let planned = json!({"text": "ZEPPELIN", "plan": plan["plan"], "confirm": true});
     assert_eq!(served.post("/v1/memories/erase", planned).await.problem(), (409, "erase_plan_changed"));
-    let all = json!({"text": "ZEPPELIN", "confirm": true});
+    let unplanned = json!({"text": "ZEPPELIN", "confirm": true});
+    assert_eq!(served.post("/v1/memories/erase", unplanned).await.problem(), (409, "plan_missing"));
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 2);
+    let dry = json!({"text": "ZEPPELIN", "dry_run": true});
+    let plan = served.post("/v1/memories/erase", dry).await.is(200)["plan"]["plan"].clone();
+    let all = json!({"text": "ZEPPELIN", "plan": plan, "confirm": true});
     let erased = served.post("/v1/memories/erase", all).await.is(200);
     assert_eq!((&erased["erasure"]["erased"], &erased["plan"]), (&json!(2), &json!(null)), "{erased}");
     for body in [json!({"confirm": true}), json!({"text": "a", "robot": "ada", "confirm": true})] {

@@ -383,7 +383,7 @@ class AsyncErasures:
             dry_run: Answers with the plan, and erases nothing.
             ids: These memories.
             namespace: The namespace of the text or the robot. Default: the server's.
-            plan: The plan of a dry run. The act is refused if the memories have changed since.
+            plan: The plan of a dry run, which a text needs. The act is refused if the memories have changed since.
             robot: Those that this robot remembered.
             text: Those whose text, or a former text, contains this.
         """

@@ -341,6 +341,10 @@ class NothingToErase(HtmError):
     """An erasure selects no memory."""
 
 
+class PlanMissing(HtmError):
+    """Forgetting or erasing nodes by their text needs a plan."""
+
+
 class ErasePlanChanged(HtmError):
     """The memories to erase have changed since the plan was made."""
 
@@ -854,6 +858,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "not_forgotten": NotForgotten,
     "not_confirmed": NotConfirmed,
     "nothing_to_erase": NothingToErase,
+    "plan_missing": PlanMissing,
     "erase_plan_changed": ErasePlanChanged,
     "erasure_unknown": ErasureUnknown,
     "erased_meanwhile": ErasedMeanwhile,

@@ -4515,7 +4515,7 @@ class EraseMemories(BaseModel):
     """
     plan: str | None = None
     """
-    The plan of a dry run. The act is refused if the memories have changed since.
+    The plan of a dry run, which a text needs. The act is refused if the memories have changed since.
     """
     robot: str | None = None
     """

@@ -187,6 +187,8 @@ export type ServerCode =
   | "not_confirmed"
   /** 422: An erasure selects no memory. */
   | "nothing_to_erase"
+  /** 409: Forgetting or erasing nodes by their text needs a plan. */
+  | "plan_missing"
   /** 409: The memories to erase have changed since the plan was made. */
   | "erase_plan_changed"
   /** 404: There is no erasure of this number, or the handle does not see it. */

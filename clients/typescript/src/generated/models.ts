@@ -657,7 +657,7 @@ export interface EraseMemories {
   ids?: NodeId[];
   /** The namespace of the text or the robot. Default: the server's. */
   namespace?: string | null;
-  /** The plan of a dry run. The act is refused if the memories have changed since. */
+  /** The plan of a dry run, which a text needs. The act is refused if the memories have changed since. */
   plan?: string | null;
   /** Those that this robot remembered. */
   robot?: string | null;

@@ -57,9 +57,6 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
         output.value(&plan, || describe_plan(&plan, &what, zone) + &notes::describe(&notes));
         return Ok(ExitCode::SUCCESS);
     }
-    if yes && plan.is_none() && matches!(what, Erase::Matching { .. }) {
-        return Err(CliError::new(codes::PLAN_MISSING, "the plan is missing; nothing is erased"));
-    }
     if !yes && plan.is_none() && matches!(what, Erase::Matching { .. }) {
         let hint = "see what it erases with `--dry-run`, then give the plan of that: `--plan NUMBER --yes`";
         return Err(CliError::not_confirmed("erasing what has a text").with_hint(hint));

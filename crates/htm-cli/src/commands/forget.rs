@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
 use htm_core::{
-    Caller, Confirmation, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge, Purged,
-    Removed, Scope, Zone, read_instant,
+    Caller, Confirmation, Error, ForgetPlan, Forgotten, ForgottenNode, Htm, MAX_MATCHES, NodeId, Purge,
+    Purged, Removed, Scope, Zone, read_instant,
 };
 use htm_runtime::config::Config;
 
@@ -24,7 +24,7 @@ pub(crate) async fn forget(config: &Config, args: ForgetArgs, output: &Output) -
         }
         (Some(_), _) => forget_planned(config, args, output).await,
         (None, Some(_)) if args.consent.yes && args.consent.plan.is_none() => {
-            Err(CliError::new(codes::PLAN_MISSING, "the plan is missing; nothing is forgotten"))
+            Err(Error::new(codes::PLAN_MISSING, "the plan is missing; nothing is forgotten").into())
         }
         (None, Some(_)) => forget_planned(config, args, output).await,
         (None, None) => Err(CliError::new(codes::CONTENT_EMPTY, "the text is empty")),

@@ -58,7 +58,7 @@ impl Htm {
     /// ```
     ///
     /// # Errors
-    /// As [`plan_erase`](Self::plan_erase), `not_confirmed`, `erase_plan_changed`: nothing is removed then. `contended`
+    /// As [`plan_erase`](Self::plan_erase), `not_confirmed`, `plan_missing` for a text, `erase_plan_changed`: nothing is removed then. `contended`
     /// if others write to a namespace all the time, or a database error: the erasure can be resumed then.
     pub async fn erase(
         &self,
@@ -84,6 +84,11 @@ impl Htm {
     ) -> Result<Erasure> {
         let Resolved { selected, namespaces } = self.resolve(what).await?;
         confirmation.require(|| "erasing".into())?;
+        // A text may select others than its writer thinks: "7" is in "70".
+        if plan.is_none() && matches!(what, Erase::Matching { .. }) {
+            let message = "erasing by a text needs the plan of what it erases; nothing is erased";
+            return Err(Error::new(codes::PLAN_MISSING, message));
+        }
         let robot = match what {
             Erase::Robot { robot, .. } => Some(robot.as_str()),
             _ => None,

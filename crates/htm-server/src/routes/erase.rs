@@ -43,7 +43,7 @@ struct EraseMemories {
     robot: Option<String>,
     /// The namespace of the text or the robot. Default: the server's.
     namespace: Option<String>,
-    /// The plan of a dry run. The act is refused if the memories have changed since.
+    /// The plan of a dry run, which a text needs. The act is refused if the memories have changed since.
     plan: Option<String>,
     /// Answers with the plan, and erases nothing.
     #[serde(default)]

@@ -117,6 +117,8 @@ error_codes! {
         => "confirm it: `Confirmation::Confirmed`";
     NOTHING_TO_ERASE "nothing_to_erase" User "An erasure selects no memory."
         => "name memories, a text that some contain, a robot with memories, or a namespace";
+    PLAN_MISSING "plan_missing" User "Forgetting or erasing nodes by their text needs a plan."
+        => "make the plan and check it, then give it: `Htm::plan_erase`, `Htm::plan_forget`";
     ERASE_PLAN_CHANGED "erase_plan_changed" User "The memories to erase have changed since the plan was made."
         => "make the plan again and check it: `Htm::plan_erase`";
     ERASURE_UNKNOWN "erasure_unknown" User "There is no erasure of this number, or the handle does not see it."
