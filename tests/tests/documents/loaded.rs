@@ -126,6 +126,37 @@ async fn what_was_lost_comes_back_and_an_edit_stays() {
 }
 
 #[tokio::test]
+async fn an_unloaded_document_gets_its_passages_back_as_they_were() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    let nodes = passages(&htm, "a.md").await;
+    let corrected =
+        Edit::new().content("An airship floats, they say.").importance(9.0).tag("checked".parse().unwrap());
+    htm.edit(nodes[0].id, &corrected).await.unwrap();
+    // What a person has forgotten stays forgotten.
+    htm.forget(nodes[1].id, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    let before = htm.get(nodes[0].id).await.unwrap();
+    htm.unload_documents(None, "a.md", &Caller::Handle).await.unwrap();
+    let planned = htm.plan_document(&document("a.md", GUIDE), &Caller::Handle).await.unwrap();
+    let loaded = load(&htm, "a.md", GUIDE).await;
+    assert_eq!((loaded.outcome, counts(&loaded)), (LoadOutcome::Loaded, (1, 2, 0)));
+    assert_eq!(planned, loaded);
+    let after = passages(&htm, "a.md").await;
+    let ids: Vec<_> = after.iter().map(|node| node.id).collect();
+    assert_eq!((ids[0], ids[2]), (nodes[0].id, nodes[2].id));
+    assert_ne!(ids[1], nodes[1].id);
+    let back = htm.get(nodes[0].id).await.unwrap();
+    assert_eq!((&back.content, back.importance), (&before.content, 9.0));
+    assert_eq!(back.tags, before.tags);
+    // Another robot has passages of its own.
+    htm.unload_documents(None, "a.md", &Caller::Handle).await.unwrap();
+    let other = Caller::Robot("other".into());
+    let loaded = htm.load_document(&document("a.md", GUIDE), &other).await.unwrap();
+    assert_eq!(counts(&loaded), (3, 0, 0));
+}
+
+#[tokio::test]
 async fn a_document_is_whole_or_not_changed() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -26,8 +26,8 @@ const PAGE: i64 = 1_000;
 
 impl Htm {
     /// Loads a document: its passages are remembered in the place of those that it had. A passage with the same text keeps
-    /// its node, its vectors and its tags, wherever it stands in the document, and gets the document's time. The others are
-    /// forgotten. A document without a change is not written. Loads of one document at the same time are done one after the
+    /// its node, its vectors and its tags, wherever it stands in the document, and gets the document's time. So does one that
+    /// was forgotten when the document was unloaded. The others are forgotten. A document without a change is not written. Loads of one document at the same time are done one after the
     /// other.
     ///
     /// # Errors
@@ -54,7 +54,11 @@ impl Htm {
         let mut tx = self.pool().begin().await?;
         replace::hold_in_tx(&mut tx, &[namespace], &[&document.path]).await?;
         let found = store::find_in_tx(&mut tx, namespace, &document.path).await?;
-        let known = store::known_in_tx(&mut tx, namespace, &document.path).await?;
+        let mut known = store::known_in_tx(&mut tx, namespace, &document.path).await?;
+        if found.is_none() {
+            let owner = caller.owner(self.settings());
+            known.extend(store::unloaded_in_tx(&mut tx, namespace, &document.path, owner).await?);
+        }
         let total = document.passages.len() as u64;
         if found.as_ref().is_some_and(|it| is_same(it, document, &stored_tags)) {
             return Ok(LoadedDocument {
@@ -80,10 +84,15 @@ impl Htm {
         if !writes {
             return Ok(loaded);
         }
-        let freed = plan.gone.iter().filter_map(|node| sizes.get(node)).sum();
+        let bytes = |nodes: &[NodeId]| -> i64 { nodes.iter().filter_map(|node| sizes.get(node)).sum() };
+        let (freed, again) = (bytes(&plan.gone), bytes(&plan.restored));
         self.give_room(&mut Some(&mut **tx), namespace, plan.gone.len(), freed).await;
         let former = found.map(|it| it.info.tags).unwrap_or_default();
         let written = async {
+            if !plan.restored.is_empty() {
+                let restored = plan.restored.len() as i64;
+                self.make_room(&mut Some(&mut **tx), namespace, restored, again as usize).await?;
+            }
             let changed =
                 self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;
             store::put_in_tx(&mut tx, namespace, document, &stored_tags).await?;
@@ -120,6 +129,10 @@ impl Htm {
         let old: Vec<TagPath> = former.iter().filter(|tag| !now.contains(tag)).cloned().collect();
         let mut touched = plan.gone.clone();
         touched.extend(plan.moved.iter().map(|it| it.node));
+        touched.extend(&plan.restored);
+        if !plan.restored.is_empty() {
+            forget::restore_in_tx(tx, namespace, &plan.restored).await?;
+        }
         if !new.is_empty() || !old.is_empty() {
             touched.extend(&plan.kept);
         }
@@ -138,8 +151,12 @@ impl Htm {
         if !assigned.is_empty() {
             tags::assign_manual_in_tx(tx, &assigned).await?;
         }
+        for node in &plan.restored {
+            self.enqueue_lacking_in_tx(tx, namespace, *node).await?;
+        }
+        let changed = gone.len() + plan.restored.len();
         if plan.written.is_empty() {
-            return Ok(gone.len());
+            return Ok(changed);
         }
         let held = &mut Some(&mut **tx);
         let (results, mut accepted) = self.sort(held, &plan.written, None).await?;
@@ -150,7 +167,7 @@ impl Htm {
         let written = self.write_unnoted_in_tx(tx, &accepted).await?;
         match written.into_iter().find_map(Result::err) {
             Some(error) => Err(error),
-            None => Ok(gone.len() + noted(&accepted).count()),
+            None => Ok(changed + noted(&accepted).count()),
         }
     }
 

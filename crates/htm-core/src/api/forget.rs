@@ -217,7 +217,7 @@ impl Htm {
         keys: &nodes::UniqueKeys,
         kept: Option<Kept<'_, Restored>>,
     ) -> Result<Restored> {
-        if let Err(error) = store::restore_in_tx(&mut tx, &keys.namespace, node).await {
+        if let Err(error) = store::restore_in_tx(&mut tx, &keys.namespace, &[node]).await {
             tx.rollback().await?;
             let error = nodes::taken(self.pool(), node, keys, error).await;
             return Err(if error.is(codes::KEY_TAKEN) { key_taken_meanwhile(error, node) } else { error });

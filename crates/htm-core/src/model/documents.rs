@@ -151,6 +151,8 @@ pub struct UnloadedDocuments {
 /// A passage that a document has in the memory.
 pub(crate) struct Known {
     pub(crate) node: NodeId,
+    /// Whether it was forgotten when the document was unloaded.
+    pub(crate) is_unloaded: bool,
     pub(crate) key: Option<String>,
     pub(crate) seq: Option<i32>,
     pub(crate) source: Option<String>,
@@ -168,6 +170,8 @@ pub(crate) struct LoadPlan {
     /// Those that stay, and those of them that are at another place or of another time.
     pub(crate) kept: Vec<NodeId>,
     pub(crate) moved: Vec<Moved>,
+    /// Those that stay and were forgotten when the document was unloaded.
+    pub(crate) restored: Vec<NodeId>,
     /// Those that the document does not have any more.
     pub(crate) gone: Vec<NodeId>,
 }
@@ -205,6 +209,7 @@ impl Document {
         for known in known {
             match &known.key {
                 Some(key) if !by_key.contains_key(key) => drop(by_key.insert(key.clone(), known)),
+                _ if known.is_unloaded => {}
                 _ => plan.gone.push(known.node),
             }
         }
@@ -217,6 +222,9 @@ impl Document {
             match by_key.remove(&key) {
                 Some(known) => {
                     plan.kept.push(known.node);
+                    if known.is_unloaded {
+                        plan.restored.push(known.node);
+                    }
                     // Without a date, a passage is of the time at which it was first loaded.
                     let at = self.at.unwrap_or(known.remembered_at);
                     // PostgreSQL keeps microseconds.
@@ -245,7 +253,7 @@ impl Document {
                 }),
             }
         }
-        plan.gone.extend(by_key.into_values().map(|known| known.node));
+        plan.gone.extend(by_key.into_values().filter(|known| !known.is_unloaded).map(|known| known.node));
         plan.gone.sort_unstable();
         plan
     }
@@ -395,6 +403,7 @@ mod tests {
     fn known(plan: &LoadPlan) -> Vec<Known> {
         let known = |(memory, id): (&Memory, i64)| Known {
             node: NodeId(id),
+            is_unloaded: false,
             key: memory.key.clone(),
             seq: memory.seq,
             source: memory.source.clone(),
@@ -416,6 +425,16 @@ mod tests {
         assert_eq!(after.gone, [NodeId(3)]);
         assert_eq!(after.moved.iter().map(|it| it.seq).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(after.written[0].seq, Some(0));
+    }
+
+    #[test]
+    fn a_passage_that_an_unload_forgot_is_restored_if_the_document_has_it() {
+        let before = document(&["one", "two"]).plan("n", "r", Vec::new());
+        let mut unloaded = known(&before);
+        unloaded.iter_mut().for_each(|it| it.is_unloaded = true);
+        let after = document(&["two", "three"]).plan("n", "r", unloaded);
+        assert_eq!((&after.restored[..], &after.kept[..]), (&[NodeId(2)][..], &[NodeId(2)][..]));
+        assert_eq!((after.written.len(), after.gone.len()), (1, 0));
     }
 
     #[test]

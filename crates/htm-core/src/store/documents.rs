@@ -13,6 +13,7 @@ use super::entity::document;
 use super::named::{Named, sql};
 use super::orm::on;
 use super::recall::{NodeRow, node_columns};
+use crate::model::caller::Owner;
 use crate::model::documents::{Document, DocumentInfo, DocumentKind, Known, Moved};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -109,18 +110,7 @@ pub(crate) async fn known_in_tx(
     namespace: &str,
     path: &str,
 ) -> Result<Vec<(Known, i64)>> {
-    #[derive(sqlx::FromRow)]
-    struct Row {
-        id: NodeId,
-        key: Option<String>,
-        seq: Option<i32>,
-        source: Option<String>,
-        metadata: serde_json::Value,
-        created_at: DateTime<Utc>,
-        remembered_at: DateTime<Utc>,
-        bytes: i32,
-    }
-    let rows: Vec<Row> = sql!(
+    let rows: Vec<KnownRow> = sql!(
         "select n.id, n.key, n.seq, n.source, n.metadata, n.created_at, n.remembered_at, octet_length(n.content) as bytes
            from htm.nodes n
           where n.namespace = :namespace and md5(n.session) = md5(:path) and n.session = :path and n.type = 'passage'
@@ -132,10 +122,64 @@ pub(crate) async fn known_in_tx(
     .bind("path", path)?
     .fetch_all(connection)
     .await?;
-    let known = |Row { id: node, key, seq, source, metadata, created_at: at, remembered_at, bytes }| {
-        (Known { node, key, seq, source, metadata, at, remembered_at }, i64::from(bytes))
-    };
-    Ok(rows.into_iter().map(known).collect())
+    Ok(rows.into_iter().map(|row| row.into_known(false)).collect())
+}
+
+/// The passages that were forgotten when a document without a row was unloaded, only those of `owner`, if given: the last
+/// ones that callers forgot, because an unload forgets all that are left. Those whose key or content a live node has by now
+/// are left out.
+pub(crate) async fn unloaded_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    path: &str,
+    owner: Option<Owner<'_>>,
+) -> Result<Vec<(Known, i64)>> {
+    // An owner of another namespace has no nodes here.
+    let robot = owner.map(|owner| if owner.namespace == namespace { owner.robot } else { "" });
+    let rows: Vec<KnownRow> = sql!(
+        "with forgotten as materialized (
+             select n.* from htm.nodes n
+              where n.namespace = :namespace and md5(n.session) = md5(:path) and n.session = :path and n.type = 'passage'
+                and n.key like 'passage:%'
+                and n.deleted_at is not null and n.forget_reason is null
+         )
+         select n.id, n.key, n.seq, n.source, n.metadata, n.created_at, n.remembered_at, octet_length(n.content) as bytes
+           from forgotten n join htm.robots r on r.id = n.robot_id
+          where n.deleted_at = (select max(f.deleted_at) from forgotten f)
+            and (:robot::text is null or r.name = :robot)
+            and not exists (select from htm.nodes h
+                             where h.namespace = :namespace and h.key = n.key and h.deleted_at is null)
+            and not exists (select from htm.nodes h
+                             where h.namespace = :namespace and h.duplicate_scope = n.duplicate_scope
+                               and h.content_hash = n.content_hash and h.deleted_at is null)
+          order by n.seq, n.id"
+    )
+    .bind("namespace", namespace)?
+    .bind("path", path)?
+    .bind("robot", robot)?
+    .fetch_all(connection)
+    .await?;
+    Ok(rows.into_iter().map(|row| row.into_known(true)).collect())
+}
+
+#[derive(sqlx::FromRow)]
+struct KnownRow {
+    id: NodeId,
+    key: Option<String>,
+    seq: Option<i32>,
+    source: Option<String>,
+    metadata: serde_json::Value,
+    created_at: DateTime<Utc>,
+    remembered_at: DateTime<Utc>,
+    bytes: i32,
+}
+
+impl KnownRow {
+    /// The passage, and the bytes of its text.
+    fn into_known(self, is_unloaded: bool) -> (Known, i64) {
+        let Self { id: node, key, seq, source, metadata, created_at: at, remembered_at, bytes } = self;
+        (Known { node, is_unloaded, key, seq, source, metadata, at, remembered_at }, i64::from(bytes))
+    }
 }
 
 /// A page of the passages of a document, in its order, after a position.

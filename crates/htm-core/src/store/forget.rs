@@ -241,27 +241,28 @@ pub(crate) async fn lock_forgotten_in_tx(
     }))
 }
 
+/// Restores forgotten nodes of a namespace.
 pub(crate) async fn restore_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
-    node: NodeId,
+    nodes: &[NodeId],
 ) -> Result<()> {
     // An expiry that has passed is removed. Otherwise the next sweep would forget the node again.
     sql!(
         "with absence as (
             insert into htm.node_absences (namespace, node_id, forgotten_at, restored_at)
             select n.namespace, n.id, n.deleted_at, clock_timestamp() from htm.nodes n
-             where n.namespace = :namespace and n.id = :node
+             where n.namespace = :namespace and n.id = any (:nodes)
             on conflict on constraint node_absences_pk do nothing
          )
          update htm.nodes
             set deleted_at = null, forget_reason = null,
                 expires_at = case when expires_at > now() then expires_at end,
                 ttl_seconds = case when expires_at > now() then ttl_seconds end
-          where namespace = :namespace and id = :node"
+          where namespace = :namespace and id = any (:nodes)"
     )
     .bind("namespace", namespace)?
-    .bind("node", node)?
+    .bind("nodes", nodes)?
     .execute(connection)
     .await
     .map(drop)
