@@ -65,7 +65,7 @@ fn ranges(
     while fresh < end {
         let cut = match left <= cutting.size {
             true => end,
-            false => filled(text, fresh, left, cutting, breaks),
+            false => filled(text, (fresh, section.body), left, cutting, breaks),
         };
         let said = text[fresh..cut].trim_end().len();
         let room = cutting.size - text[fresh..fresh + said].chars().count();
@@ -86,8 +86,14 @@ fn ranges(
 }
 
 /// The end of the passage that begins at `fresh`, of a section of which `left` characters are left: more than one passage
-/// takes.
-fn filled(text: &str, fresh: usize, left: usize, cutting: &Cutting, breaks: &[(usize, Strength)]) -> usize {
+/// takes. It is behind `body`, where the text behind the heading begins: a heading alone would answer nothing.
+fn filled(
+    text: &str,
+    (fresh, body): (usize, usize),
+    left: usize,
+    cutting: &Cutting,
+    breaks: &[(usize, Strength)],
+) -> usize {
     let at = |characters: usize| forward(text, fresh, characters);
     let (half, full) = (at(cutting.size / 2), at(cutting.size));
     // As much as leaves no very short rest.
@@ -96,11 +102,11 @@ fn filled(text: &str, fresh: usize, left: usize, cutting: &Cutting, breaks: &[(u
         let from = breaks.partition_point(|(at, _)| *at <= least);
         let to = breaks.partition_point(|(at, _)| *at <= most);
         let ends = breaks[from..to].iter().rev().filter(|it| it.1 == strength).map(|(at, _)| *at);
-        // White space alone is no passage.
-        ends.into_iter().find(|end| !text[fresh..*end].trim().is_empty())
+        // White space alone is no passage, nor is a heading.
+        ends.into_iter().find(|end| *end > body && !text[fresh.max(body)..*end].trim().is_empty())
     };
     let window = &text[fresh..most];
-    let inside = |at: &usize| *at > half && *at <= most;
+    let inside = |at: &usize| *at > half.max(body) && *at <= most;
     let lines = || window.match_indices('\n').map(|(at, _)| fresh + at + 1).rfind(inside);
     let sentences = || {
         let ends = window.split_sentence_bound_indices().map(|(at, it)| fresh + at + it.len());

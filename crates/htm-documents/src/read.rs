@@ -14,7 +14,7 @@ use crate::unreadable::Unreadable;
 use crate::{MAX_FILE_BYTES, code, html, markdown, merge, pdf, plain};
 
 /// The version of the cut. A document that was cut by another one is cut anew when it is loaded again.
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 
 /// The text of a file, and its passages.
 #[derive(Clone, Debug)]

@@ -60,6 +60,22 @@ fn long_sections_are_cut_at_blocks_and_repeat_an_end() {
 }
 
 #[test]
+fn a_heading_stays_with_the_large_block_below_it() {
+    let paragraph = "Hold the button for ten seconds, until the light blinks twice. ".repeat(27);
+    let row = format!("| {} | a router |\n", "word ".repeat(40));
+    let table = format!("| Step | Of |\n|---|---|\n{}", row.repeat(12));
+    for block in [&paragraph, &table] {
+        let read =
+            read("a.md", format!("# Reset the router\n\n{block}").as_bytes(), &Cutting::default()).unwrap();
+        assert!(read.passages.len() > 1);
+        for passage in &read.passages {
+            let text = read.text[passage.body..passage.range.end].trim();
+            assert!(!text.is_empty(), "{:?}", read.passages);
+        }
+    }
+}
+
+#[test]
 fn short_sections_are_put_together_below_their_heading() {
     let text =
         "# Errors\n\n## E1\n\n### A\n\nOne.\n\n### B\n\nTwo.\n\n## E2\n\n### C\n\nThree.\n\n### D\n\nFour.\n";
