@@ -21,13 +21,36 @@ pub(crate) struct FrontMatter {
     pub(crate) date: Option<DateTime<Utc>>,
     /// A date that cannot be read.
     pub(crate) date_left_out: Option<String>,
+    /// Why it cannot be read as a whole.
+    pub(crate) left_out: Option<String>,
 }
 
-/// Splits the front matter off a text. Returns it with the place where the text begins. Unparsable front matter is text.
+/// Splits the front matter off a text. Returns it with the place where the text begins. A block that begins with a field and
+/// cannot be read is left out with the reason, unless nothing follows it. Another one is text.
 pub(crate) fn split(text: &str) -> (FrontMatter, usize) {
-    let parsed = block(text, "---").and_then(|(inner, end)| Some((yaml(inner)?, end)));
-    let parsed = parsed.or_else(|| block(text, "+++").and_then(|(inner, end)| Some((toml(inner)?, end))));
-    parsed.map_or((FrontMatter::default(), 0), |(fields, end)| (read(&fields), end))
+    let of = |fence, sign, parse: fn(&str) -> Result<Map<String, Value>, String>| {
+        let (inner, end) = block(text, fence)?;
+        let matter = match parse(inner) {
+            Ok(fields) => read(&fields),
+            Err(_) if !begins_with_field(inner, sign) || text[end..].trim().is_empty() => return None,
+            Err(reason) => FrontMatter { left_out: Some(reason), ..FrontMatter::default() },
+        };
+        Some((matter, end))
+    };
+    of("---", ':', yaml).or_else(|| of("+++", '=', toml)).unwrap_or_default()
+}
+
+/// Whether the first line that is not blank is a name with a sign behind it.
+fn begins_with_field(text: &str, sign: char) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || "_- ".contains(c);
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let name = first.and_then(|line| line.split_once(sign)).map(|(name, _)| name);
+    name.is_some_and(|name| name.starts_with(char::is_alphanumeric) && name.chars().all(is_of_name))
+}
+
+/// The first line of an error.
+fn reason(error: impl std::fmt::Display) -> String {
+    one_line(error.to_string().lines().next().unwrap_or_default())
 }
 
 /// The lines between a first line and the next one like it, and where the text after them begins.
@@ -47,16 +70,14 @@ fn block<'a>(text: &'a str, fence: &str) -> Option<(&'a str, usize)> {
     None
 }
 
-fn yaml(text: &str) -> Option<Map<String, Value>> {
-    serde_saphyr::from_str(text).ok()
+fn yaml(text: &str) -> Result<Map<String, Value>, String> {
+    serde_saphyr::from_str(text).map_err(reason)
 }
 
-fn toml(text: &str) -> Option<Map<String, Value>> {
-    let table: toml::Table = text.parse().ok()?;
-    match serde_json::to_value(table) {
-        Ok(Value::Object(fields)) => Some(fields),
-        _ => None,
-    }
+fn toml(text: &str) -> Result<Map<String, Value>, String> {
+    let table: toml::Table = text.parse().map_err(reason)?;
+    let fields = serde_json::to_value(table).and_then(serde_json::from_value);
+    fields.map_err(reason)
 }
 
 fn read(fields: &Map<String, Value>) -> FrontMatter {
@@ -75,6 +96,7 @@ fn read(fields: &Map<String, Value>) -> FrontMatter {
         tags,
         date_left_out: written.filter(|_| date.is_none()),
         date,
+        left_out: None,
     }
 }
 
@@ -183,6 +205,27 @@ mod tests {
         ] {
             assert_eq!(split(text), (FrontMatter::default(), 0), "{text}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_out_with_the_reason() {
+        for block in [
+            "title: Ops: how we deploy",
+            "related: [[A]], [[B]]",
+            "title: a\ntitle: b",
+            "title: a\n\ttags: b",
+            "title: {{title}}\ndate: {{date}}",
+            "a: [",
+        ] {
+            let front = format!("---\n{block}\n---\n");
+            let (read, at) = split(&format!("{front}Text.\n"));
+            assert_eq!(at, front.len(), "{block}");
+            assert!(read.left_out.is_some_and(|reason| !reason.is_empty()), "{block}");
+            assert_eq!((read.title, read.tags.len()), (None, 0), "{block}");
+        }
+        let (read, at) = split("+++\ntitle = b\n+++\nText.\n");
+        assert!(at > 0 && read.left_out.is_some());
+        assert_eq!(split("---\na: [\n---\n"), (FrontMatter::default(), 0), "there is no other text");
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Read {
     pub date: Option<DateTime<Utc>>,
     /// The date of its front matter, if it cannot be read.
     pub date_left_out: Option<String>,
+    /// Why its front matter cannot be read, if it cannot. It is no part of the text.
+    pub front_matter_left_out: Option<String>,
     /// The pages of a PDF that cannot be read.
     pub pages_left_out: Vec<u32>,
     /// SHA-256 of the bytes and of how they were cut.
@@ -150,8 +152,20 @@ pub fn read_with(path: &str, bytes: &[u8], cutting: &Cutting, pdfs: &PdfReader) 
         return Err(if pages_left_out.is_empty() { Unreadable::Empty } else { Unreadable::Damaged });
     }
     let digest = digest(bytes, kind, &cutting);
-    let FrontMatter { description, tags, date, date_left_out, .. } = matter;
-    Ok(Read { kind, title, description, tags, date, date_left_out, pages_left_out, digest, text, passages })
+    let FrontMatter { description, tags, date, date_left_out, left_out: front_matter_left_out, .. } = matter;
+    Ok(Read {
+        kind,
+        title,
+        description,
+        tags,
+        date,
+        date_left_out,
+        front_matter_left_out,
+        pages_left_out,
+        digest,
+        text,
+        passages,
+    })
 }
 
 /// The text of bytes. A mark of the byte order is none of it.

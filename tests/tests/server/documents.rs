@@ -45,6 +45,10 @@ async fn the_answer_names_what_was_left_out() {
     let text = "---\ntags: [c++]\ndate: soon\n---\nText.\n";
     let loaded = served.put("/v1/documents", json!({"path": "a.md", "text": text})).await.is(200);
     assert_eq!((&loaded["tags_left_out"], &loaded["date_left_out"]), (&json!(["c++"]), &json!("soon")));
+    assert_eq!(loaded["front_matter_left_out"], json!(null));
+    let text = "---\ntitle: Ops: how we deploy\n---\n# Deploy\n\nText.\n";
+    let loaded = served.put("/v1/documents", json!({"path": "b.md", "text": text})).await.is(200);
+    assert!(loaded["front_matter_left_out"].is_string(), "{loaded}");
     let torn = STANDARD.encode(htm_tests::torn_pdf());
     let loaded = served.put("/v1/documents", json!({"path": "a.pdf", "bytes": torn})).await.is(200);
     assert_eq!((&loaded["passages"], &loaded["pages_left_out"]), (&json!(1), &json!([2])));

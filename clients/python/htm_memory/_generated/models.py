@@ -4265,6 +4265,10 @@ class DocumentAnswer(LoadedDocument):
     """
     The date of the front matter, if it cannot be read.
     """
+    front_matter_left_out: str | None = None
+    """
+    Why the front matter cannot be read, if it cannot. It is no part of the text then.
+    """
     pages_left_out: list[PagesLeftOutItem]
     """
     The pages of a PDF that cannot be read.

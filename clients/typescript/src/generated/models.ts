@@ -503,6 +503,8 @@ export interface DistinctTags {
 export interface DocumentAnswer extends LoadedDocument {
   /** The date of the front matter, if it cannot be read. */
   date_left_out?: string | null;
+  /** Why the front matter cannot be read, if it cannot. It is no part of the text then. */
+  front_matter_left_out?: string | null;
   /** The pages of a PDF that cannot be read. */
   pages_left_out: number[];
   /** The tags of the front matter that are not valid. */

@@ -146,6 +146,7 @@ impl Loader {
             Err(reason) => return self.leave_out(file, reason, report).await.map(Some),
         };
         let (pages, date) = (std::mem::take(&mut read.pages_left_out), read.date_left_out.take());
+        let front_matter = read.front_matter_left_out.take();
         let (mut document, tags) = read.document(&file.path, size, self.htm.tag_rules(), &self.tags);
         document.namespace = self.namespace().map(Into::into);
         let loaded = match self.args.dry_run {
@@ -160,6 +161,7 @@ impl Loader {
         report.tags_left_out.extend((!tags.is_empty()).then(|| (path(), tags)));
         report.pages_left_out.extend((!pages.is_empty()).then(|| (path(), pages)));
         report.dates_left_out.extend(date.map(|date| (path(), date)));
+        report.front_matters_left_out.extend(front_matter.map(|reason| (path(), reason)));
         Ok(None)
     }
 

@@ -93,6 +93,8 @@ struct DocumentAnswer {
     pages_left_out: Vec<u32>,
     /// The date of the front matter, if it cannot be read.
     date_left_out: Option<String>,
+    /// Why the front matter cannot be read, if it cannot. It is no part of the text then.
+    front_matter_left_out: Option<String>,
 }
 
 impl DocumentBody {
@@ -142,11 +144,14 @@ async fn load(app: App, Body(mut body): Body<DocumentBody>) -> Result<Json<Docum
     let cut = tokio::task::spawn_blocking(move || read_with(&path, &file, &cutting, &pdfs)).await;
     let mut cut = cut.unwrap_or(Err(Unreadable::Damaged)).map_err(unreadable)?;
     let (pages_left_out, date_left_out) = (std::mem::take(&mut cut.pages_left_out), cut.date_left_out.take());
+    let front_matter_left_out = cut.front_matter_left_out.take();
     let (mut document, tags_left_out) = cut.document(&body.path, size, app.htm.tag_rules(), &tags);
     document.namespace = body.namespace.clone();
     let caller = caller(&app, body.namespace, body.robot, body.any_robot);
     let loaded = app.htm.load_document(&document, &caller).await?;
-    Ok(Json(DocumentAnswer { loaded, tags_left_out, pages_left_out, date_left_out }))
+    let answer =
+        DocumentAnswer { loaded, tags_left_out, pages_left_out, date_left_out, front_matter_left_out };
+    Ok(Json(answer))
 }
 
 /// A document to unload, and who unloads it.

@@ -46,6 +46,8 @@ pub(super) struct Report {
     pub(super) pages_left_out: BTreeMap<String, Vec<u32>>,
     /// The dates of front matters that cannot be read, by document.
     pub(super) dates_left_out: BTreeMap<String, String>,
+    /// Why front matters cannot be read, by document.
+    pub(super) front_matters_left_out: BTreeMap<String, String>,
     pub(super) seconds: f64,
 }
 
@@ -203,8 +205,13 @@ impl Report {
         });
         let dates = self.dates_left_out.iter();
         let dates = dates.map(|(path, date)| (path, "date left out, as it cannot be read", date.clone()));
+        let fronts = self.front_matters_left_out.iter();
+        let fronts =
+            fronts.map(|(path, why)| (path, "front matter left out, as it cannot be read", why.clone()));
         let mut text = String::new();
-        for (path, what, parts) in tags.take(SHOWN).chain(pages.take(SHOWN)).chain(dates.take(SHOWN)) {
+        let all =
+            tags.take(SHOWN).chain(pages.take(SHOWN)).chain(dates.take(SHOWN)).chain(fronts.take(SHOWN));
+        for (path, what, parts) in all {
             text.push_str(&format!("{}: {what}: {}\n", one_line(path, 100), one_line(&parts, 200)));
         }
         text
