@@ -40,6 +40,18 @@ async fn a_document_is_loaded_listed_read_and_unloaded() {
 }
 
 #[tokio::test]
+async fn a_path_is_the_same_however_it_is_written() {
+    let served = Served::new().await;
+    let loaded =
+        served.put("/v1/documents", json!({"path": "./docs//x.md", "text": "Text.\n"})).await.is(200);
+    assert_eq!(loaded["path"], "docs/x.md");
+    let again = served.put("/v1/documents", json!({"path": "docs/x.md", "text": "Text.\n"})).await.is(200);
+    assert_eq!(again["outcome"], "unchanged");
+    let unloaded = served.delete("/v1/documents?path=./docs/x.md").await.is(200);
+    assert_eq!(unloaded["documents"], json!(["docs/x.md"]));
+}
+
+#[tokio::test]
 async fn the_answer_names_what_was_left_out() {
     let served = Served::new().await;
     let text = "---\ntags: [c++]\ndate: soon\n---\nText.\n";

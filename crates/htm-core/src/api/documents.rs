@@ -1,5 +1,6 @@
 //! Documents: loading, listing and unloading. Each is written in one transaction: it is whole, or as it was before.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use sqlx::PgTransaction;
@@ -8,7 +9,7 @@ use crate::api::htm::Htm;
 use crate::api::remember::noted;
 use crate::model::caller::{Caller, refuse_others};
 use crate::model::documents::{
-    Document, DocumentInfo, LoadOutcome, LoadPlan, LoadedDocument, UnloadedDocuments, not_found,
+    Document, DocumentInfo, LoadOutcome, LoadPlan, LoadedDocument, UnloadedDocuments, normal_path, not_found,
     validate_path,
 };
 use crate::model::error::Result;
@@ -46,6 +47,14 @@ impl Htm {
     }
 
     async fn load(&self, document: &Document, caller: &Caller, writes: bool) -> Result<LoadedDocument> {
+        let named;
+        let document = match normal_path(&document.path) {
+            Cow::Borrowed(_) => document,
+            Cow::Owned(path) => {
+                named = Document { path, ..document.clone() };
+                &named
+            }
+        };
         document.validate()?;
         document.title.as_deref().map_or(Ok(()), |title| validate_text("title", title, MAX_SOURCE_BYTES))?;
         self.admit_caller(caller)?;
@@ -196,6 +205,7 @@ impl Htm {
         path: &str,
         caller: &Caller,
     ) -> Result<UnloadedDocuments> {
+        let path = &*normal_path(path);
         validate_path(path)?;
         self.admit_caller(caller)?;
         let namespace = self.namespace_or_own(namespace)?;
@@ -242,7 +252,8 @@ impl Htm {
         limit: usize,
     ) -> Result<Vec<DocumentInfo>> {
         validate_limit(limit)?;
-        let which = Which { path: None, after, below: below.map(|it| it.trim_end_matches('/')) };
+        let below = below.map(normal_path);
+        let which = Which { path: None, after, below: below.as_deref().map(|it| it.trim_end_matches('/')) };
         store::list(self.pool(), self.namespace_or_own(namespace)?, &which, limit as i64).await
     }
 
@@ -252,6 +263,7 @@ impl Htm {
     /// `document_not_found`, `namespace_invalid`, `namespace_forbidden`, or a database error.
     pub async fn document(&self, namespace: Option<&str>, path: &str) -> Result<DocumentInfo> {
         let namespace = self.namespace_or_own(namespace)?;
+        let path = &*normal_path(path);
         let which = Which { path: Some(path), ..Which::default() };
         let found = store::list(self.pool(), namespace, &which, 1).await?;
         found.into_iter().next().ok_or_else(|| not_found(path, namespace))
@@ -269,7 +281,8 @@ impl Htm {
         limit: usize,
     ) -> Result<Vec<Node>> {
         validate_limit(limit)?;
-        store::passages(self.pool(), self.namespace_or_own(namespace)?, path, after, limit as i64).await
+        let (namespace, path) = (self.namespace_or_own(namespace)?, normal_path(path));
+        store::passages(self.pool(), namespace, &path, after, limit as i64).await
     }
 }
 

@@ -3,6 +3,7 @@
 //! A passage is a node of the kind [`KIND`], whose conversation is the document's path and whose position is its place in
 //! the document. Its key is derived from the path and the text, so that a passage keeps its node while its text stays.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
@@ -319,6 +320,22 @@ pub(crate) fn validate_path(path: &str) -> Result<()> {
     Ok(())
 }
 
+/// A path without `.`, empty parts and an end of `/`, so that every caller means the same document by it. An address keeps its
+/// `//`, and `..` stays: the directory before it may be a link.
+pub(crate) fn normal_path(path: &str) -> Cow<'_, str> {
+    let is_part = |part: &&str| !part.is_empty() && *part != ".";
+    if path.is_empty() || path == "." || path.contains("://") {
+        return path.into();
+    }
+    let parts: Vec<&str> = path.split('/').filter(is_part).collect();
+    let normal = match (path.starts_with('/'), parts.join("/")) {
+        (true, rest) => format!("/{rest}"),
+        (false, rest) if rest.is_empty() => ".".into(),
+        (false, rest) => rest,
+    };
+    if normal == path { path.into() } else { normal.into() }
+}
+
 fn one(path: &str) -> String {
     path.chars().take(80).collect()
 }
@@ -459,6 +476,25 @@ mod tests {
     fn a_source_is_a_link() {
         let plan = document(&["one"]).plan("n", "r", Vec::new());
         assert_eq!(plan.written[0].source.as_deref(), Some("docs/a.md#on-linux-x86"));
+    }
+
+    #[test]
+    fn a_path_has_one_name() {
+        for (path, normal) in [
+            ("./a.md", "a.md"),
+            ("docs//./a.md", "docs/a.md"),
+            ("docs/", "docs"),
+            ("../a.md", "../a.md"),
+            ("/docs/./a.md", "/docs/a.md"),
+            ("/", "/"),
+            ("./", "."),
+            (".", "."),
+            ("", ""),
+            ("https://a.org/./b//c", "https://a.org/./b//c"),
+        ] {
+            assert_eq!(normal_path(path), normal, "{path:?}");
+        }
+        assert!(matches!(normal_path("docs/a.md"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -214,6 +214,8 @@ fn shown(path: &Path) -> Option<String> {
 pub(super) fn named(path: &str) -> String {
     match path {
         "" => String::new(),
+        // An address of the web, as a document over HTTP may have it.
+        path if path.contains("://") => path.to_owned(),
         path => shown(Path::new(path)).unwrap_or_else(|| path.to_owned()),
     }
 }
@@ -242,6 +244,7 @@ mod tests {
             (".", "."),
             ("./", "."),
             ("", ""),
+            ("https://a.org//b", "https://a.org//b"),
         ] {
             assert_eq!(named(path), name, "{path:?}");
         }
