@@ -146,8 +146,7 @@ impl Shared<'_> {
                 ..Foreign::default()
             })));
         }
-        let files = ["attachments", "files"].into_iter().flat_map(|name| json::list(message, name));
-        items.extend(files.map(|file| {
+        items.extend(files(message).filter(|file| extracted(file).is_none()).map(|file| {
             let name = json::text(file, "file_name").unwrap_or("without a name");
             Item::Left(Left::new("attachment", name, Why::NotText).detail(self.title()))
         }));
@@ -155,7 +154,16 @@ impl Shared<'_> {
     }
 }
 
-/// The texts of a message's blocks; of an older export, which has none, its `text`.
+fn files(message: &Value) -> impl Iterator<Item = &Value> {
+    ["attachments", "files"].into_iter().flat_map(|name| json::list(message, name))
+}
+
+/// The text that the export has of a file.
+fn extracted(file: &Value) -> Option<&str> {
+    json::text(file, "extracted_content").map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// The texts of a message's blocks (of an older export, which has none, its `text`), and then those of its attachments.
 fn words(message: &Value) -> String {
     let blocks = json::list(message, "content");
     let texts: Vec<&str> = blocks
@@ -164,10 +172,13 @@ fn words(message: &Value) -> String {
         .filter_map(|block| json::text(block, "text"))
         .map(str::trim)
         .collect();
-    match blocks.is_empty() {
+    let own = match blocks.is_empty() {
         true => json::text(message, "text").map_or(String::new(), |text| text.trim().into()),
         false => texts.join("\n\n"),
-    }
+    };
+    let attached = files(message).filter_map(extracted);
+    let all = Some(&*own).filter(|own| !own.is_empty()).into_iter().chain(attached);
+    all.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Why a message without words has none: what its first block is.
@@ -203,6 +214,8 @@ mod tests {
                     {"type": "tool_use", "name": "ports"}, {"type": "text", "text": "It is free."}]},
                 {"uuid": "m3", "sender": "assistant", "content": [{"type": "tool_result", "content": []}]},
                 {"uuid": "m4", "sender": "human", "text": " ", "content": []},
+                {"uuid": "m5", "sender": "human", "content": [], "attachments": [
+                    {"file_name": "log.txt", "extracted_content": " It is taken.\n"}, {"file_name": "a.bin"}]},
                 {"sender": "human", "text": "?"},
             ]
         }, {"uuid": "c2", "chat_messages": {}}, {"uuid": "c3", "name": "", "chat_messages": []}])
@@ -214,17 +227,21 @@ mod tests {
         std::fs::write(file.path(), export().to_string()).unwrap();
         let (items, counts) = read_all(&mut open(file.path().to_str().unwrap()).unwrap()).await;
         let counts = counts.unwrap();
-        assert_eq!((counts["conversation"], counts["message"]), (2, 5));
-        let [question, answer] = memories(&items)[..] else { panic!("{items:?}") };
-        assert_eq!((question.text.as_str(), question.speaker.as_deref()), ("Which port?", Some("user")));
+        assert_eq!((counts["conversation"], counts["message"]), (2, 6));
+        let [question, answer, attached] = memories(&items)[..] else { panic!("{items:?}") };
+        assert_eq!(
+            (question.text.as_str(), question.speaker.as_deref()),
+            ("Which port?\n\n5433", Some("user"))
+        );
+        assert_eq!((attached.text.as_str(), attached.seq), ("It is taken.", Some(4)));
         assert_eq!((answer.text.as_str(), answer.seq), ("Port 5433.\n\nIt is free.", Some(1)));
         assert_eq!((&answer.session, &answer.metadata["title"]), (&Some("c1".into()), &json!("Ports")));
         assert_eq!(answer.at, Some("2025-06-01T10:00:02Z".parse().unwrap()));
         let expected = [
+            ("attachment", "a.bin", Why::NotText),
             ("attachment", "plan.png", Why::NotText),
-            ("attachment", "ports.csv", Why::NotText),
             ("conversation", "number 2", Why::Unreadable),
-            ("message", "c1, message 4", Why::Unreadable),
+            ("message", "c1, message 5", Why::Unreadable),
             ("message", "m3", Why::ToolMessage),
             ("message", "m4", Why::Empty),
         ];

@@ -27,7 +27,7 @@ fn written(dir: &TempDir, export: &Value) -> PathBuf {
 async fn the_conversations_come_once() {
     let dir = TempDir::new().unwrap();
     let mut question = message("m1", "human", "Which port is staging on?");
-    question["attachments"] = json!([{"file_name": "ports.csv", "extracted_content": "5433"}]);
+    question["attachments"] = json!([{"file_name": "ports.csv"}]);
     let mut tool = message("m2", "assistant", "");
     tool["content"] = json!([{"type": "tool_use", "name": "ports"}]);
     let answer = message("m3", "assistant", "Staging is on port 5433.");
