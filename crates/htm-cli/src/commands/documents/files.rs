@@ -152,10 +152,11 @@ impl File {
 
     /// The bytes; none if there are more than `most`.
     pub(super) fn read(&self, most: u64) -> io::Result<Option<Vec<u8>>> {
-        let file = fs::File::open(&self.place)?;
-        if !file.metadata()?.is_file() {
+        // Before it is opened: a pipe would wait for a writer.
+        if !fs::metadata(&self.place)?.is_file() {
             return Err(io::Error::other("it is not a file"));
         }
+        let file = fs::File::open(&self.place)?;
         let mut bytes = Vec::new();
         file.take(most + 1).read_to_end(&mut bytes)?;
         Ok((bytes.len() as u64 <= most).then_some(bytes))
@@ -232,6 +233,15 @@ pub(super) fn reason(error: &io::Error) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pipe_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("pipe.md");
+        nix::unistd::mkfifo(&place, nix::sys::stat::Mode::S_IRUSR).unwrap();
+        let pipe = File { place, path: "pipe.md".into(), named: true };
+        assert_eq!(pipe.read(10).unwrap_err().to_string(), "it is not a file");
+    }
 
     #[test]
     fn a_path_has_one_name() {
