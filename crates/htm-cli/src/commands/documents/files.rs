@@ -178,9 +178,11 @@ fn is_gone(root: &str, path: &str) -> bool {
     // known of what was below it.
     is_within(root, path)
         && fs::metadata(root).is_ok()
-        // A directory on the way to it may be a file by now.
-        && fs::symlink_metadata(path)
-            .is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+        && match fs::symlink_metadata(path) {
+            Ok(found) => found.is_dir(),
+            // A directory on the way to it may be a file by now.
+            Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        }
 }
 
 /// Whether a path is at or below a root. Below the current directory are relative paths alone.
@@ -233,6 +235,17 @@ pub(super) fn reason(error: &io::Error) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_gone_if_a_directory_has_its_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_str().unwrap();
+        fs::create_dir(dir.path().join("a.md")).unwrap();
+        fs::write(dir.path().join("b.md"), "Text.").unwrap();
+        for (name, gone) in [("a.md", true), ("a.md/c.md", true), ("b.md", false), ("b.md/c.md", true)] {
+            assert_eq!(is_gone(root, &format!("{root}/{name}")), gone, "{name}");
+        }
+    }
 
     #[test]
     fn a_pipe_is_not_waited_for() {
