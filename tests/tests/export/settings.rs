@@ -1,7 +1,7 @@
 //! Settings and members in an export: whose are exported, and what an import leaves as it is.
 
 use htm_core::providers::LimitChanges;
-use htm_core::{FieldChange, GroupRole, JoinOptions, LearningSettings, Memory, Quota};
+use htm_core::{Caller, FieldChange, GroupRole, Htm, JoinOptions, LearningSettings, Memory, Quota};
 use htm_tests::TestDatabase;
 use serde_json::Value;
 
@@ -77,6 +77,33 @@ async fn settings_that_are_there_stay_and_a_quota_comes_after_its_memories() {
     htm.set_quota(Some("atlas"), one).await.unwrap();
     let results = import(&htm, &exported).await;
     assert_eq!(results.iter().filter(|it| **it == Err("quota_exceeded")).count(), 4);
+}
+
+/// A document is whole or as it was.
+#[tokio::test]
+async fn a_document_that_is_here_gets_no_passage_of_another_version() {
+    let load = async |htm: &Htm, text: &str| {
+        let read = htm_documents::read("a.md", text.as_bytes(), &Default::default()).unwrap();
+        let (document, _) = read.document("a.md", text.len() as u64, htm.tag_rules(), &[]);
+        htm.load_document(&document, &Caller::AnyRobot).await.unwrap();
+    };
+    let (from, to) = (TestDatabase::new().await, TestDatabase::new().await);
+    load(&from.htm(), "# Ports\n\nStaging is on port 5433.\n").await;
+    let exported = export(&from.htm(), ALL, "").await;
+    let htm = to.htm();
+    load(&htm, "# Ports\n\nStaging is on port 5500.\n").await;
+    let before = htm.passages(None, "a.md", None, 10).await.unwrap();
+    let results = import(&htm, &exported).await;
+    assert_eq!(results.iter().filter(|it| **it == Err("line_invalid")).count(), 1, "{results:?}");
+    assert_eq!(htm.passages(None, "a.md", None, 10).await.unwrap(), before);
+    // Without the document, it comes, and comes once.
+    htm.unload_documents(None, "a.md", &Caller::AnyRobot).await.unwrap();
+    for _ in 0..2 {
+        let results = import(&htm, &exported).await;
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+    }
+    let after = htm.passages(None, "a.md", None, 10).await.unwrap();
+    assert!(after.len() == 1 && after[0].content.contains("5433"), "{after:?}");
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ use super::named::sql;
 use super::nodes::{DuplicateScope, Unique};
 use super::orm::on;
 use super::{relations, tag_changes};
+use crate::model::documents::KIND;
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{SavedGroup, SavedMemory, SavedRelation, SavedRevision, SavedRobot};
 use crate::model::forget::ForgetReason;
@@ -223,6 +224,45 @@ pub(crate) async fn forgotten(
         nodes[ord as usize - 1] = Some(node);
     }
     Ok(nodes)
+}
+
+/// The places of live passages whose document is here whole without them: no live node has their key.
+pub(crate) async fn strange_passages(
+    connection: &mut PgConnection,
+    items: &[NewSaved<'_>],
+) -> Result<HashSet<usize>> {
+    let passages: Vec<(i64, &SavedMemory, &str, &str)> = (0..)
+        .zip(items)
+        .filter(|(_, it)| it.saved.forgotten_at.is_none() && it.saved.kind.as_deref() == Some(KIND))
+        .filter_map(|(at, it)| Some((at, it.saved, it.saved.session.as_deref()?, it.saved.id.as_deref()?)))
+        .collect();
+    if passages.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let strange: Vec<i64> = sql!(
+        "with u as materialized (
+             select * from unnest(:places::bigint[], :namespaces::text[], :paths::text[], :keys::text[])
+                           as u(place, namespace, path, key)
+         ), whole as materialized (
+             select d.namespace, d.path from htm.documents d
+              where (d.namespace, d.path) in (select u.namespace, u.path from u)
+                and d.passages <= (select count(*) from htm.nodes p
+                                    where p.namespace = d.namespace and md5(p.session) = md5(d.path)
+                                      and p.session = d.path and p.type = 'passage' and p.key like 'passage:%'
+                                      and p.deleted_at is null)
+         )
+         select u.place
+           from u join whole d on d.namespace = u.namespace and d.path = u.path
+          where not exists (select from htm.nodes n
+                             where n.namespace = u.namespace and n.key = u.key and n.deleted_at is null)"
+    )
+    .bind("places", passages.iter().map(|it| it.0).collect::<Vec<_>>())?
+    .bind("namespaces", passages.iter().map(|it| it.1.ns.as_str()).collect::<Vec<_>>())?
+    .bind("paths", passages.iter().map(|it| it.2).collect::<Vec<_>>())?
+    .bind("keys", passages.iter().map(|it| it.3).collect::<Vec<_>>())?
+    .fetch_scalars(connection)
+    .await?;
+    Ok(strange.into_iter().map(|place| place as usize).collect())
 }
 
 /// The SHA-256 of the text by which a node is known.

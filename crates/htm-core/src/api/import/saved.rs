@@ -325,14 +325,17 @@ impl Htm {
             .collect();
         let names = tags::register_in_tx(&mut tx, &paths, self.tag_rules()).await?;
         let known = store::known(&mut tx, items).await?;
+        let strange = store::strange_passages(&mut tx, items).await?;
         let mut found: Vec<Option<Found>> = items
             .iter()
-            .map(|item| match (item.forgotten, claims.claim(item, &known)) {
+            .enumerate()
+            .map(|(place, item)| match (item.forgotten, claims.claim(item, &known)) {
                 (Some(node), _) => Some(Ok(ImportedLine::memory(node, Outcome::Existing))),
                 (None, Some(known)) => Some(Ok(ImportedLine {
                     differs: known.content_hash != item.content_hash,
                     ..ImportedLine::memory(known.node, Outcome::Existing)
                 })),
+                (None, None) if strange.contains(&place) => Some(Err(strange_passage(item.saved))),
                 (None, None) => {
                     let full =
                         item.saved.tags.iter().find_map(|it| names.of(&item.saved.ns, it.tag.as_str()).err());
@@ -401,6 +404,14 @@ impl Htm {
         let models = (settings.embedding_model.to_string(), settings.tag_model.to_string());
         parts::enqueue_in_tx(connection, &nodes, (&models.0, &models.1), settings.max_attempts).await
     }
+}
+
+/// The error of a passage of another version of a document that is here.
+fn strange_passage(saved: &SavedMemory) -> Error {
+    let path = saved.session.as_deref().unwrap_or_default();
+    let message = format!("document `{path}` is here without this passage, and stays as it is");
+    let hint = "load the file again, or unload the document here and import it again";
+    Error::new(codes::LINE_INVALID, message).with_hint(hint)
 }
 
 /// The robots that memories name, by namespace and name.
