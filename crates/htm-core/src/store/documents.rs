@@ -138,12 +138,14 @@ pub(crate) async fn unloaded_in_tx(
     let robot = owner.map(|owner| if owner.namespace == namespace { owner.robot } else { "" });
     let rows: Vec<KnownRow> = sql!(
         "with forgotten as materialized (
-             select n.* from htm.nodes n
+             select n.id, n.key, n.seq, n.source, n.metadata, n.created_at, n.remembered_at, n.robot_id, n.deleted_at,
+                    n.duplicate_scope, n.content_hash, octet_length(n.content) as bytes
+               from htm.nodes n
               where n.namespace = :namespace and md5(n.session) = md5(:path) and n.session = :path and n.type = 'passage'
                 and n.key like 'passage:%'
                 and n.deleted_at is not null and n.forget_reason is null
          )
-         select n.id, n.key, n.seq, n.source, n.metadata, n.created_at, n.remembered_at, octet_length(n.content) as bytes
+         select n.id, n.key, n.seq, n.source, n.metadata, n.created_at, n.remembered_at, n.bytes
            from forgotten n join htm.robots r on r.id = n.robot_id
           where n.deleted_at = (select max(f.deleted_at) from forgotten f)
             and (:robot::text is null or r.name = :robot)
