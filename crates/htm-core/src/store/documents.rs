@@ -125,9 +125,9 @@ pub(crate) async fn known_in_tx(
     Ok(rows.into_iter().map(|row| row.into_known(false)).collect())
 }
 
-/// The passages that were forgotten when a document without a row was unloaded, only those of `owner`, if given: the last
-/// ones that callers forgot, because an unload forgets all that are left. Those whose key or content a live node has by now
-/// are left out.
+/// The passages that the unload of a document has forgotten, only those of `owner`, if given. They are the last ones that
+/// callers forgot, because an unload forgets all that are left. Those whose key or content a live node has by now are left
+/// out.
 pub(crate) async fn unloaded_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
