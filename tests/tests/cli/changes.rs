@@ -100,6 +100,13 @@ async fn while_an_edit_waits_for_its_workers_it_is_said_what_stands() {
     assert_eq!((&status["stages"][0]["stale"], &status["stages"][1]["stale"]), (&json!(1), &Value::Null));
     let recalled = sandbox.htm(&["recall", "--json", "--strategy", "vector", "old words"]).await.json();
     assert_eq!(recalled["hits"][0]["scores"]["stale"], true);
+    let said = sandbox.htm(&["recall", "--strategy", "vector", "old words"]).await;
+    let said = said.succeeds();
+    assert!(said.contains("by vector, the vector of its former text\n"), "{said}");
+    assert!(
+        said.contains("; 1 memory awaits its embedding: vectors find it by a former text or not at all"),
+        "{said}"
+    );
 }
 
 #[tokio::test]

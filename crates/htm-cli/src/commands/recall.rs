@@ -215,9 +215,13 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     }
     if recalled.unembedded > 0 {
         text.push_str(&match recalled.unembedded {
-            1 => "; 1 memory has no embedding yet: only its text was searched".into(),
-            1_001.. => "; over 1,000 memories have no embedding yet: only their text was searched".into(),
-            count => format!("; {count} memories have no embedding yet: only their text was searched"),
+            1 => "; 1 memory awaits its embedding: vectors find it by a former text or not at all".into(),
+            waiting => {
+                let waiting = if waiting > 1_000 { "over 1,000".to_owned() } else { waiting.to_string() };
+                format!(
+                    "; {waiting} memories await their embeddings: vectors find them by a former text or not at all"
+                )
+            }
         });
     }
     text.push_str(&refine::describe(recalled));

@@ -30,12 +30,13 @@ pub(super) fn check(runtime: &Runtime, query: &RecallQuery) -> htm_core::Result<
     Ok(())
 }
 
-/// The re-ranker's score of a hit, and the hits that are folded into it.
+/// Whether a hit's vector is of a former text, the re-ranker's score, and the hits that are folded into it.
 pub(super) fn describe_hit(hit: &Hit) -> String {
+    let stale = hit.scores.stale.then(|| ", the vector of its former text".to_owned());
     let reranked = hit.scores.reranked.map(|score| format!("  re-ranked {score:.3}"));
     let folded = hit.folded.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let folded = (!folded.is_empty()).then(|| format!("  folded {folded}"));
-    [reranked, folded].into_iter().flatten().collect()
+    [stale, reranked, folded].into_iter().flatten().collect()
 }
 
 /// The phrasings that were searched too, and the times of the expansion and the re-ranking.
