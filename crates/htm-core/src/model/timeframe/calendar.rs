@@ -43,6 +43,7 @@ impl Calendar {
             Part::After(period) => (end(period)?, None),
             Part::Before(period) => (None, start(period)?),
             Part::Until(period) => (None, end(period)?),
+            Part::Both(from, until) => (self.extent(from)?.0, self.extent(until)?.1),
             Part::Range(from, until) => {
                 let side = |period: &Option<Period>| period.as_ref().map_or(Ok(None), start);
                 (side(from)?, side(until)?)

@@ -1,6 +1,7 @@
 //! The grammar of time expressions: a recursive descent over tokens, without a clock.
 
 use std::fmt;
+use std::mem::discriminant;
 
 use chrono::{DateTime, Month, Utc};
 use jiff::civil::{Date, DateTime as LocalTime, Weekday};
@@ -21,27 +22,63 @@ pub(super) enum Part {
     Range(Option<Period>, Option<Period>),
     /// `from A to B`: until the end of B.
     Through(Period, Period),
+    /// `after A and before B`: an open start and an open end.
+    Both(Box<Part>, Box<Part>),
 }
 
 impl Part {
     /// Whether it has two sides, which may have been swapped.
     pub(super) fn has_two_sides(&self) -> bool {
-        matches!(self, Part::Range(..) | Part::Through(..))
+        matches!(self, Part::Range(..) | Part::Through(..) | Part::Both(..))
+    }
+
+    /// Its periods.
+    pub(super) fn periods(&self) -> Vec<&Period> {
+        match self {
+            Part::During(it) | Part::Since(it) | Part::After(it) | Part::Before(it) | Part::Until(it) => {
+                vec![it]
+            }
+            Part::Range(from, until) => from.iter().chain(until).collect(),
+            Part::Through(from, to) => vec![from, to],
+            Part::Both(from, until) => [from.periods(), until.periods()].concat(),
+        }
     }
 
     /// Its years that are written as four digits alone.
     pub(super) fn bare_years(&self) -> impl Iterator<Item = i16> {
-        let (one, other) = match self {
-            Part::During(it) | Part::Since(it) | Part::After(it) | Part::Before(it) | Part::Until(it) => {
-                (Some(it), None)
-            }
-            Part::Range(from, until) => (from.as_ref(), until.as_ref()),
-            Part::Through(from, to) => (Some(from), Some(to)),
-        };
-        one.into_iter().chain(other).filter_map(|period| match period {
+        self.periods().into_iter().filter_map(|period| match period {
             Period::Year(year) => Some(*year),
             _ => None,
         })
+    }
+
+    /// Whether both are periods of one kind, as two months are.
+    pub(super) fn is_like(&self, other: &Part) -> bool {
+        match (self, other) {
+            (Part::During(one), Part::During(other)) => discriminant(one) == discriminant(other),
+            _ => false,
+        }
+    }
+
+    fn is_open_start(&self) -> bool {
+        matches!(self, Part::Since(_) | Part::After(_) | Part::Range(Some(_), None))
+    }
+
+    fn is_open_end(&self) -> bool {
+        matches!(self, Part::Before(_) | Part::Until(_) | Part::Range(None, Some(_)))
+    }
+
+    /// Adds an alternative to others. An open start and an open end that `and` joins are one.
+    pub(super) fn add_to(self, parts: &mut Vec<Part>, joint: Option<&str>) {
+        let last = parts.pop_if(|last| {
+            let is_between = last.is_open_start() && self.is_open_end();
+            joint == Some("and") && (is_between || (last.is_open_end() && self.is_open_start()))
+        });
+        parts.push(match last {
+            Some(last) if last.is_open_start() => Part::Both(last.into(), self.into()),
+            Some(last) => Part::Both(self.into(), last.into()),
+            None => self,
+        });
     }
 }
 
@@ -186,14 +223,13 @@ impl<'t> Parser<'t> {
         if self.tokens.is_empty() {
             return Some(parts);
         }
+        let mut joint = None;
         loop {
-            parts.push(self.part()?.part);
+            self.part()?.part.add_to(&mut parts, joint);
             if self.at == self.tokens.len() {
                 return Some(parts);
             }
-            if !self.comma() {
-                self.conjunction()?;
-            }
+            joint = Some(self.joint()?);
         }
     }
 
@@ -214,9 +250,10 @@ impl<'t> Parser<'t> {
         Some(Said { part, clarity: self.clarity, lead, loose: self.loose })
     }
 
-    /// Parses a conjunction of alternatives in a sentence.
-    pub(super) fn conjunction(&mut self) -> Option<()> {
-        self.word(&["or", "and"]).map(drop)
+    /// Parses what joins alternatives: `or`, `and`, each also after a comma, or a comma alone.
+    pub(super) fn joint(&mut self) -> Option<&'static str> {
+        let comma = self.comma().then_some(",");
+        self.attempt(|it| it.word(&["or", "and"])).or(comma)
     }
 
     /// `A..B`, `A..`, `..B`

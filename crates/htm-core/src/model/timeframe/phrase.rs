@@ -136,31 +136,49 @@ fn read(tokens: &[Token], at: usize, years: &RangeInclusive<i16>) -> Read {
     let is_refused = |word: &str| TURNS.contains(&word) || LEADS.contains(&word) || word == "the";
     let is_refused = before.is_some_and(|before| is_refused(&before.text)) || is_distance(&tokens[..=at]);
     let mut parser = Parser::starting_at(tokens, at);
-    let mut parts = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     let mut range = at..at;
-    while let Some(said) = parser.part() {
+    let (mut joint, mut lead) = (None, None);
+    // The parts and the end before a list that no conjunction has ended: "in March, May asked".
+    let mut list = None;
+    while let Some(mut said) = parser.part() {
+        // "in October and November"
+        if said.lead.is_none() && parts.last().is_some_and(|last| last.is_like(&said.part)) {
+            said.lead = lead;
+        }
         let words = &tokens[range.end..parser.at()];
         let is_time = is_time(&said, words, tokens.get(parser.at()), before, years)
             && said.part.bare_years().all(|year| years.contains(&year));
         if !is_time || (parts.is_empty() && is_refused) {
-            if parts.is_empty() {
+            // Of "since March and April", a part would hide the memories of the other.
+            if joint != Some(",") {
                 return Read::Refused(parser.at());
             }
             break;
+        }
+        match joint {
+            Some(",") => list = list.or(Some((parts.len(), range.end))),
+            _ => list = None,
         }
         // "in yesterday's meeting": the preposition belongs to the meeting.
         if parts.is_empty() && said.lead.is_some() && words.last().is_some_and(|last| last.possessive) {
             range.start += 1;
         }
         range.end = parser.at();
-        parts.push(said.part);
+        lead = said.lead;
+        said.part.add_to(&mut parts, joint);
         // As an expression, it would be an error.
         if parts.len() > MAX_PARTS {
             return Read::Refused(parser.at());
         }
-        if parser.conjunction().is_none() {
+        joint = parser.joint();
+        if joint.is_none() {
             break;
         }
+    }
+    if let Some((count, end)) = list {
+        parts.truncate(count);
+        range.end = end;
     }
     if parts.is_empty() { Read::Nothing } else { Read::Phrase(range, parts) }
 }

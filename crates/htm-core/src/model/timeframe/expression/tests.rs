@@ -455,6 +455,10 @@ fn examples() {
         ),
         ("2026-03-18T10:00:00Z", "2026-01-01..2026-02-01, 2026-01-15..2026-02-15", "2026-01-01..2026-02-15"),
         ("2026-03-18T10:00:00Z", "before 2026 or since 2026", ""),
+        ("2026-11-21T10:00:00Z", "after 1 October and before yesterday", "2026-10-02..2026-11-20"),
+        ("2026-11-21T10:00:00Z", "until March 2026, and since 2026", "2026-01-01..2026-04-01"),
+        ("2026-11-21T10:00:00Z", "2026-03.. and ..2026-05", "2026-03-01..2026-05-01"),
+        ("2026-11-21T10:00:00Z", "before 2025 and in March 2026", "..2025-01-01, 2026-03-01..2026-04-01"),
         ("2026-03-18T10:00:00Z", "  ", ""),
     ] {
         let frame = utc(now).frame(text).to_string().replace("T00:00:00Z", "");
@@ -553,7 +557,12 @@ fn what_is_not_understood_is_an_error_that_says_where() {
         );
         assert!(error.hint().contains("last 3 days"));
     }
-    for text in ["2026-04-01..2026-03-01", "2026-03-01..2026-03-01", "from today to yesterday"] {
+    for text in [
+        "2026-04-01..2026-03-01",
+        "2026-03-01..2026-03-01",
+        "from today to yesterday",
+        "before 2025 and after 2025",
+    ] {
         assert_eq!(here.try_frame(text).unwrap_err().code(), "timeframe_reversed", "{text}");
     }
     assert_eq!(here.try_frame("since last 9000 years").unwrap_err().code(), "time_out_of_range");
