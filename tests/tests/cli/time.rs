@@ -223,7 +223,7 @@ async fn what_a_question_names_and_is_not_there_is_told() {
         let said = sandbox.htm(&[command, &filters].concat()).await;
         let said = said.succeeds();
         for note in [
-            "note: the query names no time that has begun",
+            "note: no time that has begun was recognised in the query; all times were searched",
             "note: namespace `default` has no robot `typo`; the nearest: htm",
             "note: no tag of namespace `default` is `databse`; the nearest: database",
         ] {

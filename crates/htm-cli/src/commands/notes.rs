@@ -23,7 +23,7 @@ pub(crate) async fn of(
     let tags = [&filter.tags[..], preferred].concat();
     let mut notes = unknown_namespaces(htm, &namespaces, !filter.namespaces.is_empty()).await?;
     if filter.timeframe == TimeFilter::Auto && phrase.is_none() {
-        notes.push("the query names no time that has begun; all times were searched".into());
+        notes.push("no time that has begun was recognised in the query; all times were searched".into());
     }
     for robot in &filter.robots {
         let mut unknown = Vec::new();

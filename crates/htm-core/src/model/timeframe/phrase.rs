@@ -226,8 +226,11 @@ fn is_time(
     let is_verb = !has_year
         && (words.windows(2).any(|pair| is_verb(&pair[0]) && !is_year(&pair[1]))
             || words.last().is_some_and(is_verb));
-    // "3 mar", "jan": names of people and of much else; with a year it is a month.
-    let is_short = words.iter().any(|word| is_short_month(&word.text)) && !words.iter().any(is_year);
+    // "3 mar", "jan": names of people and of much else; with a year it is a month, and so it is in "on Nov 29".
+    let is_day = said.part.periods().iter().all(|it| matches!(it, Period::MonthDay(..)))
+        && (lead == "on" || !matches!(said.part, Part::During(_)));
+    let is_short =
+        words.iter().any(|word| is_short_month(&word.text)) && !words.iter().any(is_year) && !is_day;
     // "the least recently used", "recently used files".
     let is_how_recent = words.last().is_some_and(|last| last.text == "recently")
         && (before.is_some_and(|before| ["least", "less", "more", "most"].contains(&before.text.as_str()))

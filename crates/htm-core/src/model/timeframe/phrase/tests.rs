@@ -67,6 +67,10 @@ fn what_is_clearly_a_time_is_taken() {
         ("in March, May asked for it", "in March", "May asked for it"),
         ("yesterday and the day after", "yesterday", "and the day after"),
         ("plans since 1 October and before today", "since 1 October and before today", "plans"),
+        ("what did I decide on Nov 29", "on Nov 29", "what did I decide"),
+        ("what did I decide on 29 nov?", "on 29 nov", "what did I decide?"),
+        ("what broke since Mar 3", "since Mar 3", "what broke"),
+        ("what broke between Jan 3 and 5 Feb", "between Jan 3 and 5 Feb", "what broke"),
         // Nothing is left: the filter alone.
         ("2026-03-01", "2026-03-01", ""),
         (" 2026-03? ", "2026-03", ""),
@@ -144,6 +148,9 @@ fn what_may_be_something_else_stays() {
         "half past 3",
         "Jan and Mar agreed",
         "ask Jan",
+        "what was decided since Jan",
+        "ask Jan 3 times",
+        "between Jan and Mar 3",
         "over two weeks ago",
         "before last Monday's deploy",
         // Recent things, and numbers.
