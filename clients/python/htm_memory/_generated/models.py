@@ -6970,7 +6970,7 @@ class Recalled(BaseModel):
     """
     relaxed: bool
     """
-    Whether the words of the required phrases were searched, because no memory has the phrases.
+    Whether the words of the required phrases were searched, because no memory in scope has the phrases.
     """
     rerank_ms: float
     """

@@ -2481,7 +2481,7 @@ export interface Recalled {
   ranking: RankingUsed;
   /** The id by which feedback names this recall; none where learning is off. */
   recall_id?: string | null;
-  /** Whether the words of the required phrases were searched, because no memory has the phrases. */
+  /** Whether the words of the required phrases were searched, because no memory in scope has the phrases. */
   relaxed: boolean;
   /** Milliseconds for the re-ranker. */
   rerank_ms: number;

@@ -143,7 +143,7 @@ pub(crate) fn describe(notes: &[String]) -> String {
 pub(crate) fn describe_words(corrected: &[Correction], relaxed: bool) -> String {
     let mut text = String::new();
     if relaxed {
-        text.push_str("\nno memory has the quoted phrase; searched for its words");
+        text.push_str("\nno memory among those searched has the quoted phrase; searched for its words");
     }
     if !corrected.is_empty() {
         let word = |word: &Correction| {

@@ -147,13 +147,16 @@ pub(super) fn notes(recalled: &Recalled, htm: &Htm) -> Vec<String> {
         _ if is_told => {}
         0 => {}
         1..=1_000 => notes.push(format!(
-            "{} not embedded yet: found by words, not by meaning",
+            "{} not embedded yet: found by words, and by the meaning of a former text at most",
             match recalled.unembedded {
                 1 => "1 memory is".into(),
                 several => format!("{several} memories are"),
             }
         )),
-        _ => notes.push("many memories are not embedded yet: found by words, not by meaning".into()),
+        _ => notes.push(
+            "many memories are not embedded yet: found by words, and by the meaning of a former text at most"
+                .into(),
+        ),
     }
     notes
 }
@@ -173,7 +176,7 @@ pub(super) fn of_search(
         notes.push(format!("{} was read as the time {meant}", text::quoted(&taken.phrase)));
     }
     if relaxed {
-        notes.push("no memory has the quoted phrase; its words were searched".into());
+        notes.push("no memory among those searched has the quoted phrase; its words were searched".into());
     }
     for word in corrected {
         let (used, asked) = (text::quoted(&word.used), text::quoted(&word.asked));

@@ -30,7 +30,7 @@ pub struct Recalled {
     pub chosen: Option<Chosen>,
     /// Spell-corrections: unknown words and their replacements.
     pub corrected: Vec<Correction>,
-    /// Whether the words of the required phrases were searched, because no memory has the phrases.
+    /// Whether the words of the required phrases were searched, because no memory in scope has the phrases.
     pub relaxed: bool,
     /// The resolved timeframe.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::model::timeframe::TimeRange>))]
