@@ -36,6 +36,10 @@ async fn an_answer_says_what_was_done() {
     let said = sandbox.htm(&["recall", "--strategy", "vector", "\"night watch\" -zeppelin"]).await;
     let expected = "\nno memory among those searched has the quoted phrase; searched for its words";
     assert!(said.succeeds().contains(expected), "{said:?}");
+    let sentence = ["recall", "--strategy", "fulltext", "what did the watch see at night -zeppelin"];
+    let said = sandbox.htm(&sentence).await;
+    let expected = "\nnote: nothing was excluded by `-zeppelin`: the query reads as a sentence";
+    assert!(said.succeeds().contains(expected), "{said:?}");
     // Before a query that begins with a dash.
     let recalled = sandbox.htm(&["recall", "--json", "--", "-night 17.2"]).await.json();
     let keys: Vec<_> = recalled["hits"].as_array().unwrap().iter().map(|hit| hit["key"].clone()).collect();

@@ -165,6 +165,9 @@ async fn what_is_negated_is_no_hit_of_any_leg() {
             ("backup -foo_bar", &["backups with foo_bar"]),
             ("backup -foo", &["backups with foo_bar"]),
             ("backup -C++", &["the C++ backup"]),
+            ("backup -post*", &["postgres backups"]),
+            ("backup -ba*", &texts),
+            ("backup -b", &[]),
             // A word that full text leaves out.
             ("backup -with", &["backups with foo_bar"]),
             // These are no negations.

@@ -73,7 +73,8 @@ pub(crate) async fn on(runtime: &Runtime, args: ContextArgs, output: &Output) ->
             notes::name_commands(&mut it.recalled.degraded);
         }
         let phrase = recalled.as_ref().and_then(|it| it.recalled.time_phrase.as_ref());
-        let notes = notes::of(htm, &filter, &[], phrase).await?;
+        let text = query.as_ref().map_or("", |query| &query.text);
+        let notes = notes::of(htm, text, &filter, &[], phrase).await?;
         let context = match &filter {
             filter if is_whole(filter) => robot.context(&options).await,
             // A time that was taken from the query limits the context too.

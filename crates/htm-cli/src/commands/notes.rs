@@ -2,16 +2,18 @@
 
 use htm_core::{
     AsOf, Correction, Degraded, Filter, Htm, RankingUsed, Step, TagFilter, TimeFilter, TimePhrase, Zone,
+    ignored_exclusions,
 };
 use htm_runtime::commands;
 
 use crate::error::{CliError, hint};
 use crate::output::{Output, one_line, plain};
 
-/// A sentence for each part of a filter that names something unknown, and for each unknown tag that is only preferred.
-/// `phrase` is the time that was taken from the question's text.
+/// A sentence for each part of a filter that names something unknown, for each unknown tag that is only preferred, and
+/// for exclusions of the question's text that exclude nothing. `phrase` is the time that was taken from the text.
 pub(crate) async fn of(
     htm: &Htm,
+    text: &str,
     filter: &Filter,
     preferred: &[TagFilter],
     phrase: Option<&TimePhrase>,
@@ -24,6 +26,14 @@ pub(crate) async fn of(
     let mut notes = unknown_namespaces(htm, &namespaces, !filter.namespaces.is_empty()).await?;
     if filter.timeframe == TimeFilter::Auto && phrase.is_none() {
         notes.push("no time that has begun was recognised in the query; all times were searched".into());
+    }
+    let ignored = ignored_exclusions(phrase.map_or(text, |taken| &taken.query));
+    if !ignored.is_empty() {
+        let ignored: Vec<String> = ignored.iter().map(|it| format!("`{}`", one_line(it, 40))).collect();
+        notes.push(format!(
+            "nothing was excluded by {}: the query reads as a sentence; ask with at most four words beside",
+            ignored.join(" ")
+        ));
     }
     for robot in &filter.robots {
         let mut unknown = Vec::new();

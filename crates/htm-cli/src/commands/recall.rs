@@ -47,7 +47,7 @@ pub(crate) async fn on(runtime: &Runtime, args: RecallArgs, output: &Output) -> 
     };
     notes::name_commands(&mut recalled.degraded);
     let phrase = recalled.time_phrase.as_ref();
-    let notes = notes::of(&htm, &query.filter, &query.boost_tags, phrase).await?;
+    let notes = notes::of(&htm, &query.text, &query.filter, &query.boost_tags, phrase).await?;
     let answer = Answer { recalled, working_memory, notes };
     output.value(&answer, || {
         let facets = if args.facets { describe_facets(&answer.recalled) } else { String::new() };

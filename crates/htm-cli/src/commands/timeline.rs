@@ -38,7 +38,8 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         let htm = runtime.htm();
         let mut timeline = htm.conversation_timeline(&query).await?;
         notes::name_commands(&mut timeline.degraded);
-        let mut notes = notes::of(&htm, &query.filter, &[], timeline.time_phrase.as_ref()).await?;
+        let topic = query.topic.as_deref().unwrap_or_default();
+        let mut notes = notes::of(&htm, topic, &query.filter, &[], timeline.time_phrase.as_ref()).await?;
         if timeline.entries.len() >= query.limit {
             let is_of_topic = timeline.entries.iter().any(|entry| entry.score.is_some());
             let which = if is_of_topic { "most relevant" } else { "latest" };

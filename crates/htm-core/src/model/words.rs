@@ -5,6 +5,7 @@
 //! | `"a phrase"` | hits must contain these words in this order, if the query has only signs; beside other words, hits that contain them come first |
 //! | `-word`, `-"a phrase"` | hits must not contain it; in sentences, no effect |
 //! | `word*` | words with this prefix |
+//! | `-word*` | hits must not contain a word with this prefix |
 //! | `猫`, a letter of a script without spaces | words with this prefix: full text has it in pairs, unless it ends a run |
 //! | `17.2`, `--flag`, `snake_case`, `a::b`, `C++`, `#123`, `foo/bar.rs`, `PROJ-17` | hits that contain it as written come first |
 //!
@@ -83,12 +84,24 @@ pub(crate) enum SignKind {
     Phrase,
     /// Hits do not contain it.
     Without,
+    /// Hits contain no word with this prefix.
+    WithoutPrefix,
     /// Words with this prefix are words of the query.
     Prefix,
     /// Hits that contain it as written come first.
     Term,
     /// As [`SignKind::Term`]: a phrase beside other words.
     Quotation,
+}
+
+impl SignKind {
+    const ALL: [Self; 6] =
+        [Self::Phrase, Self::Without, Self::WithoutPrefix, Self::Prefix, Self::Term, Self::Quotation];
+
+    /// Whether hits must not contain it.
+    pub(crate) fn excludes(self) -> bool {
+        matches!(self, Self::Without | Self::WithoutPrefix)
+    }
 }
 
 impl Sign {
@@ -106,6 +119,24 @@ impl Sign {
     pub(crate) fn is_as_written(&self, is_dropped: bool) -> bool {
         self.written || is_dropped
     }
+}
+
+/// The exclusions of a text that exclude nothing, because the text reads as a sentence. Those of several lines are
+/// punctuation, as in lists.
+pub fn ignored_exclusions(text: &str) -> Vec<String> {
+    if text.chars().nth(LONGEST).is_some() || text.trim().contains('\n') {
+        return Vec::new();
+    }
+    let pieces = pieces(text);
+    if Reading::of(text, &pieces) != Reading::Text {
+        return Vec::new();
+    }
+    let exclusion = |piece: Piece<'_>| match piece {
+        Piece::Quotation { is_negated: true, source, .. } => Some(source.to_owned()),
+        Piece::Token(token) => negated(token).map(|_| token.to_owned()),
+        _ => None,
+    };
+    pieces.into_iter().filter_map(exclusion).collect()
 }
 
 impl Words {
@@ -146,10 +177,7 @@ impl Words {
             }
         }
         let many = |kind| words.signs.iter().filter(|sign| sign.kind == kind).count() > MOST;
-        if [SignKind::Phrase, SignKind::Without, SignKind::Prefix, SignKind::Term, SignKind::Quotation]
-            .into_iter()
-            .any(many)
-        {
+        if SignKind::ALL.into_iter().any(many) {
             return untouched();
         }
         if is_cut {
@@ -176,7 +204,7 @@ impl Words {
 
     /// The signs that a hit must contain, or must not contain.
     pub(crate) fn required(&self) -> impl Iterator<Item = &Sign> {
-        self.signs.iter().filter(|sign| matches!(sign.kind, SignKind::Phrase | SignKind::Without))
+        self.signs.iter().filter(|sign| sign.kind == SignKind::Phrase || sign.kind.excludes())
     }
 
     /// The words for full-text search.
@@ -211,7 +239,10 @@ impl Words {
     /// Adds a token. Returns whether it had a sign that is cut from the text.
     fn token(&mut self, token: &str, reading: Reading) -> bool {
         if let Some(negated) = negated(token).filter(|_| reading != Reading::Text) {
-            self.sign(SignKind::Without, term::trimmed(negated).trim_end_matches('*'));
+            match term::prefix(negated) {
+                Some((prefix, _)) => self.sign(SignKind::WithoutPrefix, prefix),
+                None => self.sign(SignKind::Without, term::trimmed(negated)),
+            }
             return true;
         }
         if let Some((prefix, after)) = term::prefix(token) {
@@ -248,10 +279,13 @@ impl Words {
             _ if script::is_letter(&text) => vec![format!("{}:*", quoted(&lower))],
             _ => Vec::new(),
         };
+        let is_beginning = matches!(kind, SignKind::Prefix | SignKind::WithoutPrefix);
         let sign = Sign {
             kind,
-            pattern: if kind == SignKind::Prefix { beginning(&text) } else { as_written(&text) },
-            written: text.split(' ').any(|word| term::exact(word).is_some()),
+            pattern: if is_beginning { beginning(&text) } else { as_written(&text) },
+            // A stem may be shorter than the prefix: full text would exclude too much or too little.
+            written: kind == SignKind::WithoutPrefix
+                || text.split(' ').any(|word| term::exact(word).is_some()),
             also: (!also.is_empty()).then(|| also.join(" | ")),
             within: (kind == SignKind::Term && term::can_be_looked_up(&text)).then(|| {
                 format!("%{}%", lower.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))

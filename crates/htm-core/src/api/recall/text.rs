@@ -53,10 +53,10 @@ impl<'a> Text<'a> {
                     phrases.extend(query.map(|query| format!("({query})")));
                     required.patterns.extend(is_as_written.then(|| sign.pattern().to_owned()));
                 }
-                SignKind::Without if is_as_written => {
+                SignKind::Without | SignKind::WithoutPrefix if is_as_written => {
                     required.barred_patterns.push(sign.pattern().to_owned());
                 }
-                SignKind::Without => required.barred.extend(lexed.query.clone()),
+                SignKind::Without | SignKind::WithoutPrefix => required.barred.extend(lexed.query.clone()),
                 SignKind::Prefix | SignKind::Term | SignKind::Quotation => {}
             }
         }
@@ -176,7 +176,7 @@ impl<'a> Text<'a> {
     pub(super) fn shown(&self) -> String {
         let signs = self.words.signs.iter().zip(&self.lexed);
         let signs = signs
-            .filter(|(sign, _)| sign.kind != SignKind::Without)
+            .filter(|(sign, _)| !sign.kind.excludes())
             .filter_map(|(_, lexed)| Some(format!("({})", lexed.query.as_ref()?)));
         self.asked.words.iter().map(rank::Word::query).chain(signs).collect::<Vec<_>>().join(" | ")
     }

@@ -115,6 +115,29 @@ fn typographic_apostrophes_and_hyphens_are_those_of_ascii_as_written() {
     }
 }
 
+fn a_dash_before_a_beginning_excludes_all_words_with_it() {
+    assert_eq!(signs("dentist -ex*"), of(SignKind::WithoutPrefix, &["ex"]));
+    let words = Words::parse("dentist (-dent*), -foo_b*");
+    assert_eq!((words.plain.as_str(), words.filters()), ("dentist (", true));
+    let without = |sign: &Sign| (sign.kind, sign.text.clone(), sign.is_as_written(false));
+    let signs: Vec<_> = words.signs.iter().map(without).collect();
+    assert_eq!(signs[0], (SignKind::WithoutPrefix, "dent".into(), true));
+    assert_eq!(signs[1], (SignKind::Without, "foo_b".into(), true));
+    assert_eq!(words.signs[0].pattern, beginning("dent"));
+}
+
+#[test]
+fn exclusions_of_a_sentence_are_told() {
+    let ignored = |text| ignored_exclusions(text).join(" ");
+    assert_eq!(ignored("what did Ava say about the dentist -expensive"), "-expensive");
+    assert_eq!(ignored("what about the dentist? -\"the bill\" -ex*"), "-\"the bill\" -ex*");
+    for text in
+        ["dentist -expensive", "what did Ava say about it - or him", "to do:\n-renew it. -pay it.", ""]
+    {
+        assert_eq!(ignored(text), "", "{text}");
+    }
+}
+
 #[test]
 fn a_star_after_a_word_is_a_beginning() {
     let words = Words::parse("migrat*, and Zepp* (inter*)");
