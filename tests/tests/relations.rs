@@ -151,6 +151,23 @@ async fn a_superseded_hit_says_so_and_is_behind_its_successor() {
 }
 
 #[tokio::test]
+async fn the_order_of_a_chain_is_the_same_where_a_link_is_no_hit() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let first = remember(&htm, "ledger database ledger database: PostgreSQL 17").await;
+    let second = remember(&htm, "the ledger moved after long tests of the storage vendor in the lab").await;
+    let third = remember(&htm, "the ledger database is PostgreSQL 18").await;
+    let query = fulltext("ledger database");
+    assert_eq!(found(&htm, &query).await, [first, third, second]);
+    relate(&htm, second, Supersedes, first).await.unwrap();
+    relate(&htm, third, Supersedes, second).await.unwrap();
+    assert_eq!(found(&htm, &query.clone().limit(3)).await, [third, second, first]);
+    assert_eq!(found(&htm, &query.clone().limit(2)).await, [third, first]);
+    let as_of = RecallQuery { as_of: Some(chrono::Utc::now()), ..query };
+    assert_eq!(found(&htm, &as_of.limit(2)).await, [third, first]);
+}
+
+#[tokio::test]
 async fn relations_end_with_their_memories() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

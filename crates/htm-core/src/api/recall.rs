@@ -16,7 +16,9 @@ use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::id::NodeId;
+use crate::model::nodes::Node;
 use crate::model::rankings::RankingUsed;
+use crate::model::recall::succession::Beyond;
 use crate::model::recall::{
     AsOf, Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto, facets, succession,
 };
@@ -66,7 +68,7 @@ impl Htm {
         };
         match query.follow {
             true => self.follow(query, &mut recalled).await?,
-            false => succession::order(&mut recalled.hits),
+            false => self.put_in_order(query, &mut recalled.hits).await?,
         }
         if query.as_of.is_some() {
             recalled.hits.iter_mut().for_each(|hit| self.count_tokens_of(&mut hit.node));
@@ -90,6 +92,24 @@ impl Htm {
                 (hit.before, hit.after) = found.remove(&hit.node.id).unwrap_or_default();
             }
         }
+        Ok(())
+    }
+
+    /// Puts superseded hits behind those that supersede them, also by way of memories that are no hits.
+    async fn put_in_order(&self, query: &RecallQuery, hits: &mut Vec<Hit>) -> Result<()> {
+        let mut beyond = Beyond::new();
+        loop {
+            let unknown = Vec::from_iter(succession::unknown(hits, &beyond));
+            if unknown.is_empty() {
+                break;
+            }
+            let nodes = nodes::as_of(self.pool(), &unknown, Then::of(query.as_of)).await?;
+            // One that is forgotten meanwhile has none.
+            beyond.extend(unknown.into_iter().map(|node| (node, Vec::new())));
+            let successors = |node: Node| node.superseded_by.into_iter().map(|it| it.node).collect();
+            beyond.extend(nodes.into_iter().map(|node| (node.id, successors(node))));
+        }
+        succession::order(hits, &beyond);
         Ok(())
     }
 

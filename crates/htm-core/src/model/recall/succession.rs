@@ -7,20 +7,55 @@ use crate::model::id::NodeId;
 use crate::model::nodes::Node;
 use crate::model::relations::{Predecessor, Successor};
 
+/// The successors of memories that are no hits.
+pub(crate) type Beyond = HashMap<NodeId, Vec<NodeId>>;
+
+/// The memories that are no hits and whose successors decide the order of the hits; without those that are known.
+pub(crate) fn unknown(hits: &[Hit], beyond: &Beyond) -> HashSet<NodeId> {
+    if hits.len() < 2 {
+        return HashSet::new();
+    }
+    let mut found: HashSet<NodeId> = hits.iter().flat_map(direct).collect();
+    found.extend(beyond.values().flatten());
+    found.retain(|node| !beyond.contains_key(node));
+    hits.iter().for_each(|hit| {
+        found.remove(&hit.node.id);
+    });
+    found
+}
+
+fn direct(hit: &Hit) -> impl Iterator<Item = NodeId> {
+    hit.node.superseded_by.iter().map(|it| it.node)
+}
+
+/// The hits that supersede a hit, directly or by memories that are no hits.
+fn superseding(hit: &Hit, hits: &HashSet<NodeId>, beyond: &Beyond) -> HashSet<NodeId> {
+    let mut open: Vec<NodeId> = direct(hit).collect();
+    let mut seen = HashSet::new();
+    while let Some(node) = open.pop() {
+        if seen.insert(node) && !hits.contains(&node) {
+            open.extend(beyond.get(&node).into_iter().flatten());
+        }
+    }
+    seen.retain(|node| hits.contains(node));
+    seen
+}
+
 /// Moves each superseded hit behind the hits that supersede it. All others keep their order.
-pub(crate) fn order(hits: &mut Vec<Hit>) {
+pub(crate) fn order(hits: &mut Vec<Hit>, beyond: &Beyond) {
     if hits.iter().all(|hit| hit.node.superseded_by.is_empty()) {
         return;
     }
-    let mut open: HashSet<NodeId> = hits.iter().map(|hit| hit.node.id).collect();
+    let all: HashSet<NodeId> = hits.iter().map(|hit| hit.node.id).collect();
+    let mut open = all.clone();
     // The number of hits that each one waits for, and the hits that wait for a memory.
     let mut missing = vec![0; hits.len()];
     let mut waiting: HashMap<NodeId, Vec<usize>> = HashMap::new();
     let (mut order, mut free) = (Vec::with_capacity(hits.len()), BTreeSet::new());
     for (at, hit) in hits.iter().enumerate() {
-        for successor in hit.node.superseded_by.iter().filter(|it| open.contains(&it.node)) {
+        for successor in superseding(hit, &all, beyond).intersection(&open) {
             missing[at] += 1;
-            waiting.entry(successor.node).or_default().push(at);
+            waiting.entry(*successor).or_default().push(at);
         }
         if missing[at] == 0 {
             free.insert(at);
@@ -166,8 +201,24 @@ mod tests {
     fn a_superseded_hit_is_behind_its_successor() {
         // 1 is superseded by 2, 2 by 3; 9 supersedes 4 and is no hit.
         let mut found = hits(&[(1, &[2]), (4, &[9]), (2, &[3]), (5, &[]), (3, &[]), (6, &[])]);
-        order(&mut found);
+        order(&mut found, &Beyond::new());
         assert_eq!(ids(&found), [4, 5, 3, 2, 1, 6]);
+    }
+
+    #[test]
+    fn a_successor_by_way_of_memories_that_are_no_hits_is_before() {
+        // 1 is superseded by 7, 7 by 8 and 9, 9 by 2.
+        let nodes: [(i64, &[i64]); 3] = [(1, &[7]), (3, &[]), (2, &[])];
+        let mut beyond = Beyond::new();
+        for (node, by) in [(7, vec![8, 9]), (8, vec![]), (9, vec![2])] {
+            assert!(unknown(&hits(&nodes), &beyond).contains(&NodeId(node)));
+            beyond.insert(NodeId(node), by.into_iter().map(NodeId).collect());
+        }
+        assert!(unknown(&hits(&nodes), &beyond).is_empty());
+        assert!(unknown(&hits(&nodes[..1]), &Beyond::new()).is_empty());
+        let mut found = hits(&nodes);
+        order(&mut found, &beyond);
+        assert_eq!(ids(&found), [3, 2, 1]);
     }
 
     #[test]
@@ -175,7 +226,7 @@ mod tests {
         let by: Vec<[i64; 1]> = (1..=50_000).map(|id| [id + 1]).collect();
         let nodes: Vec<(i64, &[i64])> = (1..).zip(&by).map(|(id, by)| (id, &by[..])).collect();
         let mut found = hits(&nodes);
-        order(&mut found);
+        order(&mut found, &Beyond::new());
         assert!(ids(&found).into_iter().eq((1..=50_000).rev()));
     }
 
@@ -215,7 +266,7 @@ mod tests {
                 .collect();
             let nodes: Vec<(i64, &[i64])> = order_of.iter().map(|id| (*id, &by[*id as usize][..])).collect();
             let mut found = hits(&nodes);
-            order(&mut found);
+            order(&mut found, &Beyond::new());
             prop_assert_eq!(ids(&found), ids(&rescanned(hits(&nodes))));
             let places: HashMap<i64, usize> = ids(&found).into_iter().enumerate().map(|(at, id)| (id, at)).collect();
             prop_assert_eq!(places.len(), 12);
