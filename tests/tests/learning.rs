@@ -314,7 +314,7 @@ async fn a_ranking_is_chosen_tried_and_reverted() {
     let weights: Vec<_> = recalled.ranking.weights.iter().map(|it| (it.feature, it.weight)).collect();
     assert!(weights.contains(&("age", 1.0)) && weights.contains(&("words", 0.0)), "{weights:?}");
     let parts = &recalled.hits[0].explanation.as_ref().unwrap().parts;
-    assert_eq!(parts.iter().map(|part| part.name).collect::<Vec<_>>(), ["age"]);
+    assert_eq!(parts.iter().map(|part| &*part.name).collect::<Vec<_>>(), ["age"]);
 
     // The default in the shadow: the order differs. Interleaved: hits of both.
     htm.try_ranking(None, Some(Trial { version: 0, kind: TrialKind::Shadow })).await.unwrap();

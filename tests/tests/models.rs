@@ -323,15 +323,25 @@ async fn several_models_are_asked_at_once_and_what_one_cannot_say_costs_its_own_
         let both = htm.recall(&query(strategy).model(&new.label).model(&old.label)).await.unwrap();
         assert_eq!(both.models, [&old.label[..], &new.label], "{strategy}");
         assert_eq!((both.hits.len(), both.degraded.len()), (5, 0), "{strategy}");
-        // What leads both lists leads them together, with the score of the first list.
+        // What leads both lists leads them together.
         let one = htm.recall(&query(strategy)).await.unwrap();
         assert_eq!(one.models, [&old.label[..]]);
         assert_eq!(both.hits[0].node.content, "note 3", "{strategy}");
-        assert_eq!(
-            (one.hits[0].node.id, one.hits[0].scores.score),
-            (both.hits[0].node.id, both.hits[0].scores.score),
-            "{strategy}"
-        );
+        assert_eq!(one.hits[0].node.id, both.hits[0].node.id, "{strategy}");
+        // Each has the best score of the lists, and is ordered by its shares of both.
+        let other = RecallQuery { models: vec![new.label.clone()], ..query(strategy) };
+        let other = htm.recall(&other).await.unwrap();
+        let explained = RecallQuery { explain: true, ..query(strategy).model(&new.label) };
+        let explained = htm.recall(&explained).await.unwrap();
+        for hit in &explained.hits {
+            let lists = one.hits.iter().chain(&other.hits).filter(|it| it.node.id == hit.node.id);
+            let best = lists.map(|it| it.scores.score).fold(0.0, f64::max);
+            assert_eq!(hit.scores.score, best, "{strategy}");
+            let parts = &hit.explanation.as_ref().unwrap().parts;
+            assert!(parts.iter().all(|part| [&old.label, &new.label].contains(&&part.name.to_string())));
+        }
+        let sums = explained.hits.iter().map(|hit| hit.explanation.as_ref().unwrap().sum());
+        assert!(sums.collect::<Vec<_>>().is_sorted_by(|a, b| a >= b), "{strategy}");
     }
     let by_text = htm.recall(&query(Strategy::Fulltext).model(&new.label)).await.unwrap();
     assert_eq!((by_text.models.len(), &by_text.hits[0].node.content[..]), (0, "note 3"));

@@ -1,6 +1,9 @@
 //! What an answer says of itself: the chosen strategy, thresholds, snippets, explanations.
 
-use htm_core::{ChosenFor, Filter, Fusion, Htm, Leg, Memory, RecallQuery, Settings, Stage, Strategy};
+use htm_core::{
+    ChosenFor, Filter, Fusion, Htm, Leg, Memory, RecallQuery, RelevanceWeights, Settings, Stage, Strategy,
+    TagFilter,
+};
 use htm_tests::{TestDatabase, drain};
 
 /// A conversation, and texts of their own.
@@ -70,7 +73,7 @@ async fn scores_are_in_proportion_to_the_sum_of_the_parts() {
                         "{strategy} {text}: {explanation:?} is {score}, not {}",
                         hit.scores.score
                     );
-                    seen.extend(explanation.parts.iter().map(|part| part.name));
+                    seen.extend(explanation.parts.iter().map(|part| part.name.to_string()));
                     if let Some(share) = hit.scores.text_share {
                         assert!((0.0..=1.0).contains(&share), "{share}");
                     }
@@ -86,6 +89,32 @@ async fn scores_are_in_proportion_to_the_sum_of_the_parts() {
     }
     let all = ["exact", "neighbours", "speaker", "time", "together", "vector", "words"];
     assert_eq!(Vec::from_iter(seen), all, "each part is met");
+}
+
+#[tokio::test]
+async fn the_parts_are_of_what_orders_the_hits() {
+    let db = TestDatabase::new().await;
+    let expander = std::sync::Arc::new(htm_providers::fake::FakeExpander::default());
+    let htm = filled(&db).await.with_expander(expander);
+    let explained = || RecallQuery { explain: true, ..RecallQuery::new("the zeppelin of Bob") };
+    let by_age: RelevanceWeights = "recency=0.9,similarity=0.1".parse().unwrap();
+    let boosted = explained().boost(TagFilter::Prefix("travel".parse().unwrap()));
+    for (query, names) in [
+        (RecallQuery { order_by: Some(by_age), ..explained() }, &["similarity", "recency"][..]),
+        (boosted, &["similarity", "tags", "recency", "access"]),
+        (RecallQuery { expand: true, ..explained() }, &["query", "phrasing"]),
+    ] {
+        let recalled = htm.recall(&query).await.unwrap();
+        let sums: Vec<f64> = recalled.hits.iter().map(sum).collect();
+        assert!(sums.len() > 1 && sums.is_sorted_by(|a, b| a >= b), "{names:?}: {sums:?}");
+        for hit in &recalled.hits {
+            let parts = &hit.explanation.as_ref().unwrap().parts;
+            let is_named = |name: &str| names.contains(&name.split(' ').next().unwrap());
+            assert!(parts.iter().all(|part| is_named(&part.name)), "{names:?}: {parts:?}");
+            let relevance = hit.scores.relevance.unwrap_or(sum(hit));
+            assert!((relevance - sum(hit)).abs() < 1e-9, "{names:?}: {parts:?}");
+        }
+    }
 }
 
 #[tokio::test]

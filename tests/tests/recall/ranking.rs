@@ -189,7 +189,7 @@ async fn what_length_alone_brings_is_no_merit() {
         let parts = hit.explanation.unwrap().parts;
         let counted: f64 = parts
             .iter()
-            .filter(|part| ["words", "together"].contains(&part.name))
+            .filter(|part| ["words", "together"].contains(&&*part.name))
             .map(|part| part.score)
             .sum();
         match hit.node.key.unwrap().starts_with('s') {

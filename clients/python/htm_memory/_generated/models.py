@@ -2499,7 +2499,8 @@ class ScorePart(BaseModel):
     """
     `vector` (the similarity, normalised and weighted), `words` (BM25, normalised and weighted, corrected for
     length), `together` (adjacent words, as in the query), `exact` (exact terms as written), `neighbours` (negative
-    if they are below average), `speaker`, `time`.
+    if they are below average), `speaker`, `time`. Of relevance, its signals; of several lists, the share of each: a
+    model, `query`, `phrasing 1`; of re-ranked hits, `re-ranker`.
     """
     score: float
     """
@@ -2527,7 +2528,7 @@ class Scores(BaseModel):
     """
     The score, 0 to 1. The best hit has its similarity, its `text_share`, or both by the
     vectors' weight. The scores of the other hits are in proportion to the values that order them, whose parts are
-    in `Explanation`.
+    in `Explanation`. Of several models, it is the best of the lists that have the hit.
     """
     similarity: float | None = None
     """
@@ -4681,7 +4682,8 @@ class Evicted(BaseModel):
 
 class Explanation(BaseModel):
     """
-    The parts of the value that orders a hit. `Scores::score` is in proportion to their sum.
+    The parts of the value that orders a hit. `Scores::score` is in proportion to their sum, unless
+    relevance, the ranks in several lists or a re-ranker order the hits.
     """
 
     model_config = ConfigDict(

@@ -789,7 +789,10 @@ export interface Evicted {
   evicted: NodeId[];
 }
 
-/** The parts of the value that orders a hit. `Scores::score` is in proportion to their sum. */
+/**
+ * The parts of the value that orders a hit. `Scores::score` is in proportion to their sum, unless
+ * relevance, the ranks in several lists or a re-ranker order the hits.
+ */
 export interface Explanation {
   /** The parts that are not 0. */
   parts: ScorePart[];
@@ -2874,7 +2877,9 @@ export interface ScorePart {
   /**
    * `vector` (the similarity, normalised and weighted), `words` (BM25, normalised and weighted,
    * corrected for length), `together` (adjacent words, as in the query), `exact` (exact terms as
-   * written), `neighbours` (negative if they are below average), `speaker`, `time`.
+   * written), `neighbours` (negative if they are below average), `speaker`, `time`. Of relevance,
+   * its signals; of several lists, the share of each: a model, `query`, `phrasing 1`; of re-ranked
+   * hits, `re-ranker`.
    */
   name: string;
   /** Its contribution. */
@@ -2895,7 +2900,7 @@ export interface Scores {
   /**
    * The score, 0 to 1. The best hit has its similarity, its `text_share`, or both by the vectors'
    * weight. The scores of the other hits are in proportion to the values that order them, whose
-   * parts are in `Explanation`.
+   * parts are in `Explanation`. Of several models, it is the best of the lists that have the hit.
    */
   score: number;
   /** Cosine similarity, -1 to 1; none while the node's embedding is pending. */

@@ -278,7 +278,7 @@ impl Answer {
         for recalled in self.recalled.iter().map(|recalled| &recalled.recalled) {
             text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
             text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
-            text.push_str(&notes::describe_degraded(&recalled.degraded));
+            text.push_str(&notes::describe_degraded(&recalled.degraded, &recalled.models));
         }
         for left in &context.left_out {
             text.push_str(&format!(

@@ -130,13 +130,14 @@ pub(crate) fn name_commands(degraded: &mut [Degraded]) {
     }
 }
 
-/// A line for each step that did not run.
-pub(crate) fn describe_degraded(degraded: &[Degraded]) -> String {
+/// A line for each step that did not run. `models` were searched.
+pub(crate) fn describe_degraded(degraded: &[Degraded], models: &[String]) -> String {
     let line = |degraded: &Degraded| {
         let what = match degraded.step {
             Step::Rerank => "not re-ranked",
             Step::Expansion => "not all phrasings",
-            Step::Vector => "no vector search",
+            Step::Vector if models.is_empty() => "no vector search",
+            Step::Vector => "one of the models was not searched",
         };
         let why = one_line(&format!("{}; {}", degraded.reason, degraded.hint), 300);
         format!("\ndegraded: {what}: {why}")

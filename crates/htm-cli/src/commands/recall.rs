@@ -11,8 +11,8 @@ use chrono::Utc;
 use console::style;
 use htm_core::fault::Fault;
 use htm_core::{
-    Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, Scores, TimePhrase, Timeframe, VectorSearch,
-    Zone, read_instant, read_object,
+    Explanation, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, ScorePart, Scores, TimePhrase,
+    Timeframe, VectorSearch, Zone, read_instant, read_object,
 };
 use htm_runtime::Runtime;
 use htm_runtime::config::Config;
@@ -195,9 +195,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         }
         if let Some(explanation) = &hit.explanation {
             text.push_str(&format!("     {}\n", describe_candidate(&hit.scores)));
-            let parts: Vec<String> =
-                explanation.parts.iter().map(|part| format!("{} {:.3}", part.name, part.score)).collect();
-            text.push_str(&format!("     ordered by {:.3} = {}\n", explanation.sum(), parts.join(" + ")));
+            text.push_str(&format!("     {}\n", describe_order(explanation)));
         }
     }
     if recalled.hits.is_empty() {
@@ -242,7 +240,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     }
     text.push_str(&notes::describe_as_of(recalled.as_of.as_ref(), zone));
     text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
-    text.push_str(&notes::describe_degraded(&recalled.degraded));
+    text.push_str(&notes::describe_degraded(&recalled.degraded, &recalled.models));
     let namespace = recalled.hits.first().map(|hit| hit.node.namespace.as_str());
     text.push_str(&notes::describe_ranking(&recalled.ranking, namespace, recalled.recall_id.as_deref()));
     text
@@ -260,6 +258,16 @@ fn describe_candidate(scores: &Scores) -> String {
         none if none.is_empty() => "no candidate of a search".into(),
         both => both,
     }
+}
+
+/// The value that orders a hit, and its parts.
+fn describe_order(explanation: &Explanation) -> String {
+    // Without -0.
+    let rounded = |value: f64| format!("{:.3}", (value * 1_000.0).round() / 1_000.0 + 0.0);
+    let part = |part: &ScorePart| format!("{} {}", one_line(&part.name, 80), rounded(part.score));
+    let parts: Vec<String> = explanation.parts.iter().map(part).collect();
+    let is = if parts.is_empty() { "" } else { " = " };
+    format!("ordered by {}{is}{}", rounded(explanation.sum()), parts.join(" + "))
 }
 
 fn describe_facets(recalled: &Recalled) -> String {
@@ -387,4 +395,23 @@ async fn answer(htm: &Htm, base: &RecallQuery, query: BatchQuery) -> Result<serd
     let rounded = |ms: f64| (ms * 1_000.0).round() / 1_000.0;
     let (ms, search_ms) = (rounded(recalled.embed_ms + recalled.search_ms), rounded(recalled.search_ms));
     Ok(serde_json::json!({ "qid": query.id, "ids": ids, "ms": ms, "search_ms": search_ms }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_sum_is_minus_zero() {
+        let explained = |parts: &[(&'static str, f64)]| {
+            let part = |&(name, score): &(&'static str, f64)| ScorePart { name: name.into(), score };
+            describe_order(&Explanation { parts: parts.iter().map(part).collect() })
+        };
+        assert_eq!(explained(&[]), "ordered by 0.000");
+        assert_eq!(explained(&[("words", -0.0001)]), "ordered by 0.000 = words 0.000");
+        assert_eq!(
+            explained(&[("words", 0.5), ("time", 0.3)]),
+            "ordered by 0.800 = words 0.500 + time 0.300"
+        );
+    }
 }

@@ -127,7 +127,7 @@ fn describe(shown: &Shown, grouping: Grouping, zone: &Zone) -> String {
     text.push_str(&notes::describe_as_of(shown.as_of.as_ref(), zone));
     text.push_str(&notes::describe_model(&shown.models, shown.instead_of.as_deref()));
     text.push_str(&notes::describe_words(&shown.corrected, shown.relaxed));
-    text.push_str(&notes::describe_degraded(&shown.degraded));
+    text.push_str(&notes::describe_degraded(&shown.degraded, &shown.models));
     text.push_str(&notes::describe(&shown.notes));
     text
 }

@@ -21,7 +21,7 @@ use crate::model::error::chain;
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::MAX_LIMIT;
 use crate::model::id::NodeId;
-use crate::model::recall::{Degraded, Hit, RecallQuery, Recalled, Step, facets, score};
+use crate::model::recall::{Degraded, Explanation, Hit, RecallQuery, Recalled, Step, facets, score};
 use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
 use crate::model::refine::fuse;
 use crate::model::words::{Sign, Words};
@@ -110,22 +110,22 @@ impl Htm {
         let required: Vec<Sign> = words.required().cloned().collect();
         let searches = queries.iter().map(|query| self.search_models(query, &required));
         let answers = futures::future::join_all(searches).await;
-        let mut lists = vec![std::mem::take(&mut recalled.hits)];
+        let mut lists = vec![("query".to_owned(), std::mem::take(&mut recalled.hits))];
         for (phrasing, answer) in phrasings.into_iter().zip(answers) {
             match answer {
                 Ok(answer) => {
                     recalled.embed_ms += answer.embed_ms;
                     recalled.search_ms += answer.search_ms;
                     recalled.expansions.push(phrasing);
-                    lists.push(answer.hits);
+                    lists.push((format!("phrasing {}", recalled.expansions.len()), answer.hits));
                 }
                 Err(error) => degrade(recalled, Step::Expansion, error),
             }
         }
         recalled.hits = match lists.len() {
             // No other phrasing was searched.
-            1 => lists.remove(0),
-            _ => fused(WEIGHT_OF_THE_QUERY, lists),
+            1 => lists.remove(0).1,
+            _ => fused(WEIGHT_OF_THE_QUERY, lists, search.explain),
         };
     }
 
@@ -154,6 +154,8 @@ impl Htm {
             Ok(scores) => {
                 for (hit, score) in recalled.hits.iter_mut().zip(scores) {
                     hit.scores.reranked = Some(score);
+                    hit.explanation =
+                        hit.explanation.is_some().then(|| Explanation::of(&[("re-ranker", score)]));
                 }
                 let score = |hit: &Hit| hit.scores.reranked.unwrap_or(f64::NEG_INFINITY);
                 // Stable: hits with equal scores keep their order.
@@ -226,16 +228,24 @@ fn distinct(query: &Words, phrasings: Vec<String>, count: usize) -> Vec<String> 
 }
 
 /// Fuses lists by rank: the first list has the weight `first`, each other one 1. A hit is taken from the first list
-/// that has it, with a score in proportion to the fused one.
-fn fused(first: f64, lists: Vec<Vec<Hit>>) -> Vec<Hit> {
+/// that has it, with a score in proportion to the fused one. Each list has its name for explanations.
+fn fused(first: f64, lists: Vec<(String, Vec<Hit>)>, explain: bool) -> Vec<Hit> {
     let weights = std::iter::once(first).chain(std::iter::repeat(1.0));
     let ranks: Vec<(f64, Vec<NodeId>)> = weights
         .zip(&lists)
-        .map(|(weight, list)| (weight, list.iter().map(|hit| hit.node.id).collect()))
+        .map(|(weight, (_, list))| (weight, list.iter().map(|hit| hit.node.id).collect()))
         .collect();
+    let (names, lists): (Vec<String>, Vec<Vec<Hit>>) = lists.into_iter().unzip();
     let mut hits: HashMap<NodeId, Hit> = HashMap::new();
     for hit in lists.into_iter().flatten() {
         hits.entry(hit.node.id).or_insert(hit);
+    }
+    let shares = if explain { fuse::shares(&ranks) } else { Vec::new() };
+    for (node, shares) in shares {
+        let parts: Vec<(String, f64)> = names.iter().cloned().zip(shares).collect();
+        if let Some(hit) = hits.get_mut(&node) {
+            hit.explanation = Some(Explanation::of(&parts));
+        }
     }
     let fused = fuse::reciprocal_rank(&ranks);
     let best = fused.first().and_then(|(node, value)| Some((hits.get(node)?.scores.score, *value)));
@@ -318,8 +328,11 @@ fn relevance(hits: &[Hit], is_fused: bool) -> Vec<f64> {
     let reranked: Vec<f64> = hits.iter().map_while(|hit| hit.scores.reranked).collect();
     let mut relevance = match reranked.is_empty() {
         true => {
-            let of = |hit: &Hit| hit.scores.relevance.filter(|_| !is_fused).unwrap_or(hit.scores.score);
-            diversity::normalised(&hits.iter().map(of).collect::<Vec<_>>())
+            let of = |(place, hit): (usize, &Hit)| match is_fused {
+                true => 1.0 / (fuse::DAMPING + place as f64),
+                false => hit.scores.relevance.unwrap_or(hit.scores.score),
+            };
+            diversity::normalised(&hits.iter().enumerate().map(of).collect::<Vec<_>>())
         }
         false => diversity::normalised(&reranked),
     };

@@ -66,18 +66,24 @@ impl RelevanceWeights {
     /// assert_eq!(weights.relevance(&Signals::default()), 0.5);
     /// ```
     pub fn relevance(&self, signals: &Signals) -> f64 {
+        // The weights are 1 together, but for rounding.
+        self.parts(signals).iter().fold(0.0, |sum, (_, part)| sum + part).min(1.0)
+    }
+
+    /// The parts of the relevance, by signal.
+    pub(crate) fn parts(&self, signals: &Signals) -> [(&'static str, f64); 6] {
         let known = |value: Option<f64>| value.unwrap_or(0.5).clamp(0.0, 1.0);
         let recency = signals.hours.map(|hours| (-hours.max(0.0) / RECENCY_HOURS).exp());
         let access = signals.accesses.map(|count| (count as f64).ln_1p() / 10.0);
         let importance = signals.importance.map(|importance| (importance - 1.0) / 9.0);
-        let sum = self.similarity * known(signals.similarity)
-            + self.text * known(signals.text)
-            + self.importance * known(importance)
-            + self.tags * known(signals.tags)
-            + self.recency * known(recency)
-            + self.access * known(access);
-        // The weights are 1 together, but for rounding.
-        sum.min(1.0)
+        [
+            ("similarity", self.similarity * known(signals.similarity)),
+            ("text", self.text * known(signals.text)),
+            ("importance", self.importance * known(importance)),
+            ("tags", self.tags * known(signals.tags)),
+            ("recency", self.recency * known(recency)),
+            ("access", self.access * known(access)),
+        ]
     }
 
     /// # Errors

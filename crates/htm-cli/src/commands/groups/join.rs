@@ -231,7 +231,7 @@ fn describe_recalled(found: &GroupRecalled) -> String {
         text.push_str(&format!("\n  evicted {}", evicted.join(", ")));
     }
     text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
-    text + &notes::describe_degraded(&recalled.degraded)
+    text + &notes::describe_degraded(&recalled.degraded, &recalled.models)
 }
 
 /// Prints an event, as a JSON object or for people.

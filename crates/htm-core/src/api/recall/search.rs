@@ -274,7 +274,10 @@ impl Search<'_> {
             access_count,
             last_accessed: row.last_accessed,
             matched_by,
-            explanation: self.query.explain.then(|| self.explained(&ranked)),
+            explanation: self.query.explain.then(|| match self.relevance {
+                Some(weights) => Explanation::of(&weights.parts(&signals)),
+                None => self.explained(&ranked),
+            }),
             folded: Vec::new(),
             followed_from: None,
             before: Vec::new(),

@@ -293,9 +293,9 @@ error_codes! {
     PROVIDER_TIMEOUT "provider_timeout" Transient "A provider did not answer within its deadline."
         => "raise the provider's timeout_ms, or lower the worker's batch";
     PROVIDER_RATE_LIMITED "provider_rate_limited" Transient "A provider limits the rate of requests (429, or 503 with `Retry-After`)."
-        => "wait; a job comes back by itself";
+        => "wait; a job comes back by itself, and a recall may be asked again";
     PROVIDER_SERVER_ERROR "provider_server_error" Transient "A provider is in trouble (a 5xx answer)."
-        => "look at the provider's own log; a job is retried by itself";
+        => "look at the provider's own log; a job is retried by itself, and a recall may be asked again";
     PROVIDER_REFUSED_TEXT "provider_refused_text" User "A provider refused a text (400, 413, 422)."
         => "shorten or mend the text: the provider refuses it as it is";
     PROVIDER_REFUSED_ALL "provider_refused_all" Permanent "A provider refuses every text (400, 413, 422), even a harmless one."

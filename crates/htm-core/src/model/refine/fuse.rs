@@ -11,20 +11,29 @@ pub(crate) const DAMPING: f64 = 60.0;
 /// the sum for an item that is first in every list. Items of equal score stay in the order of the lists. A list has no
 /// item twice.
 pub(crate) fn reciprocal_rank<T: Copy + Eq + Hash>(lists: &[(f64, Vec<T>)]) -> Vec<(T, f64)> {
-    let most: f64 = lists.iter().map(|(weight, _)| weight / (DAMPING + 1.0)).sum();
-    let mut places: HashMap<T, usize> = HashMap::new();
-    let mut fused: Vec<(T, f64)> = Vec::new();
-    for (weight, list) in lists {
-        for (rank, item) in list.iter().enumerate() {
-            let place = *places.entry(*item).or_insert_with(|| {
-                fused.push((*item, 0.0));
-                fused.len() - 1
-            });
-            fused[place].1 += weight / (DAMPING + 1.0 + rank as f64) / most;
-        }
-    }
+    let sum = |shares: &[f64]| shares.iter().fold(0.0, |sum, share| sum + share);
+    let mut fused: Vec<(T, f64)> =
+        shares(lists).into_iter().map(|(item, shares)| (item, sum(&shares))).collect();
     fused.sort_by(|a, b| b.1.total_cmp(&a.1));
     fused
+}
+
+/// The items of all lists, in the order of the lists, each with the parts of its score: one of each list, 0 if the list
+/// does not have it.
+pub(crate) fn shares<T: Copy + Eq + Hash>(lists: &[(f64, Vec<T>)]) -> Vec<(T, Vec<f64>)> {
+    let most: f64 = lists.iter().map(|(weight, _)| weight / (DAMPING + 1.0)).sum();
+    let mut places: HashMap<T, usize> = HashMap::new();
+    let mut found: Vec<(T, Vec<f64>)> = Vec::new();
+    for (number, (weight, list)) in lists.iter().enumerate() {
+        for (rank, item) in list.iter().enumerate() {
+            let place = *places.entry(*item).or_insert_with(|| {
+                found.push((*item, vec![0.0; lists.len()]));
+                found.len() - 1
+            });
+            found[place].1[number] = weight / (DAMPING + 1.0 + rank as f64) / most;
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -41,6 +50,9 @@ mod tests {
         assert_eq!(order, "cabde");
         assert_eq!(reciprocal_rank(&[(2.0, vec!['a']), (1.0, vec!['a'])]), [('a', 1.0)]);
         assert!(reciprocal_rank::<u8>(&[]).is_empty());
+        let shares = shares(&[(1.0, vec!['a']), (1.0, vec!['b', 'a'])]);
+        assert_eq!((shares[0].0, shares[0].1[0]), ('a', 0.5));
+        assert_eq!(shares[1], ('b', vec![0.0, 0.5]));
     }
 
     proptest! {
