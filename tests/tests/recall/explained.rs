@@ -246,6 +246,11 @@ async fn auto_says_what_it_chose() {
         assert_eq!(ids(&auto), ids(&direct), "{text}");
         assert_eq!((direct.chosen, auto.unembedded), (None, 0));
     }
+    // Full text finds no part of a term.
+    let auto = htm.recall(&RecallQuery::new("PICN-17").strategy(Strategy::Auto)).await.unwrap();
+    let chosen = auto.chosen.unwrap();
+    assert_eq!((chosen.strategy, chosen.reason), (Strategy::Hybrid, ChosenFor::ExactTerms));
+    assert_eq!((auto.strategy, auto.hits.is_empty()), (Strategy::Auto, false));
     // Without an embedder auto answers by text and says so.
     let without = Htm::with_pool(db.pool.clone(), htm.settings().clone(), None);
     let recalled = without.recall(&RecallQuery::new("zeppelin").strategy(Strategy::Auto)).await.unwrap();

@@ -202,6 +202,7 @@ async fn negations_alone_ask_for_nothing() {
             let error = db.htm().recall(&RecallQuery::new(text).strategy(strategy)).await.unwrap_err();
             assert_eq!(error.code(), "query_only_negations");
             assert!(error.to_string().contains(text) && error.hint().contains("postgres -mysql"));
+            assert!(error.hint().contains("quote what begins with a dash"));
         }
     }
 }

@@ -11,8 +11,8 @@ use chrono::Utc;
 use console::style;
 use htm_core::fault::Fault;
 use htm_core::{
-    Explanation, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, ScorePart, Scores, TimePhrase,
-    Timeframe, VectorSearch, Zone, read_instant, read_object,
+    ChosenFor, Explanation, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, ScorePart, Scores,
+    Strategy, TimePhrase, Timeframe, VectorSearch, Zone, read_instant, read_object,
 };
 use htm_runtime::Runtime;
 use htm_runtime::config::Config;
@@ -224,7 +224,9 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     }
     text.push_str(&refine::describe(recalled));
     if let Some(chosen) = &recalled.chosen {
-        text.push_str(&format!("\nstrategy: {}, for {}", chosen.strategy, chosen.reason));
+        let is_other = (chosen.strategy, chosen.reason) == (Strategy::Hybrid, ChosenFor::ExactTerms);
+        let why = if is_other { " that full text did not find" } else { "" };
+        text.push_str(&format!("\nstrategy: {}, for {}{why}", chosen.strategy, chosen.reason));
     }
     text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
     if recalled.hits.iter().any(|hit| hit.explanation.is_some()) {

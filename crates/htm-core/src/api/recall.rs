@@ -20,7 +20,8 @@ use crate::model::nodes::Node;
 use crate::model::rankings::RankingUsed;
 use crate::model::recall::succession::Beyond;
 use crate::model::recall::{
-    AsOf, Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto, facets, succession,
+    AsOf, Chosen, ChosenFor, Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto,
+    facets, succession,
 };
 use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
@@ -128,6 +129,20 @@ impl Htm {
     /// Searches for a valid query with the first of its models, without refinements. The signs in `required` apply
     /// beside the query's own.
     pub(crate) async fn search(&self, query: &RecallQuery, required: &[Sign]) -> Result<Recalled> {
+        let recalled = self.search_once(query, required).await?;
+        let is_of_terms = recalled.chosen.as_ref().is_some_and(|it| it.reason == ChosenFor::ExactTerms);
+        if !is_of_terms || !recalled.hits.is_empty() {
+            return Ok(recalled);
+        }
+        // `db-08` is no word of `db-08.internal`, but its vector may be near.
+        let hybrid = RecallQuery { strategy: Strategy::Hybrid, ..query.clone() };
+        let found = self.search_once(&hybrid, required).await?;
+        let chosen = Some(Chosen { strategy: Strategy::Hybrid, reason: ChosenFor::ExactTerms });
+        Ok(Recalled { strategy: query.strategy, chosen, ..found })
+    }
+
+    /// Searches by the query's strategy, or by the one that is chosen for it.
+    async fn search_once(&self, query: &RecallQuery, required: &[Sign]) -> Result<Recalled> {
         let weights =
             query.order_by.or((!query.boost_tags.is_empty()).then_some(self.settings().recall.relevance));
         weights.map_or(Ok(()), |weights| weights.validate())?;

@@ -172,7 +172,7 @@ error_codes! {
     DIVERSITY_OUT_OF_RANGE "diversity_out_of_range" User "Diversity is outside 0 to 1."
         => "give a number from 0 (only the score) to 1 (only novelty), as 0.3";
     QUERY_ONLY_NEGATIONS "query_only_negations" User "The query names only words that hits must not contain."
-        => "add a word that hits should have, as in `postgres -mysql`";
+        => "add a word that hits should have, as in `postgres -mysql`, or quote what begins with a dash";
     RELEVANCE_WEIGHTS_INVALID "relevance_weights_invalid" User "The weights of relevance are not 1 together, or one is below 0."
         => "give similarity, text, importance, tags, recency and access, none below 0 and 1 together";
     ORDER_BY_INVALID "order_by_invalid" User "A text does not name weights of relevance."
