@@ -2,9 +2,11 @@
 
 mod ordinary;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use deunicode::deunicode_char;
 use ordinary::is_ordinary;
 
 use crate::model::words::is_unspaced;
@@ -46,22 +48,42 @@ impl Typed {
 
     /// Whether a stem is one edit from one of the word.
     fn is_near(&self, lexeme: &str) -> bool {
-        self.stems.iter().any(|stem| strsim::osa_distance(stem, lexeme) <= 1)
+        self.stems.iter().any(|stem| edits(stem, lexeme) <= 1)
     }
 
-    /// The stems whose neighbours may be meant, each with its letters and the most edits: those of a long word, and of one
-    /// that is not ASCII, whose variants are not made.
+    /// The stems, each with its letters and the most edits of a neighbour that may be meant: two of a long word, one of a word
+    /// that is not ASCII, whose variants are not made. Others differ in accents only.
     fn stems_with_neighbours(&self) -> impl Iterator<Item = (&str, usize, usize)> {
         let is_long = self.word.chars().count() >= TWO_EDITS;
         let most = move |letters: usize| match is_long && letters >= LONG_STEM {
-            true => Some(2),
-            false => (!is_varied(&self.word)).then_some(1),
+            true => 2,
+            false => usize::from(!is_varied(&self.word)),
         };
-        self.stems.iter().filter_map(move |stem| {
+        self.stems.iter().map(move |stem| {
             let letters = stem.chars().count();
-            Some((stem.as_str(), letters, most(letters)?))
+            (stem.as_str(), letters, most(letters))
         })
     }
+}
+
+/// The number of edits between two words. Accents are often not typed, so they are none.
+fn edits(one: &str, other: &str) -> usize {
+    strsim::osa_distance(&unaccented(one), &unaccented(other))
+}
+
+/// A word with the letters of Latin without their accents.
+fn unaccented(word: &str) -> Cow<'_, str> {
+    if word.is_ascii() {
+        return word.into();
+    }
+    let plain = |letter: char| match letter {
+        '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => {
+            let mut letters = deunicode_char(letter).unwrap_or_default().chars();
+            letters.next().filter(|_| letters.next().is_none()).unwrap_or(letter)
+        }
+        _ => letter,
+    };
+    word.chars().map(plain).collect()
 }
 
 /// The variants' stems, each once.
@@ -281,7 +303,7 @@ fn near_stems(typed: &Typed, known: &Vocabulary) -> Vec<(usize, Meant)> {
         let edits = stems.iter().filter_map(|(stem, stem_letters, most)| {
             let may_be_near =
                 letters.abs_diff(*stem_letters) <= *most && first_letter(stem) == first_letter(lexeme);
-            may_be_near.then(|| strsim::osa_distance(stem, lexeme)).filter(|distance| distance <= most)
+            may_be_near.then(|| edits(stem, lexeme)).filter(|edits| edits <= most)
         });
         edits.min()
     };
@@ -379,6 +401,28 @@ mod tests {
         let meant = |word: &str, stem: &str| meant(&stemmed(word, stem, &[]), &known, 1_000.0);
         assert_eq!(meant("größxe", "größx").map(|it| it.used), Some("größ".to_owned()));
         assert_eq!(meant("grössxe", "grössx"), None);
+    }
+
+    #[test]
+    fn accents_are_no_edits() {
+        let known = known(&["käth", "piña", "zeppelin", "größ"]);
+        let meant = |word: &str, stem: &str| {
+            meant(&stemmed(word, stem, &[]), &known, 1_000.0).map(|meant| meant.used)
+        };
+        for (word, stem, used) in [
+            ("kathe", "kath", "käth"),
+            ("pinas", "pina", "piña"),
+            ("zéppelin", "zéppelin", "zeppelin"),
+            ("zéppelim", "zéppelim", "zeppelin"),
+        ] {
+            assert_eq!(meant(word, stem).as_deref(), Some(used), "{word}");
+        }
+        // A letter of its own, and another first letter.
+        for (word, stem) in [("gross", "gross"), ("cathe", "cath"), ("katho", "katho")] {
+            assert_eq!(meant(word, stem), None, "{word}");
+        }
+        assert_eq!(unaccented("Łódź-Ñandú größe ж"), "Lodz-Nandu große ж");
+        assert_eq!(lengths_of_neighbours(&[stemmed("kathe", "kath", &[])]), BTreeMap::from([('k', (4, 4))]));
     }
 
     #[test]
