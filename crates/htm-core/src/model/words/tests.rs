@@ -115,6 +115,7 @@ fn typographic_apostrophes_and_hyphens_are_those_of_ascii_as_written() {
     }
 }
 
+#[test]
 fn a_dash_before_a_beginning_excludes_all_words_with_it() {
     assert_eq!(signs("dentist -ex*"), of(SignKind::WithoutPrefix, &["ex"]));
     let words = Words::parse("dentist (-dent*), -foo_b*");
