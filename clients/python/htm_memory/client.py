@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import httpx
 
@@ -53,7 +54,7 @@ class Htm(Subjects):
         timeout: The seconds for an answer.
         http: The HTTP client to send with, for proxies, certificates and tests. It may be shared: it is neither changed
             nor closed. What it adds to requests is sent too, but `key` counts more than its own authentication. Its
-            timeout is that of calls.
+            timeout is that of calls. A forked process needs another one.
     """
 
     def __init__(
@@ -66,10 +67,17 @@ class Htm(Subjects):
         http: httpx.Client | None = None,
     ) -> None:
         super().__init__(self)
-        self._own = http is None
+        self._own, self._timeout = http is None, timeout
         self._http = http or httpx.Client(timeout=timeout)
         self._server = Server(url, headers_of(key))
         self._retries = retries
+        _clients.add(self)
+
+    def _leave_connections(self) -> None:
+        """Leaves the connections to the process from which this one was forked, which reads their answers."""
+        if self._own and not self._http.is_closed:
+            # Without `close`: another thread may have held the lock of the pool.
+            self._http = httpx.Client(timeout=self._timeout)
 
     def _move_to(self, url: str) -> None:
         """Sends later calls to another address, where the same memories are."""
@@ -162,11 +170,16 @@ class AsyncHtm(AsyncSubjects):
     ) -> None:
         super().__init__(self)
         self._given, self._timeout = http, timeout
+        self._server = Server(url, headers_of(key))
+        self._retries = retries
+        self._leave_connections()
+        _clients.add(self)
+
+    def _leave_connections(self) -> None:
+        """As in `Htm`."""
         # A connection is of one loop, and frameworks change loops.
         self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
         self._lock = threading.Lock()
-        self._server = Server(url, headers_of(key))
-        self._retries = retries
 
     @property
     def _http(self) -> httpx.AsyncClient:
@@ -262,3 +275,16 @@ class AsyncHtm(AsyncSubjects):
     def _stream(self, method: str, path: str, **options: Any) -> AsyncStream:
         request = self._server.request(self._http, method, path, **options)
         return AsyncStream(self._http, request, self._server.options)
+
+
+_clients: WeakSet[Htm | AsyncHtm] = WeakSet()
+
+
+def _leave_all() -> None:
+    for client in list(_clients):
+        client._leave_connections()
+
+
+# Windows has no forks.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_all)
