@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +36,10 @@ class HtmError(Exception):
         self.status = status
         self.values = dict(values or {})
         self.request_id = request_id
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not by `__init__`, whose parameters are no `args`, and differ from class to class.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class Unreachable(HtmError):
