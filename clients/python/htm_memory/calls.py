@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 import uuid
 from collections.abc import Mapping
@@ -17,12 +18,20 @@ import httpx
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from .errors import HtmError, NoProblem, Unreachable, of_problem
+from .errors import HtmError, NoProblem, OperationInvalid, Unreachable, of_problem
 
 Answer = TypeVar("Answer")
 
 # The server could not take the request, or the connection failed: nothing is done, or a key makes a repetition safe.
 REPEATED_STATUSES: Final = frozenset({408, 429, 502, 503, 504})
+
+# The request cannot be sent: it would fail again.
+NOT_SENT: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
+
+# What a header can have, and the server takes for a key.
+VISIBLE: Final = re.compile("[!-~]+")
+
+MAX_OPERATION: Final = 255
 
 # The first request with the same key is still in hand. Its answer is waited for, which is no repetition.
 OPEN: Final = "operation_open"
@@ -118,13 +127,21 @@ class Call(Generic[Answer]):
         """The request. Its retries are the same request, with the same key."""
         headers = {}
         if self.takes_key:
-            headers["Idempotency-Key"] = self.idempotency_key or str(uuid.uuid4())
+            headers["Idempotency-Key"] = self._operation()
         if self.if_revision is not None:
             headers["If-Match"] = f'"{self.if_revision}"'
         path = self.template.format(**{name: _part(value) for name, value in self.path.items()})
         query: list[tuple[str, str | int | float | bool | None]]
         query = [(name, _text(it)) for name, value in self.query.items() if value is not None for it in _each(value)]
         return server.request(http, self.method, path, params=query, json=self._json(), headers=headers)
+
+    def _operation(self) -> str:
+        if (key := self.idempotency_key) is None:
+            return str(uuid.uuid4())
+        if not VISIBLE.fullmatch(key) or len(key) > MAX_OPERATION:
+            told = f"the idempotency key {key[:50]!r} is not 1 to {MAX_OPERATION} visible ASCII characters"
+            raise OperationInvalid("operation_invalid", told, hint="use a UUID")
+        return key
 
     def _json(self) -> Any:
         if self.body is None:
@@ -177,6 +194,13 @@ def _place(position: str) -> list[int]:
     return [int(half, 16) for half in position.split("/")]
 
 
+def may_pass(outcome: httpx.Response | httpx.TransportError) -> bool:
+    """Whether the same request may succeed in a moment."""
+    if isinstance(outcome, httpx.Response):
+        return outcome.status_code in REPEATED_STATUSES
+    return not isinstance(outcome, NOT_SENT)
+
+
 def pause(attempt: int, failure: httpx.Response | None) -> float:
     """The seconds before the next attempt: what the server asks for, or twice as long each time, partly at random."""
     if failure is not None and (asked := failure.headers.get("retry-after", "")).isdigit():
@@ -192,13 +216,12 @@ class Attempts:
         self._repeated = 0
         self._open_until = time.monotonic() + OPEN_FOR
 
-    def pause(self, response: httpx.Response | None) -> float | None:
-        """The seconds before the next attempt after an answer, or none; `None`: there is no other attempt."""
+    def pause(self, outcome: httpx.Response | httpx.TransportError) -> float | None:
+        """The seconds before the next attempt after an answer or a failure; `None`: there is no other attempt."""
+        response = outcome if isinstance(outcome, httpx.Response) else None
         if response is not None and _is_open(response) and time.monotonic() < self._open_until:
             return pause(0, response)
-        if self._repeated >= self._repetitions:
-            return None
-        if response is not None and response.status_code not in REPEATED_STATUSES:
+        if self._repeated >= self._repetitions or not may_pass(outcome):
             return None
         self._repeated += 1
         return pause(self._repeated - 1, response)

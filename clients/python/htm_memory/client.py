@@ -49,7 +49,8 @@ class Htm(Subjects):
 
     Args:
         url: Where the server listens. Default: `http://127.0.0.1:7480`.
-        key: The key of `htm keys create`, or an access token. A server without keys needs none.
+        key: The key of `htm keys create`, or an access token. A server without keys needs none. White space around it
+            is left out.
         retries: The most repetitions of a call that fails on the way.
         timeout: The seconds for an answer.
         http: The HTTP client to send with, for proxies, certificates and tests. It may be shared: it is neither changed
@@ -106,7 +107,7 @@ class Htm(Subjects):
                 if (wait := attempts.pause(response)) is None:
                     return self._read(call, response)
             except httpx.TransportError as error:
-                if (wait := attempts.pause(None)) is None:
+                if (wait := attempts.pause(error)) is None:
                     raise unreachable(request, error) from error
             time.sleep(wait)
 
@@ -231,7 +232,7 @@ class AsyncHtm(AsyncSubjects):
                 if (wait := attempts.pause(response)) is None:
                     return self._read(call, response)
             except httpx.TransportError as error:
-                if (wait := attempts.pause(None)) is None:
+                if (wait := attempts.pause(error)) is None:
                     raise unreachable(request, error) from error
             await asyncio.sleep(wait)
 

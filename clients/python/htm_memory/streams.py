@@ -13,8 +13,8 @@ from httpx_sse import EventSource, ServerSentEvent
 from pydantic import BaseModel, ConfigDict
 
 from ._generated import models
-from .calls import REPEATED_STATUSES, check
-from .errors import HtmError, Unreachable
+from .calls import REPEATED_STATUSES, VISIBLE, check, may_pass
+from .errors import ApiKeyInvalid, HtmError, Unreachable
 
 Line = Mapping[str, Any] | str | bytes
 """A line of an import: an object, or its JSON."""
@@ -160,6 +160,12 @@ def headers_of(key: str | None) -> dict[str, str]:
         agent = f"htm-memory/{version('htm-memory')}"
     except PackageNotFoundError:
         agent = "htm-memory"
+    # A file of a key ends with a line feed.
+    key = (key or "").strip()
+    if key and not VISIBLE.fullmatch(key):
+        # Without the key, which is a secret.
+        told = "the key has other than visible ASCII characters"
+        raise ApiKeyInvalid("api_key_invalid", told, hint="give it as `htm keys create` printed it")
     return {"User-Agent": agent, **({"Authorization": f"Bearer {key}"} if key else {})}
 
 
@@ -200,7 +206,9 @@ def told(namespaces: Sequence[str], after: str | None) -> dict[str, Any]:
 
 def is_passing(error: HtmError) -> bool:
     """Whether a stream may go on in a moment."""
-    return isinstance(error, Unreachable) or error.status in REPEATED_STATUSES
+    if isinstance(error.__cause__, httpx.TransportError):
+        return may_pass(error.__cause__)
+    return error.status in REPEATED_STATUSES
 
 
 def unreachable(request: httpx.Request, error: httpx.TransportError) -> Unreachable:

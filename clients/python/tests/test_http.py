@@ -102,6 +102,41 @@ async def test_asynchronous_clients_share_an_http_client_and_nothing_else(progra
     assert {it.headers.get("proxy-authorization") for it in servers.asked} == {proxy}
 
 
+@pytest.mark.parametrize("make", [Htm, AsyncHtm])
+def test_a_key_is_stripped_and_never_shown(make):
+    assert make("http://a", key=" key\n")._server._headers["Authorization"] == "Bearer key"
+    assert "Authorization" not in make("http://a", key="\n")._server._headers
+    for key in ("htm_\nsecret", "htm_ secret", "htm_sécret", "htm_\x7fsecret"):
+        with pytest.raises(errors.ApiKeyInvalid) as told:
+            make("http://a", key=key)
+        assert "cret" not in str(told.value)
+
+
+@pytest.mark.parametrize("key", ["", " ", "a b", "a\nb", "ü", "k" * 256])
+def test_an_idempotency_key_that_is_none_is_told(key):
+    servers = Servers()
+    with httpx.Client(transport=httpx.MockTransport(servers)) as http:
+        with pytest.raises(errors.OperationInvalid, match="idempotency key"):
+            Htm("http://a", http=http).memories.create("one", idempotency_key=key)
+    assert servers.asked == []
+
+
+def test_what_cannot_be_sent_is_not_sent_again():
+    tried = []
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        tried.append(request)
+        raise (httpx.UnsupportedProtocol if request.url.scheme == "ftp" else httpx.LocalProtocolError)("no")
+
+    with httpx.Client(transport=httpx.MockTransport(fail)) as http:
+        for url in ("ftp://a", "http://a"):
+            htm = Htm(url, http=http)
+            for ask in (htm.jobs.queues, lambda htm=htm: next(htm.events())):
+                with pytest.raises(errors.Unreachable):
+                    ask()
+    assert len(tried) == 4
+
+
 def test_without_a_key_the_http_client_says_who_asks():
     servers = Servers()
     for program in ({"headers": {"Authorization": "Bearer program"}}, {"auth": lambda it: bearer(it, "program")}):

@@ -36,6 +36,11 @@ export interface Sender {
   send<Answer>(call: Call, options?: EditOptions): Promise<Answer>;
 }
 
+// What a header can have, and the server takes for a key.
+const VISIBLE = /^[!-~]+$/;
+
+const MAX_OPERATION = 255;
+
 const MAX_PAUSE_MS = 30_000;
 
 // The server could not take the request: nothing is done, or a key makes a repetition safe.
@@ -70,13 +75,32 @@ export function queryOf(fields: object = {}): string {
   return text && `?${text}`;
 }
 
+/** The header of a key, which the error of one that is none does not show. */
+export function authorization(key = ""): Record<string, string> {
+  // A file of a key ends with a line feed.
+  const given = key.trim();
+  if (!given) return {};
+  if (!VISIBLE.test(given)) {
+    const hint = "give it as `htm keys create` printed it";
+    throw new HtmError("api_key_invalid", "the key has other than visible ASCII characters", { hint });
+  }
+  return { Authorization: `Bearer ${given}` };
+}
+
 /** The headers of a call, for all of its attempts. */
 export function headersOf(call: Call, options: EditOptions): Record<string, string> {
   const headers: Record<string, string> = {};
   if (call.body) headers["Content-Type"] = "application/json";
-  if (call.takesKey) headers["Idempotency-Key"] = options.idempotencyKey ?? randomUuid();
+  if (call.takesKey) headers["Idempotency-Key"] = operation(options.idempotencyKey ?? randomUuid());
   if (options.ifRevision !== undefined) headers["If-Match"] = `"${options.ifRevision}"`;
   return headers;
+}
+
+function operation(key: string): string {
+  if (VISIBLE.test(key) && key.length <= MAX_OPERATION) return key;
+  const given = JSON.stringify(key.slice(0, 50));
+  const detail = `the idempotency key ${given} is not 1 to ${MAX_OPERATION} visible ASCII characters`;
+  throw new HtmError("operation_invalid", detail, { hint: "use a UUID" });
 }
 
 /** A UUID of version 4. Browsers have `crypto.randomUUID` over TLS and on their own machine only. */

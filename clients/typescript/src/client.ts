@@ -1,6 +1,6 @@
 // The client of a server.
 
-import { Attempts, headersOf, isPassing, pause, queryOf, type Call, type EditOptions, type Options } from "./calls.js";
+import { Attempts, authorization, headersOf, isPassing, pause, queryOf, type Call, type EditOptions, type Options } from "./calls.js";
 import { answer, lines, ofJson, type Outgoing } from "./exchange.js";
 import type { LineImported } from "./generated/models.js";
 import { Subjects } from "./generated/subjects.js";
@@ -23,7 +23,7 @@ const POSITION = "HTM-WAL-Position";
 export interface HtmSettings {
   /** Where the server listens. Default: `http://127.0.0.1:7480`. */
   url?: string;
-  /** The key of `htm keys create`, or an access token. A server without keys needs none. */
+  /** The key of `htm keys create`, or an access token. White space around it is left out. Some servers need none. */
   key?: string;
   /** The most repetitions of a call that fails on the way. Default: 4. */
   retries?: number;
@@ -63,7 +63,7 @@ export class Htm extends Subjects {
   constructor(settings: HtmSettings = {}) {
     super();
     this.#url = (settings.url ?? DEFAULT_URL).replace(/\/+$/, "");
-    this.#headers = settings.key ? { Authorization: `Bearer ${settings.key}` } : {};
+    this.#headers = authorization(settings.key);
     this.#retries = settings.retries ?? 4;
     this.#timeout = settings.timeout ?? TIMEOUT_MS;
     // Not the function itself, which browsers call as a method of the window only.

@@ -90,6 +90,28 @@ test("a request has the key, the path of the URL, and every item of its query", 
   assert.equal(init?.body, undefined);
 });
 
+test("a key is stripped and never shown", async () => {
+  const { fetch, requests } = gives(() => Response.json([]));
+  await new Htm({ key: " key\n", fetch }).jobs.queues();
+  await new Htm({ key: "\n", fetch }).jobs.queues();
+  assert.deepEqual(requests.map((init) => init.headers), [{ Authorization: "Bearer key" }, {}]);
+  for (const key of ["htm_\nsecret", "htm_ secret", "htm_sécret"]) {
+    assert.throws(() => new Htm({ key }), (error) => {
+      assert(error instanceof HtmError && error.code === "api_key_invalid");
+      return !error.message.includes("cret");
+    });
+  }
+});
+
+test("an idempotency key that is none is told", async () => {
+  const { fetch, requests } = gives(() => Response.json({}));
+  for (const idempotencyKey of ["", " ", "a\nb", "ü", "k".repeat(256)]) {
+    const write = new Htm({ fetch }).memories.create({ content: "one" }, { idempotencyKey });
+    await assert.rejects(write, { code: "operation_invalid" });
+  }
+  assert.equal(requests.length, 0);
+});
+
 test("what is no server of HTM is told", async () => {
   const call = (answer: () => Response) => new Htm({ fetch: gives(answer).fetch }).jobs.queues();
   for (const answer of [
