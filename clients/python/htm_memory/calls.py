@@ -269,4 +269,9 @@ def _dumped(value: Any) -> Any:
         case list() | tuple():
             return [_dumped(part) for part in value]
         case _:
-            return value
+            return plain(value)
+
+
+def plain(value: Any) -> Any:
+    """The lists and numbers of an array or a number of NumPy, which JSON does not know; else the value."""
+    return _dumped(value.tolist()) if hasattr(value, "tolist") else value

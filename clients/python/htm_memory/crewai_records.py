@@ -147,7 +147,7 @@ def label_of(vector: Vector) -> str:
 def scaled(vector: Vector) -> list[float]:
     """The vector with the length 1: HTM finds by the angle, and has no large numbers."""
     length = math.hypot(*vector)
-    return [number / length for number in vector]
+    return [float(number) / length for number in vector]
 
 
 def least_distance(query: Vector, cosine: float, is_unit: bool) -> float:

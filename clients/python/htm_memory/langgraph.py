@@ -164,14 +164,14 @@ class HtmStore(BaseStore):
     def _embedded(self, step: Embed) -> list[list[float]]:
         assert self.embeddings
         if step.is_query:
-            return [self.embeddings.embed_query(text) for text in step.texts]
-        return self.embeddings.embed_documents(step.texts)
+            return _floats(self.embeddings.embed_query(text) for text in step.texts)
+        return _floats(self.embeddings.embed_documents(step.texts))
 
     async def _aembedded(self, step: Embed) -> list[list[float]]:
         assert self.embeddings
         if step.is_query:
-            return list(await asyncio.gather(*(self.embeddings.aembed_query(text) for text in step.texts)))
-        return await self.embeddings.aembed_documents(step.texts)
+            return _floats(await asyncio.gather(*(self.embeddings.aembed_query(text) for text in step.texts)))
+        return _floats(await self.embeddings.aembed_documents(step.texts))
 
     def _changed(self, step: Change) -> Any:
         return act(self._htm, self._robot, lambda **who: self._htm.send(_call(step.make(**who))))
@@ -290,7 +290,7 @@ class HtmStore(BaseStore):
         items: dict[Place, Item | None] = {}
         while True:
             recalled = self._calls.recall.recall(
-                vector=list(vector),
+                vector=vector,
                 models=[f"caller/{self._model}"],
                 strategy="vector",
                 filter=filter,
@@ -470,7 +470,7 @@ class HtmStore(BaseStore):
                     "metadata": {NOTE: note},
                     "ttl_seconds": None if op.ttl is None else max(1, ceil(op.ttl * 60)),
                     "robot": self._robot,
-                    "vectors": {f"caller/{self._model}": list(vectors[text])} if text in vectors and indexed else {},
+                    "vectors": {f"caller/{self._model}": vectors[text]} if text in vectors and indexed else {},
                 }
             )
         return made
@@ -485,6 +485,11 @@ class _Calls:
 
 def _call(made: Answer) -> Call[Answer]:
     return cast("Call[Answer]", made)
+
+
+def _floats(vectors: Iterable[Iterable[float]]) -> list[list[float]]:
+    """Vectors with numbers of Python: embedders also give arrays of NumPy."""
+    return [[float(number) for number in vector] for vector in vectors]
 
 
 def _found(htm: Htm, call: Call[Answer]) -> Answer | None:

@@ -13,7 +13,7 @@ from httpx_sse import EventSource, ServerSentEvent
 from pydantic import BaseModel, ConfigDict
 
 from ._generated import models
-from .calls import REPEATED_STATUSES, VISIBLE, check, may_pass
+from .calls import REPEATED_STATUSES, VISIBLE, check, may_pass, plain
 from .errors import ApiKeyInvalid, HtmError, Unreachable
 
 Line = Mapping[str, Any] | str | bytes
@@ -181,7 +181,12 @@ def line_of(line: Line) -> bytes:
         case str():
             return line.rstrip("\n").encode() + b"\n"
         case _:
-            return json.dumps(line, default=str).encode() + b"\n"
+            return json.dumps(line, default=_plain).encode() + b"\n"
+
+
+def _plain(value: Any) -> Any:
+    made = plain(value)
+    return str(value) if made is value else made
 
 
 async def each(lines: Iterable[Line] | AsyncIterable[Line]) -> AsyncIterator[bytes]:

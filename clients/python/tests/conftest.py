@@ -3,6 +3,7 @@
 import json
 import os
 import uuid
+from collections.abc import Iterable
 
 import httpx
 import pytest
@@ -28,6 +29,38 @@ class Narrow(httpx.BaseTransport):
     def refusal(self, code: str) -> httpx.Response:
         self.refused += 1
         return httpx.Response(422, json={"code": code, "detail": "", "hint": "", "title": "", "type": ""})
+
+
+class Number:
+    """A number of 32 bits as NumPy has it: it is no float, and JSON does not know it."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __truediv__(self, other: float) -> "Number":
+        return Number(self.value / other)
+
+    def tolist(self) -> float:
+        return self.value
+
+
+class Array(list[Number]):
+    """A vector of such numbers."""
+
+    def __init__(self, values: Iterable[float]) -> None:
+        super().__init__(map(Number, values))
+
+    def tolist(self) -> list[float]:
+        return [it.value for it in self]
+
+
+@pytest.fixture
+def array():
+    """Makes a vector as NumPy has it."""
+    return Array
 
 
 @pytest.fixture

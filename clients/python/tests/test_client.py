@@ -60,6 +60,24 @@ def test_every_page_is_read(htm, namespace):
     assert sorted(seen) == sorted(f"memory {n}" for n in range(25))
 
 
+def test_arrays_and_numbers_of_numpy_are_sent(array):
+    sent = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request.content.decode())
+        return httpx.Response(200, json={"node": 1, "outcome": "written", "hits": [], "line": 1})
+
+    vector = array([0.5, 0.25])
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        htm = Htm("http://here", http=http)
+        htm.memories.create("one", vectors={"caller/m": vector}, importance=vector[0], metadata={"a": [vector[1]]})
+        list(htm.import_lines([{"id": "m", "vector": vector, "importance": vector[0]}]))
+    assert [json.loads(it) for it in sent] == [
+        {"content": "one", "vectors": {"caller/m": [0.5, 0.25]}, "importance": 0.5, "metadata": {"a": [0.25]}},
+        {"id": "m", "vector": [0.5, 0.25], "importance": 0.5},
+    ]
+
+
 class LosesAnswers(httpx.BaseTransport):
     """Passes requests on, and loses the first answers to them."""
 

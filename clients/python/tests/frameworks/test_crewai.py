@@ -549,3 +549,13 @@ def test_the_example_runs(url):
             "forgotten: 1",
             "['/operations'] {'decision': 1, 'fact': 1}",
         ], done.stderr
+
+
+def test_an_embedder_may_give_arrays_of_numpy(ours):
+    numpy = pytest.importorskip("numpy")
+    given = numpy.array(vector(random.Random(1)), dtype=numpy.float32)
+    record = MemoryRecord(content="tabs")
+    record.embedding = list(given)
+    ours.save([record])
+    [(found, _)] = ours.search(given)
+    assert found.id == record.id

@@ -546,3 +546,13 @@ def test_the_example_runs(url):
         "noted: Mara prefers tabs.",
         "known: Staging moved to port 5434.",
     ], done.stderr
+
+
+async def test_an_embedder_may_give_arrays_of_numpy(made, array):
+    index = {"dims": DIMENSIONS, "embed": lambda texts: [array(it) for it in embed(texts)], "fields": ["text"]}
+    store = made()
+    store = HtmStore(store._htm, root=store._root, index=index)
+    store.put(("a",), "k", {"text": "tabs"})
+    await store.aput(("a",), "l", {"text": "spaces"})
+    assert [it.key for it in store.search(("a",), query="tabs")] == ["k", "l"]
+    assert [it.key for it in await store.asearch(("a",), query="spaces")] == ["l", "k"]
