@@ -16,6 +16,7 @@ from agent_framework._sessions import filter_new_messages
 from ._generated import models
 from .client import AsyncHtm
 from .messages import MOST, given, kept, latest, query_of, remember_all, said
+from .values import json_of
 
 # A message beside its text: JSON in a string, so that it comes back as it was given.
 MESSAGE: Final = "agent_framework_message"
@@ -129,7 +130,7 @@ class HtmContextProvider(ContextProvider):
 
 def _memory(seq: int, message: Message, session: str | None) -> dict[str, Any]:
     return {
-        **kept(MESSAGE, json.dumps(message.to_dict(), ensure_ascii=False), message.text),
+        **kept(MESSAGE, json_of(message.to_dict()), message.text),
         "session": session,
         # The time is that of the commit, the same for all of them.
         "seq": seq,

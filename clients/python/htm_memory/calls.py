@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import time
@@ -18,7 +19,16 @@ import httpx
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from .errors import HtmError, NoProblem, OperationInvalid, Unreachable, of_problem
+from .errors import (
+    BodyInvalid,
+    HtmError,
+    NoProblem,
+    OperationInvalid,
+    PathInvalid,
+    QueryInvalid,
+    Unreachable,
+    of_problem,
+)
 
 Answer = TypeVar("Answer")
 
@@ -130,10 +140,17 @@ class Call(Generic[Answer]):
             headers["Idempotency-Key"] = self._operation()
         if self.if_revision is not None:
             headers["If-Match"] = f'"{self.if_revision}"'
-        path = self.template.format(**{name: _part(value) for name, value in self.path.items()})
+        body = self._given()
         query: list[tuple[str, str | int | float | bool | None]]
         query = [(name, _text(it)) for name, value in self.query.items() if value is not None for it in _each(value)]
-        return server.request(http, self.method, path, params=query, json=self._json(), headers=headers)
+        try:
+            path = self.template.format(**{name: _part(value) for name, value in self.path.items()})
+            made = to_jsonable_python(body)
+            return server.request(http, self.method, path, params=query, json=made, headers=headers)
+        except ValueError as error:
+            if (unfit := self._unfit(body)) is None:
+                raise
+            raise unfit from error
 
     def _operation(self) -> str:
         if (key := self.idempotency_key) is None:
@@ -143,7 +160,16 @@ class Call(Generic[Answer]):
             raise OperationInvalid("operation_invalid", told, hint="use a UUID")
         return key
 
-    def _json(self) -> Any:
+    def _unfit(self, body: Any) -> HtmError | None:
+        """The error of the first field that no request can have."""
+        places = (PathInvalid, "path", self.path), (QueryInvalid, "query", self.query), (BodyInvalid, "body", body)
+        for kind, place, fields in places:
+            for name, value in (fields or {}).items():
+                if why := _unsendable(value):
+                    return kind(f"{place}_invalid", f"`{name}` of the {place} has {why}", hint="remove or replace it")
+        return None
+
+    def _given(self) -> Any:
         if self.body is None:
             return None
         given = {
@@ -151,7 +177,7 @@ class Call(Generic[Answer]):
             for name, value in self.body.items()
             if value is not UNSET and (value is not None or self.keeps_null)
         }
-        return to_jsonable_python(_dumped(given))
+        return _dumped(given)
 
     def read(self, response: httpx.Response) -> Answer:
         """The answer, or the exception of its problem."""
@@ -188,6 +214,17 @@ def check(response: httpx.Response) -> None:
     if not (isinstance(problem, dict) and "code" in problem):
         raise NoProblem(response.status_code)
     raise of_problem(problem, response.status_code, response.headers.get("x-request-id"))
+
+
+def _unsendable(value: Any) -> str | None:
+    """What a value has that neither JSON nor a URL can have."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False, skipkeys=True, default=str).encode()
+    except UnicodeEncodeError:
+        return "half of a pair of surrogates, which is no character"
+    except ValueError:
+        return "a number that is not finite"
+    return None
 
 
 def _place(position: str) -> list[int]:

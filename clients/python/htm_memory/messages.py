@@ -14,6 +14,7 @@ from .client import AsyncHtm
 from .errors import AnswerTooLarge, of_problem
 from .pages import Newest
 from .robots import aact
+from .values import text_of
 
 # The most memories of a batch, and of an answer.
 BATCH: Final = 1_000
@@ -41,12 +42,12 @@ def given(name: str, memory: models.TimelineEntry) -> str:
 
 def query_of(text: str) -> str:
     """The end of a text, as a query: what was said last is asked about."""
-    return text.encode()[-MAX_QUERY:].decode(errors="ignore")
+    return text_of(text).encode()[-MAX_QUERY:].decode(errors="ignore")
 
 
 def said(text: str) -> str:
     """A text as a memory may have it; empty if it is only space."""
-    text = text.replace("\0", "")
+    text = text_of(text)
     return text if text.strip() else ""
 
 
@@ -89,7 +90,7 @@ def batches(memories: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
     batch: list[dict[str, Any]] = []
     size = 0
     for memory in memories:
-        its = len(json.dumps(memory, ensure_ascii=False, default=str).encode())
+        its = len(json.dumps(memory, ensure_ascii=False, default=str).encode(errors="surrogatepass"))
         if batch and (len(batch) == BATCH or size + its > MAX_BATCH):
             yield batch
             batch, size = [], 0

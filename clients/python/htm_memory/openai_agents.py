@@ -17,6 +17,7 @@ from ._generated import models
 from .client import AsyncHtm
 from .errors import NodeNotFound
 from .messages import BATCH, MOST, forget, given, kept, latest, remember_all
+from .values import json_of
 
 # An item beside its text: JSON in a string, so that it comes back as it was given.
 ITEM: Final = "openai_agents_item"
@@ -87,7 +88,7 @@ class HtmSession(SessionABC):
     def _memory(self, seq: int, item: TResponseInputItem) -> dict[str, Any]:
         fields = cast(Mapping[str, Any], item)
         return {
-            **kept(ITEM, json.dumps(fields, ensure_ascii=False), _text(fields)),
+            **kept(ITEM, json_of(fields), _text(fields)),
             "session": self.session_id,
             # The time is that of the commit, the same for all of them.
             "seq": seq,

@@ -179,7 +179,8 @@ def line_of(line: Line) -> bytes:
         case bytes():
             return line.rstrip(b"\n") + b"\n"
         case str():
-            return line.rstrip("\n").encode() + b"\n"
+            # The server refuses half of a pair of surrogates: the line has a result.
+            return line.rstrip("\n").encode(errors="surrogatepass") + b"\n"
         case _:
             return json.dumps(line, default=_plain).encode() + b"\n"
 

@@ -169,6 +169,8 @@ def test_an_export_is_imported_line_by_line(htm, namespace):
     assert {it.outcome for it in again} == {"existing"}
     bad = list(htm.import_lines([*lines[:1], {"id": "x", "ns": namespace}]))
     assert bad[1].problem and bad[1].problem.code
+    [half] = htm.import_lines(['{"id": "x", "text": "\ud83d"}'])
+    assert half.problem
     exported = list(htm.export_lines(namespace))
     assert sum(it["kind"] == "memory" for it in exported) == 5, exported
     with pytest.raises(HtmError):

@@ -121,6 +121,23 @@ def test_an_idempotency_key_that_is_none_is_told(key):
     assert servers.asked == []
 
 
+@pytest.mark.parametrize("value", ["half \ud83d", ["\udc00"], {"\ud800": 1}, float("nan"), {"a": [float("-inf")]}])
+def test_a_field_that_no_request_can_have_is_named(value):
+    servers = Servers()
+    with httpx.Client(transport=httpx.MockTransport(servers)) as http:
+        htm = Htm("http://a", http=http)
+        with pytest.raises(errors.BodyInvalid, match="`metadata` of the body has"):
+            htm.memories.create("one", metadata={"m": value})
+        if isinstance(value, str):
+            with pytest.raises(errors.BodyInvalid, match="`content` of the body has half of a pair"):
+                htm.memories.create(value)
+            with pytest.raises(errors.PathInvalid, match="`key` of the path has half of a pair"):
+                htm.memories.get_by_key(value)
+            with pytest.raises(errors.QueryInvalid, match="`namespace` of the query has half of a pair"):
+                htm.memories.list(namespace=value)
+    assert servers.asked == []
+
+
 def test_what_cannot_be_sent_is_not_sent_again():
     tried = []
 

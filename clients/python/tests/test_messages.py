@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from htm_memory import errors, models
-from htm_memory.messages import BATCH, remember_all
+from htm_memory.messages import BATCH, batches, kept, query_of, remember_all
 
 
 class Memories:
@@ -40,6 +40,13 @@ class Memories:
     async def all_but_the_first_are_gone(self) -> None:
         while self.there != [0]:
             await asyncio.sleep(0)
+
+
+def test_half_of_an_emoji_is_replaced_in_texts():
+    assert query_of("half \ud83d") == "half ?"
+    assert kept("m", '"half \\ud83d"', "half \ud83d") == {"content": "half ?", "metadata": {"m": '"half \\ud83d"'}}
+    memory = {"content": "one", "session": "\ud83d"}
+    assert list(batches([memory])) == [[memory]]
 
 
 async def test_a_memory_that_cannot_be_forgotten_keeps_no_other_and_hides_no_error():

@@ -60,7 +60,12 @@ export function path(texts: TemplateStringsArray, ...parts: (string | number)[])
 function encoded(part: string | number): string {
   // The URL standard resolves dots, even encoded ones: the request would go to another path.
   if (/^\.{0,2}$/.test(`${part}`)) throw new TypeError(`a path cannot have the part \`${part}\``);
-  return encodeURIComponent(part);
+  try {
+    return encodeURIComponent(part);
+  } catch {
+    const detail = `the part ${JSON.stringify(part)} of the path has half of a pair of surrogates, which is no character`;
+    throw new HtmError("path_invalid", detail, { hint: "remove or replace it" });
+  }
 }
 
 /** The query of a URL, with its question mark. */

@@ -62,6 +62,7 @@ test("operations of other subjects", async () => {
 
 test("a part of a path cannot lead to another path", async () => {
   for (const key of ["", ".", ".."]) await assert.rejects(htm.memories.getByKey(key), TypeError);
+  await assert.rejects(htm.memories.getByKey("half \ud83d"), { code: "path_invalid", detail: /"half \\ud83d"/ });
 });
 
 test("the compiler knows the codes", () => {

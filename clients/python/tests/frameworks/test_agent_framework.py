@@ -50,6 +50,16 @@ async def test_it_is_the_history_that_they_have(async_htm, namespace, tmp_path):
         await ours[0].save_messages("other", [Message("user", ["z" * (2 << 20)])])
 
 
+async def test_half_of_an_emoji_is_kept_and_asked_about(async_htm, namespace):
+    history = HtmHistoryProvider(async_htm, namespace=namespace)
+    said = [Message("user", ["half \ud83d of an emoji"])]
+    await history.save_messages("standup", said)
+    assert plain(await history.get_messages("standup")) == plain(said)
+    provider = HtmContextProvider(async_htm, namespace=namespace, remembers=False)
+    [told] = await run(provider, "other", "half \ud83d")
+    assert "half ? of an emoji" in told
+
+
 async def run(provider, session, said, answer=None):
     """A run of an agent without a model: the provider's context, and what it does with the answer."""
     context = SessionContext(session_id=session, input_messages=[Message("user", [said])])

@@ -21,6 +21,7 @@ ITEMS = [
     {"role": "user", "content": "yes"},
     {"role": "user", "content": " "},
     {"role": "user", "content": "nul \0 and \ud7ff ß 📝"},
+    {"role": "user", "content": "half \ud83d of an emoji"},
     {"role": "user", "content": [{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": "x"}]},
     {"type": "function_call", "call_id": "c", "name": "ports", "arguments": '{"b": 1.50, "a": [null, 1e3]}'},
     {"type": "function_call_output", "call_id": "c", "output": "y" * 100_000},
