@@ -63,9 +63,19 @@ function encoded(part: string | number): string {
   try {
     return encodeURIComponent(part);
   } catch {
-    const detail = `the part ${JSON.stringify(part)} of the path has half of a pair of surrogates, which is no character`;
+    const detail = `the part ${JSON.stringify(part)} of a path has half of a pair of surrogates`;
     throw new HtmError("path_invalid", detail, { hint: "remove or replace it" });
   }
+}
+
+/** The JSON of a value. `JSON.stringify` makes null of numbers that are not finite, and of invalid dates. */
+export function jsonOf(value: unknown): string {
+  return JSON.stringify(value, function (this: Record<string, unknown>, name: string, made: unknown) {
+    const given = this[name];
+    const number = given instanceof Date ? given.getTime() : given;
+    if (typeof number === "number" && !Number.isFinite(number)) throw new TypeError(`\`${name}\` cannot be ${given}`);
+    return made;
+  });
 }
 
 /** The query of a URL, with its question mark. */

@@ -1,6 +1,7 @@
 // The client of a server.
 
-import { Attempts, authorization, headersOf, isPassing, pause, queryOf, type Call, type EditOptions, type Options } from "./calls.js";
+import { Attempts, authorization, headersOf, isPassing, jsonOf, pause, queryOf } from "./calls.js";
+import type { Call, EditOptions, Options } from "./calls.js";
 import { answer, lines, ofJson, type Outgoing } from "./exchange.js";
 import type { LineImported } from "./generated/models.js";
 import { Subjects } from "./generated/subjects.js";
@@ -83,7 +84,7 @@ export class Htm extends Subjects {
   /** Sends a call, and again if it fails on the way. */
   override async send<Answer>(call: Call, options: EditOptions = {}): Promise<Answer> {
     const init: RequestInit = { method: call.method, headers: headersOf(call, options) };
-    if (call.body) init.body = JSON.stringify(call.body);
+    if (call.body) init.body = jsonOf(call.body);
     const request = this.#request(call.path + queryOf(call.query), init, options);
     const attempts = new Attempts(call.mayBeRepeated === false ? 0 : this.#retries);
     for (;;) {

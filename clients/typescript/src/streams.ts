@@ -1,5 +1,6 @@
 // Bodies that are sent and answers that are read as they come: imports and events.
 
+import { jsonOf } from "./calls.js";
 import type * as models from "./generated/models.js";
 
 /** A line of an import: an object, or its JSON. */
@@ -100,7 +101,7 @@ async function* each(lines: Iterable<Line> | AsyncIterable<Line>): AsyncGenerato
 }
 
 function written(line: Line): string {
-  return `${typeof line === "string" ? line.trimEnd() : JSON.stringify(line)}\n`;
+  return `${typeof line === "string" ? line.trimEnd() : jsonOf(line)}\n`;
 }
 
 /** Whether `fetch` takes a stream as a body. Browsers, which have a location, do so over HTTP/2 only. */

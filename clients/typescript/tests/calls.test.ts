@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Htm, HtmError, NoProblem, Unreachable } from "htm-memory";
-import { gives, htm, ownNamespace, problem } from "./support.js";
+import { all, gives, htm, ownNamespace, problem } from "./support.js";
 
 test("a memory is remembered, found, edited and forgotten", async () => {
   const namespace = ownNamespace();
@@ -89,6 +89,19 @@ test("a request has the key, the path of the URL, and every item of its query", 
   assert.equal(input, "https://here/htm/v1/memories?namespace=a+b&limit=2");
   assert.deepEqual(init?.headers, { Authorization: "Bearer htm_1" });
   assert.equal(init?.body, undefined);
+});
+
+test("a number or a date that JSON does not have is refused", async () => {
+  const { fetch, requests } = gives(() => Response.json({}));
+  const client = new Htm({ fetch });
+  for (const value of [NaN, -Infinity, new Date("no")]) {
+    const write = client.memories.create({ content: "one", metadata: { deep: [{ value }] } });
+    await assert.rejects(write, { name: "TypeError", message: /^`value` cannot be / });
+    await assert.rejects(all(htm.importLines([{ id: "a", value }])), { message: /`value` cannot be / });
+  }
+  assert.equal(requests.length, 0);
+  await client.memories.create({ content: "one", metadata: { at: new Date(0), not: null } });
+  assert.match(String(requests[0]!.body), /"at":"1970-01-01T00:00:00.000Z","not":null/);
 });
 
 test("a key is stripped and never shown", async () => {
