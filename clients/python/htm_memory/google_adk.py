@@ -18,8 +18,9 @@ from google.genai import types
 
 from ._generated import models
 from .client import AsyncHtm
-from .errors import NodeNotFound
+from .errors import NodeNotFound, PathInvalid
 from .messages import MOST, forget, query_of, remember_all, said
+from .values import key_of
 
 # The content of an event beside its text, so that it comes back with all its parts.
 CONTENT: Final = "google_adk_content"
@@ -68,7 +69,7 @@ class HtmMemoryService(BaseMemoryService):
             if text := _text(event.content):
                 memory = _memory(event.content, text, custom_metadata)
                 # An event has one place, so that it is not remembered twice.
-                memory["key"] = f"{session_id or ''}/{event.id}"
+                memory["key"] = _key(f"{session_id or ''}/{event.id}")
                 memory["session"] = session_id
                 memory["speaker"] = event.author
                 memory["created_at"] = datetime.fromtimestamp(event.timestamp, timezone.utc)
@@ -88,7 +89,7 @@ class HtmMemoryService(BaseMemoryService):
         for entry in memories:
             if text := _text(entry.content):
                 memory = _memory(entry.content, text, {**entry.custom_metadata, **(custom_metadata or {})})
-                memory["key"] = f"memory/{entry.id}" if entry.id else None
+                memory["key"] = _key(f"memory/{entry.id}") if entry.id else None
                 memory["speaker"] = entry.author
                 memory["created_at"] = _time(entry.timestamp)
                 made.append(memory)
@@ -112,8 +113,8 @@ class HtmMemoryService(BaseMemoryService):
             if (await self._htm.memories.get(node)).namespace != namespace:
                 return
             await forget(self._htm, node, namespace=namespace, robot=self._robot)
-        except (ValueError, NodeNotFound):
-            return  # There is no such memory.
+        except (ValueError, NodeNotFound, PathInvalid):
+            return  # There is no such memory, or no memory can have the id.
 
     def _of(self, app_name: str, user_id: str) -> str:
         """The namespace of a user."""
@@ -137,6 +138,11 @@ class HtmMemoryService(BaseMemoryService):
             keys |= {memory.key for memory in page.memories if memory.key}
             if not (cursor := page.next):
                 return keys
+
+
+def _key(key: str) -> str:
+    """The key, or the hash of one that is no key in HTM: it has no slash."""
+    return key_of(key).removeprefix("=")
 
 
 def _memory(content: types.Content | None, text: str, custom: Mapping[str, object] | None) -> dict[str, Any]:

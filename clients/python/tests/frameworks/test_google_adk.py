@@ -70,10 +70,20 @@ async def test_what_is_deleted_stays_so(async_htm, namespace):
     entry = found.memories[0]
     await memory.delete_memory(app_name="atlas/1", user_id="ben", memory_id=entry.id)
     assert entry.content.parts[0].text in texts(await memory.search_memory(**MARA, query="port of staging"))
-    for gone in (entry.id, entry.id, "none", str(10**12)):
+    for gone in (entry.id, entry.id, "none", str(10**12), str(10**30), "-1"):
         await memory.delete_memory(**MARA, memory_id=gone)
     await memory.add_events_to_memory(**MARA, events=events, session_id="s")
     assert texts(await memory.search_memory(**MARA, query="port of staging")) == ["Mara prefers tabs."]
+
+
+@pytest.mark.parametrize("session", ["a\nb", "s" * 511])
+async def test_events_of_a_session_that_makes_no_key_are_added_once(async_htm, namespace, session):
+    memory = HtmMemoryService(async_htm, namespace=namespace)
+    events = [event("Staging moved to port 5434."), event("Mara prefers tabs.")]
+    for _ in range(2):
+        await memory.add_events_to_memory(**MARA, events=events, session_id=session)
+        await memory.add_memory(**MARA, memories=[MemoryEntry(content=events[0].content, id=session)])
+    assert len((await memory.search_memory(**MARA, query="port of staging")).memories) == 3
 
 
 class Deleted:
