@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from urllib.parse import quote
 
 import httpx
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from .errors import (
@@ -182,7 +182,7 @@ class Call(Generic[Answer]):
     def read(self, response: httpx.Response) -> Answer:
         """The answer, or the exception of its problem."""
         check(response)
-        made: Answer = adapter(self.answer).validate_json(response.content)
+        made: Answer = made_of(self.answer, response.content, response)
         return made
 
 
@@ -201,6 +201,18 @@ class AsyncSender(Protocol):
 @cache
 def adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
+
+
+def made_of(kind: Any, text: str | bytes, response: httpx.Response) -> Any:
+    """What the JSON of an answer, or of a line of it, is."""
+    try:
+        return adapter(kind).validate_json(text)
+    except ValidationError as error:
+        # Without the answer: it may have memories.
+        [first, *_] = error.errors(include_url=False, include_context=False, include_input=False)
+        place = ".".join(map(str, first["loc"]))
+        told = f"the answer is not what HTM answers: {place + ': ' if place else ''}{first['msg']}"
+        raise NoProblem(response.status_code, told) from None
 
 
 def check(response: httpx.Response) -> None:

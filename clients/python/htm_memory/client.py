@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import threading
 import time
@@ -123,7 +122,7 @@ class Htm(Subjects):
         content = (line_of(line) for line in lines)
         with self._stream("POST", "/v1/import", content=content, headers=in_ndjson()) as stream:
             for line in stream.lines():
-                yield ImportedLine.model_validate_json(line)
+                yield stream.made_of(ImportedLine, line)
 
     def export_lines(
         self, *namespaces: str, forgotten: bool = False, vectors: bool = False
@@ -131,7 +130,7 @@ class Htm(Subjects):
         """Exports these namespaces, or all that the key sees, line by line. The last line says that it is whole."""
         with self._stream("GET", "/v1/export", params=exported(namespaces, forgotten, vectors)) as stream:
             for line in stream.lines():
-                yield json.loads(line)
+                yield stream.made_of(dict[str, Any], line)
 
     def events(self, *namespaces: str, after: str | None = None) -> Iterator[Event]:
         """An endless stream of what happens: from the moment the first event is requested, or after a given event.
@@ -246,7 +245,7 @@ class AsyncHtm(AsyncSubjects):
         """As `Htm.import_lines`."""
         async with self._stream("POST", "/v1/import", content=each(lines), headers=in_ndjson()) as stream:
             async for line in stream.lines():
-                yield ImportedLine.model_validate_json(line)
+                yield stream.made_of(ImportedLine, line)
 
     async def export_lines(
         self, *namespaces: str, forgotten: bool = False, vectors: bool = False
@@ -254,7 +253,7 @@ class AsyncHtm(AsyncSubjects):
         """As `Htm.export_lines`."""
         async with self._stream("GET", "/v1/export", params=exported(namespaces, forgotten, vectors)) as stream:
             async for line in stream.lines():
-                yield json.loads(line)
+                yield stream.made_of(dict[str, Any], line)
 
     async def events(self, *namespaces: str, after: str | None = None) -> AsyncIterator[Event]:
         """As `Htm.events`."""

@@ -50,12 +50,11 @@ class Unreachable(HtmError):
 
 
 class NoProblem(HtmError):
-    """The answer is an error and no problem of HTM: another program answers at the address."""
+    """The answer is no answer of HTM: another program answers at the address."""
 
-    def __init__(self, status: int) -> None:
-        super().__init__(
-            "no_problem", f"the answer is {status} without a problem of HTM", status=status, hint="correct the URL"
-        )
+    def __init__(self, status: int, detail: str | None = None) -> None:
+        told = detail or f"the answer is {status} without a problem of HTM"
+        super().__init__("no_problem", told, status=status, hint="correct the URL")
 
 
 def of_problem(problem: Mapping[str, Any], status: int, request_id: str | None) -> HtmError:

@@ -13,7 +13,7 @@ from httpx_sse import EventSource, ServerSentEvent
 from pydantic import BaseModel, ConfigDict
 
 from ._generated import models
-from .calls import REPEATED_STATUSES, VISIBLE, check, may_pass, plain
+from .calls import REPEATED_STATUSES, VISIBLE, check, made_of, may_pass, plain
 from .errors import ApiKeyInvalid, HtmError, Unreachable
 
 Line = Mapping[str, Any] | str | bytes
@@ -72,7 +72,15 @@ class _Lines:
         return [self._rest.decode()] if self._rest else []
 
 
-class Stream:
+class _Answer:
+    _response: httpx.Response
+
+    def made_of(self, kind: Any, line: str) -> Any:
+        """What a line is."""
+        return made_of(kind, line, self._response)
+
+
+class Stream(_Answer):
     """An answer that is read as it comes."""
 
     def __init__(self, http: httpx.Client, request: httpx.Request, options: Mapping[str, Any]) -> None:
@@ -112,7 +120,7 @@ class Stream:
             raise unreachable(self._request, error) from error
 
 
-class AsyncStream:
+class AsyncStream(_Answer):
     """An answer that is read as it comes."""
 
     def __init__(self, http: httpx.AsyncClient, request: httpx.Request, options: Mapping[str, Any]) -> None:

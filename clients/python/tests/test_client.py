@@ -156,6 +156,13 @@ def test_what_is_no_server_of_htm_is_told():
     with httpx.Client(transport=other) as http, pytest.raises(errors.NoProblem) as told:
         Htm("http://here", http=http).models.list()
     assert told.value.status == 404
+    page = httpx.MockTransport(lambda request: httpx.Response(200, text="<html>a secret"))
+    with httpx.Client(transport=page) as http:
+        htm = Htm("http://here", http=http)
+        for ask in (htm.models.list, lambda: list(htm.export_lines()), lambda: list(htm.import_lines(["{}"]))):
+            with pytest.raises(errors.NoProblem, match="not what HTM answers") as told:
+                ask()
+            assert "secret" not in str(told.value) and told.value.status == 200
     with pytest.raises(errors.Unreachable), Htm("http://127.0.0.1:9", retries=0) as htm:
         htm.models.list()
 
