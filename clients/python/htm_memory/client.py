@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from itertools import chain
 from types import TracebackType
 from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakSet
@@ -15,15 +16,17 @@ import httpx
 
 from ._generated.asynchronous import AsyncSubjects
 from ._generated.synchronous import Subjects
-from .calls import Answer, Attempts, Call, Server, pause
+from .calls import REPEATED_STATUSES, Answer, Attempts, Call, Server, pause
 from .errors import HtmError
 from .streams import (
     EVENTS,
     AsyncStream,
+    Chunk,
     Event,
     ImportedLine,
     Line,
     Stream,
+    before,
     each,
     exported,
     headers_of,
@@ -115,14 +118,45 @@ class Htm(Subjects):
         return call.read(response)
 
     def import_lines(self, lines: Iterable[Line]) -> Iterator[ImportedLine]:
-        """Imports memories, or an export: a result for each line, as they are written.
+        """Imports memories, or an export: a result for each line.
 
-        It can be sent again after an interruption: what is there already is `existing`. At most 100,000 lines.
+        Memories are sent 500 at a time, and have their results when these are written. The lines of an export are sent
+        together, at most 100,000, and their results come after the last line was read. If the source of the lines or
+        the connection fails, lines may be written whose results did not come.
+
+        It can be sent again after an interruption: what is there already is `existing`.
         """
-        content = (line_of(line) for line in lines)
-        with self._stream("POST", "/v1/import", content=content, headers=in_ndjson()) as stream:
-            for line in stream.lines():
-                yield stream.made_of(ImportedLine, line)
+        given, sent = map(line_of, lines), 0
+        while True:
+            chunk = Chunk()
+            for line in given:
+                chunk.add(line)
+                if chunk.is_full:
+                    break
+            if not chunk.content:
+                return
+            last = 0
+            for result in self._imported(chain([chunk.content], given) if chunk.is_export else chunk.content):
+                last, result.line = result.line, result.line + sent
+                yield result
+            if chunk.is_export or chunk.is_over(last):
+                return
+            sent += chunk.count()
+
+    def _imported(self, content: bytes | Iterable[bytes]) -> Iterator[ImportedLine]:
+        attempt = 0
+        while True:
+            try:
+                with self._stream("POST", "/v1/import", content=content, headers=in_ndjson()) as stream:
+                    for line in stream.lines():
+                        yield stream.made_of(ImportedLine, line)
+                return
+            except HtmError as error:
+                # A refusal comes before the first result. A source of lines cannot be read again.
+                if error.status not in REPEATED_STATUSES or attempt >= self._retries or not isinstance(content, bytes):
+                    raise
+            time.sleep(pause(attempt, None))
+            attempt += 1
 
     def export_lines(
         self, *namespaces: str, forgotten: bool = False, vectors: bool = False
@@ -243,9 +277,37 @@ class AsyncHtm(AsyncSubjects):
         self, lines: Iterable[Line] | AsyncIterable[Line]
     ) -> AsyncIterator[ImportedLine]:
         """As `Htm.import_lines`."""
-        async with self._stream("POST", "/v1/import", content=each(lines), headers=in_ndjson()) as stream:
-            async for line in stream.lines():
-                yield stream.made_of(ImportedLine, line)
+        given, sent = each(lines), 0
+        while True:
+            chunk = Chunk()
+            async for line in given:
+                chunk.add(line)
+                if chunk.is_full:
+                    break
+            if not chunk.content:
+                return
+            last = 0
+            async for result in self._imported(before(chunk.content, given) if chunk.is_export else chunk.content):
+                last, result.line = result.line, result.line + sent
+                yield result
+            if chunk.is_export or chunk.is_over(last):
+                return
+            sent += chunk.count()
+
+    async def _imported(self, content: bytes | AsyncIterable[bytes]) -> AsyncIterator[ImportedLine]:
+        attempt = 0
+        while True:
+            try:
+                async with self._stream("POST", "/v1/import", content=content, headers=in_ndjson()) as stream:
+                    async for line in stream.lines():
+                        yield stream.made_of(ImportedLine, line)
+                return
+            except HtmError as error:
+                # As in `Htm`.
+                if error.status not in REPEATED_STATUSES or attempt >= self._retries or not isinstance(content, bytes):
+                    raise
+            await asyncio.sleep(pause(attempt, None))
+            attempt += 1
 
     async def export_lines(
         self, *namespaces: str, forgotten: bool = False, vectors: bool = False

@@ -19,6 +19,10 @@ from .errors import ApiKeyInvalid, HtmError, Unreachable
 Line = Mapping[str, Any] | str | bytes
 """A line of an import: an object, or its JSON."""
 
+# The most lines and bytes of a request of an import, as the server writes them at a time.
+CHUNK: Final = 500
+MAX_CHUNK: Final = 4 << 20
+
 # The server sends something every 15 s.
 EVENTS: Final = httpx.Timeout(10.0, read=60.0)
 
@@ -198,6 +202,50 @@ def _plain(value: Any) -> Any:
     return str(value) if made is value else made
 
 
+class Chunk:
+    """The lines of a request of an import: HTTPX reads no answer before it has sent the whole request.
+
+    Attributes:
+        is_full: Whether it takes no more.
+        is_export: Whether a line is of an export: it belongs to those after it.
+    """
+
+    def __init__(self) -> None:
+        self.is_full = self.is_export = False
+        self._content = bytearray()
+        self._lines = 0
+
+    def add(self, line: bytes) -> None:
+        """Adds a line."""
+        self._content += line
+        self._lines += 1
+        self.is_export = _is_of_export(line)
+        self.is_full = self.is_export or self._lines == CHUNK or len(self._content) >= MAX_CHUNK
+
+    @property
+    def content(self) -> bytes:
+        return bytes(self._content)
+
+    def count(self) -> int:
+        """The number of its lines as the server counts them: what was given as one may have several."""
+        return self._content.count(b"\n")
+
+    def is_over(self, line: int) -> bool:
+        """Whether the server ended the import with the result of this line. Only blank lines have none."""
+        content = self._content.rstrip()
+        return line < content.count(b"\n") + bool(content)
+
+
+def _is_of_export(line: bytes) -> bool:
+    if b'"kind"' not in line:
+        return False
+    try:
+        made = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(made, dict) and "kind" in made
+
+
 async def each(lines: Iterable[Line] | AsyncIterable[Line]) -> AsyncIterator[bytes]:
     """The lines of an import as they are sent."""
     if isinstance(lines, AsyncIterable):
@@ -206,6 +254,13 @@ async def each(lines: Iterable[Line] | AsyncIterable[Line]) -> AsyncIterator[byt
     else:
         for line in lines:
             yield line_of(line)
+
+
+async def before(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The first lines, and the rest."""
+    yield first
+    async for line in rest:
+        yield line
 
 
 def exported(namespaces: Sequence[str], forgotten: bool, vectors: bool) -> dict[str, Any]:

@@ -184,6 +184,87 @@ def test_an_export_is_imported_line_by_line(htm, namespace):
         list(htm.export_lines("not a namespace//"))
 
 
+def memories(namespace, count):
+    return [{"id": f"m{n}", "ns": namespace, "text": f"memory {n}", "metadata": {"kind": "x"}} for n in range(count)]
+
+
+class Source:
+    """Gives lines, and others only after the results of these. A blank line has no result, and two in one have two."""
+
+    def __init__(self, namespace: str) -> None:
+        self.lines, self.seen = memories(namespace, 1_003), []
+
+    def __iter__(self):
+        yield "\n"
+        for at, line in enumerate(self.lines[:1_001]):
+            if at and at % 500 == 0:
+                assert len(self.seen) >= at - 1
+            yield line
+        yield "\n".join(map(json.dumps, self.lines[1_001:]))
+        raise KeyError("the disk is gone")
+
+    async def __aiter__(self):
+        for line in iter(self):
+            yield line
+
+
+def test_results_come_while_lines_are_still_made(htm, namespace):
+    source = Source(namespace)
+    with pytest.raises(KeyError):
+        for result in htm.import_lines(source):
+            source.seen.append(result)
+    assert [(it.line, it.outcome) for it in source.seen] == [(n + 1, "written") for n in range(1, 1_000)]
+    lines = ["", *source.lines[:700], "\n".join(map(json.dumps, source.lines[700:])), "no line"]
+    again = list(htm.import_lines(lines))
+    assert [it.line for it in again] == list(range(2, 1_006))
+    assert [it.outcome for it in again] == ["existing"] * 999 + ["written"] * 4 + [None]
+
+
+async def test_results_of_the_asynchronous_client_come_while_lines_are_still_made(async_htm, namespace):
+    source = Source(namespace)
+    with pytest.raises(KeyError):
+        async for result in async_htm.import_lines(aiter(source)):
+            source.seen.append(result)
+    assert [(it.line, it.outcome) for it in source.seen] == [(n + 1, "written") for n in range(1, 1_000)]
+
+
+class Importing:
+    """Is busy first, and ends the import in its second request."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.bodies.append(request.content)
+        if len(self.bodies) == 1:
+            return httpx.Response(429, json={"code": "too_busy"}, headers={"Retry-After": "0"})
+        count = 500 if len(self.bodies) == 2 else 3
+        lines = [json.dumps({"line": n + 1, "outcome": "written"}) + "\n" for n in range(count)]
+        return httpx.Response(200, text="".join(lines))
+
+
+async def test_an_import_waits_for_a_busy_server_and_ends_where_the_server_ends_it(namespace, monkeypatch):
+    monkeypatch.setattr("htm_memory.client.pause", lambda *_: 0)
+    server = Importing()
+    with httpx.Client(transport=httpx.MockTransport(server)) as http:
+        results = list(Htm("http://here", http=http).import_lines(memories(namespace, 2_000)))
+    assert [it.line for it in results] == list(range(1, 504))
+    assert [it.count(b"\n") for it in server.bodies] == [500, 500, 500]
+    server = Importing()
+    async with httpx.AsyncClient(transport=httpx.MockTransport(server)) as http:
+        imported = AsyncHtm("http://here", http=http).import_lines(memories(namespace, 2_000))
+        assert [it.line async for it in imported] == list(range(1, 504))
+    assert len(server.bodies) == 3
+
+
+async def test_an_export_is_imported_in_one_request(htm, async_htm, namespace):
+    list(htm.import_lines(memories(namespace, 1_100)))
+    exported = list(htm.export_lines(namespace))
+    for lines in (exported, [*memories(namespace, 3), *exported]):
+        for results in (list(htm.import_lines(lines)), [it async for it in async_htm.import_lines(lines)]):
+            assert len(results) >= 1_100 and {it.outcome for it in results} == {"existing"}
+
+
 async def test_streams_of_the_asynchronous_client(async_htm, namespace):
     lines = [{"id": f"m{n}", "ns": namespace, "text": f"memory {n}"} for n in range(3)]
     assert len([it async for it in async_htm.import_lines(lines)]) == 3
