@@ -174,7 +174,7 @@ class KeyInvalid(HtmError):
 
 
 class TimeOutOfRange(HtmError):
-    """A time is before the first that PostgreSQL stores."""
+    """A time is outside of the years 1 to 9999."""
 
 
 class LanguageUnknown(HtmError):

@@ -92,7 +92,7 @@ export type ServerCode =
   | "group_invalid"
   /** 422: A key is empty, too long or has a control character. */
   | "key_invalid"
-  /** 422: A time is before the first that PostgreSQL stores. */
+  /** 422: A time is outside of the years 1 to 9999. */
   | "time_out_of_range"
   /** 422: PostgreSQL has no text search configuration of this name. */
   | "language_unknown"

@@ -25,7 +25,7 @@ impl Htm {
         }
     }
 
-    /// Refuses a time that has not come, or that PostgreSQL cannot store.
+    /// Refuses a time that has not come, or that is outside of the years 1 to 9999.
     pub(crate) async fn admit_as_of(&self, as_of: Option<DateTime<Utc>>) -> Result<()> {
         match as_of {
             Some(at) => {

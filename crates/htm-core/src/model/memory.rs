@@ -315,24 +315,26 @@ fn too_long(field: &str, bytes: usize, limit: usize) -> Error {
     }
 }
 
-/// Checks a time. PostgreSQL's timestamps start in 4713 BC and end later than chrono's.
+/// Checks a time. RFC 3339 has four digits for a year, and clients cannot read another one.
 pub(crate) fn validate_time(at: DateTime<Utc>) -> Result<()> {
     use chrono::Datelike;
-    if at.year() >= -4_711 {
+    // PostgreSQL stores a leap second as the second after it.
+    let stored = DateTime::from_timestamp_micros(at.timestamp_micros());
+    if stored.is_some_and(|stored| (1..=9_999).contains(&stored.year())) {
         return Ok(());
     }
-    let message = format!("{at} is before 4713 BC, the first year that PostgreSQL stores");
+    let message = format!("{at} is outside of the years 1 to 9999");
     Err(Error::new(codes::TIME_OUT_OF_RANGE, message))
 }
 
-/// A time from its microseconds since 1970, as a cursor has it; none if PostgreSQL cannot store it.
+/// A time from its microseconds since 1970, as a cursor has it; none if no memory may have it.
 pub(crate) fn time_of_micros(text: &str) -> Option<DateTime<Utc>> {
     let time = DateTime::from_timestamp_micros(text.parse().ok()?)?;
     validate_time(time).ok()?;
     Some(time)
 }
 
-/// Checks an expiry: a time that PostgreSQL stores, or a time to live of 1 second to 100 years.
+/// Checks an expiry: a time of the years 1 to 9999, or a time to live of 1 second to 100 years.
 pub(crate) fn validate_expiry(expiry: Expiry) -> Result<()> {
     expiry.at().map_or(Ok(()), validate_time)?;
     expiry.validate_ttl()
@@ -414,10 +416,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_a_time_that_postgres_stores() {
+    fn a_cursor_is_a_time_that_a_memory_may_have() {
         assert_eq!(time_of_micros("-62135596800000000").unwrap().to_rfc3339(), "0001-01-01T00:00:00+00:00");
         for text in ["-300000000000000000", "99999999999999999999", "now", ""] {
             assert_eq!(time_of_micros(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_of_the_years_1_to_9999() {
+        let is_valid = |text: &str| validate_time(text.parse().unwrap()).is_ok();
+        for time in ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "2016-12-31T23:59:60Z"] {
+            assert!(is_valid(time), "{time}");
+        }
+        for time in [
+            "0000-12-31T23:59:59Z",
+            "0001-01-01T00:30:00+01:00",
+            "-0001-06-01T00:00:00Z",
+            "9999-12-31T23:30:00-05:00",
+            "9999-12-31T23:59:60Z",
+            "+262000-01-01T00:00:00Z",
+        ] {
+            assert!(!is_valid(time), "{time}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_accepted_time_has_four_digits_of_year(
+            seconds in -70_000_000_000_i64..300_000_000_000,
+            nanos in 0_u32..1_000_000_000,
+        ) {
+            let at = DateTime::from_timestamp(seconds, nanos).unwrap();
+            let written = serde_json::to_string(&at).unwrap();
+            let has_four = written.as_bytes()[1..5].iter().all(u8::is_ascii_digit) && written.as_bytes()[5] == b'-';
+            proptest::prop_assert_eq!(validate_time(at).is_ok(), has_four && !written.starts_with("\"0000"));
         }
     }
 
@@ -439,6 +472,8 @@ mod tests {
             assert_eq!(code(Memory::new("a").importance(importance)), "importance_out_of_range");
         }
         assert_eq!(code(Memory::new("a").at(DateTime::<Utc>::MIN_UTC)), "time_out_of_range");
+        let late = Expiry::At(DateTime::<Utc>::MAX_UTC);
+        assert_eq!(code(Memory::new("a").expires(late)), "time_out_of_range");
         for namespace in ["", "/", "a//b", "/a", "a/", "a/ /b", &"a".repeat(513)] {
             assert_eq!(code(Memory::new("a").namespace(namespace)), "namespace_invalid", "{namespace:?}");
         }

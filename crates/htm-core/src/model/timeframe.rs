@@ -39,7 +39,7 @@ impl TimeRange {
     /// From `from` (inclusive) until `until` (exclusive).
     ///
     /// # Errors
-    /// `timeframe_reversed` when it does not end after its start, `time_out_of_range` before 4713 BC.
+    /// `timeframe_reversed` when it does not end after its start, `time_out_of_range` outside of the years 1 to 9999.
     pub fn new(from: Option<DateTime<Utc>>, until: Option<DateTime<Utc>>) -> Result<Self> {
         Self::told_in(&Zone::UTC, from, until)
     }
@@ -109,7 +109,7 @@ impl Timeframe {
     /// One range, from `from` (inclusive) until `until` (exclusive); [`ALL`](Self::ALL) when both are open.
     ///
     /// # Errors
-    /// `timeframe_reversed` when it does not end after its start, `time_out_of_range` before 4713 BC.
+    /// `timeframe_reversed` when it does not end after its start, `time_out_of_range` outside of the years 1 to 9999.
     pub fn new(from: Option<DateTime<Utc>>, until: Option<DateTime<Utc>>) -> Result<Self> {
         Ok(TimeRange::new(from, until)?.into())
     }

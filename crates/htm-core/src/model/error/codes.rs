@@ -31,8 +31,8 @@ error_codes! {
         => "use a short name without control characters";
     KEY_INVALID "key_invalid" User "A key is empty, too long or has a control character."
         => "use a short name without control characters";
-    TIME_OUT_OF_RANGE "time_out_of_range" User "A time is before the first that PostgreSQL stores."
-        => "give a later time";
+    TIME_OUT_OF_RANGE "time_out_of_range" User "A time is outside of the years 1 to 9999."
+        => "give a time of these years; it counts in UTC";
     LANGUAGE_UNKNOWN "language_unknown" User "PostgreSQL has no text search configuration of this name."
         => "use `simple`, or one that `select cfgname from pg_ts_config` lists";
     KEY_TAKEN "key_taken" User "The key names another node."

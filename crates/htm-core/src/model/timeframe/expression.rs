@@ -76,7 +76,7 @@ impl TimeExpression {
     ///
     /// # Errors
     /// `timeframe_reversed` when it ends before it starts, `timeframe_invalid` when the calendar does not reach that
-    /// far or the zone skipped all of it, `time_out_of_range` before 4713 BC.
+    /// far or the zone skipped all of it, `time_out_of_range` outside of the years 1 to 9999.
     pub fn resolve(&self, now: DateTime<Utc>, settings: &TimeSettings) -> Result<Timeframe> {
         let invalid = |reason: &str| invalid(&self.text, reason);
         let calendar = Calendar::new(now, settings).map_err(|_| invalid("no calendar reaches today"))?;

@@ -41,6 +41,8 @@ fn it_reads_as_people_write_it() {
 fn a_time_that_cannot_be_stored_is_refused() {
     let first = DateTime::<Utc>::MIN_UTC;
     assert_eq!(Timeframe::new(Some(first), None).unwrap_err().code(), "time_out_of_range");
+    let beyond = "+10000-01-01T00:00:00Z".parse().unwrap();
+    assert_eq!(Timeframe::new(None, Some(beyond)).unwrap_err().code(), "time_out_of_range");
     assert_eq!(Timeframe::new(Some(at(1)), Some(at(1))).unwrap_err().code(), "timeframe_reversed");
 }
 
