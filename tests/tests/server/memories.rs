@@ -133,10 +133,6 @@ async fn a_batch_says_what_became_of_each() {
     assert_eq!(results[0]["outcome"], "written");
     assert_eq!((&results[1]["code"], &results[1]["status"]), (&json!("content_empty"), &json!(422)));
     assert_eq!(results[2]["outcome"], "written");
-    let bad = json!({"memories": [{"content": "three"}, {"content": "four", "tags": ["a::b"]}]});
-    let refused = served.post("/v1/memories/batch", bad).await;
-    assert_eq!(refused.problem(), (422, "tag_invalid"));
-    assert!(refused.body["detail"].as_str().unwrap().starts_with("`memories[1]`"), "{}", refused.text);
     let many: Vec<Value> = (0..1_001).map(|n| json!({"content": format!("{n}")})).collect();
     let refused = served.post("/v1/memories/batch", json!({"memories": many})).await;
     assert_eq!(refused.problem(), (413, "batch_too_large"));
@@ -276,6 +272,40 @@ async fn every_write_of_a_text_waits_if_asked() {
     let edit = served.request(Method::PATCH, &format!("/v1/memories/{node}?wait=embed&wait_ms=0"));
     let edited = served.send(edit.json(&json!({"content": "three"}))).await.is(200);
     assert_eq!((&edited["revision"], state(&edited)), (&json!(2), json!("pending")));
+}
+
+#[tokio::test]
+async fn a_memory_that_cannot_be_read_does_not_hold_back_the_others() {
+    let served = Served::new().await;
+    let memories = |turn: &str| {
+        json!({"memories": [
+            {"content": format!("first {turn}")},
+            {"content": "two words", "tags": ["a::b"]},
+            {"content": "two ends", "ttl_seconds": 60, "expires_at": "2100-01-01T00:00:00Z"},
+            {"content": "too important", "importance": 77},
+            {"content": format!("last {turn}")},
+        ]})
+    };
+    let codes = [None, Some("tag_invalid"), Some("body_invalid"), Some("importance_out_of_range"), None];
+    let once = || {
+        let request = served.request(Method::POST, "/v1/memories/batch").header("idempotency-key", "k");
+        served.send(request.json(&memories("with a key")))
+    };
+    let kept = once().await;
+    for reply in [served.post("/v1/memories/batch", memories("without")).await, once().await, kept] {
+        let results = reply.is(200)["results"].as_array().unwrap().clone();
+        assert_eq!(results.iter().map(|it| it["code"].as_str()).collect::<Vec<_>>(), codes);
+        assert!(results[0]["node"].is_number() && results[4]["node"].is_number(), "{results:?}");
+    }
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 4);
+    // All is written or nothing in the place of a conversation, and the place is told.
+    let mut batch = memories("replaces");
+    batch["replaces"] = json!([{"session": "s"}]);
+    let refused = served.post("/v1/memories/batch", batch).await;
+    assert_eq!(refused.problem(), (422, "tag_invalid"));
+    assert!(refused.body["detail"].as_str().unwrap().starts_with("`memories[1]`"), "{}", refused.text);
+    assert_eq!(refused.body["values"]["place"], "1");
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 4);
 }
 
 #[tokio::test]

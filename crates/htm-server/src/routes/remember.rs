@@ -218,30 +218,41 @@ pub(crate) enum ItemWritten {
 }
 
 /// Describes results, in their order.
-pub(crate) fn describe(results: Vec<htm_core::Result<Receipt>>) -> Value {
+fn describe(results: Vec<Result<Receipt>>) -> Value {
     let each = results.into_iter().map(|result| match result {
         Ok(receipt) => ItemWritten::Written(Written { receipt, status: None }),
-        Err(error) => ItemWritten::Problem(Problem::from(error).details()),
+        Err(problem) => ItemWritten::Problem(problem.details()),
     });
     json!(each.collect::<Vec<_>>())
 }
 
-/// Remembers many memories, once if there is an operation.
-pub(crate) async fn remember_all(
+/// Remembers many memories, once if there is an operation. What cannot be read keeps its place among the results.
+async fn remember_all(
     app: &App,
     waiting: Wait,
     operation: Option<htm_core::Operation>,
-    memories: Vec<Memory>,
+    memories: impl Iterator<Item = Result<Memory>>,
 ) -> Result<Response> {
+    let mut readable = Vec::new();
+    let refused: Vec<Option<Problem>> =
+        memories.map(|memory| memory.map(|memory| readable.push(memory)).err()).collect();
+    let describe = |results: Vec<htm_core::Result<Receipt>>| {
+        let mut results = results.into_iter();
+        let in_place = refused.into_iter().filter_map(|problem| match problem {
+            Some(problem) => Some(Err(problem)),
+            None => results.next().map(|result| result.map_err(Problem::from)),
+        });
+        describe(in_place.collect())
+    };
     let mut is_replayed = operation.is_some();
     let mut results = match &operation {
-        None => describe(app.htm.remember_many(&memories).await?),
+        None => describe(app.htm.remember_many(&readable).await?),
         Some(operation) => {
             let describe = |results| {
                 is_replayed = false;
                 describe(results)
             };
-            app.htm.remember_once(operation, &memories, describe).await?
+            app.htm.remember_once(operation, &readable, describe).await?
         }
     };
     waiting.wait_for_all(&app.htm, &mut results).await;
@@ -303,15 +314,14 @@ async fn create_many(
     Body(body): Body<NewMemories>,
 ) -> Result<Response> {
     check_batch(body.memories.len())?;
-    let memories = body
-        .memories
-        .into_iter()
-        .enumerate()
-        .map(|(place, memory)| memory.read(&app).map_err(|problem| problem.of_entry("memories", place)));
-    let memories = memories.collect::<Result<Vec<Memory>>>()?;
+    let memories = body.memories.into_iter().map(|memory| memory.read(&app));
     if body.replaces.is_empty() {
         return remember_all(&app, waiting, operation, memories).await;
     }
+    let in_place = |(place, memory): (usize, Result<Memory>)| {
+        memory.map_err(|problem| problem.of_entry("memories", place))
+    };
+    let memories = memories.enumerate().map(in_place).collect::<Result<Vec<Memory>>>()?;
     check_batch(body.replaces.len())?;
     let namespace = body.replaces[0].namespace.clone();
     let replacement = Replacement {
