@@ -362,6 +362,55 @@ async fn no_route_shows_or_changes_what_another_tenant_has() {
     assert_eq!(all_of_acme(&served.db).await, before);
 }
 
+/// What else is wrong with a request must not be told of the one and not of the other.
+#[tokio::test]
+async fn an_id_of_another_tenant_is_answered_as_one_that_nobody_has() {
+    let mut served = Served::new().await;
+    let all = served.db.htm();
+    let theirs = all.remember(Memory::new("A zeppelin.").namespace(ACME)).await.unwrap().node;
+    let forgotten = all.remember(Memory::new("No zeppelin.").namespace(ACME)).await.unwrap().node;
+    all.forget(forgotten, &htm_core::Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    served.use_key(&NewApiKey::new(Role::Admin).namespace("other/*")).await;
+    let own = served.remember("Own.").await;
+    let requests = |id: i64| -> Vec<Ask> {
+        let (path, of_own) = (format!("/v1/memories/{id}"), format!("/v1/memories/{own}"));
+        let to = |id: i64| Some(json!({"kind": "supersedes", "to": id}));
+        let vector = json!({"model": "caller/none", "revision": 7, "vector": [1.0]});
+        vec![
+            (Method::GET, path.clone(), None),
+            (Method::GET, format!("{path}?as_of=2099-01-01"), None),
+            (Method::GET, format!("{path}/history"), None),
+            (Method::GET, format!("{path}/status"), None),
+            (Method::GET, format!("{path}/tags"), None),
+            (Method::GET, format!("{path}/keepers"), None),
+            (Method::GET, format!("{path}/neighbours"), None),
+            (Method::GET, format!("{path}/relations"), None),
+            (Method::PATCH, path.clone(), Some(json!({"expires_at": "2020-01-01T00:00:00Z"}))),
+            (Method::POST, format!("{path}/refresh"), None),
+            (Method::POST, format!("{path}/restore"), Some(json!({}))),
+            (Method::PUT, format!("{path}/vector"), Some(vector)),
+            (Method::POST, format!("{path}/relations"), to(own)),
+            (Method::POST, format!("{of_own}/relations"), to(id)),
+            (Method::DELETE, format!("{path}/relations?kind=supersedes&to={own}"), None),
+            (Method::DELETE, format!("{of_own}/relations?kind=supersedes&to={id}"), None),
+            (Method::DELETE, format!("{path}?confirm=true"), None),
+            (Method::DELETE, format!("{path}?confirm=true&erase=true"), None),
+            (Method::POST, "/v1/memories/erase".into(), Some(json!({"ids": [own, id], "dry_run": true}))),
+            (Method::POST, "/v1/robots/htm/working-memory".into(), Some(json!({"nodes": [own, id]}))),
+        ]
+    };
+    let nobodys = own + 1_000;
+    for NodeId(id) in [theirs, forgotten] {
+        for (theirs, missing) in requests(id).iter().zip(&requests(nobodys)) {
+            let reply = ask(&served, theirs).await;
+            let what = format!("{theirs:?}: {}", reply.text);
+            assert_eq!(reply.problem(), (404, "node_not_found"), "{what}");
+            let missing = ask(&served, missing).await.text.replace(&nobodys.to_string(), &id.to_string());
+            assert_eq!(reply.text, missing, "{what}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn no_tool_shows_or_changes_what_another_tenant_has() {
     let mut served = Served::new().await;

@@ -118,7 +118,7 @@ impl Htm {
         confirmation.require(|| format!("forgetting the nodes of the plan ({})", plan.matches.len()))?;
         self.admit_caller(caller)?;
         let ids: Vec<NodeId> = plan.matches.iter().map(|found| found.node).collect();
-        self.admit_nodes(&ids).await?;
+        self.admit_read_nodes(&ids).await?;
         let mut tx = self.pool().begin().await?;
         let mut locked = store::lock_in_tx(&mut tx, &ids).await?;
         locked.retain(|node| {

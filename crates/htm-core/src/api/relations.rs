@@ -135,7 +135,7 @@ impl Htm {
     /// # Errors
     /// `node_not_found` on a handle that does not see the namespace of one of them, or a database error.
     pub async fn superseded(&self, nodes: &[NodeId]) -> Result<Vec<Superseded>> {
-        self.admit_nodes(nodes).await?;
+        self.admit_read_nodes(nodes).await?;
         store::superseded(self.pool(), nodes).await
     }
 

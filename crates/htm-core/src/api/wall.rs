@@ -9,7 +9,8 @@ use crate::model::id::NodeId;
 use crate::model::memory::{MAX_NAME_BYTES, validate_name, validate_namespace};
 use crate::model::nodes::not_found;
 use crate::model::wall::{Wall, default_of, is_within};
-use crate::store::{nodes, server};
+use crate::store::erase::namespaces_of;
+use crate::store::server;
 
 impl Htm {
     /// A handle that reads and writes these namespaces and no others. Calls that name another namespace or ask about
@@ -143,12 +144,25 @@ impl Htm {
         Err(Error::new(codes::NAMESPACE_FORBIDDEN, message))
     }
 
-    /// Fails if a node, forgotten ones included, is in a namespace that the handle does not see. Runs a statement only
-    /// on a restricted handle.
+    /// Fails if a node, forgotten ones included, is in a namespace that the handle does not see, and if there is no such
+    /// node: a later error would tell the two apart. Runs a statement only on a restricted handle.
     pub(crate) async fn admit_nodes(&self, nodes: &[NodeId]) -> Result<()> {
+        self.admit_places(nodes, false).await
+    }
+
+    /// As [`admit_nodes`](Self::admit_nodes), for nodes that were read before: some may have been purged meanwhile.
+    pub(crate) async fn admit_read_nodes(&self, nodes: &[NodeId]) -> Result<()> {
+        self.admit_places(nodes, true).await
+    }
+
+    async fn admit_places(&self, nodes: &[NodeId], admits_missing: bool) -> Result<()> {
         let Some(seen) = self.namespaces() else { return Ok(()) };
-        match nodes::outside(self.shared_pool(), nodes, seen).await? {
-            Some(node) => Err(not_found(node)),
+        let found = namespaces_of(self.shared_pool(), nodes).await?;
+        let is_admitted = |node: &NodeId| {
+            found.get(node).map_or(admits_missing, |namespace| is_within(namespace, seen))
+        };
+        match nodes.iter().find(|node| !is_admitted(node)) {
+            Some(node) => Err(not_found(*node)),
             None => Ok(()),
         }
     }

@@ -302,26 +302,8 @@ pub(crate) async fn same_content(
     Ok(ids)
 }
 
-/// The first of the nodes that is outside of these namespaces, if any.
-pub(crate) async fn outside(
-    pool: &dyn Connections,
-    nodes: &[NodeId],
-    namespaces: &[String],
-) -> Result<Option<NodeId>> {
-    let found: Vec<(NodeId, String)> = node::Entity::find()
-        .select_only()
-        .columns([node::Column::Id, node::Column::Namespace])
-        .filter(node::Column::Id.eq_any(nodes.iter().copied()))
-        .order_by_asc(node::Column::Id)
-        .into_tuple()
-        .all(&on(pool))
-        .await?;
-    let outside = found.into_iter().find(|(_, namespace)| !is_within(namespace, namespaces));
-    Ok(outside.map(|(node, _)| node))
-}
-
-/// The error about a node that is not live. That it was forgotten is told to callers that see its namespace alone: those
-/// with a wall are [refused](outside) before.
+/// The error about a node that is not live. That it was forgotten is told to callers that see its namespace alone: others
+/// are refused before.
 pub(crate) async fn missing(db: impl Into<Db<'_>>, id: NodeId) -> Error {
     let of_forgotten = node::Entity::find_by_id(id)
         .select_only()
