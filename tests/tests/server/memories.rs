@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use htm_core::Stage;
+use htm_core::{NewApiKey, Role, Stage};
 use htm_server::Limits;
 use htm_tests::drain;
 use reqwest::Method;
@@ -306,6 +306,24 @@ async fn a_memory_that_cannot_be_read_does_not_hold_back_the_others() {
     assert!(refused.body["detail"].as_str().unwrap().starts_with("`memories[1]`"), "{}", refused.text);
     assert_eq!(refused.body["values"]["place"], "1");
     assert_eq!(served.db.count("select count(*) from htm.nodes").await, 4);
+}
+
+#[tokio::test]
+async fn a_time_to_live_that_cannot_start_again_is_an_error() {
+    let mut served = Served::new().await;
+    let refresh = async |served: &Served, node: &Value| {
+        served.post(&format!("/v1/memories/{node}/refresh"), json!({})).await
+    };
+    let node = json!(served.remember("one").await);
+    assert_eq!(refresh(&served, &node).await.is(200)["refreshed"], 0);
+    served.delete(&format!("/v1/memories/{node}?confirm=true")).await.is(200);
+    for gone in [node, json!(999_999)] {
+        assert_eq!(refresh(&served, &gone).await.problem(), (404, "node_not_found"));
+    }
+    let of_bea = json!({"content": "two", "robot": "bea", "ttl_seconds": 60});
+    let of_bea = served.post("/v1/memories", of_bea).await.is(201)["node"].clone();
+    served.use_key(&NewApiKey::new(Role::Writer).robot("ada")).await;
+    assert_eq!(refresh(&served, &of_bea).await.problem(), (403, "not_owner"));
 }
 
 #[tokio::test]

@@ -7,13 +7,13 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 
 use crate::api::htm::Htm;
-use crate::model::caller::Confirmation;
+use crate::model::caller::{Confirmation, Owner, refuse_others};
 use crate::model::error::Result;
 use crate::model::expiry::Expiry;
 use crate::model::id::NodeId;
 use crate::model::retention::{Retention, RetentionPlan, Swept};
 use crate::store::connections::{Db, Held};
-use crate::store::{expiry as store, learning, operations, purge};
+use crate::store::{expiry as store, learning, nodes, operations, purge};
 
 impl Htm {
     /// The database's time, if one of these expiries has to be compared with it: a time, not a time to live.
@@ -42,6 +42,21 @@ impl Htm {
     pub async fn refresh(&self, nodes: &[NodeId]) -> Result<u64> {
         self.admit_nodes(nodes).await?;
         store::refresh(self.pool(), nodes, self.bound_robot()).await
+    }
+
+    /// As [`refresh`](Self::refresh), for one node. Returns whether it has a time to live.
+    ///
+    /// # Errors
+    /// `node_not_found`, also for a node that was forgotten; `not_owner` on a handle that is restricted to another robot; or a
+    /// database error.
+    pub async fn refresh_one(&self, node: NodeId) -> Result<bool> {
+        if self.refresh(&[node]).await? > 0 {
+            return Ok(true);
+        }
+        let found = nodes::get(self.pool(), node).await?;
+        let owner = Owner { namespace: &found.namespace, robot: &found.robot };
+        refuse_others(self.bound_robot().map(|robot| Owner { robot, ..owner }), node, owner)?;
+        Ok(false)
     }
 
     /// Forgets what has expired, carries out the retention policies, and deletes the answers of old operations and

@@ -253,7 +253,7 @@ async fn edit(
 #[utoipa::path(post, path = "/v1/memories/{id}/refresh", tag = "memories", params(("id" = i64, Path)),
     responses((status = 200, body = Refreshed)))]
 async fn refresh(app: App, Named(id): Named<NodeId>) -> Result<Json<Refreshed>> {
-    Ok(Json(Refreshed { refreshed: app.htm.refresh(&[id]).await? }))
+    Ok(Json(Refreshed { refreshed: app.htm.refresh_one(id).await?.into() }))
 }
 
 /// The number of memories whose time to live was started again.
