@@ -158,9 +158,8 @@ impl Htm {
     async fn admit_places(&self, nodes: &[NodeId], admits_missing: bool) -> Result<()> {
         let Some(seen) = self.namespaces() else { return Ok(()) };
         let found = namespaces_of(self.shared_pool(), nodes).await?;
-        let is_admitted = |node: &NodeId| {
-            found.get(node).map_or(admits_missing, |namespace| is_within(namespace, seen))
-        };
+        let is_admitted =
+            |node: &NodeId| found.get(node).map_or(admits_missing, |namespace| is_within(namespace, seen));
         match nodes.iter().find(|node| !is_admitted(node)) {
             Some(node) => Err(not_found(*node)),
             None => Ok(()),

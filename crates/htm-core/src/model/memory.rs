@@ -185,7 +185,7 @@ impl Memory {
             validate_time(at)?;
         }
         self.expires.map_or(Ok(()), validate_expiry)?;
-        self.namespace.as_deref().map_or(Ok(()), validate_namespace)?;
+        self.namespace.as_deref().map_or(Ok(()), validate_written_namespace)?;
         for (field, name, limit) in
             [("robot", &self.robot, MAX_NAME_BYTES), ("key", &self.key, MAX_KEY_BYTES)]
         {
@@ -284,6 +284,18 @@ pub(crate) fn validate_namespace(namespace: &str) -> Result<()> {
         let value: String = namespace.chars().take(80).collect();
         let message = format!("namespace `{value}` is not valid: a label between two `/` is empty");
         return Err(Error::new(codes::NAMESPACE_INVALID, message));
+    }
+    Ok(())
+}
+
+/// Checks the namespace of a memory. With a label `*`, it would be the pattern of a key or a quota.
+pub(crate) fn validate_written_namespace(namespace: &str) -> Result<()> {
+    validate_namespace(namespace)?;
+    if namespace.split('/').any(|label| label == "*") {
+        let value: String = namespace.chars().take(80).collect();
+        let message = format!("namespace `{value}` is not valid: its label `*` stands for any label");
+        return Err(Error::new(codes::NAMESPACE_INVALID, message)
+            .with_hint("name one namespace: keys, quotas and lists alone take `*`"));
     }
     Ok(())
 }
@@ -474,7 +486,7 @@ mod tests {
         assert_eq!(code(Memory::new("a").at(DateTime::<Utc>::MIN_UTC)), "time_out_of_range");
         let late = Expiry::At(DateTime::<Utc>::MAX_UTC);
         assert_eq!(code(Memory::new("a").expires(late)), "time_out_of_range");
-        for namespace in ["", "/", "a//b", "/a", "a/", "a/ /b", &"a".repeat(513)] {
+        for namespace in ["", "/", "a//b", "/a", "a/", "a/ /b", "*", "a/*", "a/*/b", &"a".repeat(513)] {
             assert_eq!(code(Memory::new("a").namespace(namespace)), "namespace_invalid", "{namespace:?}");
         }
         assert_eq!(code(Memory::new("a").robot("x".repeat(129))), "robot_invalid");
@@ -491,6 +503,11 @@ mod tests {
         ] {
             assert_eq!(code(memory), "field_too_long");
         }
+    }
+
+    #[test]
+    fn a_star_may_be_a_part_of_a_label() {
+        Memory::new("a").namespace("a*/b**").validate().unwrap();
     }
 
     #[test]
