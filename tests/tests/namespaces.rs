@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::{
-    Caller, Confirmation, ExportOptions, Htm, Memory, NamespaceQuery, NodeId, Outcome, Quota, Receipt,
+    Caller, Confirmation, Erase, ExportOptions, Htm, Memory, NamespaceQuery, NodeId, Outcome, Quota, Receipt,
 };
 use htm_tests::{Plans, TestDatabase, explained};
 
@@ -262,4 +262,35 @@ async fn what_exists_already_needs_no_room() {
     }
     let both = htm.remember_many(&[Memory::new("a third"), Memory::new("a fourth")]).await.unwrap();
     assert_eq!(both.into_iter().map(code).collect::<Vec<_>>(), ["ok", "quota_exceeded"]);
+}
+
+#[tokio::test]
+async fn what_is_forgotten_makes_room_at_once() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.set_quota(None, Quota { max_memories: Some(1), ..Quota::default() }).await.unwrap();
+    let files = htm.files(None, Caller::AnyRobot).unwrap();
+    let mut node = htm.remember(Memory::new("a zeppelin")).await.unwrap().node;
+    for number in 0..5 {
+        let refused = htm.remember(Memory::new("another")).await.unwrap_err();
+        assert_eq!(refused.code(), "quota_exceeded", "{number}");
+        match number {
+            0 => drop(htm.forget(node, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap()),
+            1 => {
+                let plan = htm.plan_forget("zeppelin", None, &Caller::AnyRobot).await.unwrap();
+                htm.forget_planned(&plan, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+                files.create("/memories/due.md", "A zeppelin is due.").await.unwrap();
+                continue;
+            }
+            2 => drop(files.delete("/memories/due.md").await.unwrap()),
+            3 => {
+                let expire =
+                    "update htm.nodes set expires_at = now() - interval '1 second' where deleted_at is null";
+                sqlx::query(expire).execute(&db.pool).await.unwrap();
+                assert_eq!(htm.sweep().await.unwrap().namespaces[0].expired, 1);
+            }
+            _ => drop(htm.erase(&Erase::Memories(vec![node]), None, Confirmation::Confirmed).await.unwrap()),
+        }
+        node = htm.remember(Memory::new(format!("zeppelin {number}"))).await.unwrap().node;
+    }
 }

@@ -75,6 +75,7 @@ impl Htm {
         let mut swept = Swept::default();
         let expired = store::sweep_expired(self.pool(), &mut swept).await;
         let retained = store::sweep_retention(self.pool(), Duration::ZERO, &mut swept).await;
+        self.rooms().forget_all();
         if let Err(error) = expired.and(retained) {
             // Nothing is forgotten without a word.
             tracing::info!(?swept, "a sweep failed, and has done this before");

@@ -67,6 +67,11 @@ impl Rooms {
     pub(crate) async fn forget(&self, namespace: &str) {
         self.0.invalidate(namespace).await;
     }
+
+    /// Reads the quota of each namespace again at its next write.
+    pub(crate) fn forget_all(&self) {
+        self.0.invalidate_all();
+    }
 }
 
 async fn counted(connection: &mut PgConnection, namespace: &str) -> Result<Arc<Room>> {

@@ -34,13 +34,14 @@ impl Htm {
     }
 
     /// Drops what the caches have of erased memories: texts in working memories, words of queries and of
-    /// counts, names of robots, events.
+    /// counts, names of robots, events, what quotas are used.
     /// Groups follow their own notifications.
     pub(crate) async fn drop_erased(&self) -> Result<()> {
         self.query_embeddings().invalidate_all();
         self.known_robots().invalidate_all();
         self.known_words().clear();
         self.event_looks().forget();
+        self.rooms().forget_all();
         self.minds().drop_erased().await
     }
 }
