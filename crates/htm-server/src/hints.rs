@@ -24,7 +24,8 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "document_not_found" => "list them: GET /v1/documents".into(),
         "file_too_many_lines" => "read the text of its memory: GET /v1/memories/by-key/{key}".into(),
-        "revision_conflict" => {
+        // That of a conversation is about no memory in particular.
+        "revision_conflict" if error.value("node").is_some() => {
             format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node"))
         }
         "relation_cycle" => "remove one relation of the chain first: DELETE /v1/memories/{id}/relations".into(),

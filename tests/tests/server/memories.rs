@@ -150,10 +150,39 @@ async fn a_batch_replaces_what_its_writer_has_read_and_nothing_else() {
     let first = replace("first plan", json!([])).await.is(200)["results"][0]["node"].clone();
     assert_eq!(replace("of another writer", json!([])).await.problem(), (409, "revision_conflict"));
     replace("second plan", json!([first])).await.is(200);
-    assert_eq!(replace("too late", json!([first])).await.problem(), (409, "revision_conflict"));
+    let late = replace("too late", json!([first])).await;
+    assert_eq!(late.problem(), (409, "revision_conflict"));
+    assert!(late.body["hint"].as_str().unwrap().contains("conversation"), "{}", late.text);
     let there = served.post("/v1/timeline", json!({"filter": {"session": "plan"}})).await.is(200);
     assert_eq!(there["entries"].as_array().unwrap().len(), 1);
     assert_eq!(there["entries"][0]["content"], "second plan");
+}
+
+#[tokio::test]
+async fn a_batch_that_replaces_says_which_memory_is_refused() {
+    let served = Served::new().await;
+    served.post("/v1/memories", json!({"content": "one", "key": "taken"})).await.is(201);
+    for (wrong, problem) in [
+        (json!({"content": "x", "importance": 77}), (422, "importance_out_of_range")),
+        (json!({"content": "x", "key": "taken"}), (409, "key_taken")),
+    ] {
+        for key in [None, Some("k")] {
+            let memories = json!([{"content": "a", "session": "plan"}, {"content": "b"}, wrong]);
+            let body = json!({"memories": memories, "replaces": [{"session": "plan"}]});
+            let request = served.request(Method::POST, "/v1/memories/batch").json(&body);
+            let request =
+                key.into_iter().fold(request, |request, key| request.header("idempotency-key", key));
+            let refused = served.send(request).await;
+            assert_eq!(refused.problem(), problem);
+            assert!(
+                refused.body["detail"].as_str().unwrap().starts_with("`memories[2]`"),
+                "{}",
+                refused.text
+            );
+            assert_eq!(refused.body["values"]["place"], "2");
+        }
+    }
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 1);
 }
 
 #[tokio::test]

@@ -150,11 +150,11 @@ impl Htm {
         let held = &mut Some(&mut **tx);
         let now = self.time_of(held, &memories).await?;
         let (results, mut accepted) = self.sort(held, &memories, now).await?;
-        if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
-            return Err(refused);
-        }
+        in_place(results.into_iter().enumerate().filter_map(|(place, result)| Some((place, result?))))?;
         self.prioritise(held, &mut accepted).await?;
-        let receipts = self.write_unnoted_in_tx(tx, &accepted).await?.into_iter().collect::<Result<_>>()?;
+        // All are accepted: their places are those of the memories.
+        let written = self.write_unnoted_in_tx(tx, &accepted).await?;
+        let receipts = in_place(written.into_iter().enumerate())?;
         let gone = locked.iter().map(|node| node.namespace.as_str());
         statistics::note_in_tx(tx, gone.chain(noted(&accepted))).await?;
         Ok(receipts)
@@ -179,4 +179,9 @@ impl Htm {
         });
         Cow::Owned(timed.collect())
     }
+}
+
+/// The receipts, or the first error, with the place of its memory.
+fn in_place(results: impl Iterator<Item = (usize, Result<Receipt>)>) -> Result<Vec<Receipt>> {
+    results.map(|(place, result)| result.map_err(|error| error.with_value("place", place))).collect()
 }

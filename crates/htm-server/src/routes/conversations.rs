@@ -142,7 +142,8 @@ async fn create(
     let caller = caller(&app, body.namespace, body.robot, false);
     let replacement = Replacement { conversations: Vec::new(), caller };
     let describe = |results| json!(ConversationWritten { session, results });
-    let (mut written, is_replayed) = replace_all(&app, operation, &replacement, &memories, describe).await?;
+    let (mut written, is_replayed) =
+        replace_all(&app, operation, &replacement, ("messages", &memories[..]), describe).await?;
     if let Some(results) = written.get_mut("results") {
         waiting.wait_for_all(&app.htm, results).await;
     }

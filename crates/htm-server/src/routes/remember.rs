@@ -260,25 +260,34 @@ async fn remember_all(
 }
 
 /// Remembers memories in the place of conversations, completely or not at all, and once if there is an operation. Returns the
-/// described receipts, and whether an earlier request got them.
+/// described receipts, and whether an earlier request got them. The problem of one of them names its place in the `list` of
+/// the body.
 pub(crate) async fn replace_all(
     app: &App,
     operation: Option<htm_core::Operation>,
     replacement: &Replacement,
-    memories: &[Memory],
+    (list, memories): (&str, &[Memory]),
     describe: impl FnOnce(Value) -> Value,
 ) -> Result<(Value, bool)> {
+    let in_place = |error: htm_core::Error| {
+        let place = error.value("place").and_then(|place| place.parse().ok());
+        let problem = Problem::from(error);
+        match place {
+            Some(place) => problem.of_entry(list, place),
+            None => problem,
+        }
+    };
     let describe = |receipts: Vec<Receipt>| describe(self::describe(receipts.into_iter().map(Ok).collect()));
     let Some(operation) = operation else {
-        return Ok((describe(app.htm.replace(replacement, memories).await?), false));
+        return Ok((describe(app.htm.replace(replacement, memories).await.map_err(in_place)?), false));
     };
     let mut is_replayed = true;
     let describe = |receipts| {
         is_replayed = false;
         describe(receipts)
     };
-    let answer = app.htm.replace_once(&operation, replacement, memories, describe).await?;
-    Ok((answer, is_replayed))
+    let answer = app.htm.replace_once(&operation, replacement, memories, describe).await;
+    Ok((answer.map_err(in_place)?, is_replayed))
 }
 
 /// The answer to a write with an operation.
@@ -333,7 +342,7 @@ async fn create_many(
             .collect(),
     };
     let (mut results, is_replayed) =
-        replace_all(&app, operation, &replacement, &memories, |results| results).await?;
+        replace_all(&app, operation, &replacement, ("memories", &memories[..]), |results| results).await?;
     waiting.wait_for_all(&app.htm, &mut results).await;
     Ok(answer(&ManyWritten { results }, is_replayed))
 }
