@@ -65,7 +65,7 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
                 "forget memories, or raise the quota, now {limit}: `htm namespaces quota {namespace} --{what} N`"
             )
         }
-        "node_not_found" => match value("namespace") {
+        "node_not_found" if value("as_of").is_none() => match value("namespace") {
             Some(_) => format!("bring it back: `htm restore {}{of}`", named("node")),
             None => "look for it: `htm recall QUERY`".into(),
         },

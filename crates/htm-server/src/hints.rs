@@ -14,18 +14,22 @@ fn of_code(error: &Error) -> Option<String> {
         "content_taken" => {
             format!("use the existing memory: GET /v1/memories/{}; or forget one of the two", value("node"))
         }
-        "node_not_found" => {
+        "node_not_found" if error.value("as_of").is_none() => {
             "look for it: POST /v1/recall; a forgotten one comes back by POST /v1/memories/{id}/restore"
                 .into()
         }
-        "not_owner" => "ask as that robot (`robot`, `namespace`), or allow any robot's: `any_robot`".into(),
+        "not_owner" => {
+            "ask as that robot (`robot`, `namespace`), or allow any robot's (`any_robot`); with a key of one robot, change only \
+             what that one remembered"
+                .into()
+        }
         "remembered_by_others" => {
             "allow any robot's (`any_robot`): every robot that remembered it loses it".into()
         }
         "document_not_found" => "list them: GET /v1/documents".into(),
         "file_too_many_lines" => "read the text of its memory: GET /v1/memories/by-key/{key}".into(),
         // That of a conversation is about no memory in particular.
-        "revision_conflict" if error.value("node").is_some() => {
+        "revision_conflict" if error.value("session").is_none() => {
             format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node"))
         }
         "relation_cycle" => "remove one relation of the chain first: DELETE /v1/memories/{id}/relations".into(),

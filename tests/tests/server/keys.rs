@@ -308,6 +308,7 @@ async fn all_servers_share_the_requests_of_a_namespace() {
     let request = served.request(Method::PATCH, "/v1/quotas").bearer_auth(tenant.expose());
     let own = served.send(request.json(&json!({"namespace": "tenant-7/notes", "max_memories": 1}))).await;
     assert_eq!(own.problem(), (403, "role_insufficient"));
+    assert!(own.body["hint"].as_str().unwrap().contains("all namespaces"), "{}", own.text);
 }
 
 #[tokio::test]

@@ -42,11 +42,13 @@ async fn bad_requests_say_what_is_wrong() {
     assert_eq!(served.get("/v1/memories/99").await.problem(), (404, "node_not_found"));
     assert_eq!(served.get("/v1/recall").await.problem(), (400, "query_invalid"));
     assert_eq!(served.get("/v1/recall?q=x&lmit=3").await.problem(), (400, "query_invalid"));
-    for (field, value) in
-        [("max_tokens", json!(0)), ("max_tokens", json!(1_000_001)), ("separator", json!("-".repeat(1_025)))]
-    {
+    for (field, value, problem) in [
+        ("max_tokens", json!(0), (422, "budget_out_of_range")),
+        ("max_tokens", json!(1_000_001), (422, "budget_out_of_range")),
+        ("separator", json!("-".repeat(1_025)), (400, "body_invalid")),
+    ] {
         let refused = served.post("/v1/context", json!({"robot": "ada", field: value})).await;
-        assert_eq!(refused.problem(), (400, "body_invalid"));
+        assert_eq!(refused.problem(), problem);
         assert!(refused.body["detail"].as_str().unwrap().starts_with(field), "{}", refused.text);
     }
     // A mistyped `dry_run` makes no change.
@@ -347,6 +349,11 @@ async fn a_refusal_names_the_value_and_what_is_expected() {
     }
     // Nothing has been made of a name that is none.
     assert_eq!(served.get("/v1/namespaces").await.is(200)["namespaces"], json!([]));
+    let node = served.remember("one").await;
+    let earlier = served.get(&format!("/v1/memories/{node}?as_of=2020-01-01")).await;
+    assert_eq!(earlier.problem(), (404, "node_not_found"));
+    assert!(earlier.body["detail"].as_str().unwrap().contains(" at 2020-01-01T"), "{}", earlier.text);
+    assert!(earlier.body["hint"].as_str().unwrap().contains("later time"), "{}", earlier.text);
 }
 
 #[tokio::test]

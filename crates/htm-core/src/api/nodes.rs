@@ -6,7 +6,7 @@ use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::learning::Signal;
-use crate::model::nodes::{Node, Revision, TagAssignment, not_found};
+use crate::model::nodes::{Node, Revision, TagAssignment, not_found_as_of};
 use crate::store::again::again;
 use crate::store::nodes;
 use crate::store::then::Then;
@@ -60,7 +60,8 @@ impl Htm {
         self.admit_nodes(&[node]).await?;
         self.admit_as_of(Some(at)).await?;
         let mut found = nodes::as_of(self.pool(), &[node], Then::of(Some(at))).await?;
-        let mut found = found.pop().ok_or_else(|| not_found(node))?;
+        let then = || self.settings().time.zone.tell(at);
+        let mut found = found.pop().ok_or_else(|| not_found_as_of(node, &then()))?;
         self.count_tokens_of(&mut found);
         Ok(found)
     }

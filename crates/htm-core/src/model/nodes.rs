@@ -104,6 +104,15 @@ pub(crate) fn not_found(node: NodeId) -> Error {
         .with_value("node", node)
 }
 
+/// The node was not remembered by then, or was forgotten.
+pub(crate) fn not_found_as_of(node: NodeId, time: &str) -> Error {
+    Error::new(codes::NODE_NOT_FOUND, format!("there was no node {node} at {time}"))
+        .with_kind(ErrorKind::NodeNotFound { node })
+        .with_hint("ask for a later time, or for none: it may be there now")
+        .with_value("node", node)
+        .with_value("as_of", time)
+}
+
 /// The node was forgotten, in a namespace that the caller sees.
 pub(crate) fn forgotten(node: NodeId, namespace: &str) -> Error {
     Error::new(codes::NODE_NOT_FOUND, format!("node {node} is forgotten"))

@@ -46,7 +46,9 @@ impl Conversation {
                 let (current, expected) = (list(&current), list(&expected));
                 let message = format!("conversation `{}` has {current}, not {expected}", self.session);
                 let hint = "read the conversation again, and expect the memories that it has now";
-                Err(Error::new(codes::REVISION_CONFLICT, message).with_hint(hint))
+                Err(Error::new(codes::REVISION_CONFLICT, message)
+                    .with_hint(hint)
+                    .with_value("session", &self.session))
             }
         }
     }

@@ -55,7 +55,8 @@ fn replicas(htm: &Htm) -> String {
 async fn metrics(app: App) -> Result<impl IntoResponse> {
     if app.htm.namespaces().is_some() {
         let problem = "the metrics are of all namespaces, and the key or the token is not";
-        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
+        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem)
+            .with_hint("use a key or a token of all namespaces"));
     }
     Ok(([(CONTENT_TYPE, OPENMETRICS)], app.shared.metrics.render(app.htm.replicas())))
 }

@@ -61,7 +61,8 @@ async fn set_quota(app: App, Body(body): Body<NewQuota>) -> Result<Json<QuotaAnd
     // A quota is the operator's limit on a tenant.
     if app.htm.namespaces().is_some() {
         let problem = "a quota is set with a key or a token of all namespaces, and this is none";
-        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem));
+        return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem)
+            .with_hint("ask the operator, who has a key of all namespaces"));
     }
     let namespace = body.namespace.as_deref();
     app.htm

@@ -1,6 +1,7 @@
 //! `/v1/recall`, `/v1/context`, `/v1/timeline`, `/v1/map`.
 
 use axum::Json;
+use htm_core::error::codes::BUDGET_OUT_OF_RANGE;
 use htm_core::{
     ContextHeader, ContextOptions, CountBy, Filter, Intake, MemoryMap, NodeId, RecallQuery, Recalled,
     RobotContext, Role, Strategy, TimeCount, TimeStep, Timeline, TimelineQuery, WorkingMemoryStats,
@@ -253,7 +254,8 @@ pub(super) fn options(
     let max_tokens = max_tokens.unwrap_or(4_000);
     if !(1..=MAX_CONTEXT_TOKENS).contains(&max_tokens) {
         let problem = format!("max_tokens {max_tokens} is outside 1 to {MAX_CONTEXT_TOKENS}");
-        return Err(Problem::new(codes::BODY_INVALID, problem));
+        let hint = format!("give a number from 1 to {MAX_CONTEXT_TOKENS}");
+        return Err(Problem::new(BUDGET_OUT_OF_RANGE, problem).with_hint(&hint));
     }
     let plain = ContextOptions::new(max_tokens as usize);
     let separator = separator.unwrap_or(plain.separator);
