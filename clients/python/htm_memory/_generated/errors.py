@@ -142,7 +142,7 @@ class MetadataTooDeep(HtmError):
 
 
 class MetadataNumberOutOfRange(HtmError):
-    """The metadata has a number that cannot be stored and read again."""
+    """The metadata has a number outside of -1e308 to 1e308."""
 
 
 class ImportanceOutOfRange(HtmError):

@@ -76,7 +76,7 @@ export type ServerCode =
   | "field_too_long"
   /** 422: The metadata has too many levels of lists and objects. */
   | "metadata_too_deep"
-  /** 422: The metadata has a number that cannot be stored and read again. */
+  /** 422: The metadata has a number outside of -1e308 to 1e308. */
   | "metadata_number_out_of_range"
   /** 422: An importance is outside 1 to 10. */
   | "importance_out_of_range"

@@ -15,7 +15,7 @@ error_codes! {
         => "shorten it; long texts belong into the content or the metadata";
     METADATA_TOO_DEEP "metadata_too_deep" User "The metadata has too many levels of lists and objects."
         => "give fewer levels, or the inner ones as text";
-    METADATA_NUMBER "metadata_number_out_of_range" User "The metadata has a number that cannot be stored and read again."
+    METADATA_NUMBER "metadata_number_out_of_range" User "The metadata has a number outside of -1e308 to 1e308."
         => "give a number from -1e308 to 1e308, or the number as text";
     IMPORTANCE_OUT_OF_RANGE "importance_out_of_range" User "An importance is outside 1 to 10."
         => "1–3 is transient, 7–10 a decision or a preference; default 1";
