@@ -38,7 +38,7 @@ impl Htm {
     /// those of others on a handle that is restricted to a robot. Returns the number of refreshed nodes.
     ///
     /// # Errors
-    /// `node_not_found` for a node in a namespace that the handle does not see, or a database error.
+    /// `node_not_found` on a handle that does not see the namespace of one of them, or a database error.
     pub async fn refresh(&self, nodes: &[NodeId]) -> Result<u64> {
         self.admit_nodes(nodes).await?;
         store::refresh(self.pool(), nodes, self.bound_robot()).await
