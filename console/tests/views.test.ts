@@ -67,6 +67,24 @@ test("an edit beside another one is shown and not lost", async () => {
   await page.context().close();
 });
 
+test("an edit keeps the line ends of the lines that stay", async () => {
+  const { id, content } = await written("one\r\ntwo\nthree\r\nfour");
+  assert.equal(content, "one\r\ntwo\nthree\r\nfour");
+  const page = await fixture.page(`/console/memories/${id}?edit=yes`);
+  const text = page.getByLabel("Text", { exact: true });
+  const save = page.getByRole("button", { name: "Save" });
+  await text.fill("one\ntwo\nthree\nfours");
+  await until(() => save.isEnabled());
+  // The former text again: nothing is changed.
+  await text.fill("one\ntwo\nthree\nfour");
+  await until(() => save.isDisabled());
+  await text.fill("one\ntwo\n2½\nthrees\nfour");
+  await save.click();
+  await page.getByRole("link", { name: "Edit", exact: true }).waitFor();
+  assert.equal((await fixture.server.api<Memory>(`/v1/memories/${id}`)).content, "one\r\ntwo\n2½\r\nthrees\r\nfour");
+  await page.context().close();
+});
+
 test("a null in the metadata of a memory stays while the rest is edited", async () => {
   const memory = { content: "Some of this is not known yet.", metadata: { ticket: null, team: "a" } };
   const { node } = await fixture.server.api<{ node: number }>("/v1/memories", { ...memory, namespace: "atlas", robot: "ada" });

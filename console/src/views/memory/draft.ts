@@ -64,6 +64,29 @@ export function changesOf(draft: Draft, memory: models.Node): models.MemoryEdit 
   return changes;
 }
 
+const LINE_END = /\r\n|\r|\n/g;
+
+/**
+ * A typed text with the line ends of the former text: a text field makes each one \n. New lines end as the first one did.
+ */
+export function withLineEnds(typed: string, former: string): string {
+  if (!former.includes("\r")) return typed;
+  const before = former.split(LINE_END);
+  const ends = former.match(LINE_END) ?? [];
+  const lines = typed.split("\n");
+  const most = Math.min(before.length, lines.length);
+  let head = 0;
+  while (head < most && lines[head] === before[head]) head += 1;
+  let tail = 0;
+  while (tail < most - head && lines.at(-1 - tail) === before.at(-1 - tail)) tail += 1;
+  const last = lines.length - 1;
+  const endOf = (line: number): string | undefined => {
+    if (line < head) return ends[line];
+    return line >= last - tail ? ends[ends.length - last + line] : undefined;
+  };
+  return lines.map((text, line) => (line === last ? text : text + (endOf(line) ?? ends[0]))).join("");
+}
+
 export function isChanged(draft: Draft, memory: models.Node): boolean {
   return JSON.stringify(draft) !== JSON.stringify(draftOf(memory));
 }

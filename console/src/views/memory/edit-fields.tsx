@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { count } from "../../components/basics";
-import type { Draft, Mistakes } from "./draft";
+import { withLineEnds, type Draft, type Mistakes } from "./draft";
 import { useProposed } from "./tags";
 
 interface Properties {
@@ -27,7 +27,7 @@ export function EditFields({ draft, memory, mistakes, set }: Properties): JSX.El
             class="input memory-textarea"
             dir="auto"
             value={draft.content}
-            onInput={(event) => set({ content: event.currentTarget.value })}
+            onInput={(event) => set({ content: withLineEnds(event.currentTarget.value, memory.content) })}
           />
         )}
       </Field>
