@@ -49,12 +49,20 @@ function say(response: ServerResponse, content: string): void {
   send(response, { message: { role: "assistant", content }, done: true, done_reason: "stop" });
 }
 
-/** It embeds by letters, and each memory has the tag `mended`. */
-export const works: Behaviour = ({ isEmbedding, texts }, response) => {
-  if (isEmbedding) return send(response, { embeddings: texts.map(vectorOf) });
-  const results = texts.map((_, index) => ({ index, tags: [{ tag: "mended", confidence: 0.9 }] }));
-  return say(response, JSON.stringify({ results }));
-};
+/** It embeds by letters, and each memory has these tags. */
+function tags(...names: string[]): Behaviour {
+  return ({ isEmbedding, texts }, response) => {
+    if (isEmbedding) return send(response, { embeddings: texts.map(vectorOf) });
+    const results = texts.map((_, index) => ({ index, tags: names.map((tag) => ({ tag, confidence: 0.9 })) }));
+    return say(response, JSON.stringify({ results }));
+  };
+}
+
+/** Each memory has the tag `mended`. */
+export const works = tags("mended");
+
+/** No memory has a tag. */
+export const without = tags();
 
 function vectorOf(text: string): number[] {
   const vector = Array.from({ length: 8 }, () => 0.1);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { startedFixture } from "./fixture.js";
-import { Ollama, closes, fails, holds, says, works } from "./ollama.js";
+import { Ollama, closes, fails, holds, says, without, works } from "./ollama.js";
 import { startEmptyServer, until } from "./server.js";
 
 const TAGGER = "ollama/llama3.2";
@@ -123,6 +123,26 @@ test("a dead letter shows what the model said, and is retried alone and with all
   await until(() => isDone(ids));
   assert.deepEqual(await tagsOf(ids), ids.map((id) => `${id} mended`));
   await page.context().close();
+});
+
+test("a memory without tags says whether a worker will add some", async () => {
+  const { api } = fixture.server;
+  const says = async (ids: readonly number[], text: string): Promise<void> => {
+    const page = await fixture.page(`/console/memories/${ids[0]}`);
+    await page.getByRole("region", { name: "Tags" }).getByText(text, { exact: true }).waitFor();
+    await page.context().close();
+  };
+  ollama.behaviour = without;
+  const untagged = await written("untagged");
+  await until(() => isDone(untagged));
+  await says(untagged, "It has none: the worker found none.");
+
+  await api("/v1/queues/htm.tag/pause", { reason: "a test" });
+  const waiting = await written("untagged");
+  await says(waiting, "It has none. A worker adds some when it has read the text.");
+  await api("/v1/jobs/cancel", { queue: "htm.tag", confirm: true });
+  await says(waiting, "It has none: its tagging failed for good. Processing says why.");
+  await api("/v1/queues/htm.tag/resume", {});
 });
 
 test("jobs are cancelled one by one and all together", async () => {

@@ -15,7 +15,7 @@ import { keptDraft } from "./kept-drafts";
 import { KeptBy } from "./keepers";
 import { Conversation } from "./neighbours";
 import { firstWords } from "./passage";
-import { Processing } from "./processing";
+import { Processing, useStatus } from "./processing";
 import { Relations } from "./relations";
 import { Similar } from "./similar";
 import { Tags } from "./tags";
@@ -29,6 +29,7 @@ interface Properties {
 
 export function Page({ memory, reload }: Properties): JSX.Element {
   const title = firstWords(memory.content);
+  const status = useStatus(memory);
   useTitle(title);
   return (
     <div class="stack memory-view">
@@ -42,7 +43,7 @@ export function Page({ memory, reload }: Properties): JSX.Element {
       <div class="memory-parts">
         <div class="stack memory-first">
           <Text memory={memory} />
-          <Tags memory={memory} reload={reload} />
+          <Tags memory={memory} tagging={status.value?.stages.find(({ stage }) => stage === "tag")} reload={reload} />
         </div>
         <div class="stack memory-side">
           <Facts memory={memory} />
@@ -53,7 +54,7 @@ export function Page({ memory, reload }: Properties): JSX.Element {
           <Conversation memory={memory} />
           <Similar memory={memory} />
           <History memory={memory} reload={reload} />
-          <Processing memory={memory} reload={reload} />
+          <Processing memory={memory} status={status} reload={reload} />
         </div>
       </div>
     </div>

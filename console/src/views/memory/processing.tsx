@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited } from "../../components/basics";
-import { htm, useAnswer, usePolled } from "../../server";
+import { htm, useAnswer, usePolled, type Answer } from "../../server";
 import { Jobs, useJobs } from "./jobs";
 import { StageRow } from "./stage";
 
@@ -13,16 +13,23 @@ const WATCHED_MS = 2_000;
 // Something happens soon in these states.
 const OPEN: ReadonlySet<models.StageStatus["state"]> = new Set(["pending", "running"]);
 
+/** What became of the stages. It is asked again while something happens soon. */
+export function useStatus({ id, revision }: models.Node): Answer<models.NodeStatus> {
+  const status = useAnswer((signal) => htm.memories.status(id, { signal }), [id, revision]);
+  const isOpen = status.value?.stages.some(({ state }) => OPEN.has(state)) ?? false;
+  usePolled(status, isOpen ? WATCHED_MS : undefined);
+  return status;
+}
+
 interface Properties {
   memory: models.Node;
+  status: Answer<models.NodeStatus>;
   reload: () => void;
 }
 
-export function Processing({ memory: { id, revision }, reload }: Properties): JSX.Element {
-  const status = useAnswer((signal) => htm.memories.status(id, { signal }), [id, revision]);
+export function Processing({ memory: { id, revision }, status, reload }: Properties): JSX.Element {
   const jobs = useJobs(id, revision);
   const stages = status.value?.stages ?? [];
-  usePolled(status, stages.some(({ state }) => OPEN.has(state)) ? WATCHED_MS : undefined);
   useChange(stages.map(({ state }) => state).join(" "), () => {
     // A tagger may have added tags.
     reload();

@@ -13,15 +13,20 @@ import { Origins } from "./origins";
 
 const SHOWN = 100;
 
+// What the server says of a text without topics.
+const NO_TAGS = "0 tags";
+
 // Tags are proposed when the fingers rest.
 const REST_MS = 180;
 
 interface Properties {
   memory: models.Node;
+  /** How far the worker is that finds tags, once it is known. */
+  tagging: models.StageStatus | undefined;
   reload: () => void;
 }
 
-export function Tags({ memory, reload }: Properties): JSX.Element {
+export function Tags({ memory, tagging, reload }: Properties): JSX.Element {
   const mayWrite = useMay("writer");
   const [shown, setShown] = useState(SHOWN);
   const [isActing, setActing] = useState(false);
@@ -41,7 +46,7 @@ export function Tags({ memory, reload }: Properties): JSX.Element {
       <h2 id="tags-title">Tags</h2>
       <div class="stack">
         {memory.tags.length === 0 ? (
-          <p class="muted small">It has none. A worker adds some when it has read the text.</p>
+          <p class="muted small">{noneOf(tagging)}</p>
         ) : (
           <ul class="row">
             {memory.tags.slice(0, shown).map((tag) => (
@@ -86,6 +91,26 @@ export function Tags({ memory, reload }: Properties): JSX.Element {
       </div>
     </section>
   );
+}
+
+/** That there are no tags, and whether a worker will add some. */
+function noneOf(tagging: models.StageStatus | undefined): string {
+  switch (tagging?.state) {
+    case "pending":
+    case "running":
+      return "It has none. A worker adds some when it has read the text.";
+    case "done":
+      // Else they were removed since.
+      return tagging.outcome === NO_TAGS ? "It has none: the worker found none." : "It has none.";
+    case "parked":
+      return "It has none: its tagging is set aside. Processing says why.";
+    case "dead":
+      return "It has none: its tagging failed for good. Processing says why.";
+    case "stranded":
+      return "It has none: its tagging is lost. Processing says more.";
+    default:
+      return "It has none.";
+  }
 }
 
 async function removed(memory: models.Node, tag: string, reload: () => void): Promise<void> {
