@@ -176,6 +176,22 @@ test("where nothing passes the filters, one button removes them", async () => {
   await page.context().close();
 });
 
+test("a namespace without memories says where there are some", async () => {
+  for (const [query, searched] of [["?q=parcel", "default"], ["?namespace=nosuch&q=parcel", "nosuch"], ["?namespace=nosuch", "nosuch"]]) {
+    const page = await fixture.page(`/${query}`);
+    await page.getByText(`There is no memory in ${searched}. Memories are in`).waitFor();
+    await page.locator(".others").getByRole("link", { name: "atlas", exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.get("namespace") === "atlas");
+    if (query?.includes("q=")) await hits(page).first().waitFor();
+    await page.context().close();
+  }
+  const page = await fixture.page("/?namespace=atlas&q=zzyzxqq&strategy=fulltext");
+  await page.getByText("Nothing matches").waitFor();
+  await page.waitForLoadState("networkidle");
+  assert.equal(await page.getByText("There is no memory in").count(), 0);
+  await page.context().close();
+});
+
 test("long names and names from right to left stay in their place", async () => {
   const robot = `robot-${"x".repeat(81)}`;
   const session = "s".repeat(300);

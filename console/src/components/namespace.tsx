@@ -24,8 +24,7 @@ function useListed(): Listed {
   return { names: value?.namespaces ?? [], hasOthers: Boolean(value?.next) };
 }
 
-interface Namespaces {
-  names: readonly string[];
+interface Namespaces extends Listed {
   /** An option that says that there are others. */
   others: JSX.Element | false;
 }
@@ -34,7 +33,7 @@ interface Namespaces {
 export function useNamespaces(): Namespaces {
   const { names, hasOthers } = useListed();
   const others = hasOthers && <option disabled>Only the first {number(MOST)} are listed. The address can name others.</option>;
-  return { names, others };
+  return { names, hasOthers, others };
 }
 
 interface FieldProperties {
@@ -97,7 +96,7 @@ export function NamespacePicker(): JSX.Element {
 }
 
 /** The place in another namespace. A memory is in one namespace only. */
-function placeIn(namespace: string, path: string, query: URLSearchParams): string {
+export function placeIn(namespace: string, path: string, query: URLSearchParams): string {
   if (path.startsWith("/console/memories/")) return address("/", { namespace });
   return address(path, { ...Object.fromEntries(KEPT.map((name) => [name, query.get(name)])), namespace });
 }

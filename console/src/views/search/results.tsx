@@ -5,8 +5,9 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Empty, ShowMore, count, duration } from "../../components/basics";
 import { added } from "../../components/filter-chips";
+import { placeIn, useNamespaces } from "../../components/namespace";
 import { useUser } from "../../components/sign-in";
-import { Link, address, useNamespace } from "../../router";
+import { Link, useNamespace, usePlace } from "../../router";
 import { htm, useAnswer } from "../../server";
 import { STRATEGY_NAMES } from "./filters";
 import { HitCard } from "./hit";
@@ -52,26 +53,33 @@ export function Results({ query, isTitled, isHitWanted, hitFound, set }: Propert
       ) : (
         <Empty>
           <p>Ask a question, or type some words. A phrase in quotes is wanted as it stands; a word after − is not.</p>
-          {namespace === undefined && <OtherNamespaces />}
+          <OtherNamespaces isOffered={namespace === undefined} />
         </Empty>
       )}
     </section>
   );
 }
 
-/** Where there is something to search: the server's own namespace may be empty. */
-function OtherNamespaces(): JSX.Element | null {
-  const { value } = useAnswer((signal) => htm.namespaces.list({ limit: MOST_NAMESPACES }, { signal }), []);
+/**
+ * Where there is something to search: the namespace that is searched may have nothing in it, as the server's own one at
+ * first. `isOffered`: also if it has something.
+ */
+function OtherNamespaces({ isOffered }: { isOffered: boolean }): JSX.Element | null {
+  const { path, query } = usePlace();
+  const { names, hasOthers } = useNamespaces();
   const own = useUser().namespace;
-  const others = value?.namespaces.filter((name) => name !== own) ?? [];
-  if (others.length === 0) return null;
+  const searched = useNamespace() ?? own;
+  const isEmpty = !hasOthers && !names.includes(searched);
+  const others = names.filter((name) => name !== searched).slice(0, MOST_NAMESPACES);
+  if (others.length === 0 || !(isOffered || isEmpty)) return null;
   return (
     <p class="row others">
       <span>
-        This searches the namespace <bdi>{own}</bdi>. There are also
+        {isEmpty ? "There is no memory in" : "This searches the namespace"} <bdi>{searched}</bdi>.{" "}
+        {isEmpty ? "Memories are in" : "There are also"}
       </span>
       {others.map((name) => (
-        <Link key={name} class="chip" to={address("/", { namespace: name })}>
+        <Link key={name} class="chip" to={placeIn(name, path, query)}>
           {name}
         </Link>
       ))}
@@ -96,6 +104,7 @@ function Answered({ recalled, query, set }: { recalled: models.Recalled; query: 
       {hits.length === 0 ? (
         <Empty>
           <p>Nothing matches{isNarrowed(query) ? " within these filters" : ""}.</p>
+          <OtherNamespaces isOffered={false} />
           {isNarrowed(query) && (
             <p>
               <button type="button" class="button" onClick={() => set(UNFILTERED)}>
