@@ -244,6 +244,19 @@ test("a key that was made after its form was closed is shown", async () => {
   await page.context().close();
 });
 
+test("a memory that is opened by its number is shown in its namespace", async () => {
+  const { id } = await written("The harbour has two cranes.");
+  for (const query of ["", "?namespace=nosuch", "?edit=yes"]) {
+    const page = await fixture.page(`/console/memories/${id}${query}`);
+    await page.waitForURL((url) => url.searchParams.get("namespace") === "atlas");
+    await until(async () => (await page.getByLabel("Namespace").inputValue()) === "atlas");
+    assert.equal(new URL(page.url()).searchParams.has("edit"), query === "?edit=yes");
+    await page.getByRole("link", { name: "Timeline", exact: true }).click();
+    await page.waitForURL((url) => url.pathname + url.search === "/console/timeline?namespace=atlas");
+    await page.context().close();
+  }
+});
+
 test("a memory shows what it is related to", async () => {
   const [old, renewed] = [await written("Staging is on port 5432."), await written("Staging is on port 5433.")];
   await fixture.server.api(`/v1/memories/${renewed.id}/relations`, { kind: "supersedes", to: old.id, reason: "it moved", robot: "ada", namespace: "atlas" });
@@ -252,7 +265,7 @@ test("a memory shows what it is related to", async () => {
   const by = relations.getByRole("listitem").filter({ hasText: "Superseded by" });
   await by.getByText("it moved").waitFor();
   await by.getByRole("link", { name: "Staging is on port 5433." }).click();
-  await page.waitForURL(`**/console/memories/${renewed.id}`);
+  await page.waitForURL((url) => url.pathname === `/console/memories/${renewed.id}`);
   await relations.getByRole("listitem").filter({ hasText: "Supersedes" }).getByRole("link", { name: "port 5432" }).waitFor();
   await page.context().close();
 });

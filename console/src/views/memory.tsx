@@ -1,10 +1,10 @@
 // A memory: its text, what is known of it, and what can be done with it.
 
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { Awaited } from "../components/basics";
-import { useMay } from "../components/sign-in";
-import { usePlace } from "../router";
+import { useMay, useUser } from "../components/sign-in";
+import { address, go, usePlace } from "../router";
 import { htm, useAnswer } from "../server";
 import { Edit } from "./memory/edit";
 import { Missing, NoNumber } from "./memory/missing";
@@ -30,6 +30,7 @@ function Numbered({ id }: { id: number }): JSX.Element {
   const mayWrite = useMay("writer");
   useTitle(`Memory ${id}`);
   useEffect(() => scrollTo(0, 0), []);
+  useNamed(answer.value?.namespace);
   if (answer.error?.code === "node_not_found") return <Missing id={id} reload={answer.reload} />;
   return (
     <>
@@ -45,4 +46,16 @@ function Numbered({ id }: { id: number }): JSX.Element {
       </Awaited>
     </>
   );
+}
+
+/** Names the namespace of what is shown in the address: the frame shows it, and the links from here stay in it. */
+function useNamed(namespace: string | undefined): void {
+  const { path, query } = usePlace();
+  const own = useUser().namespace;
+  const named = query.get("namespace") ?? own;
+  // At once: somebody may leave before the page is painted.
+  useLayoutEffect(() => {
+    if (namespace === undefined || namespace === named) return;
+    go(address(path, { ...Object.fromEntries(query), namespace }), { replace: true });
+  }, [namespace, named]);
 }
