@@ -5,6 +5,10 @@ import { useLayoutEffect, useState } from "preact/hooks";
 
 const CHANGED = "console:moved";
 
+// Servers and proxies refuse longer ones, of which the question is the long part. The browser's history has them whole.
+const LONGEST = 8_000;
+const LONG_PART = "q";
+
 export interface Place {
   path: string;
   query: URLSearchParams;
@@ -20,12 +24,40 @@ export function usePlace(): Place {
     look();
     return listen(look);
   }, []);
-  const [path = "/", query = ""] = address.split("?");
-  return { path, query: new URLSearchParams(query) };
+  const [path = "/"] = address.split("?");
+  return { path, query: queryOf(address) };
 }
 
 function addressNow(): string {
-  return location.pathname + location.search;
+  return whole(history.state) ?? location.pathname + location.search;
+}
+
+/** The query of the place, for what is done after it was drawn. */
+export function queryNow(): URLSearchParams {
+  return queryOf(addressNow());
+}
+
+function queryOf(address: string): URLSearchParams {
+  return new URLSearchParams(address.split("?")[1]);
+}
+
+/** The address of an entry of the history that is too long for the browser's own address. */
+function whole(state: unknown): string | undefined {
+  const address = typeof state === "object" && state !== null && "address" in state ? state.address : undefined;
+  return typeof address === "string" ? address : undefined;
+}
+
+/** What a server reads of an address. */
+function shortened(address: string): string {
+  const [path = "/"] = address.split("?");
+  const query = queryOf(address);
+  query.delete(LONG_PART);
+  return joined(path, query);
+}
+
+function joined(path: string, query: URLSearchParams): string {
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
 }
 
 function listen(changed: () => void): () => void {
@@ -40,7 +72,9 @@ function listen(changed: () => void): () => void {
 /** Goes to an address. `replace`: the former one is not kept in the history, as when somebody types. */
 export function go(address: string, { replace = false } = {}): void {
   if (address === addressNow()) return;
-  history[replace ? "replaceState" : "pushState"](null, "", address);
+  const isLong = address.length > LONGEST;
+  const [state, shown] = isLong ? [{ address }, shortened(address)] : [null, address];
+  history[replace ? "replaceState" : "pushState"](state, "", shown);
   dispatchEvent(new Event(CHANGED));
 }
 
@@ -54,15 +88,14 @@ export function useNamespace(): string | undefined {
 /** An address with a query. What is empty is left out. The namespace stays, unless the query has another one. */
 export function address(path: string, query: Query = {}): string {
   const search = new URLSearchParams();
-  const namespace = new URLSearchParams(location.search).get("namespace");
+  const namespace = queryNow().get("namespace");
   for (const [name, value] of Object.entries({ namespace, ...query })) {
     const items = Array.isArray(value) ? value : [value];
     for (const item of items) {
       if (item !== null && item !== undefined && item !== false && item !== "") search.append(name, String(item));
     }
   }
-  const text = search.toString();
-  return text ? `${path}?${text}` : path;
+  return joined(path, search);
 }
 
 type LinkProperties = { to: string } & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href">;

@@ -107,6 +107,27 @@ test("another namespace keeps the question, and a hit keeps the namespace", asyn
   await page.context().close();
 });
 
+test("a question that is too long for an address is searched, and is there again after a reload", async () => {
+  const page = await fixture.page("/?namespace=atlas");
+  const box = page.getByRole("searchbox");
+  const question = "parcel lookup ".repeat(700).trim();
+  const isShown = async (text: string): Promise<boolean> => (await box.inputValue()) === text && (await hits(page).count()) > 0;
+  await box.fill(question);
+  await box.press("Enter");
+  await until(() => isShown(question));
+  assert.ok(page.url().length < 8_000, page.url());
+  await page.getByRole("button", { name: "Words", exact: true }).click();
+  await page.waitForURL(/strategy=fulltext/);
+  await page.reload();
+  await until(async () => (await box.inputValue()) === question);
+  await box.fill("parcel");
+  await page.waitForURL(/q=parcel/);
+  await until(() => isShown("parcel"));
+  await page.goBack();
+  await until(async () => (await box.inputValue()) === question);
+  await page.context().close();
+});
+
 test("back returns to the former search, not to its letters", async () => {
   // The first letters change the path too: the focus stays in the box.
   const page = await fixture.page(`/console/?namespace=atlas`);

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { models } from "htm-memory";
 import { Awaited, Empty, count, number } from "../components/basics";
 import { AddName, Chosen, ChosenNames, TimeWords, added, knownRobots, knownTags } from "../components/filter-chips";
-import { address, go, useNamespace, usePlace } from "../router";
+import { address, go, queryNow, useNamespace, usePlace } from "../router";
 import { htm, useAnswer } from "../server";
 import { Legend } from "./map/legend";
 import { List } from "./map/list";
@@ -24,7 +24,7 @@ const DIVISIONS: readonly (readonly [Division, string])[] = [
 export function Map(): JSX.Element {
   const query = read(usePlace().query);
   const set: Setter = (change, replace = false) =>
-    go(address(PATH, written(changed(read(new URLSearchParams(location.search)), change))), { replace });
+    go(address(PATH, written(changed(read(queryNow()), change))), { replace });
   const body = { filter: filterOf(query, useNamespace()), limit: SAMPLE };
   const answer = useAnswer((signal) => htm.recall.map(body, { signal }), [JSON.stringify(body)]);
   return (

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { address, go, usePlace } from "../router";
+import { address, go, queryNow, usePlace } from "../router";
 import { Filters } from "./search/filters";
 import { Results } from "./search/results";
 import { read, written, type Setter } from "./search/query";
@@ -19,7 +19,7 @@ export function Search(): JSX.Element {
   // Whether somebody has pressed Enter, to go to the first hit. It may not be here yet.
   const [isHitWanted, setHitWanted] = useState(false);
   const replaceable: Setter = (change, replace = false) =>
-    go(address("/", written({ ...read(new URLSearchParams(location.search)), ...change })), { replace });
+    go(address("/", written({ ...read(queryNow()), ...change })), { replace });
   const { typed, type, submit, change: set } = useTyping(query, replaceable);
 
   // On a page that has just been opened, or after a sign-in. Elsewhere, the focus is at what somebody came by.

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { Awaited, Empty } from "../components/basics";
 import { added } from "../components/filter-chips";
-import { address, go, useNamespace, usePlace } from "../router";
+import { address, go, queryNow, useNamespace, usePlace } from "../router";
 import { useAnswer } from "../server";
 import { ask, type Counts } from "./timeline/ask";
 import { Chart } from "./timeline/chart";
@@ -26,7 +26,7 @@ export function Timeline(): JSX.Element {
   const namespace = useNamespace();
   const filter = filterOf(query, namespace);
   const set: Setter = (change, replace = false) =>
-    go(address(PATH, written(changed(read(new URLSearchParams(location.search)), change))), { replace });
+    go(address(PATH, written(changed(read(queryNow()), change))), { replace });
   const { timeframe, by } = query;
   const counts = useAnswer((signal) => ask(filter, timeframe, by, signal), [JSON.stringify([filter, timeframe, by])]);
   return (

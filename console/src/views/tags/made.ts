@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { attempt, say } from "../../components/toasts";
-import { go } from "../../router";
+import { go, queryNow } from "../../router";
 import { usePolled, type Question } from "../../server";
 import { hasEffect, said, send, wentTo, type Request } from "./changes";
 import { PATH, here } from "./places";
@@ -52,9 +52,9 @@ export function useMade(
 }
 
 function chosenNow(): string | undefined {
-  return new URLSearchParams(location.search).get("tag") || undefined;
+  return queryNow().get("tag") || undefined;
 }
 
 function isBrowsing(): boolean {
-  return !new URLSearchParams(location.search).has("part");
+  return !queryNow().has("part");
 }

@@ -1,12 +1,12 @@
 // Addresses within this view.
 
-import { address } from "../../router";
+import { address, queryNow } from "../../router";
 
 export const PATH = "/console/tags";
 
 /** This place with something changed. */
 export function here(change: Record<string, string | undefined>): string {
-  return address(PATH, { ...Object.fromEntries(new URLSearchParams(location.search)), ...change });
+  return address(PATH, { ...Object.fromEntries(queryNow()), ...change });
 }
 
 /** A tag among all tags; none: only these. */

@@ -1,6 +1,6 @@
 // Addresses within this view.
 
-import { address } from "../../router";
+import { address, queryNow } from "../../router";
 
 const PATH = "/console/working-memory";
 
@@ -20,7 +20,7 @@ export function chosenIn(query: URLSearchParams): Chosen | undefined {
 
 /** This place with something changed. */
 export function here(change: Record<string, string | number | null | undefined>): string {
-  return address(PATH, { ...Object.fromEntries(new URLSearchParams(location.search)), ...change });
+  return address(PATH, { ...Object.fromEntries(queryNow()), ...change });
 }
 
 /** A robot or a group; none: only the list. What is asked of contexts stays, to compare robots. */
