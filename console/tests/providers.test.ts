@@ -224,6 +224,21 @@ test("another model is limited, what is not changed stays, and it is undone", as
   await page.context().close();
 });
 
+test("a provider whose last calls failed is not shown as good before it is left alone", async () => {
+  const model = "openai/shaky";
+  await fixture.server.api("/v1/providers", { model, concurrent_calls: 4 }, "PATCH");
+  const page = await fixture.page("/console/pipeline/providers");
+  const row = page.getByRole("row", { name: new RegExp(`^${model} `) });
+  await row.getByText("It may be called").waitFor();
+  for (const [failures, text] of [[1, "Its last call failed"], [3, "Its last calls failed"]] as const) {
+    await fixture.server.sql(`update htm.providers set failures = ${failures} where model = '${model}'`);
+    await page.reload();
+    await row.getByText(text).waitFor();
+    assert.equal(await row.locator(".state-good").count(), 0);
+  }
+  await page.context().close();
+});
+
 test("tokens are shown by day and namespace, as the database counts them", async () => {
   const page = await fixture.page("/console/pipeline/providers");
   const usage = page.getByRole("region", { name: "Tokens by day" }).first();

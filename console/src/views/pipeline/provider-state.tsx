@@ -28,9 +28,10 @@ export function ProviderState({ provider }: { provider: models.Provider | undefi
         </strong>
       )}
       {breaker === "closed" &&
-        (held_ms ? (
+        (held_ms || failures > 0 ? (
           <strong class="state-warn">
-            <span aria-hidden="true">◐ </span>It asked to wait
+            <span aria-hidden="true">◐ </span>
+            {held_ms ? "It asked to wait" : failures === 1 ? "Its last call failed" : "Its last calls failed"}
           </strong>
         ) : (
           good
