@@ -132,6 +132,17 @@ test("an entry with an integer that the page rounds is not changed", async () =>
   await page.context().close();
 });
 
+test("an integer that the page rounds is shown as about that", async () => {
+  const memory = { content: "A trace has a number.", metadata: { trace: 2 ** 60, negative: -(2 ** 60), exact: 2 ** 53 - 1, mass: 1e30 } };
+  const { node } = await fixture.server.api<{ node: number }>("/v1/memories", { ...memory, namespace: "atlas", robot: "ada" });
+  const page = await fixture.page(`/console/memories/${node}`);
+  for (const text of ["trace: ≈ 1.152921504606847e18", "negative: ≈ -1.152921504606847e18", "exact: 9007199254740991", "mass: 1e+30"]) {
+    await page.getByRole("listitem").filter({ hasText: text }).waitFor();
+  }
+  assert.equal(await page.getByTitle("This page rounds integers beyond 2⁵³.").count(), 2);
+  await page.context().close();
+});
+
 test("a page that came over plain HTTP from another machine writes", async () => {
   const { id } = await written("Somebody reads this from another machine.");
   const page = await fixture.page(`/console/memories/${id}`);

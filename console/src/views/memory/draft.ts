@@ -141,8 +141,8 @@ function changesRounded(former: Fields, latter: Fields): boolean {
   return Object.keys(entriesChanged(former, latter)).some((name) => isRounded(former[name]) || isRounded(latter[name]));
 }
 
-// The server has integers of 64 bits. A larger number is no more exact there than here.
-function isRounded(value: unknown): boolean {
+/** Whether it has an integer that is exact in the server (of 64 bits), and not here. */
+export function isRounded(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.values(value).some(isRounded);
   return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(Number(value)) <= 2 ** 64;
 }

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { count } from "../../components/basics";
+import { isRounded } from "./draft";
 
 // Entries of one list or object that are shown at once.
 const SHOWN = 40;
@@ -67,6 +68,13 @@ function Branch({ name, value, level }: { name: string; value: unknown; level: n
 /** A value without parts. A text stands in quotes, so that it is told from a number. */
 function Leaf({ value }: { value: unknown }): JSX.Element {
   if (typeof value === "string") return <span class="stored">“{value}”</span>;
+  if (typeof value === "number" && isRounded(value)) {
+    return (
+      <code title="This page rounds integers beyond 2⁵³. The memory has the exact one.">
+        ≈ {value.toExponential().replace("+", "")}
+      </code>
+    );
+  }
   if (typeof value !== "object") return <code>{String(value)}</code>;
   return (
     <span class="muted">{value === null ? "null" : Array.isArray(value) ? "an empty list" : "nothing in it"}</span>
