@@ -154,6 +154,23 @@ test("a page that came over plain HTTP from another machine writes", async () =>
   await page.context().close();
 });
 
+test("a server that does not answer is told once", async () => {
+  const page = await fixture.page("/?namespace=atlas");
+  const told = page.getByText("The server does not answer.");
+  const isDown = (url: URL): boolean => url.pathname.startsWith("/v1/") || url.pathname === "/console/sign-in";
+  await page.route(isDown, (route) => route.abort());
+  await page.getByRole("searchbox").fill("parcel");
+  await page.getByRole("main").filter({ has: told }).waitFor();
+  // Somebody comes back to the tab: now the frame says it.
+  await page.evaluate("void document.dispatchEvent(new Event('visibilitychange'))");
+  await page.getByRole("main").filter({ hasNot: told }).waitFor();
+  assert.equal(await told.count(), 1);
+  await page.unroute(isDown);
+  await page.locator(".hit").first().waitFor();
+  await told.waitFor({ state: "detached" });
+  await page.context().close();
+});
+
 test("a fault of the page is shown, and its buttons can be used again", async () => {
   await fixture.server.api("/v1/queues/htm.tag/pause", { reason: "a test" });
   // Not `fixture.page`, which fails with any fault of a page.

@@ -1,7 +1,7 @@
 // What all views are made of.
 
-import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { createContext, type ComponentChildren, type JSX } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
 import type { HtmError } from "htm-memory";
 import { usePolled, type Answer, type Question } from "../server";
 import "./basics.css";
@@ -13,16 +13,22 @@ const SLOW_MS = 300;
 // What the client says of it is for programs.
 const UNREACHABLE = { detail: "The server does not answer.", hint: "It may be restarting. Try again in a moment." };
 
+/** Whether the page already says, around the views, that the server does not answer. */
+export const SaidUnreachable = createContext(false);
+
 interface ProblemProperties {
   error: HtmError;
   /** What failed. While the server does not answer, it is asked again by itself. */
   asked?: Question;
 }
 
-/** An error: what was wrong, and what to do next. */
-export function Problem({ error, asked }: ProblemProperties): JSX.Element {
-  usePolled(asked, error.code === "unreachable" ? RETRIED_AFTER_MS : undefined);
-  const { detail, hint } = error.code === "unreachable" ? UNREACHABLE : error;
+/** An error: what was wrong, and what to do next. What the page says already is not said for each question. */
+export function Problem({ error, asked }: ProblemProperties): JSX.Element | null {
+  const isUnreachable = error.code === "unreachable";
+  usePolled(asked, isUnreachable ? RETRIED_AFTER_MS : undefined);
+  const isSaid = useContext(SaidUnreachable);
+  if (asked && isUnreachable && isSaid) return null;
+  const { detail, hint } = isUnreachable ? UNREACHABLE : error;
   return (
     <div class="notice bad" role="alert">
       <p>

@@ -6,7 +6,7 @@ import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact
 import { HtmError } from "htm-memory";
 import type { models } from "htm-memory";
 import { SIGNED_OUT, asError, useAnswer, usePolled, type Answer } from "../server";
-import { Awaited, Problem, Waiting } from "./basics";
+import { Awaited, Problem, SaidUnreachable, Waiting } from "./basics";
 import { Confirm } from "./dialog";
 import { attempt, dismissAll } from "./toasts";
 
@@ -107,7 +107,7 @@ export function Gate({ drop, children }: GateProperties): JSX.Element {
         user && (
           // What one user looks at is not shown to another.
           <Context.Provider key={user.key ?? ""} value={{ user, signOut, hold }}>
-            {children}
+            <SaidUnreachable.Provider value={shown.error?.code === "unreachable"}>{children}</SaidUnreachable.Provider>
           </Context.Provider>
         )
       }
