@@ -85,6 +85,17 @@ test("an edit keeps the line ends of the lines that stay", async () => {
   await page.context().close();
 });
 
+test("the text of an edit has the direction of its first letter", async () => {
+  const { id } = await written("Shalom.");
+  const page = await fixture.page(`/console/memories/${id}?edit=yes`);
+  const text = page.getByLabel("Text", { exact: true });
+  for (const [content, direction] of [["1. שלום, world", "rtl"], ["\u{1e900} is of Adlam", "rtl"], ["Hello, עולם", "ltr"], ["42", "ltr"]] as const) {
+    await text.fill(content);
+    await until(async () => (await text.getAttribute("dir")) === direction);
+  }
+  await page.context().close();
+});
+
 test("a null in the metadata of a memory stays while the rest is edited", async () => {
   const memory = { content: "Some of this is not known yet.", metadata: { ticket: null, team: "a" } };
   const { node } = await fixture.server.api<{ node: number }>("/v1/memories", { ...memory, namespace: "atlas", robot: "ada" });

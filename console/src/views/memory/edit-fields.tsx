@@ -25,7 +25,7 @@ export function EditFields({ draft, memory, mistakes, set }: Properties): JSX.El
             {...id}
             ref={text}
             class="input memory-textarea"
-            dir="auto"
+            dir={directionOf(draft.content)}
             value={draft.content}
             onInput={(event) => set({ content: withLineEnds(event.currentTarget.value, memory.content) })}
           />
@@ -87,6 +87,15 @@ export function EditFields({ draft, memory, mistakes, set }: Properties): JSX.El
       </Field>
     </>
   );
+}
+
+// Hebrew, Arabic and the other blocks of scripts from right to left.
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** The direction of a text by its first letter. A browser that finds it takes seconds for a text of a MiB. */
+function directionOf(text: string): "ltr" | "rtl" {
+  const [letter = ""] = /\p{L}/u.exec(text) ?? [];
+  return RIGHT_TO_LEFT.test(letter) ? "rtl" : "ltr";
 }
 
 interface Identified {
