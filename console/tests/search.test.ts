@@ -239,6 +239,25 @@ test("three strategies stand side by side at 900 pixels, and one below the other
   }
 });
 
+test("the hint of the key is where there are keys and room", async () => {
+  const wide = { width: 1280, height: 900 };
+  const narrow = { width: 390, height: 844 };
+  for (const [options, isHinted] of [[{ viewport: wide }, true], [{ viewport: narrow }, false], [{ viewport: wide, hasTouch: true, isMobile: true }, false]] as const) {
+    const page = await fixture.page("/", options);
+    const hint = await page.getByRole("searchbox").getAttribute("placeholder");
+    assert.equal(hint?.includes("press /"), isHinted, JSON.stringify(options));
+    await page.context().close();
+  }
+});
+
+test("a limit that is no number of memories is left out", async () => {
+  for (const limit of ["-5", "1.5", "many"]) {
+    const page = await fixture.page(`/?namespace=atlas&q=parcel&limit=${limit}`);
+    await hits(page).first().waitFor();
+    await page.context().close();
+  }
+});
+
 test("nothing serious is found by axe, at any width", async () => {
   const found = (page: Page) => hits(page).first().waitFor();
   await fixture.checkAccess(`/?namespace=atlas&q=parcel+search`, found);

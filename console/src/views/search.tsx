@@ -12,6 +12,9 @@ import "./search/search.css";
 const STRATEGIES = ["auto", "hybrid", "vector", "fulltext"] as const;
 const COMPARED = ["hybrid", "vector", "fulltext"] as const;
 
+// Narrow screens have no room for the hint of the key, and touch screens no keys.
+const HAS_KEYS = "(hover: hover) and (min-width: 600px)";
+
 export function Search(): JSX.Element {
   const place = usePlace();
   const query = read(place.query);
@@ -57,7 +60,7 @@ export function Search(): JSX.Element {
             ref={box}
             class="input search-box"
             type="search"
-            placeholder="What do we know about …?   (press / to come here)"
+            placeholder={`What do we know about …?${matchMedia(HAS_KEYS).matches ? "   (press / to come here)" : ""}`}
             value={typed}
             autocomplete="off"
             onInput={(event) => {

@@ -21,6 +21,7 @@ const LIMIT = 20;
 const STRATEGIES: readonly models.Strategy[] = ["auto", "hybrid", "vector", "fulltext"];
 
 export function read(parameters: URLSearchParams): Query {
+  const limit = Number(parameters.get("limit"));
   return {
     text: parameters.get("q") ?? "",
     strategy: STRATEGIES.find((strategy) => strategy === parameters.get("strategy")) ?? "hybrid",
@@ -30,7 +31,7 @@ export function read(parameters: URLSearchParams): Query {
     types: parameters.getAll("type"),
     session: parameters.get("session") ?? "",
     isCompared: parameters.get("compare") === "yes",
-    limit: Number(parameters.get("limit")) || LIMIT,
+    limit: Number.isInteger(limit) && limit > 0 ? limit : LIMIT,
   };
 }
 
