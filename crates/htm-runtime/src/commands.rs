@@ -202,7 +202,8 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
             None => "none is registered yet: start an `embed-worker`, or `htm models add PROVIDER/NAME`".into(),
         },
         "model_not_ready" => "start an embed-worker with this configuration: `embed-worker`".into(),
-        "model_retired" => format!("take it into use again: `htm models add {}`", named("label")),
+        // A hint of the error's own names the active model.
+        "model_retired" if error.hint() == codes::MODEL_RETIRED.hint => format!("take it into use again: `htm models add {}`", named("label")),
         "model_active" => "activate another one first: `htm models activate LABEL`".into(),
         "model_incomplete" => {
             let (label, open, dead) = (named("label"), named("open"), named("dead"));

@@ -3,6 +3,7 @@
 //!
 //! [`Runtime::open`] combines them.
 
+pub mod active_model;
 pub mod backup;
 pub mod capacity;
 pub mod codes;

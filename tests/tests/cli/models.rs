@@ -305,6 +305,41 @@ async fn up_serves_the_rest_while_the_provider_of_a_new_model_is_away() {
 }
 
 #[tokio::test]
+async fn up_serves_the_active_model_when_the_configured_one_is_retired() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    sandbox.htm(&["models", "add", "fake/wide", "--dimensions", "16"]).await.succeeds();
+    sandbox.htm(&["models", "backfill", "fake/wide", "--no-wait"]).await.succeeds();
+    sandbox.run("embed-worker", &["--queue", "htm.embed.2", "--drain"], b"").await.succeeds();
+    sandbox.htm(&["models", "activate", "fake/wide"]).await.succeeds();
+    let stay = "embedding.model = \"wide\"";
+    let retired = sandbox.htm(&["models", "retire", "fake/fake-64"]).await;
+    retired.succeeds();
+    assert!(retired.stderr.contains("note: it is the configured model") && retired.stderr.contains(stay));
+    // A worker of this model alone has nothing to do.
+    let refused = sandbox.run("embed-worker", &["--drain"], b"").await;
+    assert!(refused.fails(2, "model_retired").contains(stay), "{refused:?}");
+
+    let mut up = sandbox.start("htm", &["--json", "up", "--set", "log.format=json"]);
+    let url = || {
+        let log = up.log();
+        let serving: Value = serde_json::from_str(log.lines().find(|it| it.starts_with("{\"url\""))?).ok()?;
+        Some(serving["url"].as_str()?.to_owned())
+    };
+    htm_tests::wait_until(|| async { url().is_some() }).await;
+    let ready = reqwest::get(format!("{}/readyz", url().unwrap())).await.unwrap();
+    assert_eq!(ready.status().as_u16(), 200);
+    sandbox.remember(&["embedded by the active model"]).await;
+    htm_tests::wait_until(|| async { db.count("select count(*) from htm.embeddings_2").await == 41 }).await;
+    assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 40);
+    let warnings = up.log().matches("no worker for the configured embedding model").count();
+    assert_eq!(warnings, 1, "{}", up.log());
+    assert!(up.log().contains("stay with fake/wide"), "{}", up.log());
+    up.signal(Signal::SIGTERM);
+    assert_eq!(up.end().await.code(), Some(0), "{}", up.log());
+}
+
+#[tokio::test]
 async fn what_cannot_be_is_refused_with_a_way_on() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

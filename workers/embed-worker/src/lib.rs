@@ -6,11 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use htm_core::error::codes;
 use htm_core::provider::{Calls, Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
 use htm_core::worker::embeddings::{self, ModelState, RegisteredModel, retired};
 use htm_core::worker::jobs::{self, Claimed, Embedded, Lease};
-use htm_core::{Result, Stage};
+use htm_core::{Error, Result, Stage};
 use htm_runtime::Runtime;
+use htm_runtime::active_model::other_active;
+use htm_runtime::config::Config;
 use htm_worker::{Handler, Item, Kind, Subjects, Text, WorkError, texts};
 use sqlx::PgPool;
 
@@ -55,7 +58,8 @@ pub async fn handler(runtime: &Runtime, queue: Option<&str>, patience: Duration)
     if let Some(queue) = queue {
         return handler_of(runtime, embeddings::by_queue(&models, queue)?).await;
     }
-    let handler = configured(runtime, &models, patience).await?;
+    let made = configured(runtime, &models, patience).await;
+    let handler = made.map_err(|error| naming_active(error, runtime.config(), &models))?;
     if handler.model.state != ModelState::Active {
         let active = models.iter().find(|model| model.state == ModelState::Active);
         let label = &handler.model.label;
@@ -68,6 +72,16 @@ pub async fn handler(runtime: &Runtime, queue: Option<&str>, patience: Duration)
         );
     }
     Ok(handler)
+}
+
+/// Names the active model to those whose configured model is retired.
+fn naming_active(error: Error, config: &Config, models: &[RegisteredModel]) -> Error {
+    match other_active(config, models) {
+        Some(other) if error.is(codes::MODEL_RETIRED) && !other.active.is_of_callers() => {
+            error.with_hint(other.help)
+        }
+        _ => error,
+    }
 }
 
 /// Makes the handler of the configured model. If it is registered, the provider is not asked: it may be away, and if it

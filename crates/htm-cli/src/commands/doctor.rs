@@ -9,7 +9,7 @@ use htm_core::fault::Fault;
 use htm_core::job::LEARN_QUEUE;
 use htm_core::{Error, LearningProblem, MAX_LIMIT, ReplicaState, Result};
 use htm_runtime::config::Config;
-use htm_runtime::{Runtime, chain};
+use htm_runtime::{Runtime, active_model, chain};
 use serde::Serialize;
 
 use super::db::repartition;
@@ -170,7 +170,7 @@ async fn look_at_unfinished(runtime: &Runtime, findings: &mut Findings<'_>) -> R
 async fn look_at_queues(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
     let htm = runtime.htm();
     let listed = htm.models()?.list().await?;
-    let configured = models::configured(runtime, &listed)
+    let configured = active_model::configured(runtime.config(), &listed)
         .map_or_else(|| htm.settings().embedding_model.to_string(), |model| model.label.clone());
     for queue in htm.jobs()?.queues().await? {
         let name = &queue.queue;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use embed_worker::EmbedHandler;
 use futures::future::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
+use htm_core::error::codes;
 use htm_core::models::RegisteredModel;
 use htm_core::{ErrorKind, Stage};
 use htm_runtime::{Runtime, commands};
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The workers, ready to run.
 pub(crate) struct Workers {
-    /// None: the configured model is new, and its provider is away.
+    /// None: the configured model is new, and its provider is away; or it is retired.
     embed: Option<EmbedHandler>,
     tag: TagHandler,
     learn: LearnHandler,
@@ -38,7 +39,7 @@ pub(crate) struct Workers {
 
 impl Workers {
     /// Makes the workers of the configured models, and the one that learns. If the provider of a new embedding model is
-    /// away, that worker is made later, unless the workers are to drain their queues.
+    /// away, or the configured one is retired, that worker is made later, unless the workers are to drain their queues.
     pub(crate) async fn start(runtime: &Runtime, drain: bool) -> htm_core::Result<Self> {
         let patience = if drain { Duration::MAX } else { PATIENCE };
         let embed = match start(runtime, EMBED, embed_worker::handler(runtime, None, patience)).await {
@@ -48,6 +49,13 @@ impl Workers {
                     model = error.value("model"), code = error.code(), %error, hint = commands::hint(&error),
                     "no worker for the configured embedding model yet: its provider is asked for the dimensions every {} s",
                     AGAIN.as_secs()
+                );
+                None
+            }
+            Err(error) if error.is(codes::MODEL_RETIRED) && !drain => {
+                tracing::warn!(
+                    code = error.code(), %error, hint = commands::hint(&error),
+                    "no worker for the configured embedding model, which is retired: the others are served"
                 );
                 None
             }
@@ -191,7 +199,8 @@ async fn embed(
     }
 }
 
-/// Makes the worker of the configured model as soon as its provider tells the dimensions; none after a stop.
+/// Makes the worker of the configured model as soon as its provider tells the dimensions, or the model is in use again;
+/// none after a stop.
 async fn until_made(runtime: &Runtime, stop: &CancellationToken) -> Option<EmbedHandler> {
     loop {
         stop.run_until_cancelled(tokio::time::sleep(AGAIN)).await?;

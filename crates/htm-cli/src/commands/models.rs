@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use htm_core::models::{ModelOverview, ModelState, Models, RegisteredModel, VectorIndex, without_embedder};
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::{BackfillRequest, Stage};
+use htm_runtime::active_model::other_active;
 use htm_runtime::config::{Config, Provider};
 use htm_runtime::{Runtime, providers};
 use serde::Serialize;
@@ -248,12 +249,19 @@ async fn activate(runtime: &Runtime, args: ActivateArgs, output: &Output) -> Res
 }
 
 async fn retire(runtime: &Runtime, args: RetireArgs, output: &Output) -> Result<ExitCode, CliError> {
-    let removed = runtime.htm().models()?.retire(&args.label, args.drop).await?;
+    let htm = runtime.htm();
+    let models = htm.models()?;
+    let removed = models.retire(&args.label, args.drop).await?;
     let answer = serde_json::json!({ "retired": args.label, "jobs_removed": removed, "dropped": args.drop });
     output.value(&answer, || {
         let vectors = if args.drop { "its vectors are deleted" } else { "its vectors stay" };
         format!("{} is retired: {} removed, {vectors}", args.label, count(removed, "open job"))
     });
+    let listed = models.list().await?;
+    let other = other_active(runtime.config(), &listed).filter(|other| !other.active.is_of_callers());
+    if let Some(other) = other.filter(|other| other.configured == args.label) {
+        output.aside(&format!("note: it is the configured model; {}", other.help));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

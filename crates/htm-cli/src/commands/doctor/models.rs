@@ -1,11 +1,12 @@
 //! Whether the providers answer, and the models of the database are those of the configuration.
 
-use htm_core::models::{ModelState, RegisteredModel, by_name};
+use htm_core::models::RegisteredModel;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, Purpose, TagOrigin};
 use htm_core::providers::Provider;
 use htm_core::tag::KnownTags;
 use htm_core::{BreakerState, Error, Result};
 use htm_runtime::Runtime;
+use htm_runtime::active_model::{OtherActive, configured, other_active};
 use htm_runtime::providers::local_facts;
 use htm_worker::HARMLESS;
 
@@ -19,19 +20,6 @@ pub(super) async fn look(runtime: &Runtime, findings: &mut Findings<'_>) -> Resu
     look_at_tagger(runtime, findings).await;
     look_at_refiners(runtime, findings).await;
     Ok(())
-}
-
-/// The registered model that the configuration means.
-pub(super) fn configured<'a>(
-    runtime: &Runtime,
-    models: &'a [RegisteredModel],
-) -> Option<&'a RegisteredModel> {
-    let htm = runtime.htm();
-    let name = &htm.settings().embedding_model;
-    match runtime.config().embedding.dimensions {
-        0 => by_name(models, name),
-        number => models.iter().find(|model| model.name == *name && model.dimensions == number),
-    }
 }
 
 /// Waits for an answer, and tells that it does.
@@ -51,7 +39,7 @@ async fn look_at_embedder(runtime: &Runtime, models: &[RegisteredModel], finding
         Err(error) => return findings.push(from_error(WHERE, &error)),
     };
     let model = own.model().clone();
-    let registered = configured(runtime, models).filter(|registered| registered.name == model);
+    let registered = configured(runtime.config(), models).filter(|registered| registered.name == model);
     let answer = async {
         let embedder = match registered {
             Some(registered) if registered.is_in_use() => runtime.embedder_of(registered).await?,
@@ -78,42 +66,12 @@ async fn look_at_embedder(runtime: &Runtime, models: &[RegisteredModel], finding
 
 /// Checks whether the active model is the configured one. Another one works too, if its queries can be embedded here.
 async fn look_at_active(runtime: &Runtime, models: &[RegisteredModel], findings: &mut Findings<'_>) {
-    let Some(active) = models.iter().find(|model| model.state == ModelState::Active) else { return };
-    let (htm, dimensions) = (runtime.htm(), runtime.config().embedding.dimensions);
-    let name = &htm.settings().embedding_model;
-    let former = || models.iter().find(|model| dimensions == 0 && model.name == *name);
-    let known = configured(runtime, models).or_else(former);
-    if known.is_some_and(|known| known.id == active.id) {
-        return;
-    }
+    let Some(other) = other_active(runtime.config(), models) else { return };
+    let OtherActive { active, what, help, .. } = other;
     let label = &active.label;
     if active.is_of_callers() {
         return findings.push(ok(format!("recall uses {label}: its vectors come from callers")));
     }
-    let (add, new) = match dimensions {
-        0 => (name.to_string(), name.to_string()),
-        number if models.iter().any(|model| model.label == name.to_string()) => {
-            (format!("{name} --dimensions {number}"), format!("{name}@{number}"))
-        }
-        number => (format!("{name} --dimensions {number}"), name.to_string()),
-    };
-    let wanted = known.map_or(new, |known| known.label.clone());
-    let state = known.map_or("not registered".into(), |model| format!("in state {}", model.state));
-    let what = format!("recall uses {label}, the active model; the configured one, {wanted}, is {state}");
-    let back = match active.name == *name {
-        true => format!("embedding.dimensions = {}", active.dimensions),
-        false => format!(
-            "embedding.provider = \"{}\" and embedding.model = \"{}\"",
-            active.name.provider, active.name.name
-        ),
-    };
-    let over = match known.filter(|model| model.is_in_use()) {
-        Some(_) => format!("`htm models backfill {wanted}`, then `htm models activate {wanted}`"),
-        None => format!(
-            "`htm models add {add}`, `htm models backfill {wanted}`, then `htm models activate {wanted}`"
-        ),
-    };
-    let help = format!("stay with {label}: set {back}; or switch to {wanted}: {over}");
     findings.push(match runtime.embedder_of(active).await {
         Ok(_) => warning(what, help),
         Err(error) => {
