@@ -60,6 +60,26 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
         ("forget", json!({ "id": id, "robot": "ada", "confirm": true }), "not_owner", "any_robot: true"),
         ("restore", json!({ "id": 999_999 }), "node_not_found", "no node 999999"),
         ("timeline", json!({ "around": 999_999 }), "node_not_found", "no node 999999"),
+        (
+            "timeline",
+            json!({ "around": id, "as_of": "2026-03-01" }),
+            "arguments_conflict",
+            "around excludes as_of",
+        ),
+        ("timeline", json!({ "around": id, "tags": ["a"] }), "arguments_conflict", "around excludes tags"),
+        (
+            "timeline",
+            json!({ "around": id, "namespace": "home" }),
+            "arguments_conflict",
+            "is of namespace default",
+        ),
+        ("tags", json!({ "search": "a", "below": "b" }), "arguments_conflict", "either search or below"),
+        (
+            "forget",
+            json!({ "id": id, "confirm": true, "plan": "x" }),
+            "arguments_conflict",
+            "a plan is for text",
+        ),
         ("tags", json!({ "below": "nothing" }), "tag_unknown", "nothing"),
     ] {
         let (text, found) = client.fails(tool, arguments.clone()).await;

@@ -32,6 +32,8 @@ async fn a_robot_is_set_for_later_calls() {
     assert_eq!(facts["memories"][0]["content"], "Ada likes tabs.");
     let (_, code) = client.fails("set_robot", json!({ "name": "a\nb" })).await;
     assert_eq!(code, "robot_invalid");
+    let (text, _) = client.succeeds("set_robot", json!({ "name": "ada", "namespace": "home" })).await;
+    assert!(text.ends_with("That is in namespace home; calls that name none use default."), "{text}");
 }
 
 #[tokio::test]

@@ -46,6 +46,9 @@ async fn forget(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     let htm = server.htm();
     let is_confirmed = arguments.flag("confirm");
     match (arguments.whole("id").map(NodeId), arguments.text("text")) {
+        (Some(_), None) if arguments.has("plan") => {
+            Err(ToolError::new(codes::ARGUMENTS_CONFLICT, "a plan is for text: an id needs none"))
+        }
         (Some(node), None) => {
             if is_confirmed {
                 return Ok(forgotten(&htm.forget(node, &caller, Confirmation::Confirmed).await?));

@@ -43,11 +43,19 @@ async fn set_robot(server: McpServer, arguments: Arguments) -> Result<Answer, To
     let stats = opened.working_memory_stats();
     opened.close().await?;
     server.set_robot(robot.to_owned());
-    let text = format!(
+    let mut text = format!(
         "The robot is {}; its working memory has {}.",
         text::name(robot),
         count(stats.nodes, "memory")
     );
+    let default = server.default_namespace();
+    if who.namespace != default {
+        text.push_str(&format!(
+            " That is in namespace {}; calls that name none use {}.",
+            text::name(&who.namespace),
+            text::name(&default)
+        ));
+    }
     Ok(Answer::new(
         text,
         json!({ "robot": robot, "namespace": who.namespace, "working_memory": compact(stats) }),

@@ -4,10 +4,10 @@ use htm_core::ontology::{SimilarTag, TagUse};
 use serde_json::json;
 
 use super::{Answer, Effect, ToolSpec, Who};
-use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, MAX_TOKENS, NAMESPACE, argument};
 use crate::error::ToolError;
 use crate::text::{compact, count, name, quoted, rows};
+use crate::{McpServer, codes};
 
 const LIMIT: Argument = argument("limit", Kind::Whole(1, 1_000, Some(100)));
 const BELOW: Argument = argument("below", Kind::Text).about("Only this tag and those below it");
@@ -47,6 +47,9 @@ async fn tags(server: McpServer, arguments: Arguments) -> Result<Answer, ToolErr
     let max_tokens = arguments.whole("max_tokens").map_or(LIST_TOKENS, |tokens| tokens as usize);
     let encoding = htm.settings().token_encoding;
     if let Some(text) = arguments.text("search") {
+        if arguments.has("below") {
+            return Err(ToolError::new(codes::ARGUMENTS_CONFLICT, "give either search or below"));
+        }
         let found = ontology.similar(text, limit as u32).await?;
         let header = format!("{} like {}.", count(found.len(), "tag"), name(text));
         let row = |it: &SimilarTag| format!("{} {:.2}", name(&it.tag), it.similarity);
