@@ -7,7 +7,7 @@ mod harmless;
 use htm_core::{Hit, MatchedBy, Node, TokenEncoding, Zone};
 use serde_json::Value;
 
-pub(crate) use self::budget::{Shown, ShownMemory, memories, rows};
+pub(crate) use self::budget::{Budget, Shown, ShownMemory, memories, rows};
 pub use self::harmless::{is_deceptive, plain};
 pub(crate) use self::harmless::{plain_json, quoted};
 
@@ -99,6 +99,11 @@ pub(crate) fn head(node: &Node, zone: &Zone) -> String {
     text
 }
 
+/// The beginning of a [`head`]: the id and the time.
+pub(crate) fn brief_head(head: &str) -> &str {
+    head.split(" | ").next().unwrap_or_default()
+}
+
 /// As [`head`], with the reason why the memory was found.
 pub(crate) fn hit_head(hit: &Hit, zone: &Zone) -> String {
     let why = match hit.matched_by {
@@ -130,7 +135,8 @@ pub fn quoted_memories(
 ) -> String {
     let all: Vec<ShownMemory<'_>> =
         nodes.iter().map(|node| ShownMemory::new(node, head(node, zone), encoding)).collect();
-    memories(header, &all, None, &[], max_tokens, encoding).text
+    let budget = Budget { max_tokens, encoding, is_argument: false };
+    memories(header, &all, None, &[], budget).text
 }
 
 /// A value without the fields that are null or empty, and with four decimals: clients may show it to a model.

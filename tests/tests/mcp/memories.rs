@@ -183,6 +183,15 @@ async fn a_timeline_is_in_order_and_shows_one_memory_in_full() {
     let memories = facts["memories"].as_array().unwrap();
     assert_eq!(memories.len(), 5, "{text}");
     assert!(memories[2].get("content_is_cut").is_none() && memories[1]["content_is_cut"] == true, "{text}");
+    // Those farthest from it are left out.
+    let (text, facts) =
+        client.succeeds("timeline", json!({ "around": ids[3], "limit": 200, "max_tokens": 200 })).await;
+    let memories = facts["memories"].as_array().unwrap();
+    assert!(memories.len() < 5 && memories.iter().any(|it| it["id"] == ids[3]), "{text}");
+    assert!(
+        text.contains(&format!("\n[{}] ", ids[3])) && !text.contains(&format!("\n[{}] ", ids[0])),
+        "{text}"
+    );
     let (text, _) = client.succeeds("timeline", json!({ "topic": "migration", "limit": 2 })).await;
     assert!(text.starts_with("2 memories, earliest first."), "{text}");
 }

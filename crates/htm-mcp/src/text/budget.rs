@@ -38,10 +38,28 @@ impl<'a> ShownMemory<'a> {
     }
 }
 
+/// The size of an answer.
+#[derive(Clone, Copy)]
+pub(crate) struct Budget {
+    pub(crate) max_tokens: usize,
+    pub(crate) encoding: TokenEncoding,
+    /// Whether the reader can raise `max_tokens`.
+    pub(crate) is_argument: bool,
+}
+
+impl Budget {
+    /// The budget of a tool with the argument `max_tokens`.
+    pub(crate) fn of_tool(max_tokens: usize, encoding: TokenEncoding) -> Self {
+        Self { max_tokens, encoding, is_argument: true }
+    }
+}
+
 /// An answer, and what of each memory it shows.
 pub(crate) struct Shown {
     pub(crate) text: String,
-    /// The shown texts, in the order of the memories. Those that are missing at the end are left out.
+    /// The place of the first shown memory.
+    pub(crate) from: usize,
+    /// The shown texts, in the order of the memories. The others are left out.
     pub(crate) contents: Vec<ShownText>,
 }
 
@@ -61,16 +79,17 @@ impl ShownText {
     }
 }
 
-/// Shows memories, a line each, and `notes` below them, in at most `max_tokens`. Long texts are cut first, all at the
-/// same length, then the last memories are left out. `first`, an index, is cut last.
+/// Shows memories, a line each, and `notes` below them, within the budget. Long texts are cut first, all at the same
+/// length, then memories are left out: the last ones, or those farthest from `first`, an index, which is cut last and never
+/// left out.
 pub(crate) fn memories(
     header: &str,
     all: &[ShownMemory<'_>],
     first: Option<usize>,
     notes: &[String],
-    max_tokens: usize,
-    encoding: TokenEncoding,
+    budget: Budget,
 ) -> Shown {
+    let Budget { max_tokens, encoding, .. } = budget;
     let notes = notes_within(notes, max_tokens / 3, encoding);
     let fixed = encoding.count(header) + encoding.count(&notes) + RESERVE;
     let heads: Vec<usize> = all.iter().map(|it| encoding.count(&it.head) + 4).collect();
@@ -80,55 +99,63 @@ pub(crate) fn memories(
         _ => it.tokens,
     };
     let bodies: Vec<usize> = all.iter().map(body).collect();
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|place| place.abs_diff(first.unwrap_or_default()));
+    let fewest = usize::from(first.is_some()).min(all.len());
     let mut room = max_tokens.saturating_sub(fixed);
     let mut shown = 0;
-    for (head, body) in heads.iter().zip(&bodies) {
-        let least = head + (*body).min(LEAST_TEXT);
-        if least > room {
+    for place in &order {
+        let least = heads[*place] + bodies[*place].min(LEAST_TEXT);
+        if least > room && shown >= fewest {
             break;
         }
-        room -= least;
+        room = room.saturating_sub(least);
         shown += 1;
     }
-    let mut available = max_tokens.saturating_sub(fixed + heads[..shown].iter().sum::<usize>());
+    let of_heads = order[..shown].iter().map(|place| heads[*place]).sum::<usize>();
+    let mut available = max_tokens.saturating_sub(fixed + of_heads);
     loop {
-        let answer = written(
-            header,
-            &all[..shown],
-            first,
-            &bodies[..shown],
-            available,
-            all.len() - shown,
-            &notes,
-            encoding,
-        );
-        let tokens = encoding.count(&answer.text);
-        match tokens.checked_sub(max_tokens) {
-            None | Some(0) => return answer,
-            Some(_) if shown == 0 => return answer,
-            Some(over) if available > over => available -= over,
-            Some(_) => shown -= 1,
+        // What is nearest to one place is in one piece.
+        let from = order[..shown].iter().min().copied().unwrap_or_default();
+        let window = Window {
+            memories: &all[from..from + shown],
+            bodies: &bodies[from..from + shown],
+            first: first.map(|place| place - from),
+            left_out: all.len() - shown,
+        };
+        let (text, contents) = written(header, &window, available, &notes, budget);
+        match encoding.count(&text).checked_sub(max_tokens) {
+            Some(over) if over > 0 && available > over => available -= over,
+            Some(over) if over > 0 && shown > fewest => shown -= 1,
+            Some(over) if over > 0 && available > 0 => available = 0,
+            _ => return Shown { text, from, contents },
         }
     }
 }
 
-#[allow(clippy::too_many_arguments)]
+/// The memories that are not left out.
+struct Window<'a, 'm> {
+    memories: &'a [ShownMemory<'m>],
+    /// The tokens of their quoted texts.
+    bodies: &'a [usize],
+    /// The one that is cut last.
+    first: Option<usize>,
+    left_out: usize,
+}
+
 fn written(
     header: &str,
-    all: &[ShownMemory<'_>],
-    first: Option<usize>,
-    bodies: &[usize],
+    window: &Window<'_, '_>,
     available: usize,
-    left_out: usize,
     notes: &str,
-    encoding: TokenEncoding,
-) -> Shown {
-    let limits = limits(bodies, first, available);
+    budget: Budget,
+) -> (String, Vec<ShownText>) {
+    let limits = limits(window.bodies, window.first, available);
     let mut text = header.to_owned();
     let mut contents = Vec::new();
     let mut cut = 0;
-    for (memory, limit) in all.iter().zip(limits) {
-        let content = begin_of(memory.content, limit, encoding);
+    for (memory, limit) in window.memories.iter().zip(limits) {
+        let content = begin_of(memory.content, limit, budget.encoding);
         let is_cut = content.len() < memory.content.len();
         text.push_str(&format!("\n{} | {}", memory.head, quoted(content)));
         if is_cut {
@@ -141,14 +168,15 @@ fn written(
     if cut > 0 {
         said.push(format!("{} cut (+ tokens)", count(cut, "text")));
     }
-    if left_out > 0 {
-        said.push(format!("{} left out", count(left_out, "memory")));
+    if window.left_out > 0 {
+        said.push(format!("{} left out", count(window.left_out, "memory")));
     }
     if !said.is_empty() {
-        text.push_str(&format!("\nnote: {}; raise max_tokens to see more", said.join(", ")));
+        let more = if budget.is_argument { "; raise max_tokens to see more" } else { "" };
+        text.push_str(&format!("\nnote: {}{more}", said.join(", ")));
     }
     text.push_str(notes);
-    Shown { text, contents }
+    (text, contents)
 }
 
 /// The tokens of each text: all of it if it is short, otherwise an equal part of what the short ones leave.
@@ -249,7 +277,7 @@ mod tests {
                 tokens: ENCODING.count(content),
             })
             .collect();
-        memories("header", &all, first, &["a note".into()], max_tokens, ENCODING)
+        memories("header", &all, first, &["a note".into()], Budget::of_tool(max_tokens, ENCODING))
     }
 
     #[test]
@@ -296,6 +324,24 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn the_memory_that_was_asked_for_is_shown(
+            texts in proptest::collection::vec("(\\PC|[\n\"]){0,300}", 1..60),
+            place in any::<proptest::sample::Index>(),
+            max_tokens in 200_usize..1_500,
+        ) {
+            let place = place.index(texts.len());
+            let answer = shown(&texts, max_tokens, Some(place));
+            prop_assert!(ENCODING.count(&answer.text) <= max_tokens, "{}", answer.text);
+            prop_assert!(answer.text.contains(&format!("\n[{place}] ")), "{}", answer.text);
+            prop_assert!((answer.from..answer.from + answer.contents.len()).contains(&place));
+            // Its neighbours are left out from the outside.
+            let first = format!("\n[{}] ", answer.from);
+            prop_assert!(answer.text.starts_with(&format!("header{first}")), "{}", answer.text);
+        }
+    }
+
     #[test]
     fn long_texts_share_what_short_ones_leave() {
         assert_eq!(limits(&[10, 500, 400], None, 310), [10, 150, 150]);
@@ -319,6 +365,15 @@ mod tests {
         let answer = shown(&texts, 600, None);
         assert!(answer.contents.len() < 100 && answer.contents.len() > 10);
         assert!(answer.text.contains(&format!("{} left out", count(100 - answer.contents.len(), "memory"))));
+    }
+
+    #[test]
+    fn a_reader_without_a_budget_is_not_told_to_raise_it() {
+        let content = "word ".repeat(2_000);
+        let all = [ShownMemory { head: "[0]".into(), content: &content, tokens: 2_000 }];
+        let budget = Budget { is_argument: false, ..Budget::of_tool(200, ENCODING) };
+        let text = memories("header", &all, None, &[], budget).text;
+        assert!(text.ends_with("note: 1 text cut (+ tokens)"), "{text}");
     }
 
     #[test]

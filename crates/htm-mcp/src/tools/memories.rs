@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use crate::error::{ToolError, hint};
-use crate::text::{self, Shown, ShownMemory, compact, count};
+use crate::text::{self, Budget, Shown, ShownMemory, compact, count};
 
 /// Fields of a memory that tell nothing about what it says. A resource has them.
 const BOOKKEEPING: &[&str] = &[
@@ -44,7 +44,7 @@ pub(crate) async fn answer_hits(
         notes.extend(unknown_names(htm, filter).await?);
     }
     notes.extend(recalled.recall_id.as_ref().map(|id| format!("recall id: {id}")));
-    let answer = text::memories(&header, &all, None, &notes, max_tokens, encoding);
+    let answer = text::memories(&header, &all, None, &notes, Budget::of_tool(max_tokens, encoding));
     let hits = facts_of(&recalled.hits, &answer, |hit: &Hit| compact(hit));
     let mut facts = json!({
         "hits": hits,
@@ -93,7 +93,8 @@ pub(super) async fn unknown_names(htm: &Htm, filter: &Filter) -> Result<Vec<Stri
     Ok(notes)
 }
 
-/// The answer with memories in the order of `nodes`. `first`, an index, is shown at full length if it fits.
+/// The answer with memories in the order of `nodes`. `first`, an index, is shown in any case, at full length if
+/// it fits.
 pub(crate) fn answer_nodes(
     htm: &Htm,
     header: &str,
@@ -103,9 +104,16 @@ pub(crate) fn answer_nodes(
     max_tokens: usize,
 ) -> Answer {
     let (zone, encoding) = (&htm.settings().time.zone, htm.settings().token_encoding);
+    let head = |(place, node): (usize, &&Node)| {
+        let whole = text::head(node, zone);
+        // The memory that was asked for is shown, however long its successors and names are.
+        let is_too_long = first == Some(place) && encoding.count(&whole) > max_tokens / 3;
+        if is_too_long { text::brief_head(&whole).to_owned() } else { whole }
+    };
+    let heads = nodes.iter().enumerate().map(head);
     let all: Vec<ShownMemory<'_>> =
-        nodes.iter().map(|node| ShownMemory::new(node, text::head(node, zone), encoding)).collect();
-    let answer = text::memories(header, &all, first, &notes, max_tokens, encoding);
+        nodes.iter().zip(heads).map(|(node, head)| ShownMemory::new(node, head, encoding)).collect();
+    let answer = text::memories(header, &all, first, &notes, Budget::of_tool(max_tokens, encoding));
     let memories = facts_of(nodes, &answer, |node: &&Node| compact(node));
     let mut facts = json!({ "memories": memories, "left_out": nodes.len() - answer.contents.len() });
     if !notes.is_empty() {
@@ -116,7 +124,7 @@ pub(crate) fn answer_nodes(
 
 /// The shown memories as values, with their texts as shown.
 fn facts_of<T>(all: &[T], shown: &Shown, value: impl Fn(&T) -> Value) -> Vec<Value> {
-    let with_text = all.iter().zip(&shown.contents).map(|(item, text)| {
+    let with_text = all[shown.from..].iter().zip(&shown.contents).map(|(item, text)| {
         let mut value = value(item);
         if let Some(fields) = value.as_object_mut() {
             fields.retain(|name, _| !BOOKKEEPING.contains(&name.as_str()));

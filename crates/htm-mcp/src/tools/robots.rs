@@ -117,7 +117,8 @@ pub(super) fn entries_answer(
             text::ShownMemory { head, content: &entry.content, tokens: entry.tokens }
         })
         .collect();
-    let answer = text::memories(header, &shown, None, &[], max_tokens, settings.token_encoding);
+    let budget = text::Budget::of_tool(max_tokens, settings.token_encoding);
+    let answer = text::memories(header, &shown, None, &[], budget);
     let memories = entries.iter().zip(&answer.contents).map(|(entry, text)| {
         let mut value = compact(entry);
         text.set_in(&mut value);
