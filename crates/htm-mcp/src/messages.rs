@@ -1,6 +1,8 @@
 //! The messages of clients, looked at before the protocol's library has them: it answers some mistakes as a method that it
 //! does not know, some without the id of the request, and some not at all.
 
+use std::io::{BufReader, Read};
+
 use rmcp::model::{
     CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, CustomRequest, ErrorData,
     GetPromptRequestParams, InitializeRequestParams, JsonRpcError, ReadResourceRequestParams, RequestId,
@@ -24,6 +26,29 @@ pub fn message(value: &Value) -> Result<ClientJsonRpcMessage, Option<Box<JsonRpc
         Err(_) => return Err(None),
     };
     Err(Some(Box::new(JsonRpcError::new(id(value), error))))
+}
+
+/// The id of a request that is no message, wherever it stands. None if it cannot be read.
+pub fn id_of(request: impl Read) -> Option<RequestId> {
+    #[derive(Deserialize)]
+    struct Named {
+        id: Option<RequestId>,
+    }
+    serde_json::from_reader::<_, Named>(BufReader::new(request)).ok()?.id
+}
+
+/// The reason why a text is not read as JSON. It does not quote the text.
+pub fn unreadable(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    match error.to_string() {
+        // The library speaks of escapes, which people do not see.
+        why if why.contains("hex escape") => {
+            format!(
+                "a text has half of a surrogate pair (\\ud800 to \\udfff), at line {line} column {column}"
+            )
+        }
+        why => why,
+    }
 }
 
 fn id(value: &Value) -> Option<RequestId> {
@@ -101,6 +126,21 @@ mod tests {
     #[track_caller]
     fn refused(value: Value) -> JsonRpcError {
         *message(&value).expect_err("it is refused").expect("it is answered")
+    }
+
+    #[test]
+    fn of_a_request_that_is_no_message_the_id_and_the_reason_are_known() {
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+        for (text, said) in [
+            (r#"{"id": 7, "params": "\ud83d"}"#.to_owned(), "half of a surrogate pair"),
+            (r#"{"params": "\udc00\ud83d\u0041", "id": 7}"#.to_owned(), "half of a surrogate pair"),
+            (format!(r#"{{"id": 7, "params": {deep}}}"#), "recursion limit"),
+        ] {
+            let error = serde_json::from_str::<Value>(&text).unwrap_err();
+            assert!(unreadable(&error).contains(said), "{text}: {}", unreadable(&error));
+            assert_eq!(id_of(text.as_bytes()), Some(RequestId::Number(7)), "{text}");
+        }
+        assert_eq!(id_of(&b"{\"id\": 7, oops"[..]), None);
     }
 
     #[test]

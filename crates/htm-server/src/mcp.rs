@@ -17,7 +17,7 @@ use axum::{Json, Router};
 use bytes::Bytes;
 use htm_core::Htm;
 use htm_mcp::{McpOptions, McpServer, ToolSet};
-use rmcp::model::JsonRpcError;
+use rmcp::model::{ErrorData, JsonRpcError};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
@@ -117,10 +117,13 @@ async fn one(service: &Service, parts: Parts, body: Bytes) -> Result<Response, O
     let response = service.handle(Request::from_parts(parts, Body::from(body.clone()))).await.map(Body::new);
     match response.status() {
         // The media type was looked at before. This is JSON that the library does not know.
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => {
-            let value: Value = serde_json::from_slice(&body).unwrap_or_default();
-            Err(htm_mcp::message(&value).err().flatten())
-        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Err(match serde_json::from_slice::<Value>(&body) {
+            Ok(value) => htm_mcp::message(&value).err().flatten(),
+            Err(error) => {
+                let flaw = ErrorData::parse_error(htm_mcp::unreadable(&error), None);
+                Some(Box::new(JsonRpcError::new(htm_mcp::id_of(&*body), flaw)))
+            }
+        }),
         _ => Ok(response),
     }
 }

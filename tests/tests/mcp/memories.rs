@@ -184,14 +184,17 @@ async fn a_timeline_is_in_order_and_shows_one_memory_in_full() {
     assert_eq!(memories.len(), 5, "{text}");
     assert!(memories[2].get("content_is_cut").is_none() && memories[1]["content_is_cut"] == true, "{text}");
     // Those farthest from it are left out.
-    let (text, facts) =
-        client.succeeds("timeline", json!({ "around": ids[3], "limit": 200, "max_tokens": 200 })).await;
-    let memories = facts["memories"].as_array().unwrap();
-    assert!(memories.len() < 5 && memories.iter().any(|it| it["id"] == ids[3]), "{text}");
-    assert!(
-        text.contains(&format!("\n[{}] ", ids[3])) && !text.contains(&format!("\n[{}] ", ids[0])),
-        "{text}"
-    );
+    let mut many = Vec::new();
+    for day in 10..30 {
+        let arguments = json!({ "text": format!("Note {day}. {}", "More. ".repeat(100)), "time": format!("2026-04-{day}") });
+        many.push(client.succeeds("remember", arguments).await.1["node"].as_i64().unwrap());
+    }
+    let near = json!({ "around": many[15], "limit": 200, "max_tokens": 200 });
+    let (text, facts) = client.succeeds("timeline", near).await;
+    let shown: Vec<i64> =
+        facts["memories"].as_array().unwrap().iter().map(|it| it["id"].as_i64().unwrap()).collect();
+    assert!(shown.contains(&many[15]) && !shown.contains(&many[0]), "{text}");
+    assert!(text.contains(&format!("\n[{}] ", many[15])), "{text}");
     let (text, _) = client.succeeds("timeline", json!({ "topic": "migration", "limit": 2 })).await;
     assert!(text.starts_with("2 memories, earliest first."), "{text}");
 }

@@ -36,6 +36,19 @@ async fn parameters_that_are_not_a_methods_are_invalid_and_the_method_is_known()
     let answer = raw.ask(json!({ "jsonrpc": "2.0", "id": 1, "method": "nothing/there" })).await;
     assert_eq!(answer["error"]["code"], -32_601, "{answer}");
     assert!(answer["error"]["message"].as_str().unwrap().contains("no method `nothing/there`"), "{answer}");
+    let argument = json!({ "name": "topic", "value": "a" });
+    for (method, params) in [
+        ("resources/subscribe", json!({ "uri": "htm://memories/1" })),
+        (
+            "completion/complete",
+            json!({ "ref": { "type": "ref/prompt", "name": "a" }, "argument": argument }),
+        ),
+        ("logging/setLevel", json!({ "level": "info" })),
+    ] {
+        let answer = raw.ask(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await;
+        let said = format!("there is no method `{method}`");
+        assert_eq!((&answer["error"]["code"], &answer["error"]["message"]), (&json!(-32_601), &json!(said)));
+    }
 }
 
 #[tokio::test]
@@ -62,6 +75,23 @@ async fn what_is_no_message_is_answered() {
         raw.send_line(line.as_bytes()).await;
     }
     assert_eq!(raw.ask(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).await["id"], 1);
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_be_read_is_answered_with_its_id() {
+    let mut raw = Raw::start(&["--no-workers"]).await;
+    raw.initialize("2025-06-18").await;
+    let half = call(7, "remember", json!({ "text": "HALF" })).to_string().replace("HALF", "\\ud83d");
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    let deep = call(7, "remember", json!({ "text": "a", "metadata": "DEEP" }))
+        .to_string()
+        .replace("\"DEEP\"", &deep);
+    for (line, said) in [(half, "half of a surrogate pair"), (deep, "recursion limit")] {
+        raw.send_line(line.as_bytes()).await;
+        let answer = raw.receive().await;
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32_700)), "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(said), "{answer}");
+    }
 }
 
 #[tokio::test]

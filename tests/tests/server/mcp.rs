@@ -110,6 +110,26 @@ async fn a_new_client_discovers_and_bad_requests_are_refused() {
 }
 
 #[tokio::test]
+async fn a_message_that_cannot_be_read_is_answered_with_its_id_and_the_reason() {
+    let served = Served::new().await;
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    for (value, said) in [(r#""\ud83d""#.to_owned(), "half of a surrogate pair"), (deep, "recursion limit")] {
+        let send = async |id: &str| {
+            let body = format!(r#"{{"jsonrpc": "2.0", {id}"method": "ping", "params": {{"a": {value}}}}}"#);
+            let request =
+                served.request(Method::POST, "/mcp").header("accept", "application/json, text/event-stream");
+            served.send(request.header("content-type", "application/json").body(body)).await
+        };
+        let answer = send(r#""id": 7, "#).await.is(200);
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32_700)), "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(said), "{answer}");
+        let unnamed = send("").await;
+        assert_eq!(unnamed.problem(), (400, "body_invalid"));
+        assert!(unnamed.body["detail"].as_str().unwrap().contains(said), "{:?}", unnamed.body);
+    }
+}
+
+#[tokio::test]
 async fn parameters_that_are_not_a_methods_are_invalid() {
     let served = Served::new().await;
     for (method, params, said) in [

@@ -128,7 +128,8 @@ impl Lines {
                 alone.answers.into_iter().try_for_each(|text| self.write(text))
             }
             Err(error) => {
-                self.refuse(None, ErrorData::parse_error(format!("the line is no JSON: {error}"), None))
+                let what = format!("the line cannot be read: {}", htm_mcp::unreadable(&error));
+                self.refuse(htm_mcp::id_of(text), ErrorData::parse_error(what, None))
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The lines of a client, of a bounded length.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 
+use htm_mcp::id_of;
 use rmcp::model::RequestId;
-use serde::Deserialize;
 
 /// The most bytes of a line without its end. Over HTTP a body has as many.
 pub(super) const MOST: usize = 16 << 20;
@@ -27,15 +27,6 @@ pub(super) fn next(input: &mut impl BufRead) -> io::Result<Option<Line>> {
     let id = id_of(line.as_slice().chain(&mut rest));
     io::copy(&mut rest, &mut io::sink())?;
     Ok(Some(Line::TooLong(id)))
-}
-
-/// The id of a request, which may stand behind everything else.
-fn id_of(request: impl Read) -> Option<RequestId> {
-    #[derive(Deserialize)]
-    struct Named {
-        id: Option<RequestId>,
-    }
-    serde_json::from_reader::<_, Named>(BufReader::new(request)).ok()?.id
 }
 
 /// The rest of a line.
