@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use htm_tests::Proxy;
 use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
 
-use super::{Hooks, event};
+use super::{Hooks, added, event};
 
 /// A hook that waits for something for ever would take longer than this.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -54,6 +56,30 @@ async fn with_a_database_that_does_not_answer() {
     server.signal(nix::sys::signal::Signal::SIGKILL);
     server.end().await;
     assert!(hooks.added_to("Staging is on port").await.is_some(), "the database answers without a server");
+}
+
+/// A server that the session has started may be starting PostgreSQL.
+#[tokio::test]
+async fn with_a_database_that_is_about_to_answer() {
+    let mut hooks = Hooks::new().await;
+    hooks.sandbox.remember(&["Staging is on port 5433.", "--importance", "9"]).await;
+    let proxy = Proxy::start(hooks.db.options()).await;
+    let (listener, url) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), proxy.url());
+    let host = url.split(['@', '/']).find(|part| part.starts_with("127.0.0.1:")).unwrap().to_owned();
+    let url = url.replace(&host, &listener.local_addr().unwrap().to_string());
+    hooks.sandbox = hooks.sandbox.set("HTM_DATABASE__URL", &url);
+    tokio::spawn(async move {
+        for _ in 0..3 {
+            drop(listener.accept().await.unwrap());
+        }
+        while let Ok((mut client, _)) = listener.accept().await {
+            let mut server = TcpStream::connect(&host).await.unwrap();
+            tokio::spawn(async move { tokio::io::copy_bidirectional(&mut client, &mut server).await });
+        }
+    });
+    let start = json!({ "session_id": "s", "cwd": "/w" });
+    let answer = hooks.run(&["session-start", "--timeout-ms", "20000"], &start).await;
+    assert!(added("SessionStart", &answer).unwrap().contains("Staging is on port 5433."), "{answer:?}");
 }
 
 const NOT_THE_HOOKS: [&str; 6] =

@@ -109,6 +109,49 @@ async fn a_turn_is_stored_in_the_background_and_found_in_another_session() {
 }
 
 #[tokio::test]
+async fn an_interrupted_turn_is_stored_with_the_next_one() {
+    let hooks = Hooks::new().await;
+    let line = |kind: &str, uuid: &str, text: &str| {
+        let line = json!({ "type": kind, "uuid": uuid, "message": { "role": kind, "content": text } });
+        format!("{line}\n")
+    };
+    let lines = [
+        line("user", "u1", "Where is staging?"),
+        line("assistant", "a1", "I think that it"),
+        line("user", "u2", "[Request interrupted by user]"),
+        line("user", "u3", "Which port is it on?"),
+        line("assistant", "a2", "It is on port 5433."),
+    ];
+    let file = hooks.sandbox.write("transcript.jsonl", lines.concat());
+    for _ in 0..2 {
+        hooks.run(&["stop", "--wait"], &stop(&file, None)).await;
+    }
+    let texts: Vec<String> = hooks.said().await.into_iter().map(|(_, text)| text).collect();
+    assert_eq!(
+        texts,
+        ["Where is staging?", "I think that it", "Which port is it on?", "It is on port 5433."]
+    );
+    assert_eq!(hooks.nodes().await, 4);
+}
+
+#[tokio::test]
+async fn a_sessions_own_turns_come_back_after_its_compaction() {
+    let hooks = Hooks::new().await;
+    let file = hooks.sandbox.write("transcript.jsonl", transcript());
+    hooks.run(&["stop", "--wait"], &stop(&file, None)).await;
+    let mut start =
+        json!({ "session_id": "s", "transcript_path": file, "cwd": "/src/atlas", "source": "compact" });
+    let begin = ["session-start", "--timeout-ms", "20000"];
+    assert_eq!(hooks.run(&begin, &start).await.stdout, "");
+    let summary = json!({ "type": "user", "uuid": "c", "timestamp": "2026-11-20T10:00:00Z", "isCompactSummary": true,
+                          "message": { "role": "user", "content": "The conversation so far." } });
+    start["transcript_path"] =
+        hooks.sandbox.write("compacted.jsonl", format!("{}{summary}\n", transcript())).into();
+    let found = super::added("SessionStart", &hooks.run(&begin, &start).await).expect("they come back");
+    assert!(found.contains("Staging listens on port 5433."), "{found}");
+}
+
+#[tokio::test]
 async fn nothing_of_a_transcript_is_logged() {
     let mut hooks = Hooks::new().await;
     hooks.sandbox = hooks.sandbox.set("HTM_LOG__LEVEL", "trace");

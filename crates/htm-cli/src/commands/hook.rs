@@ -14,15 +14,16 @@ use std::os::unix::process::CommandExt;
 use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use htm_core::{Node, TokenEncoding};
+use htm_core::fault::Fault;
+use htm_core::{Memory, Node, TokenEncoding};
 use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 use htm_runtime::telemetry::to_stderr;
 
 use self::event::{Event, read};
-use self::transcript::SOURCE;
+use self::transcript::{SOURCE, Turn};
 use crate::args::{ContextHookArgs, HookArgs, HookCommand, PromptHookArgs, StopHookArgs};
 use crate::commands::runtime::with_one_connection;
 use crate::error::CliError;
@@ -30,6 +31,12 @@ use crate::output::Output;
 
 /// The time limit of storing, which may start the private PostgreSQL first.
 const STORE: Duration = Duration::from_secs(60);
+
+/// The interval between attempts to open the database.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// The time that is kept to ask a database, or to say why it cannot be asked.
+const TO_ANSWER: Duration = Duration::from_millis(60);
 
 /// The time limit of starting the process that stores.
 const HAND_OVER: Duration = Duration::from_secs(5);
@@ -111,16 +118,17 @@ fn end_after(limit: Duration, lost: &'static str) -> Arc<AtomicBool> {
     is_over
 }
 
-/// Stores the last turn, in the background unless it waits.
+/// Stores the last turn and the interrupted ones before it, in the background unless it waits.
 async fn stop(config: &Config, args: &StopHookArgs) -> Result<(), CliError> {
     let input = read().await?;
     let event = Event::parse(&input)?;
     if !args.wait {
         return hand_over(&input, transcript::length(&event));
     }
-    let turn = transcript::last_turn(&event, args.until).await?;
-    let turn = turn.memories(&event, &config.memory.namespace, config.memory.robot_name());
-    Ok(database::store(config, &turn).await?)
+    let turns = transcript::last_turns(&event, args.until).await?;
+    let memories = |turn: &Turn| turn.memories(&event, &config.memory.namespace, config.memory.robot_name());
+    let memories: Vec<Memory> = turns.iter().flat_map(memories).collect();
+    Ok(database::store(config, &memories).await?)
 }
 
 /// Asks the database without a server. The runtime is not closed: there is nothing to save, and the process ends.
@@ -130,7 +138,24 @@ pub(crate) async fn here(
     input: &str,
     output: &Output,
 ) -> Result<(), CliError> {
-    on(&Runtime::open_if_up(&with_one_connection(config)).await?, hook, input, output).await
+    on(&opened(&with_one_connection(config), hook).await?, hook, input, output).await
+}
+
+/// Opens the database. A session's start waits for it: the server of the same session may be starting it.
+async fn opened(config: &Config, hook: &HookCommand) -> htm_core::Result<Runtime> {
+    let patience = match hook {
+        HookCommand::SessionStart(args) => Duration::from_millis(args.timeout_ms).saturating_sub(TO_ANSWER),
+        _ => Duration::ZERO,
+    };
+    let until = Instant::now() + patience;
+    loop {
+        match Runtime::open_if_up(config).await {
+            Err(error) if error.fault() == Fault::Transient && Instant::now() + AGAIN < until => {
+                tokio::time::sleep(AGAIN).await;
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// Asks an open runtime, and prints what the hook adds to the context. Nothing, if there is nothing to say.

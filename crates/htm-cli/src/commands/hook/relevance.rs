@@ -1,10 +1,11 @@
 //! The memories that a hook adds to the context.
 
+use chrono::{DateTime, Utc};
 use htm_core::{Hit, Htm, Node};
 use serde_json::{Map, Value};
 
-use super::database;
 use super::event::Event;
+use super::{database, transcript};
 
 /// The least similarity of a relevant memory, for all-MiniLM-L6-v2: with it, 26 of the demo's 32 questions show a memory
 /// that answers them, and none of 20 prompts about other things shows any memory of the four namespaces. Scores do not
@@ -12,7 +13,7 @@ use super::event::Event;
 /// prompt (0.42), 8 questions are left. The share of the words alone does no better.
 const MIN_SIMILARITY: f64 = 0.35;
 
-/// The hits that are asked for. Those of the session itself are in its context already.
+/// The hits that are asked for. Those of the session itself may be in its context already.
 const CANDIDATES: usize = 30;
 
 /// The most memories that are added to a prompt.
@@ -68,11 +69,20 @@ pub(super) async fn to_prompt(htm: &Htm, event: &Event, min_similarity: f64) -> 
     let query = &prompt[..prompt.floor_char_boundary(MAX_QUERY_BYTES)];
     let found = database::recall(htm, query, CANDIDATES).await?;
     let least = if min_similarity > 0.0 { min_similarity } else { MIN_SIMILARITY };
-    Ok(chosen(&found, event, least))
+    let compacted = match found.iter().any(|hit| is_of_session(&hit.node, event)) {
+        true => transcript::compacted_at(event).await,
+        false => None,
+    };
+    Ok(chosen(&found, event, compacted, least))
 }
 
 /// The hits that are near, and the answers to what was asked before.
-fn chosen(found: &[Found], event: &Event, min_similarity: f64) -> Vec<Node> {
+fn chosen(
+    found: &[Found],
+    event: &Event,
+    compacted: Option<DateTime<Utc>>,
+    min_similarity: f64,
+) -> Vec<Node> {
     let prompt = event.prompt.as_deref().unwrap_or_default().trim();
     let near: Vec<&Found> = found.iter().filter(|hit| hit.is_near(min_similarity)).collect();
     let is_relevant =
@@ -84,7 +94,7 @@ fn chosen(found: &[Found], event: &Event, min_similarity: f64) -> Vec<Node> {
             .into_iter()
             .chain(chosen.iter().map(|it| it.content.trim()))
             .any(|it| it == node.content.trim());
-        if !is_known && !is_of_session(node, event) {
+        if !is_known && !is_in_context(node, event, compacted) {
             chosen.push(node.clone());
         }
     }
@@ -105,7 +115,10 @@ pub(super) async fn at_start(htm: &Htm, event: &Event) -> htm_core::Result<Vec<N
             all.push(node);
         }
     }
-    all.retain(|node| !is_of_session(node, event));
+    if all.iter().any(|node| is_of_session(node, event)) {
+        let compacted = transcript::compacted_at(event).await;
+        all.retain(|node| !is_in_context(node, event, compacted));
+    }
     Ok(all)
 }
 
@@ -116,6 +129,11 @@ pub(super) fn of_directory(directory: &str) -> Map<String, Value> {
 
 fn is_of_session(node: &Node, event: &Event) -> bool {
     event.session_id.is_some() && node.session == event.session_id
+}
+
+/// Whether it was said in this session, after the last compaction.
+fn is_in_context(node: &Node, event: &Event, compacted: Option<DateTime<Utc>>) -> bool {
+    is_of_session(node, event) && compacted.is_none_or(|at| node.created_at > at)
 }
 
 #[cfg(test)]
@@ -152,7 +170,12 @@ mod tests {
             found("of another session", Some(0.1), Some(("other", 5))),
         ];
         let shown: Vec<String> =
-            chosen(&all, &event, MIN_SIMILARITY).into_iter().map(|node| node.content).collect();
+            chosen(&all, &event, None, MIN_SIMILARITY).into_iter().map(|node| node.content).collect();
         assert_eq!(shown, ["near", "5433."]);
+        // All of them are of 09:00.
+        for (compacted, is_shown) in [("2026-03-01T09:30:00Z", true), ("2026-03-01T08:30:00Z", false)] {
+            let shown = chosen(&all, &event, Some(compacted.parse().unwrap()), MIN_SIMILARITY);
+            assert_eq!(shown.iter().any(|node| node.content == "of this session"), is_shown, "{compacted}");
+        }
     }
 }

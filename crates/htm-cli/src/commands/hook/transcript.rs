@@ -1,4 +1,4 @@
-//! The last turn of a transcript: the prompt and its answer.
+//! The last turns of a transcript, each a prompt and its answer, and its last compaction.
 //!
 //! A transcript is a file of JSON lines that Claude Code writes meanwhile. Its form is not documented, so unknown
 //! lines are skipped.
@@ -26,8 +26,11 @@ const NOT_SAID: [&str; 8] = [
     "<task-notification>",
     "<user-memory-input>",
     "Caveat: The messages below",
-    "[Request interrupted",
+    INTERRUPTED,
 ];
+
+/// The beginning of what stands for an interruption of a turn. No hook runs at the end of such a turn.
+const INTERRUPTED: &str = "[Request interrupted";
 
 /// A line of a transcript.
 #[derive(Deserialize)]
@@ -69,6 +72,13 @@ impl Content {
         matches!(self, Self::Blocks(blocks) if blocks.iter().any(|block| block.r#type == "tool_result"))
     }
 
+    fn has_interruption(&self) -> bool {
+        match self {
+            Self::Text(text) => text.starts_with(INTERRUPTED),
+            Self::Blocks(blocks) => blocks.iter().any(|block| block.text.starts_with(INTERRUPTED)),
+        }
+    }
+
     /// The texts that somebody said.
     fn said(self) -> String {
         let texts: Vec<String> = match self {
@@ -100,6 +110,7 @@ pub(super) struct Turn {
     number: i32,
     prompt: Said,
     answer: Said,
+    is_interrupted: bool,
 }
 
 /// The length of the event's transcript. The session goes on meanwhile, and writes the next prompt there. None if the event
@@ -109,38 +120,69 @@ pub(super) fn length(event: &Event) -> Option<u64> {
     Some(std::fs::metadata(event.transcript_path.as_ref()?).ok()?.len())
 }
 
-/// The last turn of the event's transcript, or of its first bytes. The answer is that of the event, if it has one: the file may lag behind.
-pub(super) async fn last_turn(event: &Event, until: Option<u64>) -> Result<Turn, CliError> {
+/// The last turn of the event's transcript, or of its first bytes, after the interrupted turns right before it. The answer is
+/// that of the event, if it has one: the file may lag behind.
+pub(super) async fn last_turns(event: &Event, until: Option<u64>) -> Result<Vec<Turn>, CliError> {
     let path = event.transcript_path.clone().unwrap_or_default();
     let read = tokio::task::spawn_blocking(move || {
         let file = std::fs::File::open(path)?;
-        turn_of(BufReader::new(file.take(until.unwrap_or(u64::MAX))))
+        turns_of(BufReader::new(file.take(until.unwrap_or(u64::MAX))))
     });
     let failed = || CliError::io("the transcript cannot be read");
-    let mut turn = read.await.map_err(std::io::Error::other).map_err(failed())?.map_err(failed())?;
-    if let Some(answer) = event.last_assistant_message.as_deref().filter(|it| !it.trim().is_empty()) {
+    let mut turns = read.await.map_err(std::io::Error::other).map_err(failed())?.map_err(failed())?;
+    let answer = event.last_assistant_message.as_deref().filter(|it| !it.trim().is_empty());
+    if let Some((turn, answer)) = turns.last_mut().zip(answer) {
         turn.answer = Said { text: answer.trim().into(), at: None };
     }
-    Ok(turn)
+    Ok(turns)
 }
 
-/// The last turn of these lines.
-fn turn_of(mut lines: impl BufRead) -> std::io::Result<Turn> {
-    let (mut turn, mut bytes) = (Turn { number: -1, ..Turn::default() }, Vec::new());
+/// The last turn of these lines, after the interrupted ones right before it.
+fn turns_of(mut lines: impl BufRead) -> std::io::Result<Vec<Turn>> {
+    let (mut turns, mut bytes) = (Vec::new(), Vec::new());
+    let mut turn = Turn { number: -1, ..Turn::default() };
     while lines.read_until(b'\n', &mut bytes)? > 0 {
         let line: Line = serde_json::from_slice(&bytes).unwrap_or_default();
         bytes.clear();
-        turn.read(line);
+        match turn.read(line) {
+            Some(ended) if ended.is_interrupted => turns.push(ended),
+            // It was stored at its end.
+            Some(_) => turns.clear(),
+            None => {}
+        }
     }
-    Ok(turn)
+    turns.push(turn);
+    Ok(turns)
+}
+
+/// The time of the last compaction of the event's transcript: what was said before is not in the context any more.
+pub(super) async fn compacted_at(event: &Event) -> Option<DateTime<Utc>> {
+    let path = event.transcript_path.clone()?;
+    let read = move || last_compaction(BufReader::new(std::fs::File::open(path)?));
+    tokio::task::spawn_blocking(read).await.ok()?.ok()?
+}
+
+fn last_compaction(mut lines: impl BufRead) -> std::io::Result<Option<DateTime<Utc>>> {
+    let (mut at, mut bytes) = (None, Vec::new());
+    while lines.read_until(b'\n', &mut bytes)? > 0 {
+        // Most lines are not parsed: a prompt waits for it.
+        if std::str::from_utf8(&bytes).is_ok_and(|line| line.contains("\"isCompactSummary\"")) {
+            let line: Line = serde_json::from_slice(&bytes).unwrap_or_default();
+            at = line.timestamp.filter(|_| line.is_compact_summary && !line.is_sidechain).or(at);
+        }
+        bytes.clear();
+    }
+    Ok(at)
 }
 
 impl Turn {
-    fn read(&mut self, line: Line) {
-        let Some(message) = line.message else { return };
+    /// Reads a line. Returns the turn before, if the line begins another.
+    fn read(&mut self, line: Line) -> Option<Self> {
+        let message = line.message?;
         if line.is_sidechain || line.is_meta || line.is_compact_summary {
-            return;
+            return None;
         }
+        self.is_interrupted |= line.r#type == "user" && message.content.has_interruption();
         match line.r#type.as_str() {
             "user" if message.content.has_tool_result() => self.answer = Said::default(),
             "user" => {
@@ -148,7 +190,7 @@ impl Turn {
                 if !text.is_empty() {
                     let prompt = Said { text, at: line.timestamp };
                     let (id, number) = (line.uuid.unwrap_or_default(), self.number + 1);
-                    *self = Self { id, number, prompt, answer: Said::default() };
+                    return Some(std::mem::replace(self, Self { id, number, prompt, ..Self::default() }));
                 }
             }
             "assistant" => {
@@ -162,6 +204,7 @@ impl Turn {
             }
             _ => {}
         }
+        None
     }
 
     /// The turn's memories. The key of each is made of the prompt's id and the text, so that a repeat is no second memory.

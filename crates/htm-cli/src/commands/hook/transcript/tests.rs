@@ -4,7 +4,11 @@ use super::*;
 
 fn turn(lines: &[Value]) -> Turn {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    turn_of(text.as_bytes()).unwrap()
+    last(text.as_bytes())
+}
+
+fn last(lines: &[u8]) -> Turn {
+    turns_of(lines).unwrap().pop().unwrap()
 }
 
 fn user(content: Value) -> Value {
@@ -64,10 +68,54 @@ fn what_nobody_said_is_passed_over() {
 }
 
 #[test]
+fn interrupted_turns_are_kept_until_one_ends_by_itself() {
+    let interruption = || user(json!([text("[Request interrupted by user for tool use]")]));
+    let lines = [
+        user("Stored at its end".into()),
+        assistant(text("So it is.")),
+        user("First".into()),
+        assistant(text("An answer that nobody")),
+        interruption(),
+        user("Second".into()),
+        interruption(),
+        user("Third".into()),
+        assistant(text("The answer")),
+    ];
+    let prompts = |lines: &[Value]| {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let turns = turns_of(text.as_bytes()).unwrap();
+        turns.into_iter().map(|turn| (turn.number, turn.prompt.text, turn.answer.text)).collect::<Vec<_>>()
+    };
+    let said = |number, prompt: &str, answer: &str| (number, prompt.to_owned(), answer.to_owned());
+    assert_eq!(
+        prompts(&lines),
+        [said(1, "First", "An answer that nobody"), said(2, "Second", ""), said(3, "Third", "The answer")]
+    );
+    let more = [&lines[..], &[user("Fourth".into())]].concat();
+    assert_eq!(prompts(&more), [said(4, "Fourth", "")]);
+}
+
+#[test]
+fn the_last_compaction_has_a_time() {
+    let at = |text: &str| {
+        let mut line = user("The conversation so far: …".into());
+        (line["isCompactSummary"], line["timestamp"]) = (true.into(), text.into());
+        line
+    };
+    let found = |lines: &[Value]| {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        last_compaction(text.as_bytes()).unwrap()
+    };
+    assert_eq!(found(&[user("It has no \"isCompactSummary\".".into())]), None);
+    let lines = [at("2026-03-01T10:00:00Z"), user("A prompt".into()), at("2026-03-01T11:00:00Z")];
+    assert_eq!(found(&lines), Some("2026-03-01T11:00:00Z".parse().unwrap()));
+}
+
+#[test]
 fn a_line_that_is_being_written_is_passed_over() {
     let text = format!("{}\n{{\"type\": \"assistant\", \"mess", user("The prompt".into()));
-    assert_eq!(turn_of(text.as_bytes()).unwrap().prompt.text, "The prompt");
-    assert_eq!(turn_of(&b"\xff\xfe\n\n"[..]).unwrap().prompt.text, "");
+    assert_eq!(last(text.as_bytes()).prompt.text, "The prompt");
+    assert_eq!(last(b"\xff\xfe\n\n").prompt.text, "");
 }
 
 #[test]
