@@ -95,13 +95,13 @@ impl Argument {
         let (is_good, wanted) = match self.kind {
             Kind::Text => (value.is_string(), "a string".to_owned()),
             Kind::Texts => (all(value, Value::is_string), "a list of strings".into()),
-            Kind::Numbers => (all(value, Value::is_i64), "a list of whole numbers".into()),
+            Kind::Numbers => (all(value, |it| whole(it).is_some()), "a list of whole numbers".into()),
             Kind::Whole(from, to, _) => {
                 let wanted = match to {
                     i64::MAX => format!("a whole number of at least {from}"),
                     _ => format!("a whole number from {from} to {to}"),
                 };
-                (value.as_i64().is_some_and(|it| (from..=to).contains(&it)), wanted)
+                (whole(value).is_some_and(|it| (from..=to).contains(&it)), wanted)
             }
             Kind::Number(from, to, _) => {
                 let range = f64::from(from)..=f64::from(to);
@@ -117,6 +117,14 @@ impl Argument {
         };
         (!is_good).then_some(wanted)
     }
+}
+
+/// A whole number. As JSON Schema has it, 10.0 is one.
+fn whole(value: &Value) -> Option<i64> {
+    /// Floating-point numbers up to this one are exact.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() <= MOST;
+    value.as_i64().or_else(|| value.as_f64().filter(is_whole).map(|number| number as i64))
 }
 
 /// The JSON schema of a tool's arguments.
@@ -194,11 +202,11 @@ impl Arguments {
     }
 
     pub(crate) fn whole(&self, name: &str) -> Option<i64> {
-        self.0.get(name)?.as_i64()
+        whole(self.0.get(name)?)
     }
 
     pub(crate) fn wholes(&self, name: &str) -> Vec<i64> {
-        self.0.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_i64).collect()
+        self.0.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(whole).collect()
     }
 
     /// A whole number that is at least 0 by its declaration.
@@ -264,6 +272,15 @@ mod tests {
         assert_eq!((arguments.texts("tags"), arguments.wholes("ids")), (vec!["a".to_owned()], vec![1, 2]));
         assert_eq!((arguments.number("importance"), arguments.flag("confirm")), (Some(3.0), true));
         assert_eq!((arguments.text("strategy"), arguments.object("metadata").unwrap().len()), (None, 1));
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+        let arguments = checked(json!({ "query": "q", "limit": 10.0, "ids": [1.0, 2] })).unwrap();
+        assert_eq!((arguments.size("limit"), arguments.wholes("ids")), (10, vec![1, 2]));
+        for given in [json!({ "query": "q", "limit": 10.5 }), json!({ "query": "q", "ids": [1e300] })] {
+            assert_eq!(checked(given.clone()).unwrap_err().code, "argument_invalid", "{given}");
+        }
     }
 
     #[test]
