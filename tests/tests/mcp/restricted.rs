@@ -75,7 +75,7 @@ async fn two_clients_of_one_server_share_it() {
     let db = TestDatabase::new().await;
     let server = McpServer::new(db.htm(), McpOptions { tools: ToolSet::All, ..McpOptions::default() });
     let (ada, bob) = tokio::join!(connect(server.clone()), connect(server.clone()));
-    call(&ada, "join_group", json!({ "group": "on-call", "robot": "ada" })).await;
+    call(&ada, "create_group", json!({ "group": "on-call", "robot": "ada" })).await;
     call(&bob, "join_group", json!({ "group": "on-call", "robot": "bob" })).await;
     let remember = json!({ "group": "on-call", "robot": "ada", "text": "The disk of db-3 is full." });
     assert_eq!(call(&ada, "group_remember", remember).await.is_error, Some(false));

@@ -67,6 +67,8 @@ async fn robots_share_a_group() {
     assert_eq!(text, "ada is a member of on-call, active.");
     let (_, code) = client.fails("create_group", json!({ "group": "on-call", "robot": "bob" })).await;
     assert_eq!(code, "group_taken");
+    let (text, code) = client.fails("join_group", json!({ "group": "on-cal", "robot": "bob" })).await;
+    assert!(code == "group_unknown" && text.contains("create_group makes a new one"), "{text}");
     let (text, _) = client.succeeds("join_group", json!({ "group": "on-call", "robot": "bob" })).await;
     assert_eq!(text, "bob is a member of on-call, passive.");
     let (_, facts) = client

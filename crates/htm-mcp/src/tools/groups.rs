@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
         about: "Join a group until leave_group or the end of this server. Active members write, passive ones take over.",
         arguments: &[GROUP, argument("role", Kind::Choice(&["active", "passive"])), NAMESPACE, ROBOT],
         effect: Effect::Sets,
-        call: |server, arguments| Box::pin(join(server, arguments)),
+        call: |server, arguments| Box::pin(join_known(server, arguments)),
     },
     ToolSpec {
         name: "leave_group",
@@ -204,6 +204,12 @@ async fn create(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
         Err(error) if error.code() == "group_unknown" => {}
         Err(error) => return Err(error.into()),
     }
+    join(server, arguments).await
+}
+
+/// A mistyped name makes no group.
+async fn join_known(server: McpServer, arguments: Arguments) -> Result<Answer, ToolError> {
+    group(&server, &arguments).0.info().await?;
     join(server, arguments).await
 }
 
