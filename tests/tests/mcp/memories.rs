@@ -165,6 +165,17 @@ async fn forget_by_text_needs_the_plan_that_was_shown() {
 }
 
 #[tokio::test]
+async fn nothing_to_forget_is_told_with_what_others_have() {
+    let client = Client::start(&["--no-workers"]).await;
+    client.succeeds("remember", json!({ "text": "The flight to Lisbon.", "robot": "ada" })).await;
+    let (text, _) = client.succeeds("forget", json!({ "text": "lisbon" })).await;
+    let said = "Nothing is forgotten yet. No memory matches. 1 of other robots match too (any_robot: true).";
+    assert_eq!(text, said);
+    let (text, _) = client.succeeds("forget", json!({ "text": "oslo" })).await;
+    assert_eq!(text, "Nothing is forgotten yet. No memory matches.");
+}
+
+#[tokio::test]
 async fn a_timeline_is_in_order_and_shows_one_memory_in_full() {
     let client = Client::start(&["--no-workers"]).await;
     let mut ids = Vec::new();

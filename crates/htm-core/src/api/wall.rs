@@ -168,7 +168,7 @@ impl Htm {
 
     fn forbidden(&self, namespace: &str) -> Error {
         let seen = self.namespaces().unwrap_or_default().join(", ");
-        let message = format!("namespace `{namespace}` is outside of what this handle sees: {seen}");
+        let message = format!("namespace `{namespace}` is not one of those that may be used here: {seen}");
         Error::new(codes::NAMESPACE_FORBIDDEN, message)
     }
 }

@@ -81,7 +81,7 @@ fn planned(server: &McpServer, plan: &ForgetPlan, next: &str, before: &str) -> A
     let mut header = format!(
         "{before}Nothing is forgotten yet. {}",
         match number {
-            0 => "No memory matches.".to_owned(),
+            0 => "No memory matches".to_owned(),
             _ => format!("{} would be forgotten; to {next}", count(number, "memory")),
         }
     );
@@ -90,6 +90,9 @@ fn planned(server: &McpServer, plan: &ForgetPlan, next: &str, before: &str) -> A
     }
     if plan.of_others > 0 {
         header.push_str(&format!(". {} of other robots match too (any_robot: true)", plan.of_others));
+    }
+    if number == 0 {
+        header.push('.');
     }
     let rows = plan.matches.iter().map(|found| {
         let time = settings.time.zone.local(found.created_at).format("%Y-%m-%d %H:%M");

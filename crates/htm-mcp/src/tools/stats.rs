@@ -1,6 +1,6 @@
 //! `stats`.
 
-use htm_core::{Counts, MemoryStats, Scope, StatsQuery};
+use htm_core::{Counts, GroupCount, MemoryStats, Scope, StatsQuery};
 use serde_json::json;
 
 use super::{Answer, Effect, ToolSpec, Who};
@@ -67,11 +67,32 @@ fn describe(stats: &MemoryStats) -> String {
 }
 
 fn top(what: &str, counts: &Counts) -> String {
+    // One group of all that have no name tells nothing.
+    if counts.distinct <= 1 && counts.top.iter().all(|it| it.name.is_none()) {
+        return String::new();
+    }
     let named =
-        counts.top.iter().filter_map(|it| Some(format!("{} {}", name(it.name.as_deref()?), it.nodes)));
-    let named: Vec<String> = named.collect();
-    match named.is_empty() {
-        true => String::new(),
-        false => format!("\n{what}: {}", named.join(", ")),
+        |it: &GroupCount| format!("{} {}", it.name.as_deref().map_or("(none)".into(), name), it.nodes);
+    let named: Vec<String> = counts.top.iter().map(named).collect();
+    format!("\n{what}: {}", named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memories_without_a_type_do_not_hide_the_line_of_types() {
+        let group = |name: Option<&str>, nodes| GroupCount {
+            namespace: None,
+            name: name.map(Into::into),
+            nodes,
+            tokens: None,
+        };
+        let types = |distinct, groups: Vec<GroupCount>| top("types", &Counts { distinct, top: groups });
+        assert_eq!(types(2, vec![group(None, 7)]), "\ntypes: (none) 7");
+        assert_eq!(types(2, vec![group(None, 7), group(Some("fact"), 1)]), "\ntypes: (none) 7, fact 1");
+        assert_eq!(types(1, vec![group(None, 7)]), "");
+        assert_eq!(types(0, Vec::new()), "");
     }
 }
