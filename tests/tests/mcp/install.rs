@@ -42,7 +42,11 @@ async fn each_client_starts_the_server_that_was_installed() {
         for (scope, file) in [("user", Some(of_user)), ("project", of_project)] {
             let (sandbox, Some(file)) = (Sandbox::new(&db), file) else { continue };
             let install = ["mcp", "install", client, "--scope", scope, "--no-workers", "--yes"];
-            sandbox.htm(&install).await.succeeds();
+            let installed = sandbox.htm(&install).await;
+            installed.succeeds();
+            // Names of variables alone: values may be secret.
+            let said = &installed.stderr;
+            assert!(said.contains("HTM_DATABASE__URL, ") && !said.contains("postgres"), "{said}");
             let text = content(&sandbox, file).await;
             let server = &parsed(file, &text)[section]["htm"];
             let command = server["command"].as_str().unwrap_or_else(|| panic!("{text}"));

@@ -34,7 +34,19 @@ pub(super) fn install(args: &InstallArgs, output: &Output) -> Result<ExitCode, C
         Form::Json => json_text::with(text, &entry),
         Form::Toml => toml_text::with(text, &entry),
     };
-    carry_out(&place, &args.place, "install", change, output)
+    let code = carry_out(&place, &args.place, "install", change, output)?;
+    let mut variables: Vec<String> = std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok().filter(|it| it.starts_with("HTM_")))
+        .collect();
+    if !variables.is_empty() {
+        variables.sort_unstable();
+        let names = variables.join(", ");
+        output.aside(&plain(&format!(
+            "note: set in this shell, and perhaps not where the client starts the server: {names}; set them in its `env`, \
+             or in the configuration of HTM"
+        )));
+    }
+    Ok(code)
 }
 
 pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<ExitCode, CliError> {
