@@ -28,8 +28,8 @@ const PAGE: i64 = 1_000;
 impl Htm {
     /// Loads a document: its passages are remembered in the place of those that it had. A passage with the same text keeps
     /// its node, its vectors and its tags, wherever it stands in the document, and gets the document's time. So does one that
-    /// was forgotten when the document was unloaded. The others are forgotten. A document without a change is not written. Loads of one document at the same time are done one after the
-    /// other.
+    /// was forgotten when the document was unloaded. The others are forgotten. A document without a change is not written.
+    /// Loads of one document at the same time are done one after the other.
     ///
     /// # Errors
     /// `document_path_invalid`, `document_size`, `not_owner`, `quota_exceeded`, and those of [`remember`](Self::remember)
@@ -236,6 +236,7 @@ impl Htm {
         store::remove_in_tx(&mut tx, namespace, path).await?;
         forget::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
+        self.rooms().forget(namespace).await;
         Ok(locked.len() as u64)
     }
 

@@ -43,8 +43,8 @@ impl Htm {
 
     /// Erases memories, live and forgotten ones, with all that is stored about them, and returns the receipt. It cannot
     /// be undone. Each transaction removes 1,000 memories; an interrupted erasure is
-    /// [resumed](Self::resume_erasure), that of a namespace also by erasing the namespace again. With the number of a [plan](Self::plan_erase), it fails if the memories have changed
-    /// since.
+    /// [resumed](Self::resume_erasure), that of a namespace also by erasing the namespace again. With the number of a
+    /// [plan](Self::plan_erase), it fails if the memories have changed since.
     ///
     /// It removes a memory for every robot that remembered it, so robots do not get it as a tool.
     ///
@@ -58,8 +58,9 @@ impl Htm {
     /// ```
     ///
     /// # Errors
-    /// As [`plan_erase`](Self::plan_erase), `not_confirmed`, `plan_missing` for a text, `erase_plan_changed`: nothing is removed then. `contended`
-    /// if others write to a namespace all the time, or a database error: the erasure can be resumed then.
+    /// As [`plan_erase`](Self::plan_erase), `not_confirmed`, `plan_missing` for a text, `erase_plan_changed`: nothing is
+    /// removed then. `contended` if others write to a namespace all the time, or a database error: the erasure can be
+    /// resumed then.
     pub async fn erase(
         &self,
         what: &Erase,
