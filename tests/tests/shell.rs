@@ -64,6 +64,20 @@ async fn a_receipt_is_shown_once_although_its_server_is_lost() {
 }
 
 #[tokio::test]
+async fn a_stopped_command_names_what_its_server_has_stored() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let _server = serve(&sandbox).await;
+    let mut waits = sandbox.start("htm", &["remember", "-v", "--wait=60", "Staging is on port 5433."]);
+    wait_until(async || waits.log().contains("remembered as node")).await;
+    waits.signal(Signal::SIGINT);
+    assert_eq!(waits.end().await.code(), Some(130), "{}", waits.log());
+    let node = db.count("select id from htm.nodes").await;
+    let left = format!("the memory is stored as node {node}");
+    assert!(waits.log().contains(&left), "{}", waits.log());
+}
+
+#[tokio::test]
 async fn a_server_answers_as_the_command_itself() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

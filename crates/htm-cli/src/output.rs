@@ -2,18 +2,16 @@
 
 mod harmless;
 mod signals;
+mod usage;
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::future::pending;
 use std::io::{self, IsTerminal, Write};
-use std::process::{self, ExitCode};
+use std::process;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use clap::CommandFactory;
-use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use console::{strip_ansi_codes, style};
@@ -29,14 +27,13 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::again;
-use crate::args::Arguments;
 use crate::codes;
 use crate::error::CliError;
 use crate::quantity::rate;
 
 pub(crate) use self::harmless::{plain, plain_json};
 use self::signals::Signals;
+pub(crate) use self::usage::usage;
 
 /// The longest wait of a stopped command for a start or a stop of the private PostgreSQL. A first start takes a few seconds.
 const SETTLED: Duration = Duration::from_secs(10);
@@ -69,6 +66,8 @@ impl Form {
 pub(crate) struct Said {
     output: String,
     error: String,
+    /// What a stopped command [leaves](Output::leaves) from now on, for programs and for people.
+    left: Option<(Value, String)>,
 }
 
 impl Said {
@@ -161,7 +160,12 @@ impl Output {
 
     /// Says what is left if a signal stops the command from now on, for programs and for people.
     pub(crate) fn leaves(&self, answer: Value, text: impl Into<String>) {
-        self.signals.leave(answer, text.into());
+        let left = (answer, text.into());
+        match self.keep(|said| said.left = Some(left.clone())) {
+            // The signal comes to the process that shows it.
+            Some(()) => self.printed.notify_one(),
+            None => self.signals.leave(left.0, left.1),
+        }
     }
 
     /// A token that is cancelled by a signal, and as soon as nothing can be printed any more: for a command that runs on, or
@@ -268,6 +272,9 @@ impl Output {
 
     /// Prints what another process kept for this one.
     pub(crate) fn repeat(&self, said: &Said) {
+        if let Some((answer, text)) = &said.left {
+            self.leaves(answer.clone(), text.as_str());
+        }
         self.print_error(&said.error);
         self.print(&said.output);
     }
@@ -391,82 +398,6 @@ fn coloured(text: &str, colours: bool) -> Cow<'_, str> {
     if colours { text.into() } else { strip_ansi_codes(text) }
 }
 
-/// Prints clap's error, as JSON if `--json` is among the arguments, which are not parsed yet.
-pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
-    if is_unquoted(&error) {
-        let tip = StyledStr::from("a text with spaces is quoted: \"two words\"");
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
-    }
-    if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
-        if matches!(
-            error.kind(),
-            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
-        ) {
-            to_stderr(&format!("{}\n", missing_subcommand()));
-            return ExitCode::from(2);
-        }
-        let text = in_plain_words(&error.to_string());
-        let (what, usage) = text.split_once("\n\nUsage: ").unwrap_or((&text, ""));
-        let what = what.split("\n\nFor more information").next().unwrap_or(what);
-        let message = one_line(what.strip_prefix("error: ").unwrap_or(what), usize::MAX);
-        let hint = match usage.lines().next() {
-            Some(usage) => format!("usage: {usage}"),
-            None => "see `htm --help`".into(),
-        };
-        let error = serde_json::json!({ "code": codes::USAGE.name, "message": message, "hint": hint });
-        to_stderr(&format!("{}\n", serde_json::json!({ "error": error })));
-    } else if error.use_stderr() {
-        let text = in_plain_words(&error.render().ansi().to_string());
-        to_stderr(&coloured(&text, console::colors_enabled_stderr()));
-    } else {
-        // An error means that nobody reads the output.
-        let _ = error.print();
-    }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
-}
-
-/// Whether a word follows the text of a command: the text's second word, as a rule.
-fn is_unquoted(error: &clap::Error) -> bool {
-    let takes_text = error.get(ContextKind::Usage).is_some_and(|usage| usage.to_string().contains("TEXT"));
-    let word = match error.kind() {
-        ErrorKind::UnknownArgument => error.get(ContextKind::InvalidArg),
-        ErrorKind::TooManyValues => error.get(ContextKind::InvalidValue),
-        _ => None,
-    };
-    takes_text && matches!(word, Some(ContextValue::String(word)) if !word.starts_with('-'))
-}
-
-/// An error of clap, without the words of Rust's parsers.
-fn in_plain_words(text: &str) -> String {
-    let words = [
-        ("invalid digit found in string", "not a whole number"),
-        ("invalid float literal", "not a number"),
-        ("cannot parse integer from empty string", "not a whole number"),
-        ("cannot parse float from empty string", "not a number"),
-        ("number too large to fit in target type", "too large"),
-        ("invalid socket address syntax", "not an address such as 127.0.0.1:7480"),
-    ];
-    words.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
-}
-
-/// The error of a command without a required subcommand, such as `htm --json config`. It lists the subcommands.
-fn missing_subcommand() -> serde_json::Value {
-    let mut command = Arguments::command();
-    let mut path = command.get_name().to_owned();
-    for argument in again::arguments() {
-        if let Some(inner) = command.find_subcommand(&argument).cloned() {
-            path = format!("{path} {argument}");
-            command = inner;
-        }
-    }
-    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    serde_json::json!({ "error": {
-        "code": codes::USAGE.name,
-        "message": format!("`{path}` needs a subcommand: {}", names.join(", ")),
-        "hint": format!("see their descriptions: `{path} --help`"),
-    } })
-}
-
 /// A table without lines, with aligned columns. `right` are the columns of numbers.
 pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
@@ -528,20 +459,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_was_not_quoted_is_told_from_other_words_too_many() {
-        for (line, expected) in [
-            (&["remember", "two", "words"][..], true),
-            (&["edit", "7", "two", "words"], true),
-            (&["remember", "text", "--colour"], false),
-            (&["robots", "list", "more"], false),
-            (&["remembr", "text"], false),
-        ] {
-            let error = Arguments::command().try_get_matches_from([&["htm"], line].concat()).unwrap_err();
-            assert_eq!(is_unquoted(&error), expected, "{line:?}");
-        }
-    }
-
-    #[test]
     fn an_answer_that_is_no_json_is_an_error_and_no_answer() {
         let form = Form { json: true, is_terminal: false, colours: false, error_colours: false };
         let output = Output::of(form, Some(Mutex::default()));
@@ -555,9 +472,11 @@ mod tests {
     fn what_is_repeated_to_a_kept_output_is_kept() {
         let form = Form { json: false, is_terminal: false, colours: false, error_colours: false };
         let output = Output::of(form, Some(Mutex::default()));
-        output.repeat(&Said { output: "an answer\n".into(), error: "an error\n".into() });
+        let left = Some((serde_json::json!({ "node": 1 }), "node 1 is stored".to_owned()));
+        output.repeat(&Said { output: "an answer\n".into(), error: "an error\n".into(), left: left.clone() });
         let said = output.said();
         assert_eq!((said.output.as_str(), said.error.as_str()), ("an answer\n", "an error\n"));
+        assert_eq!(said.left, left);
     }
 
     #[test]
