@@ -153,6 +153,21 @@ async fn a_backfill_that_is_interrupted_says_how_to_go_on() {
 }
 
 #[tokio::test]
+async fn a_backfill_of_a_paused_queue_says_that_it_is_paused() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    sandbox.run("tag-worker", &["--drain", "--queue", "htm.tag"], b"").await.succeeds();
+    sandbox.htm(&["jobs", "pause", "htm.tag"]).await.succeeds();
+    let _worker = sandbox.start("tag-worker", &["--queue", "htm.tag"]);
+    let mut running = sandbox.start("htm", &["backfill", "tag", "--force"]);
+    let said = "htm.tag is paused (by an operator): `htm jobs resume htm.tag`";
+    htm_tests::wait_until(|| async { running.log().contains(said) }).await;
+    sandbox.htm(&["jobs", "resume", "htm.tag"]).await.succeeds();
+    assert!(running.end().await.success(), "{}", running.log());
+    assert_eq!(running.log().matches("is paused").count(), 1, "{}", running.log());
+}
+
+#[tokio::test]
 async fn a_change_of_an_index_that_is_stopped_says_how_to_go_on() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;

@@ -138,13 +138,14 @@ pub(crate) async fn backfill(
     let htm = runtime.htm();
     let mut backfill = htm.start_backfill(request).await?;
     let before = backfill.enqueued();
-    let mut finished = enqueue(runtime, &mut backfill, output, stop).await?;
+    let mut held = Held::default();
+    let mut finished = enqueue(runtime, &mut backfill, &mut held, output, stop).await?;
     let enqueued_now = (backfill.enqueued() - before) as i64;
     let mut left = backfill.progress().await?;
     let mut done = (enqueued_now - left.open).max(0);
     if finished && !options.no_wait && left.open > 0 {
         let open = left.open;
-        (left, finished) = follow(runtime, &backfill, request, output, stop, left).await?;
+        (left, finished) = follow(runtime, &backfill, &mut held, output, stop, left).await?;
         done += open - left.open;
     }
     let report = Report {
@@ -208,12 +209,12 @@ pub(crate) fn with_options(
 async fn enqueue(
     runtime: &Runtime,
     backfill: &mut Backfill,
+    held: &mut Held,
     output: &Output,
     stop: &CancellationToken,
 ) -> Result<bool, CliError> {
     let bar = output.progress(backfill.position().1, "nodes");
     bar.set_message("enqueue");
-    let mut lonely = Lonely::default();
     while !stop.is_cancelled() {
         let step = backfill.step().await?;
         bar.set_position(backfill.position().0);
@@ -224,7 +225,7 @@ async fn enqueue(
             }
             BackfillStep::Enqueued => {}
             BackfillStep::QueueFull => {
-                lonely.look(runtime, backfill, &bar, output).await?;
+                held.look(runtime, backfill, &bar, output).await?;
                 stop.run_until_cancelled(tokio::time::sleep(LOOK)).await;
             }
         }
@@ -237,18 +238,17 @@ async fn enqueue(
 async fn follow(
     runtime: &Runtime,
     backfill: &Backfill,
-    request: &BackfillRequest,
+    held: &mut Held,
     output: &Output,
     stop: &CancellationToken,
     mut left: BackfillProgress,
 ) -> Result<(BackfillProgress, bool), CliError> {
     let total = left.open;
     let bar = output.progress(total as u64, "jobs");
-    bar.set_message(request.stage.to_string());
-    let mut lonely = Lonely::default();
+    bar.set_message(stage_of(backfill.queue()).to_string());
     while left.open > 0 && !stop.is_cancelled() {
         bar.set_position((total - left.open).max(0) as u64);
-        lonely.look(runtime, backfill, &bar, output).await?;
+        held.look(runtime, backfill, &bar, output).await?;
         stop.run_until_cancelled(tokio::time::sleep(LOOK)).await;
         left = backfill.progress().await?;
     }
@@ -256,14 +256,15 @@ async fn follow(
     Ok((left, left.open == 0))
 }
 
-/// Reports once that a queue has no worker.
+/// Reports once why no job of a queue is done: it is paused, or it has no worker.
 #[derive(Default)]
-struct Lonely {
-    since: Option<Instant>,
-    said: bool,
+struct Held {
+    is_pause_said: bool,
+    lonely_since: Option<Instant>,
+    is_lonely_said: bool,
 }
 
-impl Lonely {
+impl Held {
     async fn look(
         &mut self,
         runtime: &Runtime,
@@ -271,15 +272,22 @@ impl Lonely {
         bar: &ProgressBar,
         output: &Output,
     ) -> Result<(), CliError> {
-        if self.said {
+        let htm = runtime.htm();
+        let (jobs, queue) = (htm.jobs()?, backfill.queue());
+        if !self.is_pause_said
+            && let Some(reason) = jobs.pause_of(queue).await?
+        {
+            self.is_pause_said = true;
+            output.note(bar, format!("{queue} is paused ({reason}): `htm jobs resume {queue}`"));
+        }
+        if self.is_lonely_said {
             return Ok(());
         }
-        let all = runtime.htm().jobs()?.workers().await?;
-        if all.iter().any(|worker| worker.alive && worker.queue == backfill.queue()) {
-            self.since = None;
-        } else if self.since.get_or_insert_with(Instant::now).elapsed() >= LONELY {
-            self.said = true;
-            let (queue, program) = (backfill.queue(), program_of(backfill.queue()));
+        if jobs.workers().await?.iter().any(|worker| worker.alive && worker.queue == queue) {
+            self.lonely_since = None;
+        } else if self.lonely_since.get_or_insert_with(Instant::now).elapsed() >= LONELY {
+            self.is_lonely_said = true;
+            let program = program_of(stage_of(queue));
             output.note(
                 bar,
                 format!("no worker serves {queue}; start one: `{program} --queue {queue}` or `htm up`"),
@@ -289,6 +297,13 @@ impl Lonely {
     }
 }
 
-fn program_of(queue: &str) -> &'static str {
-    if queue == Stage::Tag.queue() { "tag-worker" } else { "embed-worker" }
+fn stage_of(queue: &str) -> Stage {
+    if queue == Stage::Tag.queue() { Stage::Tag } else { Stage::Embed }
+}
+
+fn program_of(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Tag => "tag-worker",
+        Stage::Embed => "embed-worker",
+    }
 }

@@ -165,6 +165,14 @@ impl Jobs<'_> {
         queues::pause(self.htm.pool(), queue, reason).await
     }
 
+    /// The reason of a queue's pause; none if it is not paused.
+    ///
+    /// # Errors
+    /// A database error.
+    pub async fn pause_of(&self, queue: &str) -> Result<Option<String>> {
+        queues::pause_of(self.htm.pool(), queue).await
+    }
+
     /// Resumes a queue; false if it was not paused.
     ///
     /// # Errors

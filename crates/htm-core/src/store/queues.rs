@@ -183,6 +183,15 @@ pub async fn pause(pool: &dyn Connections, queue: &str, reason: &str) -> Result<
     Ok(())
 }
 
+/// The reason of a queue's pause; none if it is not paused.
+///
+/// # Errors
+/// A database error.
+pub async fn pause_of(pool: &dyn Connections, queue: &str) -> Result<Option<String>> {
+    let pause = paused_queue::Entity::find_by_id(queue).one(&on(pool)).await?;
+    Ok(pause.map(|pause| pause.reason))
+}
+
 /// Holds a queue for some time: the database refuses its results for the given reason, so nothing more is claimed. A
 /// worker with unwritten results renews the hold with each try.
 ///
