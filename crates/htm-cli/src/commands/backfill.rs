@@ -52,6 +52,9 @@ pub(crate) async fn run(config: &Config, args: BackfillArgs, output: &Output) ->
 /// The result of a backfill.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
+    /// Whether a signal ended it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stopped: bool,
     run: i64,
     queue: String,
     model: String,
@@ -72,6 +75,9 @@ pub(crate) struct Report {
     /// Whether somebody has cancelled the run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cancelled: bool,
+    /// Whether it waited for the workers.
+    #[serde(skip)]
+    waited: bool,
 }
 
 impl Report {
@@ -87,6 +93,7 @@ impl Report {
     /// The build of the model's vector index was stopped.
     pub(crate) fn was_stopped(&mut self) {
         self.finished = false;
+        self.stopped = true;
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -95,15 +102,21 @@ impl Report {
 
     pub(crate) fn describe(&self) -> String {
         let BackfillProgress { open, parked, dead } = self.left;
-        let mut text = format!(
-            "{}: {} enqueued{}, {} done in {:.1} s ({}/s), {open} open",
-            self.model,
-            count(self.enqueued, "job"),
-            if self.resumed { " (an interrupted run was continued)" } else { "" },
-            self.done,
-            self.seconds,
-            rate(self.done as f64 / self.seconds.max(1e-9))
-        );
+        let enqueued = match self.enqueued {
+            0 if self.finished => "nothing is missing".into(),
+            enqueued => format!("{} enqueued", count(enqueued, "job")),
+        };
+        let resumed = if self.resumed { " (an interrupted run was continued)" } else { "" };
+        let mut text = format!("{}: {enqueued}{resumed}", self.model);
+        let worked = self.waited && (self.enqueued > 0 || self.done > 0);
+        if worked {
+            let rate = rate(self.done as f64 / self.seconds.max(1e-9));
+            text.push_str(&format!(", {} done in {:.1} s ({rate}/s)", self.done, self.seconds));
+        }
+        // Without a wait, the enqueued jobs are open as a rule.
+        if worked || open != self.enqueued as i64 {
+            text.push_str(&format!(", {open} open"));
+        }
         if parked > 0 {
             text.push_str(&format!(", {parked} parked"));
         }
@@ -149,6 +162,7 @@ pub(crate) async fn backfill(
         done += open - left.open;
     }
     let report = Report {
+        stopped: !finished && stop.is_cancelled(),
         run: backfill.run(),
         queue: backfill.queue().into(),
         model: backfill.model().into(),
@@ -160,6 +174,7 @@ pub(crate) async fn backfill(
         index_s: None,
         finished,
         cancelled: backfill.is_cancelled(),
+        waited: !options.no_wait,
     };
     Ok(report)
 }
@@ -305,5 +320,50 @@ fn program_of(stage: Stage) -> &'static str {
     match stage {
         Stage::Tag => "tag-worker",
         Stage::Embed => "embed-worker",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        Report {
+            stopped: false,
+            run: 2,
+            queue: "htm.tag".into(),
+            model: "fake".into(),
+            resumed: false,
+            enqueued: 1,
+            done: 0,
+            left: BackfillProgress { open: 1, parked: 0, dead: 0 },
+            seconds: 0.1,
+            index_s: None,
+            finished: true,
+            cancelled: false,
+            waited: false,
+        }
+    }
+
+    #[test]
+    fn a_backfill_that_does_not_wait_says_what_it_enqueued() {
+        assert_eq!(report().describe(), "fake: 1 job enqueued");
+        let more = BackfillProgress { open: 3, ..report().left };
+        assert_eq!(Report { left: more, ..report() }.describe(), "fake: 1 job enqueued, 3 open");
+        let none = BackfillProgress { open: 0, ..report().left };
+        assert_eq!(Report { enqueued: 0, left: none, ..report() }.describe(), "fake: nothing is missing");
+        let idle = Report { enqueued: 0, left: none, waited: true, ..report() };
+        assert_eq!(idle.describe(), "fake: nothing is missing");
+        let waited = Report { waited: true, ..report() };
+        assert_eq!(waited.describe(), "fake: 1 job enqueued, 0 done in 0.1 s (0.0/s), 1 open");
+    }
+
+    #[test]
+    fn programs_are_told_that_a_backfill_was_stopped() {
+        let json = |report: &Report| serde_json::to_value(report).unwrap()["stopped"].clone();
+        let mut stopped = report();
+        assert_eq!(json(&stopped), serde_json::Value::Null);
+        stopped.was_stopped();
+        assert_eq!((json(&stopped), stopped.finished), (true.into(), false));
     }
 }

@@ -56,6 +56,11 @@ pub(crate) async fn run(loaded: &Loaded, args: UpArgs, output: &Output) -> Resul
     runtime.close().await;
     result?;
     // Something may be left in the queues.
-    let is_stopped = args.drain && stop.is_cancelled();
-    Ok(if is_stopped { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+    if args.drain && stop.is_cancelled() {
+        output.value(&serde_json::json!({ "stopped": true }), || {
+            "stopped; go on with what is left: `htm up --drain`".into()
+        });
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    Ok(ExitCode::SUCCESS)
 }
