@@ -1,8 +1,9 @@
 //! `htm groups`.
 
 use htm_core::{GroupRole, JoinOptions, Memory};
-use htm_tests::{Sandbox, TestDatabase};
+use htm_tests::{Sandbox, TestDatabase, wait_until};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 
 use super::filtered;
 
@@ -79,6 +80,18 @@ async fn a_member_that_reads_what_is_no_text_leaves_its_group() {
 }
 
 #[tokio::test]
+async fn a_member_whose_group_is_shut_down_ends_with_its_first_error() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let mut member = sandbox.start("htm", &["groups", "join", "crew", "--robot", "ada"]);
+    let mut stdin = member.stdin();
+    stdin.write_all(b"/contxt\n").await.unwrap();
+    wait_until(async || member.log().contains("`/contxt` is not a command")).await;
+    sandbox.htm(&["groups", "shutdown", "crew", "--yes"]).await.succeeds();
+    assert_eq!(member.end().await.code(), Some(2), "{}", member.log());
+}
+
+#[tokio::test]
 async fn groups_are_listed_shown_and_changed() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
@@ -118,7 +131,7 @@ async fn groups_are_listed_shown_and_changed() {
     let said = sandbox.htm(&["groups", "leave", "crew", "--robot", "ada"]).await;
     assert_eq!(said.succeeds(), "ada is no longer a member of crew\n");
     let said = sandbox.htm(&["groups", "shutdown", "crew", "--clear", "--yes"]).await;
-    assert_eq!(said.succeeds(), "crew is shut down; it had 1 members\n");
+    assert_eq!(said.succeeds(), "crew is shut down; it had 1 member\n");
     assert!(sandbox.htm(&["groups", "show", "crew"]).await.succeeds().ends_with("no members\n"));
 }
 

@@ -66,7 +66,7 @@ async fn dispatch(runtime: &Runtime, command: GroupsCommand, output: &Output) ->
             let after = if args.clear { AfterShutdown::Clear } else { AfterShutdown::Keep };
             let members = group(&htm, &args.group).shutdown(after).await?;
             output.value(&serde_json::json!({ "group": args.group.group, "members": members }), || {
-                format!("{} is shut down; it had {members} members", plain(&args.group.group))
+                format!("{} is shut down; it had {}", plain(&args.group.group), count(members, "member"))
             });
         }
     }

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use htm_core::fault::Fault;
 use htm_core::groups::{self, GroupRecalled};
 use htm_core::{
     ContextOptions, GroupEvent, GroupMember, GroupRole, JoinOptions, Memory, NodeId, RecallQuery, Zone,
@@ -35,8 +36,9 @@ pub(super) async fn run(runtime: &Runtime, args: JoinArgs, output: &Output) -> R
     let nodes = member.entries().await.len();
     say(output, json!({ "event": "joined", "robot": robot, "role": member.role(), "nodes": nodes }).into());
     let mut lines = lines_of_stdin();
-    // Of the first line that was refused.
+    // Of the first line that was refused. A person has seen the error and may have typed the line again.
     let mut fault = None;
+    let is_person = std::io::stdin().is_terminal();
     let ended = loop {
         tokio::select! {
             () = stop.cancelled() => break Ok(false),
@@ -44,7 +46,7 @@ pub(super) async fn run(runtime: &Runtime, args: JoinArgs, output: &Output) -> R
                 Ok(event) => {
                     say(output, serde_json::to_value(&event).unwrap_or_default().into());
                     match event {
-                        GroupEvent::Closed => return Ok(ExitCode::SUCCESS),
+                        GroupEvent::Closed => return Ok(exit_code(fault.filter(|_| !is_person))),
                         GroupEvent::Replaced => {
                             return Err(groups::replaced(&args.group.group, robot).into());
                         }
@@ -75,9 +77,11 @@ pub(super) async fn run(runtime: &Runtime, args: JoinArgs, output: &Output) -> R
     }
     let is_at_end = ended?;
     left?;
-    // A person has seen the error and may have typed the line again.
-    let fault = fault.filter(|_| is_at_end && !std::io::stdin().is_terminal());
-    Ok(fault.map_or(ExitCode::SUCCESS, |fault| ExitCode::from(fault.exit_code())))
+    Ok(exit_code(fault.filter(|_| is_at_end && !is_person)))
+}
+
+fn exit_code(fault: Option<Fault>) -> ExitCode {
+    fault.map_or(ExitCode::SUCCESS, |fault| ExitCode::from(fault.exit_code()))
 }
 
 /// The lines of standard input. A detached thread reads them, because a read of a terminal cannot be cancelled.
