@@ -183,6 +183,12 @@ async fn the_configuration_says_when_a_day_and_a_week_begin() {
     let sandbox = sandbox.set("TZ", "America/New_York");
     let answer = sandbox.htm(&[&first[..], &["--set", "time.zone=system"]].concat()).await.json();
     assert_eq!(answer["timeframe"][0]["from"], "2026-03-01T05:00:00Z");
+    let sandbox = sandbox.set("TZ", "Nope/X");
+    let answer = sandbox.htm(&[&first[..], &["--set", "time.zone=system"]].concat()).await;
+    let error = answer.json_error(2);
+    assert_eq!(error["code"], "config_bad_value");
+    let said = error["message"].as_str().unwrap();
+    assert!(said.contains("the system's time zone cannot be read: TZ is `Nope/X`"), "{said}");
 }
 
 #[tokio::test]

@@ -35,6 +35,12 @@ pub(super) fn bad_value(key: &str, value: &str, source_name: &str, allowed: &str
         .with_hint(format!("change `{key}` in {source_name}; what it does: `htm config explain {key}`"))
 }
 
+/// The zone is to be the system's, which cannot be read.
+pub(super) fn system_zone(source_name: &str, key: &str, cause: Error) -> Error {
+    let message = format!("`{key}` cannot be \"system\" (in {source_name}): {cause}");
+    Error::new(codes::CONFIG_BAD_VALUE, message).with_hint(cause.hint().to_owned())
+}
+
 /// A file, or a value in the environment, is not valid TOML.
 pub(super) fn unreadable(source_name: &str, message: &str) -> Error {
     let message = format!("{source_name} cannot be read as configuration: {message}");

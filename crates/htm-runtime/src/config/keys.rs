@@ -206,6 +206,10 @@ impl Key {
     /// Whether `value` is allowed.
     pub(super) fn check(&self, value: &Value, source: &Source) -> Result<()> {
         let text = value.as_str();
+        if let (Rule::Zone, Some("system")) = (&self.rule, text) {
+            let cannot = |cause| error::system_zone(&source_name(source, self.name), self.name, cause);
+            return "system".parse::<htm_core::Zone>().map(drop).map_err(cannot);
+        }
         let allowed = match &self.rule {
             Rule::Text | Rule::Secret | Rule::Path => text.is_some(),
             Rule::Filled => text.is_some_and(|text| !text.trim().is_empty()),

@@ -1,5 +1,6 @@
 //! The time zone and the first day of the week.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
 
@@ -89,14 +90,27 @@ impl FromStr for Zone {
 
     fn from_str(name: &str) -> Result<Self> {
         let zone = match name {
-            "system" => TimeZone::try_system(),
-            name => TimeZone::get(name),
+            "system" => TimeZone::try_system().map_err(|_| no_system_zone(std::env::var_os("TZ").as_deref())),
+            name => TimeZone::get(name).map_err(|_| {
+                Error::new(codes::ZONE_UNKNOWN, format!("there is no time zone `{}`", shown(name)))
+            }),
         };
-        zone.map(Self).map_err(|_| {
-            let name: String = name.chars().take(80).collect();
-            Error::new(codes::ZONE_UNKNOWN, format!("there is no time zone `{name}`"))
-        })
+        zone.map(Self)
     }
+}
+
+/// The error of a machine without a readable zone. The variable TZ is its usual cause.
+fn no_system_zone(variable: Option<&OsStr>) -> Error {
+    let cause = match variable {
+        Some(value) => format!(": TZ is `{}`", shown(&value.to_string_lossy())),
+        None => String::new(),
+    };
+    Error::new(codes::ZONE_UNKNOWN, format!("the system's time zone cannot be read{cause}"))
+        .with_hint("set TZ to a name as Europe/Berlin, or give the zone by its name")
+}
+
+fn shown(name: &str) -> String {
+    name.chars().take(80).collect()
 }
 
 impl fmt::Display for Zone {
@@ -113,4 +127,16 @@ pub(super) fn timestamp(instant: DateTime<Utc>) -> Result<Timestamp, jiff::Error
 /// Converts back to chrono's type, which has every instant of the calendar's.
 pub(super) fn instant(timestamp: Timestamp) -> DateTime<Utc> {
     DateTime::from_timestamp_nanos(0) + chrono::TimeDelta::microseconds(timestamp.as_microsecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_that_hides_the_systems_zone_is_named() {
+        let message = |variable: Option<&str>| no_system_zone(variable.map(OsStr::new)).to_string();
+        assert_eq!(message(Some("Nope/X")), "the system's time zone cannot be read: TZ is `Nope/X`");
+        assert_eq!(message(None), "the system's time zone cannot be read");
+    }
 }
