@@ -94,7 +94,16 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
                 .into()
         }
         "erase_plan_changed" => "check the memories again with `--dry-run`".into(),
-        "relation_cycle" => "remove one relation of the chain first, such as `htm unrelate 42 supersedes 17`".into(),
+        "relation_cycle" => {
+            let chain: Vec<&str> = value("chain").unwrap_or_default().split(" supersedes ").collect();
+            let (first, second) = match chain[..] {
+                [first, second, ..] => (first, second),
+                _ => ("NODE", "OTHER"),
+            };
+            format!(
+                "remove one relation of the chain first, such as `htm unrelate {first} supersedes {second}`"
+            )
+        }
         "relation_unknown" => format!("list the relations: `htm related {}`", named("node")),
         "not_forgotten" => format!("nothing is left to do: `htm get {}`", named("node")),
         "wait_timeout" => "see whether a worker runs: `htm doctor`".into(),
@@ -176,11 +185,15 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
             None => format!("look at what it is now: `htm tags show {}{of}`", named("name")),
         },
         "job_not_found" => "list them: `htm jobs list`, and `--state done` for the done".into(),
-        "job_state_unfit" => match (named("job"), value("state").unwrap_or_default()) {
-            (job, "running") => format!("wait for its end, or `htm jobs cancel {job}` first"),
-            (job, "dead") => format!("to do it again: `htm jobs retry {job}`"),
-            (job, _) => format!("nothing is left to do; see `htm jobs show {job}`"),
-        },
+        "job_state_unfit" => {
+            // Without a job, it is about a filter.
+            let job = quoted(value("job")?);
+            match value("state").unwrap_or_default() {
+                "running" => format!("wait for its end, or `htm jobs cancel {job}` first"),
+                "dead" => format!("to do it again: `htm jobs retry {job}`"),
+                _ => format!("nothing is left to do; see `htm jobs show {job}`"),
+            }
+        }
         "provider_unknown" if value("known").is_none() => {
             "nothing is limited and nothing has failed; see `htm providers`".into()
         }
@@ -269,6 +282,19 @@ mod tests {
         assert_eq!(hint(&unknown()), log(""));
         assert_eq!(hint_within(&unknown(), Some("it's mine")), log(" --namespace 'it'\\''s mine'"));
         assert_eq!(hint_within(&unknown().with_value("namespace", "hb"), Some("x")), log(" --namespace hb"));
+    }
+
+    #[test]
+    fn a_hint_is_about_what_the_error_names() {
+        let unfit = || Error::new(codes::JOB_STATE_UNFIT, "it failed").with_hint("use one of: dead, parked");
+        assert_eq!(hint(&unfit()), "use one of: dead, parked");
+        let one = unfit().with_value("job", "j1").with_value("state", "dead");
+        assert_eq!(hint(&one), "to do it again: `htm jobs retry j1`");
+        let circle = Error::new(codes::RELATION_CYCLE, "it failed").with_value("chain", "7 supersedes 5 supersedes 4");
+        assert_eq!(
+            hint(&circle),
+            "remove one relation of the chain first, such as `htm unrelate 7 supersedes 5`"
+        );
     }
 
     #[test]
