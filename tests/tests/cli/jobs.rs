@@ -236,7 +236,8 @@ async fn what_runs_or_is_done_is_not_retried_and_nothing_beside_it() {
     let said = answer.fails(2, "job_state_unfit");
     assert!(said.contains(&format!("htm jobs retry {dead}")), "{said}");
     for (verb, state) in [("retry", "running"), ("retry", "done"), ("cancel", "dead"), ("cancel", "done")] {
-        sandbox.htm(&["jobs", verb, "--state", state]).await.fails(2, "job_state_unfit");
+        let answer = sandbox.htm(&["jobs", verb, "--state", state]).await;
+        assert!(answer.fails(2, "job_state_unfit").contains("use one of: d"), "{answer:?}");
     }
     for verb in ["show", "retry", "cancel"] {
         sandbox.htm(&["jobs", verb, dead, "01NONE"]).await.fails(2, "job_not_found");

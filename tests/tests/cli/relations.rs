@@ -20,7 +20,8 @@ async fn a_superseded_memory_for_people_and_programs() {
         "node 2 supersedes node 1: the vendor certified 18; it was set before, and nothing has changed\n"
     );
     sandbox.htm(&["relate", "3", "contradicts", "1"]).await.succeeds();
-    sandbox.htm(&["relate", "1", "supersedes", "2"]).await.fails(2, "relation_cycle");
+    let circle = sandbox.htm(&["relate", "1", "supersedes", "2"]).await;
+    assert!(circle.fails(2, "relation_cycle").contains("`htm unrelate 2 supersedes 1`"), "{circle:?}");
     sandbox.htm(&["relate", "1", "replaces", "2"]).await.exits(2);
     sandbox.htm(&["unrelate", "3", "supersedes", "1"]).await.fails(2, "relation_unknown");
 
