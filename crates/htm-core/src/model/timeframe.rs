@@ -17,7 +17,7 @@ mod zone;
 use std::cmp::Ordering;
 use std::fmt;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, NaiveTime, SecondsFormat, Utc};
 
 pub(crate) use self::applied::Applied;
 pub use self::applied::{TimeFilter, TimePhrase};
@@ -54,14 +54,26 @@ impl TimeRange {
             crate::model::memory::validate_time(time)?;
         }
         let (Some(start), Some(end)) = (from, until) else { return Ok(Self { from, until }) };
-        let message = match end.cmp(&start) {
-            Ordering::Greater => return Ok(Self { from, until }),
-            Ordering::Equal => format!("the timeframe ends where it starts, at {}", zone.tell(start)),
-            Ordering::Less => {
-                format!("the timeframe ends ({}) before it starts ({})", zone.tell(end), zone.tell(start))
+        let reversed = |message: String| Error::new(codes::TIMEFRAME_REVERSED, message);
+        match end.cmp(&start) {
+            Ordering::Greater => Ok(Self { from, until }),
+            Ordering::Equal => {
+                let hint = match zone.local(start).time() {
+                    NaiveTime::MIN => format!(
+                        "the end is exclusive: for one day give `{}`, or end the range the next day",
+                        zone.day(start)
+                    ),
+                    _ => "the end is exclusive: end the range later".into(),
+                };
+                let message = format!("the timeframe ends where it starts, at {}", zone.tell(start));
+                Err(reversed(message).with_hint(hint))
             }
-        };
-        Err(Error::new(codes::TIMEFRAME_REVERSED, message))
+            Ordering::Less => Err(reversed(format!(
+                "the timeframe ends ({}) before it starts ({})",
+                zone.tell(end),
+                zone.tell(start)
+            ))),
+        }
     }
 
     /// The start, inclusive.

@@ -565,5 +565,9 @@ fn what_is_not_understood_is_an_error_that_says_where() {
     ] {
         assert_eq!(here.try_frame(text).unwrap_err().code(), "timeframe_reversed", "{text}");
     }
+    let hint = |text: &str| here.try_frame(text).unwrap_err().hint().to_owned();
+    assert!(hint("2026-03-01..2026-03-01").contains("for one day give `2026-03-01`"));
+    assert!(hint("2026-03-01T12:00..2026-03-01T12:00").ends_with("end the range later"));
+    assert!(hint("2026-04-01..2026-03-01").starts_with("swap"));
     assert_eq!(here.try_frame("since last 9000 years").unwrap_err().code(), "time_out_of_range");
 }
