@@ -90,6 +90,10 @@ async fn a_robot_has_a_budget_of_its_own() {
     let refused = sandbox.htm(&["memory", "add", &node, "--robot", "ada"]).await;
     let said = refused.fails(2, "node_oversized");
     assert!(said.contains(&format!("node {node} has ")) && said.contains("htm robots set ada"), "{said}");
+    let add = ["memory", "add", &node, "--robot", "ada", "--namespace", "default"];
+    let refused = sandbox.htm(&add).await;
+    let said = refused.fails(2, "node_oversized");
+    assert!(said.contains("htm robots set ada --max-tokens N --namespace default"), "{said}");
     sandbox.remember(&["--robot", "bob", "Mara prefers tabs."]).await;
     assert_eq!(working_memory(&sandbox, "bob").await["stats"]["max_tokens"], 1000);
     let shown = sandbox.htm(&["robots", "show", "ada"]).await;

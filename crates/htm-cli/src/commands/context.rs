@@ -135,7 +135,8 @@ pub(crate) async fn memory(
             };
             let (intake, max_tokens) = with_robot(config, &args.whose, false, add).await?;
             if args.nodes.iter().all(|node| intake.oversized.iter().any(|it| it.node == *node)) {
-                return Err(oversized(&intake, max_tokens, names(config, &args.whose).1));
+                let name = names(config, &args.whose).1;
+                return Err(oversized(&intake, max_tokens, name, args.whose.namespace.as_deref()));
             }
             output.value(&intake, || describe_intake(&args.nodes, &intake));
         }
@@ -161,12 +162,14 @@ pub(crate) async fn memory(
 }
 
 /// The error of nodes of which none fits into a robot's working memory.
-fn oversized(intake: &Intake, max_tokens: usize, robot: &str) -> CliError {
+fn oversized(intake: &Intake, max_tokens: usize, robot: &str, namespace: Option<&str>) -> CliError {
     let of_one = |it: &Oversized| format!("node {} has {}", it.node, count(it.tokens, "token"));
     let nodes: Vec<String> = intake.oversized.iter().map(of_one).collect();
     let message = format!("{}: more than the {max_tokens} that the working memory holds", nodes.join(", "));
     CliError::new(NODE_OVERSIZED, message).with_hint(format!(
-        "it stays in long-term memory; give the robot room (`htm robots set {robot} --max-tokens N`), or split the text"
+        "it stays in long-term memory; give the robot room (`htm robots set {} --max-tokens N{}`), or split the text",
+        quoted(robot),
+        in_namespace(namespace)
     ))
 }
 
