@@ -182,6 +182,11 @@ mod tests {
         assert_eq!((options.get_username(), options.get_port()), ("ada", 5432));
         assert_eq!(options.get_options(), Some("-c jit=off"));
         assert_eq!(connect_options("postgres//h").unwrap_err().code(), "database_url_invalid");
+        for password in ["hunter/2", "hunter#2"] {
+            let error = connect_options(&format!("postgres://ada:{password}@h/d")).unwrap_err();
+            assert!(error.hint().contains("/ is %2F, # is %23"), "{}", error.hint());
+            assert!(!crate::error::chain(&error).contains("hunter"), "{error}");
+        }
     }
 
     #[test]

@@ -343,7 +343,7 @@ error_codes! {
     DATABASE_LOCKS "database_locks" Permanent "A transaction needs more locks than the server has room for."
         => "give it less at once, or raise max_locks_per_transaction on the database's server";
     DATABASE_URL_INVALID "database_url_invalid" Permanent "The database's URL cannot be read, or one of its parameters has an unknown value."
-        => "write it as postgres://user:password@host:5432/database, parameters behind a ?";
+        => "write it as postgres://user:password@host:5432/database, parameters behind a ?; in a password, / is %2F, # is %23, ? is %3F, @ is %40";
     DATABASE_POOLED "database_pooled" Permanent "A pooler of connections is between the program and PostgreSQL."
         => "name PostgreSQL's own host and port in the URL: HTM pools connections itself";
     WAL_POSITION_INVALID "wal_position_invalid" User "A position in the write-ahead log cannot be read."
