@@ -290,7 +290,8 @@ mod tests {
         assert_eq!(hint(&unfit()), "use one of: dead, parked");
         let one = unfit().with_value("job", "j1").with_value("state", "dead");
         assert_eq!(hint(&one), "to do it again: `htm jobs retry j1`");
-        let circle = Error::new(codes::RELATION_CYCLE, "it failed").with_value("chain", "7 supersedes 5 supersedes 4");
+        let circle =
+            Error::new(codes::RELATION_CYCLE, "it failed").with_value("chain", "7 supersedes 5 supersedes 4");
         assert_eq!(
             hint(&circle),
             "remove one relation of the chain first, such as `htm unrelate 7 supersedes 5`"

@@ -83,13 +83,7 @@ pub(super) fn collect(locations: &Locations, overrides: &BTreeMap<String, String
         layers.extend(with_secrets(vec![parse(&text, Source::File(path.clone()))?])?);
     }
     for path in project_files(locations) {
-        layers.extend(
-            project(locations, path)?
-                .map(|layer| with_secrets(vec![layer]))
-                .transpose()?
-                .into_iter()
-                .flatten(),
-        );
+        layers.extend(with_secrets(vec![project(locations, path)?])?);
     }
     layers.extend(credentials(locations)?);
 
@@ -114,21 +108,23 @@ pub(super) fn collect(locations: &Locations, overrides: &BTreeMap<String, String
 /// The project's existing files, weakest first.
 pub(super) fn project_files(locations: &Locations) -> Vec<PathBuf> {
     let names = ["htm.toml", "htm.local.toml"];
-    let files = |dir: &Path| names.map(|name| dir.join(name)).into_iter().filter(|path| path.is_file());
+    // A directory, or a link to nothing, is there too: reading it says what is wrong.
+    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+    let files = |dir: &Path| names.map(|name| dir.join(name)).into_iter().filter(is_there);
     let dirs = locations.project.iter().flat_map(|start| start.ancestors());
     dirs.map(|dir| files(dir).collect::<Vec<_>>()).find(|files| !files.is_empty()).unwrap_or_default()
 }
 
 /// The layer of a project's file, which may not set every key.
-fn project(locations: &Locations, path: PathBuf) -> Result<Option<Layer>> {
-    let Some(text) = read(&path)? else { return Ok(None) };
+fn project(locations: &Locations, path: PathBuf) -> Result<Layer> {
+    let text = read(&path)?.ok_or_else(|| error::io("read", &path, ErrorKind::NotFound.into()))?;
     let layer = Layer { trust: Trust::Project, ..parse(&text, Source::File(path.clone()))? };
     let guarded = trust::guarded(&layer);
     if !guarded.is_empty() && !trust::is_trusted(locations, &path, &text) {
         let keys: Vec<String> = guarded.into_iter().map(|(name, _)| name).collect();
         return Err(error::untrusted(&path, &keys));
     }
-    Ok(Some(layer))
+    Ok(layer)
 }
 
 /// The credentials of systemd (`LoadCredential=openai.api_key:/etc/…`). Each file is named after the key that it holds.

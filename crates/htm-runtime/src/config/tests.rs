@@ -271,6 +271,20 @@ fn load(locations: &Locations) -> Result<Config> {
 }
 
 #[test]
+fn a_project_file_that_cannot_be_read_is_named() {
+    let (locations, dir) = locations("", "", "", &[]);
+    let file = dir.path().join("project/htm.toml");
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("nowhere", &file).unwrap();
+    let said = |error: htm_core::Error| (error.code(), error.to_string());
+    let expected = ("config_io", format!("could not read {}", file.display()));
+    assert_eq!(said(load(&locations).unwrap_err()), expected);
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    assert_eq!(said(load(&locations).unwrap_err()), expected);
+}
+
+#[test]
 fn a_planted_project_file_says_neither_where_memories_and_keys_go_nor_what_is_read() {
     for (text, key) in [
         ("[database]\nurl = \"postgres://mallory/x\"", "database.url"),
