@@ -27,13 +27,15 @@ mod server;
 mod tags;
 mod time;
 mod way;
+mod words;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use htm_core::{NodeId, Stage, TagPath, TagRules};
+use htm_core::{NodeId, Stage, Strategy, TagPath, TagRules};
 use htm_worker::arguments::parse_override;
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 pub(crate) use self::capacity::CapacityArgs;
 pub(crate) use self::context::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
@@ -71,6 +73,7 @@ pub(crate) use self::tags::{
 };
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 pub(crate) use self::way::WayArgs;
+use self::words::Words;
 
 /// Durable memory for LLM agents
 #[derive(Parser)]
@@ -298,7 +301,7 @@ pub(crate) struct RecallArgs {
     #[arg(required_unless_present = "batch", num_args = 0..)]
     pub(crate) query: Vec<String>,
     /// vector, fulltext, hybrid, or auto (chosen by the query). Default: recall.strategy
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = Words(Strategy::VARIANTS), hide_possible_values = true)]
     pub(crate) strategy: Option<String>,
     /// Prefer memories with this tag or one below it, and order by relevance (may be repeated)
     #[arg(long = "boost-tag", value_name = "PREFIX")]

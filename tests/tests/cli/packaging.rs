@@ -50,6 +50,10 @@ async fn bash_completes_commands_and_options() {
     assert_eq!(completed(&["htm", "remem"]), ["remember"]);
     assert_eq!(completed(&["htm", "db", "ba"]), ["backup"]);
     assert_eq!(completed(&["htm", "recall", "--strat"]), ["--strategy"]);
+    assert_eq!(completed(&["htm", "context", "--order", "f"]), ["frequent"]);
+    assert_eq!(completed(&["htm", "timeline", "--by", "s"]), ["session"]);
+    assert_eq!(completed(&["htm", "import", "--from", "let"]), ["letta"]);
+    assert_eq!(completed(&["htm", "related", "--kind", "shared"]), ["shared_tags"]);
 }
 
 #[tokio::test]

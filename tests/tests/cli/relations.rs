@@ -22,7 +22,10 @@ async fn a_superseded_memory_for_people_and_programs() {
     sandbox.htm(&["relate", "3", "contradicts", "1"]).await.succeeds();
     let circle = sandbox.htm(&["relate", "1", "supersedes", "2"]).await;
     assert!(circle.fails(2, "relation_cycle").contains("`htm unrelate 2 supersedes 1`"), "{circle:?}");
-    sandbox.htm(&["relate", "1", "replaces", "2"]).await.exits(2);
+    for (kind, hint) in [("replaces", "give `supersedes` or `contradicts`"), ("superseded_by", "way round")] {
+        let refused = sandbox.htm(&["relate", "1", kind, "2"]).await;
+        assert!(refused.exits(2).stderr.contains(hint), "{refused:?}");
+    }
     sandbox.htm(&["unrelate", "3", "supersedes", "1"]).await.fails(2, "relation_unknown");
 
     let listed = sandbox.htm(&["related", "1", "--kind", "superseded_by", "--json"]).await.json();

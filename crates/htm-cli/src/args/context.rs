@@ -1,9 +1,11 @@
 //! `htm context` and `htm memory`: a robot's working memory.
 
 use clap::{Args, Subcommand};
-use htm_core::NodeId;
+use htm_core::{ContextOrder, NodeId, Strategy};
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
+use super::words::Words;
 use super::{FilterArgs, WayArgs};
 
 #[derive(Args, Serialize, Deserialize)]
@@ -25,10 +27,11 @@ pub(crate) struct ContextArgs {
     #[arg(long, value_name = "TOKENS", default_value = "4000", allow_negative_numbers = true)]
     pub(crate) budget: String,
     /// The order: recent, important, frequent or balanced
-    #[arg(long, value_name = "O", default_value = "balanced")]
+    #[arg(long, value_name = "O", default_value = "balanced",
+          value_parser = Words(ContextOrder::VARIANTS), hide_possible_values = true)]
     pub(crate) order: String,
     /// The search strategy for the query: vector, fulltext, hybrid or auto. Default: recall.strategy
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = Words(Strategy::VARIANTS), hide_possible_values = true)]
     pub(crate) strategy: Option<String>,
     /// Do not spell-correct unknown words of the query
     #[arg(long)]

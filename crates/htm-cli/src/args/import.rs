@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
+use htm_sources::System;
+
+use super::words::Words;
 
 #[derive(Args)]
 #[command(
@@ -41,7 +44,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = value_parser!(u16).range(1..=10_000))]
     pub(crate) chunk: u16,
     /// Read the memories of this system
-    #[arg(long, value_name = "SYSTEM")]
+    #[arg(long, value_name = "SYSTEM", value_parser = Words(System::names()), hide_possible_values = true)]
     pub(crate) from: Option<String>,
     /// The namespace of its memories; users become namespaces below it. Default: the system's name
     #[arg(long, value_name = "N", requires = "from")]

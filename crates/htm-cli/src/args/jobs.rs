@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use htm_core::NodeId;
 use htm_core::job::JobState;
+use strum::VariantNames;
 
+use super::words::Words;
 use crate::duration::parse_duration;
 
 #[derive(Subcommand)]
@@ -65,7 +68,8 @@ pub(crate) struct JobFilterArgs {
     #[arg(long, value_name = "Q")]
     pub(crate) queue: Option<String>,
     /// Only jobs in this state: due, waiting, parked, running, done or dead
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", hide_possible_values = true,
+          value_parser = Words(JobState::VARIANTS).try_map(|text| text.parse::<JobState>()))]
     pub(crate) state: Option<JobState>,
     /// Only jobs of this namespace
     #[arg(long, value_name = "N")]

@@ -1,9 +1,12 @@
 //! Arguments of `htm relate`, `htm unrelate` and `htm related`.
 
 use clap::Args;
+use clap::builder::TypedValueParser;
 use htm_core::{NodeId, RelatedBy, RelationKind};
+use strum::VariantNames;
 
 use super::memories::CallerArgs;
+use super::words::{Words, with_hint};
 
 #[derive(Args)]
 #[command(
@@ -39,6 +42,8 @@ pub(crate) struct RelationArgs {
     /// The id of the memory that supersedes or contradicts
     pub(crate) from: NodeId,
     /// supersedes or contradicts
+    #[arg(hide_possible_values = true,
+          value_parser = Words(RelationKind::VARIANTS).try_map(|text| text.parse::<RelationKind>().map_err(with_hint)))]
     pub(crate) kind: RelationKind,
     /// The id of the other memory
     pub(crate) to: NodeId,
@@ -60,7 +65,8 @@ pub(crate) struct RelatedArgs {
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
     /// Only relations of this kind: supersedes, superseded_by, contradicts, near_duplicate or shared_tags
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", hide_possible_values = true,
+          value_parser = Words(RelatedBy::VARIANTS).try_map(|text| text.parse::<RelatedBy>().map_err(with_hint)))]
     pub(crate) kind: Option<RelatedBy>,
     /// The most memories of each kind, 1 to 10000
     #[arg(long, value_name = "N", default_value_t = 10)]

@@ -1,9 +1,11 @@
 //! Arguments of `htm timeline` and `htm neighbours`.
 
 use clap::Args;
-use htm_core::NodeId;
+use htm_core::{Grouping, NodeId};
+use strum::VariantNames;
 
 use super::FilterArgs;
+use super::words::Words;
 
 #[derive(Args)]
 #[command(after_help = "Without a topic, lists the latest memories.
@@ -20,10 +22,12 @@ pub(crate) struct TimelineArgs {
     /// The topic
     pub(crate) topic: Vec<String>,
     /// Group by day or session
-    #[arg(long, value_name = "WHAT", default_value = "day")]
+    #[arg(long, value_name = "WHAT", default_value = "day",
+          value_parser = Words(Grouping::VARIANTS), hide_possible_values = true)]
     pub(crate) by: String,
     /// The search strategy for the topic: vector, fulltext or hybrid. Default: recall.strategy
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S",
+          value_parser = Words(&["vector", "fulltext", "hybrid"]), hide_possible_values = true)]
     pub(crate) strategy: Option<String>,
     /// Do not spell-correct unknown words of the topic
     #[arg(long)]

@@ -185,7 +185,7 @@ mod tests {
         for password in ["hunter/2", "hunter#2"] {
             let error = connect_options(&format!("postgres://ada:{password}@h/d")).unwrap_err();
             assert!(error.hint().contains("/ is %2F, # is %23"), "{}", error.hint());
-            assert!(!crate::error::chain(&error).contains("hunter"), "{error}");
+            assert!(!crate::model::error::chain(&error).contains("hunter"), "{error}");
         }
     }
 

@@ -16,7 +16,14 @@ use crate::model::working_memory::Entry;
 
 /// The order of nodes. Ties: the most recently accessed first, then the larger id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[derive(serde::Serialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
+#[derive(
+    serde::Serialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames
+)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_order)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -70,7 +70,15 @@ impl Loss {
 
 /// The state of a job, for people. The row has four states; a pending job is due, waiting or parked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[derive(Serialize, Deserialize, strum::Display, strum::EnumString, strum::AsRefStr, strum::IntoStaticStr)]
+#[derive(
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::AsRefStr,
+    strum::IntoStaticStr,
+    strum::VariantNames
+)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_ty = String, parse_err_fn = no_state)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

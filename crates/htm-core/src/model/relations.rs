@@ -160,8 +160,11 @@ pub struct Related {
 }
 
 fn no_kind(name: &str) -> Error {
-    Error::new(codes::RELATION_INVALID, format!("`{name}` is not a kind of relation"))
-        .with_hint("give `supersedes` or `contradicts`")
+    let hint = match name {
+        "superseded_by" => "give `supersedes`, with the two memories the other way round",
+        _ => "give `supersedes` or `contradicts`",
+    };
+    Error::new(codes::RELATION_INVALID, format!("`{name}` is not a kind of relation")).with_hint(hint)
 }
 
 fn no_way(name: &str) -> Error {
@@ -227,6 +230,8 @@ mod tests {
         assert_eq!("supersedes".parse::<RelationKind>().unwrap(), RelationKind::Supersedes);
         assert_eq!("superseded_by".parse::<RelatedBy>().unwrap(), RelatedBy::SupersededBy);
         assert_eq!("replaces".parse::<RelationKind>().unwrap_err().code(), "relation_invalid");
+        let turned = "superseded_by".parse::<RelationKind>().unwrap_err();
+        assert!(turned.hint().contains("the other way round"), "{}", turned.hint());
         assert_eq!("near".parse::<RelatedBy>().unwrap_err().code(), "relation_invalid");
     }
 

@@ -206,7 +206,7 @@ pub struct TimelineEntry {
 }
 
 /// The grouping of a timeline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase", parse_err_ty = Error, parse_err_fn = no_grouping)]
 pub enum Grouping {
     /// The memories of a conversation.
