@@ -117,19 +117,37 @@ pub(crate) async fn unmatched(
     Ok(places.into_iter().map(|place| place as usize - 1).collect())
 }
 
-/// The tags with a similar spelling.
+/// The most tags that are compared letter by letter.
+const COMPARED: i64 = 50_000;
+
+/// The tags with a similar spelling. Swapped letters leave few trigrams in common: if there are fewer than `limit`, all tags
+/// are compared letter by letter too.
 pub(crate) async fn similar(
     connection: &mut PgConnection,
     namespace: &str,
     text: &str,
     limit: u32,
 ) -> Result<Vec<SimilarTag>> {
-    sql!(include_str!("sql/similar_tags.sql"))
+    let mut found: Vec<SimilarTag> = sql!(include_str!("sql/similar_tags.sql"))
         .bind("namespace", namespace)?
         .bind("text", text)?
         .bind("limit", i64::from(limit))?
-        .fetch_all(connection)
-        .await
+        .fetch_all(&mut *connection)
+        .await?;
+    if found.len() < limit as usize {
+        let tags: Vec<String> =
+            sql!("select path from htm.tags where namespace = :namespace order by path limit :most")
+                .bind("namespace", namespace)?
+                .bind("most", COMPARED)?
+                .fetch_scalars(connection)
+                .await?;
+        let mistyped = tags.iter().filter(|tag| !found.iter().any(|it| it.tag == **tag));
+        let mistyped: Vec<_> = mistyped.filter_map(|tag| SimilarTag::mistyped(text, tag)).collect();
+        found.extend(mistyped);
+        found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then_with(|| a.tag.cmp(&b.tag)));
+        found.truncate(limit as usize);
+    }
+    Ok(found)
 }
 
 /// The requested pairs of tags.

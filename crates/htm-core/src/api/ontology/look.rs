@@ -118,7 +118,8 @@ impl Ontology<'_> {
         Ok(uses)
     }
 
-    /// Tags with a name similar to `text` (trigram similarity of at least 0.3), the nearest first.
+    /// Tags with a name similar to `text` (a trigram similarity of at least 0.3, or one or two typing errors), the nearest
+    /// first.
     ///
     /// # Errors
     /// `tag_invalid` for a text that could be no tag, or a database error.

@@ -109,6 +109,23 @@ pub struct SimilarTag {
     pub similarity: f32,
 }
 
+impl SimilarTag {
+    /// A tag whose name or last level differs from a text by one typing error, or by two from 8 letters on. Shorter texts
+    /// than 4 letters are too near to everything.
+    pub(crate) fn mistyped(text: &str, tag: &str) -> Option<Self> {
+        let letters = text.chars().count();
+        let most = match letters {
+            0..4 => return None,
+            4..8 => 1,
+            _ => 2,
+        };
+        let last = tag.rsplit(':').next().unwrap_or(tag);
+        let errors = strsim::osa_distance(text, tag).min(strsim::osa_distance(text, last));
+        let similarity = 1.0 - errors as f32 / letters as f32;
+        (errors <= most).then(|| Self { tag: tag.to_owned(), similarity })
+    }
+}
+
 /// A filter that matches no tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -157,4 +174,22 @@ pub struct LoggedChange {
     pub names: i64,
     /// The number of nodes with changed or renamed tags.
     pub nodes: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_tag_is_told_from_another_one() {
+        let is_near = |text, tag| SimilarTag::mistyped(text, tag).is_some();
+        assert!(
+            is_near("alhpa", "alpha")
+                && is_near("alhpa", "greek:alpha")
+                && is_near("greek:alhpa", "greek:alpha")
+        );
+        assert!(is_near("databasse", "database"));
+        assert!(!is_near("alhpa", "beta") && !is_near("zz", "zzz") && !is_near("alha", "beta:alpine"));
+        assert_eq!(SimilarTag::mistyped("alhpa", "alpha").unwrap().similarity, 0.8);
+    }
 }
