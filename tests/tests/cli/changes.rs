@@ -132,6 +132,7 @@ async fn a_bad_edit_is_refused_whole() {
         (&[&node, " "], "content_empty"),
         (&[&node, "--importance", "-1"], "importance_out_of_range"),
         (&[&node, "--tag", "c++"], "tag_invalid"),
+        (&[&node, "--tag", "draft", "--untag", "draft"], "usage"),
         (&[&node, "--new-key", "a\u{1b}[2Jb"], "key_invalid"),
     ] {
         let arguments = [&["edit"], arguments].concat();

@@ -30,6 +30,12 @@ pub(crate) async fn run(config: &Config, mut args: EditArgs, output: &Output) ->
     {
         return Err(usage("no change was given", "give a new text or a field to change: `htm edit --help`"));
     }
+    if let Some(tag) = edit.add_tags.iter().find(|tag| edit.remove_tags.contains(tag)) {
+        return Err(usage(
+            &format!("the tag `{tag}` is to be added and removed"),
+            "give it once: `--tag` or `--untag`",
+        ));
+    }
     // Invalid input is rejected before a server is started for it.
     edit.validate()?;
     let edited = with_htm(config, async |htm| match id {
