@@ -109,6 +109,12 @@ impl TimeExpression {
     }
 }
 
+/// Whether a text is a number of seconds, or of a fraction of seconds, since 1970, later than 1973.
+fn is_unix_time(text: &str) -> bool {
+    let text = text.trim();
+    text.len() >= 9 && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn invalid(text: &str, reason: &str) -> Error {
     Error::new(codes::TIMEFRAME_INVALID, format!("`{text}` is not a timeframe: {reason}"))
 }
@@ -127,6 +133,9 @@ impl FromStr for TimeExpression {
             Some(parts) => Ok(Self::new(text.trim().into(), parts)),
             None => {
                 let reason = match (parser.no_day(), tokens.get(parser.furthest())) {
+                    _ if is_unix_time(text) => {
+                        "a Unix time is not understood; write it as 2026-03-01T12:00:00Z".into()
+                    }
                     (Some(no_day), _) => no_day.to_string(),
                     (None, Some(token)) => format!("`{}` is not understood", &text[token.span.clone()]),
                     (None, None) => "something is missing at its end".into(),

@@ -225,12 +225,30 @@ impl<'t> Parser<'t> {
         }
         let mut joint = None;
         loop {
-            self.part()?.part.add_to(&mut parts, joint);
+            let part = match self.attempt(Self::span) {
+                Some(span) => span,
+                None => self.part()?.part,
+            };
+            part.add_to(&mut parts, joint);
             if self.at == self.tokens.len() {
                 return Some(parts);
             }
             joint = Some(self.joint()?);
         }
+    }
+
+    /// `A to B`, `Q1 2025`. In a sentence, these may be something else.
+    fn span(&mut self) -> Option<Part> {
+        let quarter = self.attempt(|it| Some((it.take(words::quarter)?, it.take(words::four_digits)?)));
+        if let Some((quarter, year)) = quarter {
+            return Some(Part::Through(
+                Period::Month(year, 3 * quarter - 2),
+                Period::Month(year, 3 * quarter),
+            ));
+        }
+        let from = self.period()?;
+        self.word(&["to"])?;
+        Some(Part::Through(from, self.period()?))
     }
 
     /// Parses one alternative.

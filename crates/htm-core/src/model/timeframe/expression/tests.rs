@@ -513,6 +513,22 @@ fn clocks_that_jump() {
 }
 
 #[test]
+fn short_ways_to_write_a_time_are_those_in_full() {
+    let here = Here::new("2026-03-18T10:00:00Z", Tz::UTC);
+    for (short, full) in [
+        ("Q1 2025", "from 2025-01 to 2025-03"),
+        ("q4 2025 or today", "from October 2025 to December 2025 or today"),
+        ("2025 to 2026", "from 2025 to 2026"),
+        ("Monday to today", "from Monday to today"),
+        ("last 24h", "last 24 hours"),
+        ("past 3d", "past 3 days"),
+        ("since last 2w", "since last 2 weeks"),
+    ] {
+        assert_eq!(here.frame(short), here.frame(full), "{short}");
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_an_error_that_says_where() {
     let here = Here::new("2026-03-18T10:00:00Z", Tz::UTC);
     for (text, reason) in [
@@ -523,6 +539,9 @@ fn what_is_not_understood_is_an_error_that_says_where() {
         ("May 2 years ago", "`years` is not understood"),
         ("yesterday noon", "`noon` is not understood"),
         ("since", "something is missing at its end"),
+        ("1700000000", "a Unix time is not understood; write it as 2026-03-01T12:00:00Z"),
+        ("Q5 2025", "`Q5` is not understood"),
+        ("last 24x", "`24x` is not understood"),
         ("last 3", "something is missing at its end"),
         ("..", "something is missing at its end"),
         ("last 0 days", "`0` is not understood"),

@@ -106,7 +106,9 @@ impl Parser<'_> {
             _ => Which::Last,
         };
         if which != Which::This
-            && let Some((count, unit)) = self.attempt(|it| Some((it.count()?, it.take(unit)?)))
+            && let Some((count, unit)) = self
+                .attempt(|it| Some((it.count()?, it.take(unit)?)))
+                .or_else(|| self.attempt(|it| it.take(short_time)))
         {
             return Some(match which {
                 Which::Next => Period::Ahead(unit, count),
@@ -269,6 +271,31 @@ impl Parser<'_> {
             None => None,
         })
     }
+}
+
+/// `24h`, `3d`, `2w`, `1y`
+fn short_time(word: &str) -> Option<(i64, Unit)> {
+    let (count, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
+    let unit = match unit {
+        "h" => Unit::Hour,
+        "d" => Unit::Day,
+        "w" => Unit::Week,
+        "y" => Unit::Year,
+        _ => return None,
+    };
+    let is_number = count.bytes().all(|byte| byte.is_ascii_digit());
+    Some((count.parse().ok().filter(|count| is_number && *count > 0)?, unit))
+}
+
+/// `Q1` to `Q4`
+pub(super) fn quarter(word: &str) -> Option<i8> {
+    word.strip_prefix('q')?.parse().ok().filter(|quarter| (1..=4).contains(quarter))
+}
+
+/// A year of four digits.
+pub(super) fn four_digits(word: &str) -> Option<i16> {
+    let is_year = word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
+    word.parse().ok().filter(|_| is_year)
 }
 
 pub(in super::super) fn unit(word: &str) -> Option<Unit> {
