@@ -1,5 +1,6 @@
 //! clap's errors: of a command line that cannot be read.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -7,7 +8,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use htm_runtime::telemetry::to_stderr;
 
-use super::{coloured, one_line};
+use super::{Output, coloured, one_line, unwritable};
 use crate::args::Arguments;
 use crate::{again, codes};
 
@@ -39,8 +40,15 @@ pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
         let text = in_plain_words(&error.render().ansi().to_string());
         to_stderr(&coloured(&text, console::colors_enabled_stderr()));
     } else {
-        // An error means that nobody reads the output.
-        let _ = error.print();
+        // A reader that has gone away (`| head`) is no error.
+        let printed = error.print().and_then(|()| io::stdout().flush());
+        if let Err(failed) = printed
+            && failed.kind() != io::ErrorKind::BrokenPipe
+        {
+            let failed = unwritable(&failed);
+            Output::new(std::env::args_os().any(|argument| argument == "--json")).error(&failed);
+            return ExitCode::from(failed.fault.exit_code());
+        }
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
