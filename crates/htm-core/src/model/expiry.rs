@@ -51,7 +51,8 @@ impl Expiry {
     pub(crate) fn validate_ttl(&self) -> Result<()> {
         match *self {
             Self::After(ttl) if !(Duration::from_secs(1)..=LONGEST).contains(&ttl) => {
-                let message = format!("a time to live of {ttl:?} is outside 1 second to 100 years");
+                let message =
+                    format!("a time to live of {} s is outside 1 second to 100 years", ttl.as_secs_f64());
                 Err(Error::new(codes::EXPIRY_OUT_OF_RANGE, message))
             }
             _ => Ok(()),
@@ -121,6 +122,8 @@ mod tests {
         assert_eq!(code(Expiry::After(Duration::from_secs(1))), None);
         assert_eq!(code(Expiry::After(LONGEST)), None);
         assert_eq!(code(Expiry::At(Utc::now())), None);
+        let none = Expiry::After(Duration::ZERO).validate_ttl().unwrap_err();
+        assert!(none.to_string().starts_with("a time to live of 0 s is outside"), "{none}");
     }
 
     #[test]
