@@ -15,6 +15,12 @@ async fn a_plan_is_shown() {
     insta::assert_snapshot!("plan", shown.succeeds());
 }
 
+#[tokio::test]
+async fn a_plan_for_one_memory_counts_one() {
+    let plan = sandbox().htm(&["capacity", "--memories", "1"]).await;
+    assert!(plan.succeeds().starts_with("1 memory of "), "{plan:?}");
+}
+
 /// The guide's examples with their output.
 const GUIDE: &str = include_str!("../../../docs/capacity.md");
 

@@ -21,8 +21,8 @@ pub(crate) fn run(args: &CapacityArgs, output: &Output) -> ExitCode {
 fn show(plan: &Plan, output: &Output) {
     let it = plan.workload;
     output.say(format!(
-        "{} memories of {} words in {}, {} dimensions",
-        grouped(it.memories),
+        "{} of {} words in {}, {} dimensions",
+        count(grouped(it.memories), "memory"),
         it.words,
         count(grouped(it.namespaces), "namespace"),
         it.dimensions
