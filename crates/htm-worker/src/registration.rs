@@ -21,6 +21,12 @@ pub(crate) struct Registration {
 }
 
 impl Registration {
+    /// What a worker is: its program, its version, and its model if it has one.
+    pub(crate) fn detail(program: &str, model: Option<&str>) -> String {
+        let parts = [Some(program), Some(env!("CARGO_PKG_VERSION")), model];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
     /// The time between renewals: a sixth of the lease. Other workers look twice, a third of the lease apart, so two
     /// renewals fall between their looks.
     pub(crate) fn period(&self) -> Duration {
@@ -48,5 +54,20 @@ impl Registration {
             Ok(())
         };
         Deadline::LONGEST.at_most(self.lease / 3).of(renew).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_without_a_model_is_a_program_and_a_version() {
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(Registration::detail("learn-worker", None), format!("learn-worker {version}"));
+        assert_eq!(
+            Registration::detail("tag-worker", Some("fake/x")),
+            format!("tag-worker {version} fake/x")
+        );
     }
 }

@@ -152,8 +152,7 @@ async fn run_on<H: Handler>(
         pool: lease_pool,
         queue: queue.clone(),
         worker: worker.clone(),
-        detail: [&*options.program, env!("CARGO_PKG_VERSION"), model.as_deref().unwrap_or_default()]
-            .join(" "),
+        detail: Registration::detail(&options.program, model.as_deref()),
         lease: options.lease,
         held: held.clone(),
     });
