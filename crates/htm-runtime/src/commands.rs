@@ -185,15 +185,13 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
             None => format!("look at what it is now: `htm tags show {}{of}`", named("name")),
         },
         "job_not_found" => "list them: `htm jobs list`, and `--state done` for the done".into(),
-        "job_state_unfit" => {
-            // Without a job, it is about a filter.
-            let job = quoted(value("job")?);
-            match value("state").unwrap_or_default() {
-                "running" => format!("wait for its end, or `htm jobs cancel {job}` first"),
-                "dead" => format!("to do it again: `htm jobs retry {job}`"),
-                _ => format!("nothing is left to do; see `htm jobs show {job}`"),
-            }
-        }
+        // Without a job, it is about a filter, of which its own hint knows more.
+        "job_state_unfit" if value("job").is_none() && error.hint() != codes::JOB_STATE_UNFIT.hint => return None,
+        "job_state_unfit" => match (named("job"), value("state").unwrap_or_default()) {
+            (job, "running") => format!("wait for its end, or `htm jobs cancel {job}` first"),
+            (job, "dead") => format!("to do it again: `htm jobs retry {job}`"),
+            (job, _) => format!("nothing is left to do; see `htm jobs show {job}`"),
+        },
         "provider_unknown" if value("known").is_none() => {
             "nothing is limited and nothing has failed; see `htm providers`".into()
         }
