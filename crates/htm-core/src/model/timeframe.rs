@@ -58,12 +58,12 @@ impl TimeRange {
         match end.cmp(&start) {
             Ordering::Greater => Ok(Self { from, until }),
             Ordering::Equal => {
-                let hint = match zone.local(start).time() {
-                    NaiveTime::MIN => format!(
+                let hint = match zone.local(start).time() == NaiveTime::MIN {
+                    true => format!(
                         "the end is exclusive: for one day give `{}`, or end the range the next day",
                         zone.day(start)
                     ),
-                    _ => "the end is exclusive: end the range later".into(),
+                    false => "the end is exclusive: end the range later".into(),
                 };
                 let message = format!("the timeframe ends where it starts, at {}", zone.tell(start));
                 Err(reversed(message).with_hint(hint))

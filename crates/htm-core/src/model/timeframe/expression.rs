@@ -109,7 +109,7 @@ impl TimeExpression {
     }
 }
 
-/// Whether a text is a number of seconds, or of a fraction of seconds, since 1970, later than 1973.
+/// Whether a text looks like the seconds or milliseconds since 1970.
 fn is_unix_time(text: &str) -> bool {
     let text = text.trim();
     text.len() >= 9 && text.bytes().all(|byte| byte.is_ascii_digit())

@@ -289,7 +289,7 @@ fn short_time(word: &str) -> Option<(i64, Unit)> {
 
 /// `Q1` to `Q4`
 pub(super) fn quarter(word: &str) -> Option<i8> {
-    word.strip_prefix('q')?.parse().ok().filter(|quarter| (1..=4).contains(quarter))
+    ["q1", "q2", "q3", "q4"].iter().position(|quarter| *quarter == word).map(|place| place as i8 + 1)
 }
 
 /// A year of four digits.
