@@ -108,7 +108,7 @@ impl Parser<'_> {
         if which != Which::This
             && let Some((count, unit)) = self
                 .attempt(|it| Some((it.count()?, it.take(unit)?)))
-                .or_else(|| self.attempt(|it| it.take(short_time)))
+                .or_else(|| self.attempt(Self::short_time))
         {
             return Some(match which {
                 Which::Next => Period::Ahead(unit, count),
@@ -252,6 +252,12 @@ impl Parser<'_> {
         })
     }
 
+    /// `24h`, `3d`, `2w`, `1y`. In a sentence, `the last 3d model` is none.
+    fn short_time(&mut self) -> Option<(i64, Unit)> {
+        self.only(Clarity::Never);
+        self.take(short_time)
+    }
+
     /// A number: `3`, `three`, `a`, `a few`, `several`, `a couple of`
     fn count(&mut self) -> Option<i64> {
         let article = self.attempt(|it| it.word(&["a", "an"]));
@@ -273,7 +279,6 @@ impl Parser<'_> {
     }
 }
 
-/// `24h`, `3d`, `2w`, `1y`
 fn short_time(word: &str) -> Option<(i64, Unit)> {
     let (count, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
     let unit = match unit {
