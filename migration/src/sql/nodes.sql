@@ -1,22 +1,46 @@
 -- Every table about nodes, and each of its unique keys, has the namespace, so that it can be partitioned by namespace.
 -- The keys begin with the node's id, so that their index also serves lookups by id alone.
 
--- PostgreSQL's parser takes each character beyond ASCII for a letter if the database's locale is C. Then a quotation mark,
--- a no-break space or an emoji is a part of the word beside it. This function gives it spaces instead, in any locale. Soft
--- hyphens go, other hyphens become those of ASCII, and letters have one form (NFKC): composed accents, no ligatures, one
--- width. Letters in circles, squares and full width, and radicals, are left to NFKC.
--- It is not strict, so that PostgreSQL inlines it. So is the next one.
-create function htm.normalized(content text) returns text language sql immutable parallel safe as $$
+-- Punctuation, symbols, spaces and private characters beyond ASCII, as a regular expression. PostgreSQL's parser takes each
+-- of them for a letter if the database's locale is C: a typographic quotation mark, a no-break space or an emoji is then
+-- a part of the word beside it. The digits of footnotes and of fractions are among them, because NFKC would join them to
+-- the number before them.
+create function htm.marks() returns text language sql immutable parallel safe as $$
+    select '[\u0080-\u00A9\u00AB-\u00B4\u00B6-\u00B9\u00BB-\u00BF\u00D7\u00F7\u02C2-\u02C5\u02D2-\u02DF\u037E\u0387\u055A-\u055F'
+        || '\u0589-\u058F\u05BE\u05C0\u05C3\u05C6\u05F3-\u060F\u061B-\u061F\u066A-\u066D\u06D4\u06DD\u06DE\u06E9\u06FD\u06FE'
+        || '\u0700-\u070F\u0964\u0965\u0970\u0E3F\u0E4F\u0E5A\u0E5B\u0F01-\u0F17\u0F3A-\u0F3D\u104A-\u104F\u10FB\u1360-\u1368'
+        || '\u17D4-\u17D6\u17D8-\u17DB\u1800-\u180A\u2000-\u200C\u200E-\u205F\u2061-\u2070\u2074-\u207E\u208A-\u208E\u20A0-\u20FF'
+        || '\u2103\u2109\u2116-\u2118\u211E-\u2123\u2150-\u215F\u2189-\u245F\u2500-\u2BFF\u2E00-\u2E7F\u2FF0-\u3004\u3008-\u3020'
+        || '\u3030\u3036\u3037\u303D-\u303F\u309B\u309C\u30A0\u30FB\u3190-\u319F\u4DC0-\u4DFF\uE000-\uF8FF\uFD3E-\uFD4F\uFDFC-\uFDFF'
+        || '\uFE10-\uFE19\uFE30-\uFE6B\uFF00-\uFF0F\uFF1A-\uFF20\uFF3B-\uFF40\uFF5B-\uFF65\uFFE0-\uFFFD\U0001F000-\U0001FBFF'
+        || '\U000E0000-\U000E00FF\U000F0000-\U0010FFFF]+'
+$$;
+
+-- A text for PostgreSQL's parser, the same in any locale. Its marks are spaces. Soft hyphens, joiners and selectors of
+-- variants are left out, and hyphens are those of ASCII. Letters have one form (NFKC): with their accents, without
+-- ligatures, of one width.
+create function htm.normalized(content text) returns text language plpgsql immutable parallel safe as $$
+declare
+    spaced text;
+begin
+    if octet_length(content) = length(content) then
+        return content;
+    end if;
+    spaced := regexp_replace(content, '[\u00AD\u200D\u2060\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g');
+    spaced := regexp_replace(translate(spaced, U&'\2010\2011\2212', '---'), htm.marks(), ' ', 'g');
+    -- PostgreSQL sorts a run of accents in quadratic time and cannot be interrupted. No word has so many letters.
+    if spaced is nfkc normalized or spaced ~ '\S{255}' then
+        return spaced;
+    end if;
+    -- NFKC makes a few marks itself: of a letter with a dot, and of a slash.
+    return translate(normalize(spaced, nfkc), U&'\00B7\2044', '  ');
+end $$;
+
+-- A text in which each run of marks is between control characters, so that PostgreSQL's parser finds the words beside it in
+-- any locale. Without these characters, it is the text.
+create function htm.parted(content text) returns text language sql immutable parallel safe as $$
     select case when octet_length(content) = length(content) then content
-                else normalize(regexp_replace(translate(content, U&'\2010\2011\2212\00AD', '---'),
-                     '[\u0080-\u00A9\u00AB-\u00B1\u00B4\u00B6-\u00B8\u00BB\u00BF\u00D7\u00F7\u02C2-\u02C5\u02D2-\u02DF\u037E\u0387'
-                  || '\u055A-\u055F\u0589-\u058F\u05BE\u05C0\u05C3\u05C6\u05F3-\u060F\u061B-\u061F\u066A-\u066D\u06D4\u06DD\u06DE\u06E9'
-                  || '\u06FD\u06FE\u0700-\u070F\u0964\u0965\u0970\u0E3F\u0E4F\u0E5A\u0E5B\u0F01-\u0F17\u0F3A-\u0F3D\u104A-\u104F\u10FB'
-                  || '\u1360-\u1368\u17D4-\u17D6\u17D8-\u17DB\u1800-\u180A\u2000-\u206F\u207A-\u207E\u208A-\u208E\u20A0-\u20FF'
-                  || '\u2103\u2109\u2116-\u2118\u211E-\u2123\u2190-\u245F\u2500-\u2BFF\u2E00-\u2E7F\u2FF0-\u3004\u3008-\u3020\u3030'
-                  || '\u3036\u3037\u303D-\u303F\u309B\u309C\u30A0\u30FB\u3190-\u319F\u4DC0-\u4DFF\uE000-\uF8FF\uFD3E-\uFD4F'
-                  || '\uFDFC-\uFE19\uFE30-\uFE6B\uFEFF-\uFF0F\uFF1A-\uFF20\uFF3B-\uFF40\uFF5B-\uFF65\uFFE0-\uFFFD'
-                  || '\U0001F000-\U0001FBFF\U000E0000-\U0010FFFF]+', ' ', 'g'), NFKC) end
+                else regexp_replace(content, '(' || htm.marks() || ')', E'\x05\\1\x05', 'g') end
 $$;
 
 -- Chinese, Japanese and Thai have no spaces between words, so PostgreSQL's parser takes a sentence for a word. This

@@ -1,7 +1,9 @@
-//! Words in scripts that write no spaces between them: Chinese, Japanese, Thai.
+//! Words in scripts that write no spaces between them (Chinese, Japanese, Thai), and beside marks beyond ASCII.
 
-use htm_core::Strategy;
+use std::time::Duration;
+
 use htm_core::worker::statistics;
+use htm_core::{RecallQuery, Strategy};
 use htm_tests::TestDatabase;
 
 use crate::words::{filled, found, sorted};
@@ -115,11 +117,8 @@ const MARKED: [(&str, &[&str]); 12] = [
     ("Meeting【重要】会议", &["meeting", "会议"]),
     ("Cafe\u{301} au lait", &["café", "Cafe\u{301}"]),
     ("ＡＢＣ１２３ and ﬁne㎏", &["abc123", "fine"]),
-    (
-        "db\u{2011}08 failed\u{a0}over by Silben\u{ad}trennung",
-        &["db-08", "db\u{2011}08", "over", "Silbentrennung"],
-    ),
-    ("m² and H₂O", &["m²", "H2O"]),
+    ("db\u{2011}08 failed\u{a0}over by Silben\u{ad}trennung", &["db-08", "db\u{2011}08", "Silbentrennung"]),
+    ("Berlin¹ is 10² km of H₂O", &["Berlin", "10", "H2O"]),
 ];
 
 #[tokio::test]
@@ -132,15 +131,33 @@ async fn marks_of_any_script_end_a_word() {
         }
         for (memory, words) in MARKED {
             for word in words {
-                let hits = found(&htm, word, Strategy::Fulltext).await;
-                assert_eq!(hits, [memory], "{word}, counted {counted}");
-                let hits = found(&htm, &format!("\"{word}\""), Strategy::Fulltext).await;
-                assert_eq!(hits, [memory], "\"{word}\", counted {counted}");
-                let hits =
-                    found(&htm, &format!("{} -{word}", memory.chars().next().unwrap()), Strategy::Hybrid)
-                        .await;
-                assert!(!hits.iter().any(|hit| hit == memory), "-{word}, counted {counted}");
+                for text in [word.to_string(), format!("\"{word}\"")] {
+                    assert_eq!(found(&htm, &text, Strategy::Fulltext).await, [memory], "{text}, {counted}");
+                }
+                let text = format!("{} -{word}", memory.split(' ').next_back().unwrap());
+                let hits = found(&htm, &text, Strategy::Hybrid).await;
+                assert!(!hits.iter().any(|hit| hit == memory), "{text}, {counted}");
             }
         }
     }
+    let hits = found(&htm, "lait -caf*", Strategy::Hybrid).await;
+    assert!(!hits.iter().any(|hit| hit.starts_with("Cafe")), "{hits:?}");
+}
+
+#[tokio::test]
+async fn snippets_mark_words_beside_marks_of_any_script() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &["She said “quincunx”… and < left"]).await;
+    let query = RecallQuery { snippets: true, ..RecallQuery::new("quincunx").strategy(Strategy::Fulltext) };
+    let snippet = htm.recall(&query).await.unwrap().hits.remove(0).snippet.unwrap();
+    assert_eq!(snippet.html(), "She said “<mark>quincunx</mark>”… and &lt; left");
+}
+
+/// PostgreSQL sorts the marks of a letter in quadratic time.
+#[tokio::test]
+async fn a_text_of_marks_alone_is_written_at_once() {
+    let db = TestDatabase::new().await;
+    let text = "x".to_owned() + &"\u{301}".repeat(200_000) + &"\u{316}".repeat(200_000);
+    let written = tokio::time::timeout(Duration::from_secs(30), filled(&db, &[&text])).await;
+    assert!(written.is_ok());
 }

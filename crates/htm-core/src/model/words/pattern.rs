@@ -1,5 +1,7 @@
 //! Regular expressions of PostgreSQL that find a text as written.
 
+use unicode_normalization::{UnicodeNormalization, is_nfd};
+
 use super::script::{bracket, is_unspaced};
 
 /// Finds a text as written, in any case, and not within a larger token: `17.2` neither in `17.25` nor in `17.2.1`.
@@ -37,19 +39,21 @@ fn not_after(sign: Option<char>) -> String {
 
 /// The characters that continue a token.
 fn of_token(sign: Option<char>) -> String {
-    format!("[[:alnum:]_{}]", sign.map(escaped).unwrap_or_default())
+    format!("[[:alnum:]_{}]", sign.map(|sign| format!("\\{sign}")).unwrap_or_default())
 }
 
 fn is_sign(c: char) -> bool {
     c.is_ascii_punctuation() && c != '_'
 }
 
-/// A character, or one that is written for it: texts of language models have typographic apostrophes and hyphens.
+/// A character, or what is written for it: language models write typographic apostrophes and hyphens, and a Mac writes an
+/// accent after its letter.
 fn escaped(c: char) -> String {
     match c {
         '\'' | '’' => "['’]".into(),
         '-' | '\u{2010}' | '\u{2011}' => "[-\u{2010}\u{2011}]".into(),
         _ if is_sign(c) => format!("\\{c}"),
-        _ => c.into(),
+        _ if is_nfd(c.encode_utf8(&mut [0; 4])) => c.into(),
+        _ => format!("(?:{c}|{})", c.nfd()),
     }
 }

@@ -113,6 +113,8 @@ fn typographic_apostrophes_and_hyphens_are_those_of_ascii_as_written() {
     for text in ["\"it's db-08\"", "\"it’s db\u{2011}08\""] {
         assert!(Words::parse(text).signs[0].pattern.contains("it['’]s\\s+db[-\u{2010}\u{2011}]08"), "{text}");
     }
+    assert!(Words::parse("--flag").signs[0].pattern.contains("[[:alnum:]_\\-]"));
+    assert!(Words::parse("\"café\"").signs[0].pattern.contains("caf(?:é|e\u{301})"));
 }
 
 #[test]

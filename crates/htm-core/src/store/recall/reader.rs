@@ -297,8 +297,10 @@ impl Reader {
         let snippet = match shown {
             None => "null::text",
             Some(_) => {
-                "ts_headline(m.language::regconfig, translate(left(m.content, 100000), E'<\\x02\\x03\\x04', E'\\x04'), :shown::tsquery,
-                             E'StartSel=\"\\x02\", StopSel=\"\\x03\", MaxWords=35, MinWords=15')"
+                "translate(ts_headline(m.language::regconfig,
+                                       htm.parted(translate(left(m.content, 100000), E'<\\x02\\x03\\x04\\x05', E'\\x04')),
+                                       :shown::tsquery, E'StartSel=\"\\x02\", StopSel=\"\\x03\", MaxWords=35, MinWords=15'),
+                           E'\\x05', '')"
             }
         };
         let tag_share = match boosts.is_empty() {
