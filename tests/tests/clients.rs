@@ -24,12 +24,13 @@ async fn serving(sandbox: &Sandbox) -> (Running, String) {
     (up, url)
 }
 
-/// Starts a server with a key that is bound to a robot. Returns the variables that name both.
+/// Starts a server with a key that is bound to a robot, and one that is not. Returns the variables that name them.
 async fn serving_a_robot(sandbox: &Sandbox) -> (Running, String) {
-    let made = sandbox.htm(&["keys", "create", "--role", "admin", "--robot", "ada"]).await;
-    let key = made.succeeds().trim();
+    let bound = sandbox.htm(&["keys", "create", "--role", "admin", "--robot", "ada"]).await;
+    let free = sandbox.htm(&["keys", "create", "--role", "admin"]).await;
+    let (bound, free) = (bound.succeeds().trim(), free.succeeds().trim());
     let (up, url) = serving(sandbox).await;
-    (up, format!("HTM_URL_OF_ROBOT={url} HTM_KEY_OF_ROBOT={key}"))
+    (up, format!("HTM_URL_OF_ROBOT={url} HTM_KEY_OF_ROBOT={bound} HTM_KEY_OF_ADMIN={free}"))
 }
 
 #[test]

@@ -35,7 +35,7 @@ from ._generated import models
 from ._generated.synchronous import Subjects
 from .calls import Answer, Call
 from .client import AsyncHtm, Htm
-from .errors import AnswerTooLarge, HtmError, ModelUnknown, NodeNotFound
+from .errors import AnswerTooLarge, HtmError, ModelUnknown, NodeNotFound, NotOwner
 from .langgraph_filters import passes, required_fields
 from .langgraph_places import Place, is_listed, labels_of, namespace_of
 from .pages import Newest, chunks, halved, recency
@@ -74,7 +74,8 @@ class Change:
     make: Callable[..., Any]
 
 
-# What a step asks for: the answers to calls (None if there is no such memory), the answer to a change, or vectors.
+# What a step asks for: the answers to calls (None if there is no such memory, or it is another robot's), the answer to
+# a change, or vectors.
 Step: TypeAlias = "list[Call[Any]] | Change | Embed"
 Steps: TypeAlias = "Generator[Step, list[Any], Any]"
 
@@ -495,14 +496,14 @@ def _floats(vectors: Iterable[Iterable[float]]) -> list[list[float]]:
 def _found(htm: Htm, call: Call[Answer]) -> Answer | None:
     try:
         return htm.send(call)
-    except NodeNotFound:
-        return None
+    except (NodeNotFound, NotOwner):
+        return None  # The time to live of another robot's memory is left: a read does not fail for it.
 
 
 async def _afound(htm: AsyncHtm, call: Call[Answer]) -> Answer | None:
     try:
         return await htm.send(call)
-    except NodeNotFound:
+    except (NodeNotFound, NotOwner):
         return None
 
 

@@ -1,4 +1,4 @@
-"""The servers for the tests: that at HTM_URL, and that at HTM_URL_OF_ROBOT, whose key is bound to the robot `ada`."""
+"""The servers for the tests: that at HTM_URL, and that at HTM_URL_OF_ROBOT, with a key bound to the robot `ada`."""
 
 import json
 import os
@@ -103,6 +103,13 @@ async def async_htm(url):
 @pytest.fixture
 def htm_of_robot():
     with Htm(os.environ["HTM_URL_OF_ROBOT"], key=os.environ["HTM_KEY_OF_ROBOT"]) as htm:
+        yield htm
+
+
+@pytest.fixture
+def htm_of_admin():
+    """A client of the same server, with a key that is bound to no robot."""
+    with Htm(os.environ["HTM_URL_OF_ROBOT"], key=os.environ["HTM_KEY_OF_ADMIN"]) as htm:
         yield htm
 
 

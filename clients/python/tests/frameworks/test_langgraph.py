@@ -504,6 +504,17 @@ def test_a_key_of_a_robot_changes_what_it_put(htm_of_robot):
     assert store.search(()) == []
 
 
+async def test_a_read_leaves_the_times_to_live_of_others(htm_of_robot, async_htm_of_robot, htm_of_admin):
+    root = f"test/{uuid.uuid4().hex}"
+    made = {"root": root, "index": index("a", "b")}
+    HtmStore(htm_of_admin, robot="ben", **made).put(("t",), "k", {"a": "tabs", "b": "port"}, ttl=60)
+    store = HtmStore(htm_of_robot, async_htm_of_robot, **made)
+    for found in (store.get(("t",), "k"), await store.aget(("t",), "k")):
+        assert found.value == {"a": "tabs", "b": "port"}
+    for found in (store.search(("t",), query="port"), await store.asearch(("t",), query="port")):
+        assert [item.key for item in found] == ["k"]
+
+
 @pytest.fixture
 def narrow_store(narrow):
     """Makes stores with a root of their own, whose server answers and is asked little."""
