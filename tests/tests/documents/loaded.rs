@@ -157,6 +157,20 @@ async fn an_unloaded_document_gets_its_passages_back_as_they_were() {
 }
 
 #[tokio::test]
+async fn an_unloaded_document_comes_back_without_the_tags_that_its_front_matter_has_lost() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", &GUIDE.replace("[manual]", "[manual, draft]")).await;
+    let first = passages(&htm, "a.md").await[0].id;
+    htm.edit(first, &Edit::new().tag("own".parse().unwrap())).await.unwrap();
+    htm.unload_documents(None, "a.md", &Caller::Handle).await.unwrap();
+    assert_eq!(counts(&load(&htm, "a.md", GUIDE).await), (0, 3, 0));
+    let nodes = passages(&htm, "a.md").await;
+    let tags = |at: usize| nodes[at].tags.iter().map(|tag| tag.as_str()).collect::<Vec<_>>();
+    assert_eq!((tags(0), tags(1)), (vec!["manual", "own"], vec!["manual"]));
+}
+
+#[tokio::test]
 async fn a_document_is_whole_or_not_changed() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

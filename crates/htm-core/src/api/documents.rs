@@ -229,9 +229,13 @@ impl Htm {
     async fn unload(&self, namespace: &str, path: &str, caller: &Caller) -> Result<u64> {
         let mut tx = self.pool().begin().await?;
         replace::hold_in_tx(&mut tx, &[namespace], &[path]).await?;
+        let found = store::find_in_tx(&mut tx, namespace, path).await?;
         let known = store::known_in_tx(&mut tx, namespace, path).await?;
         let nodes: Vec<NodeId> = known.iter().map(|(known, _)| known.node).collect();
         let locked = self.lock_own_in_tx(&mut tx, caller, &nodes).await?;
+        // The next load gives them the tags that the document has then.
+        let tags = found.map(|it| it.info.tags).unwrap_or_default();
+        store::untag_in_tx(&mut tx, namespace, &nodes, &tags).await?;
         forget::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         store::remove_in_tx(&mut tx, namespace, path).await?;
         forget::note_in_tx(&mut tx, &locked).await?;
