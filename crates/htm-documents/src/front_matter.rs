@@ -26,13 +26,13 @@ pub(crate) struct FrontMatter {
 }
 
 /// Splits the front matter off a text. Returns it with the place where the text begins. A block that begins with a field and
-/// cannot be read is left out with the reason, unless nothing follows it. Another one is text.
+/// cannot be read is left out with the reason, unless it has paragraphs or nothing follows it. Another one is text.
 pub(crate) fn split(text: &str) -> (FrontMatter, usize) {
     let of = |fence, sign, parse: fn(&str) -> Result<Map<String, Value>, String>| {
         let (inner, end) = block(text, fence)?;
         let matter = match parse(inner) {
             Ok(fields) => read(&fields),
-            Err(_) if !begins_with_field(inner, sign) || text[end..].trim().is_empty() => return None,
+            Err(_) if !has_fields_alone(inner, sign) || text[end..].trim().is_empty() => return None,
             Err(reason) => FrontMatter { left_out: Some(reason), ..FrontMatter::default() },
         };
         Some((matter, end))
@@ -40,11 +40,22 @@ pub(crate) fn split(text: &str) -> (FrontMatter, usize) {
     of("---", ':', yaml).or_else(|| of("+++", '=', toml)).unwrap_or_default()
 }
 
-/// Whether the first line that is not blank is a name with a sign behind it.
-fn begins_with_field(text: &str, sign: char) -> bool {
+/// Whether a block begins with a field, and no paragraph begins in it: what is between two rules may be text.
+fn has_fields_alone(text: &str, sign: char) -> bool {
+    // Comments, tables or items of lists, and what is indented.
+    let others = if sign == '=' { "#[ \t" } else { "#- \t" };
+    let is_of_block = |line: &str| is_field(line, sign) || line.starts_with(|c| others.contains(c));
+    let is_blank = |line: &str| line.trim().is_empty();
+    let lines: Vec<&str> = text.lines().collect();
+    let paragraph = |pair: &[&str]| is_blank(pair[0]) && !is_blank(pair[1]) && !is_of_block(pair[1]);
+    let first = lines.iter().find(|line| !is_blank(line));
+    first.is_some_and(|line| is_field(line, sign)) && !lines.windows(2).any(paragraph)
+}
+
+/// Whether a line is a name with a sign behind it.
+fn is_field(line: &str, sign: char) -> bool {
     let is_of_name = |c: char| c.is_alphanumeric() || "_- ".contains(c);
-    let first = text.lines().find(|line| !line.trim().is_empty());
-    let name = first.and_then(|line| line.split_once(sign)).map(|(name, _)| name);
+    let name = line.split_once(sign).map(|(name, _)| name);
     name.is_some_and(|name| name.starts_with(char::is_alphanumeric) && name.chars().all(is_of_name))
 }
 
@@ -202,6 +213,8 @@ mod tests {
             "--- a\nb: 1\n---\n",
             "# A\n---\nb: 1\n---\n",
             "---\njust words\n---\n",
+            "---\n\nNote: never do this: it burns.\n\nHydrogen does, too.\n\n---\n\nText.\n",
+            "+++\na = 1, they say\n\nWords.\n+++\nText.\n",
         ] {
             assert_eq!(split(text), (FrontMatter::default(), 0), "{text}");
         }
@@ -215,6 +228,7 @@ mod tests {
             "title: a\ntitle: b",
             "title: a\n\ttags: b",
             "title: {{title}}\ndate: {{date}}",
+            "title: Ops: how we deploy\n\n# Tags\ntags:\n\n- a\n\n  - b\n\ndate: 2026-03-01",
             "a: [",
         ] {
             let front = format!("---\n{block}\n---\n");
@@ -223,7 +237,7 @@ mod tests {
             assert!(read.left_out.is_some_and(|reason| !reason.is_empty()), "{block}");
             assert_eq!((read.title, read.tags.len()), (None, 0), "{block}");
         }
-        let (read, at) = split("+++\ntitle = b\n+++\nText.\n");
+        let (read, at) = split("+++\ntitle = b\n\n[params]\na = 1\n+++\nText.\n");
         assert!(at > 0 && read.left_out.is_some());
         assert_eq!(split("---\na: [\n---\n"), (FrontMatter::default(), 0), "there is no other text");
     }
