@@ -1,9 +1,9 @@
 //! Unloaded, purged and erased documents.
 
-use htm_core::{Caller, Confirmation, Erase, LoadOutcome, Purge};
+use htm_core::{Caller, Confirmation, Erase, LoadOutcome, Memory, Purge};
 use htm_tests::{TestDatabase, wait_until};
 
-use super::{GUIDE, load, passages};
+use super::{GUIDE, document, load, passages};
 
 #[tokio::test]
 async fn an_unloaded_document_is_forgotten() {
@@ -26,6 +26,43 @@ async fn an_unloaded_document_is_forgotten() {
     htm.restore(node, &Caller::Handle).await.unwrap();
     // The one that was restored is a part of it again, and the others come back with it.
     assert_eq!(load(&htm, "docs/a.md", GUIDE).await.kept, 3);
+}
+
+#[tokio::test]
+async fn a_load_fails_whole_if_an_unloaded_passage_is_purged_or_its_key_taken_meanwhile() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    let first = passages(&htm, "a.md").await.remove(0);
+    let waits = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    for is_purged in [false, true] {
+        htm.unload_documents(None, "a.md", &Caller::Handle).await.unwrap();
+        let mut other = db.pool.begin().await.unwrap();
+        if is_purged {
+            let purge = "delete from htm.nodes where key = $1";
+            sqlx::query(purge).bind(&first.key).execute(&mut *other).await.unwrap();
+        } else {
+            let taken = Memory {
+                key: first.key.clone(),
+                session: Some("a.md".into()),
+                kind: Some("passage".into()),
+                ..Memory::new("An airship rises.")
+            };
+            drop(htm.remember_in_tx(&mut other, taken).await.unwrap());
+        }
+        let loading = {
+            let htm = htm.clone();
+            tokio::spawn(
+                async move { htm.load_document(&document("a.md", GUIDE), &Caller::Handle).await },
+            )
+        };
+        wait_until(|| async { db.count(waits).await > 0 }).await;
+        other.commit().await.unwrap();
+        assert_eq!(loading.await.unwrap().unwrap_err().code(), "contended", "{is_purged}");
+        let again = load(&htm, "a.md", GUIDE).await;
+        assert_eq!((again.written, again.kept), if is_purged { (1, 2) } else { (0, 3) });
+        assert_eq!(passages(&htm, "a.md").await.len(), 3);
+    }
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use crate::model::documents::{
     Document, DocumentInfo, LoadOutcome, LoadPlan, LoadedDocument, UnloadedDocuments, normal_path, not_found,
     validate_path,
 };
-use crate::model::error::Result;
+use crate::model::error::{Error, Result};
 use crate::model::filter::validate_limit;
 use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
@@ -32,8 +32,8 @@ impl Htm {
     /// Loads of one document at the same time are done one after the other.
     ///
     /// # Errors
-    /// `document_path_invalid`, `document_size`, `not_owner`, `quota_exceeded`, and those of [`remember`](Self::remember)
-    /// for any of the passages. Nothing has changed then.
+    /// `document_path_invalid`, `document_size`, `not_owner`, `quota_exceeded`, `contended`, and those of
+    /// [`remember`](Self::remember) for any of the passages. Nothing has changed then.
     pub async fn load_document(&self, document: &Document, caller: &Caller) -> Result<LoadedDocument> {
         self.load(document, caller, true).await
     }
@@ -139,12 +139,10 @@ impl Htm {
         let mut touched = plan.gone.clone();
         touched.extend(plan.moved.iter().map(|it| it.node));
         touched.extend(&plan.restored);
-        if !plan.restored.is_empty() {
-            forget::restore_in_tx(tx, namespace, &plan.restored).await?;
-        }
         if !new.is_empty() || !old.is_empty() {
             touched.extend(&plan.kept);
         }
+        self.restore_unloaded_in_tx(tx, namespace, &plan.restored, &touched).await?;
         let locked = self.lock_own_in_tx(tx, caller, &touched).await?;
         let gone: HashSet<NodeId> = plan.gone.iter().copied().collect();
         let gone: Vec<_> = locked.into_iter().filter(|it| gone.contains(&it.id)).collect();
@@ -177,6 +175,30 @@ impl Htm {
         match written.into_iter().find_map(Result::err) {
             Some(error) => Err(error),
             None => Ok(changed + noted(&accepted).count()),
+        }
+    }
+
+    /// Restores passages that were forgotten when their document was unloaded, after a lock of all nodes that the load touches.
+    /// Fails if a purge or another writer has come before it.
+    async fn restore_unloaded_in_tx(
+        &self,
+        tx: &mut PgTransaction<'_>,
+        namespace: &str,
+        unloaded: &[NodeId],
+        touched: &[NodeId],
+    ) -> Result<()> {
+        if unloaded.is_empty() {
+            return Ok(());
+        }
+        if !store::lock_unloaded_in_tx(tx, namespace, touched, unloaded).await? {
+            return Err(Error::contended());
+        }
+        match forget::restore_in_tx(tx, namespace, unloaded).await {
+            // The next load leaves out what has a live node by then.
+            Err(error) if error.violates("nodes_namespace_key_key") || error.violates("nodes_duplicate_key") => {
+                Err(Error::contended())
+            }
+            result => result,
         }
     }
 

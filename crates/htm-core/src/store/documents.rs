@@ -1,5 +1,7 @@
 //! Documents, and the passages that they have as nodes.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
@@ -162,6 +164,28 @@ pub(crate) async fn unloaded_in_tx(
     .fetch_all(connection)
     .await?;
     Ok(rows.into_iter().map(|row| row.into_known(true)).collect())
+}
+
+/// Locks nodes, among them passages that the unload has forgotten. False: one of these is restored or purged by now.
+pub(crate) async fn lock_unloaded_in_tx(
+    connection: &mut PgConnection,
+    namespace: &str,
+    nodes: &[NodeId],
+    unloaded: &[NodeId],
+) -> Result<bool> {
+    let locked: Vec<(NodeId, bool)> = sql!(
+        "select n.id, n.deleted_at is not null
+           from htm.nodes n
+          where n.namespace = :namespace and n.id = any (:nodes)
+          order by n.id
+            for update"
+    )
+    .bind("namespace", namespace)?
+    .bind("nodes", nodes)?
+    .fetch_all(connection)
+    .await?;
+    let forgotten: HashSet<NodeId> = locked.into_iter().filter(|it| it.1).map(|it| it.0).collect();
+    Ok(unloaded.iter().all(|node| forgotten.contains(node)))
 }
 
 #[derive(sqlx::FromRow)]
