@@ -265,6 +265,23 @@ async fn what_exists_already_needs_no_room() {
 }
 
 #[tokio::test]
+async fn what_is_forgotten_makes_no_room_for_what_others_are_writing() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let remember = async |text: &str| htm.remember(Memory::new(text)).await;
+    htm.set_quota(None, Quota { max_memories: Some(2), ..Quota::default() }).await.unwrap();
+    let first = remember("first").await.unwrap().node;
+    // A count would not see it.
+    let mut tx = db.pool.begin().await.unwrap();
+    drop(htm.remember_in_tx(&mut tx, Memory::new("second")).await.unwrap());
+    htm.forget(first, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    remember("third").await.unwrap();
+    assert_eq!(remember("fourth").await.unwrap_err().code(), "quota_exceeded");
+    tx.commit().await.unwrap();
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 2);
+}
+
+#[tokio::test]
 async fn what_is_forgotten_makes_room_at_once() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -262,7 +262,7 @@ impl Htm {
         store::remove_in_tx(&mut tx, namespace, path).await?;
         forget::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
-        self.rooms().forget(namespace).await;
+        self.give_room_of(&locked).await;
         Ok(locked.len() as u64)
     }
 

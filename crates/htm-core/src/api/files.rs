@@ -159,7 +159,7 @@ impl<'a> Files<'a> {
         self.keep_in_tx(&mut tx, &reply).await?;
         forget::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
-        self.htm.rooms().forget(self.namespace).await;
+        self.htm.give_room_of(&locked).await;
         self.htm.signal(self.namespace, Signal::Forgotten, &reply.nodes).await;
         Ok(reply)
     }

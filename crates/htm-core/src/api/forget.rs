@@ -61,7 +61,7 @@ impl Htm {
         operations::keep_in_tx(&mut tx, kept, &forgotten).await?;
         store::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
-        self.rooms().forget(&found.namespace).await;
+        self.give_room_of(&locked).await;
         self.signal(&found.namespace, Signal::Forgotten, &[node]).await;
         Ok(forgotten)
     }
@@ -131,10 +131,10 @@ impl Htm {
         let removed = store::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         store::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;
+        self.give_room_of(&locked).await;
         for namespace in locked.iter().map(|node| &*node.namespace).collect::<BTreeSet<_>>() {
             let here = locked.iter().filter(|node| node.namespace == namespace);
             let here: Vec<NodeId> = here.map(|node| node.id).collect();
-            self.rooms().forget(namespace).await;
             self.signal(namespace, Signal::Forgotten, &here).await;
         }
         let (forgotten, left) = ids.into_iter().partition(|id| locked.iter().any(|node| node.id == *id));

@@ -1,7 +1,7 @@
 //! Quotas of namespaces: how many memories, how many bytes of text, and how many requests a minute.
 //!
 //! A namespace without a quota costs nothing. One with a quota is counted again every few seconds, and each handle adds
-//! its own writes in between. So a namespace can exceed its quota by the writes of other processes in that time.
+//! its own writes in between, and takes away what it forgets. So a namespace can exceed its quota by the writes of other processes in that time.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,6 +9,7 @@ use crate::api::htm::Htm;
 use crate::model::error::{Result, codes};
 use crate::model::quota::{Quota, QuotaUse, counting};
 use crate::store::connections::{Db, Held};
+use crate::store::forget::Locked;
 use crate::store::nodes::{self, DuplicateScope, Unique};
 use crate::store::quotas as store;
 
@@ -91,6 +92,18 @@ impl Htm {
         let less = QuotaUse { memories: -(memories as i64), bytes: -bytes };
         // A namespace that has more than its quota gets no room.
         let _ = self.rooms().take(Db::held_or(held, self.pool()), namespace, less).await;
+    }
+
+    /// Counts nodes as gone whose forgetting is committed.
+    pub(crate) async fn give_room_of(&self, forgotten: &[Locked]) {
+        let mut gone: HashMap<&str, QuotaUse> = HashMap::new();
+        for node in forgotten {
+            let of_namespace = gone.entry(&node.namespace).or_default();
+            *of_namespace = of_namespace.plus(QuotaUse { memories: 1, bytes: node.bytes.into() });
+        }
+        for (namespace, gone) in gone {
+            self.rooms().give(namespace, gone).await;
+        }
     }
 
     /// Refuses those of some memories for which the quotas of their namespaces have no room, and counts the others. One

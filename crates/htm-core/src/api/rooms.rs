@@ -39,6 +39,14 @@ impl Rooms {
         Ok(())
     }
 
+    /// Takes from the use of a namespace what is gone from it. One that is not counted now is counted without it.
+    pub(crate) async fn give(&self, namespace: &str, gone: QuotaUse) {
+        if let Some(room) = self.0.get(namespace).await {
+            let mut used = room.used.lock().unwrap_or_else(PoisonError::into_inner);
+            *used = used.less(gone);
+        }
+    }
+
     /// Whether a namespace has a quota of memories.
     pub(crate) async fn is_limited(&self, db: Db<'_>, namespace: &str) -> Result<bool> {
         Ok(self.room(db, namespace).await?.quota.limits_memories())

@@ -82,6 +82,11 @@ impl QuotaUse {
         Self { memories: self.memories + other.memories, bytes: self.bytes + other.bytes }
     }
 
+    /// The difference.
+    pub(crate) fn less(self, other: Self) -> Self {
+        Self { memories: self.memories - other.memories, bytes: self.bytes - other.bytes }
+    }
+
     /// Refuses a use beyond the quota.
     pub(crate) fn within(self, namespace: &str, quota: Quota) -> Result<Self> {
         let limits =

@@ -25,6 +25,8 @@ pub(crate) struct Locked {
     pub(crate) namespace: String,
     pub(crate) robot: String,
     pub(crate) revision: i32,
+    /// The size of its text.
+    pub(crate) bytes: i32,
     /// Another robot that remembered the same text; none if there is no such robot.
     pub(crate) other: Option<String>,
 }
@@ -38,7 +40,7 @@ impl Locked {
 /// Locks the live ones of the nodes.
 pub(crate) async fn lock_in_tx(connection: &mut PgConnection, nodes: &[NodeId]) -> Result<Vec<Locked>> {
     let mut locked: Vec<Locked> = sql!(
-        "select n.id, n.namespace, r.name as robot, n.revision, null::text as other
+        "select n.id, n.namespace, r.name as robot, n.revision, octet_length(n.content) as bytes, null::text as other
            from htm.nodes n join htm.robots r on r.id = n.robot_id
           where n.id = any (:nodes) and n.deleted_at is null
           order by n.id

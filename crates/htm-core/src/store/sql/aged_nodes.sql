@@ -5,7 +5,7 @@
 -- :time timestamptz, :node bigint: when the last node of the part before happened, and its id; null: the first part
 --
 -- Index: nodes_namespace_created_at_idx
-select n.id, n.namespace, r.name as robot, n.revision, null::text as other, n.created_at
+select n.id, n.namespace, r.name as robot, n.revision, octet_length(n.content) as bytes, null::text as other, n.created_at
   from htm.nodes n
   join htm.robots r on r.id = n.robot_id
  where n.namespace = :namespace and n.created_at < :before and n.remembered_at < :before and n.deleted_at is null
