@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use htm_core::worker::priorities;
 use htm_core::{Caller, Confirmation, Edit, Error, LoadOutcome, Memory, Quota, RecallQuery, Stage};
 use htm_tests::{TestDatabase, drain, wait_until};
 
@@ -168,6 +169,25 @@ async fn an_unloaded_document_comes_back_without_the_tags_that_its_front_matter_
     let nodes = passages(&htm, "a.md").await;
     let tags = |at: usize| nodes[at].tags.iter().map(|tag| tag.as_str()).collect::<Vec<_>>();
     assert_eq!((tags(0), tags(1)), (vec!["manual", "own"], vec!["manual"]));
+}
+
+#[tokio::test]
+async fn the_jobs_of_many_restored_passages_do_not_hold_up_others() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let parts: String = (0..60).map(|n| format!("## Part {n}\n\nWords of {n}.\n\n")).collect();
+    let text = format!("# Parts\n\n{parts}");
+    let many = load(&htm, "a.md", &text).await.passages;
+    htm.unload_documents(None, "a.md", &Caller::Handle).await.unwrap();
+    assert_eq!(db.count("select count(*) from apalis.jobs").await, 0);
+    let open = "insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata)
+                select 'job ' || g, 'htm.tag', '', 'Pending', 0, 1, now(), 0, hstore(array['namespace', 'default', 'node', '0'])
+                  from generate_series(1, 1000) g";
+    sqlx::query(open).execute(&db.pool).await.unwrap();
+    assert_eq!(counts(&load(&htm, "a.md", &text).await), (0, many, 0));
+    let behind = "select count(*) from apalis.jobs where metadata -> 'node' <> '0' and priority = $1";
+    let behind: i64 = sqlx::query_scalar(behind).bind(priorities::BULK).fetch_one(&db.pool).await.unwrap();
+    assert!(many > 50 && behind == 2 * many as i64, "{behind} of {many}");
 }
 
 #[tokio::test]

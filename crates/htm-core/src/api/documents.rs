@@ -158,8 +158,8 @@ impl Htm {
         if !assigned.is_empty() {
             tags::assign_manual_in_tx(tx, &assigned).await?;
         }
-        for node in &plan.restored {
-            self.enqueue_lacking_in_tx(tx, namespace, *node).await?;
+        if !plan.restored.is_empty() {
+            self.enqueue_lacking_in_tx(tx, namespace, &plan.restored).await?;
         }
         let changed = gone.len() + plan.restored.len();
         if plan.written.is_empty() {

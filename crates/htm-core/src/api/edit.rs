@@ -18,7 +18,7 @@ use crate::model::nodes::expect_revision;
 use crate::model::operation::Kept;
 use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
-use crate::store::{expiry, jobs, nodes, operations, statistics, tags, tags_in_use};
+use crate::store::{expiry, jobs, nodes, operations, priorities, statistics, tags, tags_in_use};
 
 /// An edit of a node. Fields that are not set stay.
 ///
@@ -254,7 +254,7 @@ impl Htm {
         let (mut superseded, mut enqueued) = (0, 0);
         if text.is_some() {
             superseded = store::supersede_in_tx(&mut tx, &after.namespace, node).await?;
-            enqueued = self.enqueue_lacking_in_tx(&mut tx, &after.namespace, node).await?;
+            enqueued = self.enqueue_lacking_in_tx(&mut tx, &after.namespace, &[node]).await?;
         }
         let edited = Edited { node, revision: after.revision, changed, jobs: enqueued, superseded };
         if edited.changed.is_empty() {
@@ -317,21 +317,30 @@ impl Htm {
         Ok(())
     }
 
-    /// Enqueues the missing jobs of a live node, for every model in use and for tags.
+    /// Enqueues the missing jobs of live nodes, for every model in use and for tags. Those of many nodes are claimed later, as
+    /// those of many new ones are.
     pub(crate) async fn enqueue_lacking_in_tx(
         &self,
         connection: &mut PgConnection,
         namespace: &str,
-        node: NodeId,
+        nodes: &[NodeId],
     ) -> Result<u64> {
+        let priority = match nodes.len() > nodes::BULK {
+            true => {
+                let open = jobs::count_open(&mut *connection, &[namespace], priorities::A_GREAT_MANY).await?;
+                priorities::in_bulk(open[namespace] + nodes.len() as i64)
+            }
+            false => priorities::LIVE,
+        };
         let settings = self.settings();
         let models = (settings.embedding_model.to_string(), settings.tag_model.to_string());
         jobs::enqueue_lacking_in_tx(
             connection,
             namespace,
-            node,
+            nodes,
             (&models.0, &models.1),
             settings.max_attempts,
+            priority,
         )
         .await
     }

@@ -224,7 +224,7 @@ impl Htm {
             let error = nodes::taken(self.pool(), node, keys, error).await;
             return Err(if error.is(codes::KEY_TAKEN) { key_taken_meanwhile(error, node) } else { error });
         }
-        let jobs = self.enqueue_lacking_in_tx(&mut tx, &keys.namespace, node).await?;
+        let jobs = self.enqueue_lacking_in_tx(&mut tx, &keys.namespace, &[node]).await?;
         let restored = Restored { node, jobs };
         operations::keep_in_tx(&mut tx, kept, &restored).await?;
         crate::store::statistics::note_changed_in_tx(&mut tx, &keys.namespace, 1).await?;

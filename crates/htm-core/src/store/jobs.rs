@@ -394,21 +394,23 @@ pub(crate) async fn count_open(
     Ok(counts.into_iter().collect())
 }
 
-/// Enqueues the missing jobs of a live node, for every model in use and for tags; returns their number. `models` are
+/// Enqueues the missing jobs of live nodes, for every model in use and for tags; returns their number. `models` are
 /// the embedding model, for as long as none is registered, and the tag model.
 pub(crate) async fn enqueue_lacking_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
-    node: NodeId,
+    nodes: &[NodeId],
     models: (&str, &str),
     max_attempts: u32,
+    priority: i32,
 ) -> Result<u64> {
     let enqueued = sql!(include_str!("sql/enqueue_lacking.sql"))
         .bind("namespace", namespace)?
-        .bind("node", node)?
+        .bind("nodes", nodes)?
         .bind("embedding_model", models.0)?
         .bind("tag_model", models.1)?
         .bind("max_attempts", max_attempts as i32)?
+        .bind("priority", priority)?
         .execute(connection)
         .await?;
     Ok(enqueued)
