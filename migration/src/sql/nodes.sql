@@ -109,7 +109,7 @@ create table htm.nodes (
     remembered_at   timestamptz not null default now(),
     updated_at      timestamptz not null default now(),
     deleted_at      timestamptz,
-    forget_reason   text constraint nodes_forget_reason_known check (forget_reason in ('expired', 'retention')),
+    forget_reason   text constraint nodes_forget_reason_known check (forget_reason in ('expired', 'retention', 'unloaded')),
     expires_at      timestamptz,
     ttl_seconds     bigint constraint nodes_ttl_positive check (ttl_seconds > 0),
     tsv             tsvector not null generated always as (htm.text_vector(language, content)) stored,
@@ -126,7 +126,7 @@ comment on column htm.nodes.updated_at is 'When its text was written.';
 comment on column htm.nodes.author is 'The robot that wrote the text, by name; null: the robot that remembered it.';
 comment on column htm.nodes.duplicate_scope is
     'Where its content must be unique: 0 in its namespace, else among the nodes of the robot with this id; null: nowhere.';
-comment on column htm.nodes.forget_reason is 'Why a sweep forgot it; null: it is live, or a caller forgot it.';
+comment on column htm.nodes.forget_reason is 'Why it was forgotten; null: it is live, or a caller asked for it.';
 comment on column htm.nodes.expires_at is 'When a sweep forgets it; null: never.';
 comment on column htm.nodes.ttl_seconds is 'The time from a refresh to the expiry; null: a refresh does not move the expiry.';
 create unique index nodes_namespace_key_key on htm.nodes (namespace, key)

@@ -52,9 +52,7 @@ async fn a_load_fails_whole_if_an_unloaded_passage_is_purged_or_its_key_taken_me
         }
         let loading = {
             let htm = htm.clone();
-            tokio::spawn(
-                async move { htm.load_document(&document("a.md", GUIDE), &Caller::Handle).await },
-            )
+            tokio::spawn(async move { htm.load_document(&document("a.md", GUIDE), &Caller::Handle).await })
         };
         wait_until(|| async { db.count(waits).await > 0 }).await;
         other.commit().await.unwrap();

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use htm_core::worker::priorities;
-use htm_core::{Caller, Confirmation, Edit, Error, LoadOutcome, Memory, Quota, RecallQuery, Stage};
+use htm_core::{
+    Caller, Confirmation, Edit, Error, ForgetReason, LoadOutcome, Memory, Quota, RecallQuery, Stage,
+};
 use htm_tests::{TestDatabase, drain, wait_until};
 
 use super::{GUIDE, counts, document, load, passages, texts};
@@ -169,6 +171,27 @@ async fn an_unloaded_document_comes_back_without_the_tags_that_its_front_matter_
     let nodes = passages(&htm, "a.md").await;
     let tags = |at: usize| nodes[at].tags.iter().map(|tag| tag.as_str()).collect::<Vec<_>>();
     assert_eq!((tags(0), tags(1)), (vec!["manual", "own"], vec!["manual"]));
+}
+
+#[tokio::test]
+async fn a_passage_that_is_forgotten_after_the_unload_stays_forgotten_and_the_others_come_back() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    load(&htm, "a.md", GUIDE).await;
+    let nodes = passages(&htm, "a.md").await;
+    htm.edit(nodes[0].id, &Edit::new().content("An airship floats, they say.")).await.unwrap();
+    htm.unload_documents(None, "a.md", &Caller::Handle).await.unwrap();
+    htm.restore(nodes[1].id, &Caller::Handle).await.unwrap();
+    htm.forget(nodes[1].id, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    let forgotten = htm.forgotten(None, None, 10).await.unwrap();
+    let mut reasons: Vec<_> = forgotten.iter().map(|it| (it.node, it.reason)).collect();
+    reasons.sort_by_key(|it| it.0);
+    let (asked, unloaded) = (ForgetReason::Asked, ForgetReason::Unloaded);
+    assert_eq!(reasons, [(nodes[0].id, unloaded), (nodes[1].id, asked), (nodes[2].id, unloaded)]);
+    assert_eq!(counts(&load(&htm, "a.md", GUIDE).await), (1, 2, 0));
+    let after = passages(&htm, "a.md").await;
+    assert_eq!((after[0].id, after[0].revision), (nodes[0].id, 2));
+    assert_ne!(after[1].id, nodes[1].id);
 }
 
 #[tokio::test]

@@ -4833,7 +4833,7 @@ class ForgottenNode(BaseModel):
     """
     The node.
     """
-    reason: Literal['asked', 'expired', 'retention']
+    reason: Literal['asked', 'expired', 'retention', 'unloaded']
     """
     Why it was forgotten.
     """

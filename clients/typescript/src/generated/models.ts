@@ -977,7 +977,7 @@ export interface ForgetPlan {
 }
 
 /** Why a node was forgotten. */
-export type ForgetReason = "asked" | "expired" | "retention";
+export type ForgetReason = "asked" | "expired" | "retention" | "unloaded";
 
 /** The receipt of a forget. */
 export interface Forgotten extends Removed {

@@ -93,6 +93,7 @@ const REASONS: Record<models.ForgetReason, string> = {
   asked: "Somebody asked for it",
   expired: "It had a time to live, which is over",
   retention: "It became older than its namespace keeps memories",
+  unloaded: "Its document was unloaded",
 };
 
 function ForgottenPage({ id, found, reload }: Properties & { found: Forgotten }): JSX.Element {

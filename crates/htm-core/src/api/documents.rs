@@ -195,7 +195,9 @@ impl Htm {
         }
         match forget::restore_in_tx(tx, namespace, unloaded).await {
             // The next load leaves out what has a live node by then.
-            Err(error) if error.violates("nodes_namespace_key_key") || error.violates("nodes_duplicate_key") => {
+            Err(error)
+                if error.violates("nodes_namespace_key_key") || error.violates("nodes_duplicate_key") =>
+            {
                 Err(Error::contended())
             }
             result => result,
@@ -258,7 +260,7 @@ impl Htm {
         // The next load gives them the tags that the document has then.
         let tags = found.map(|it| it.info.tags).unwrap_or_default();
         store::untag_in_tx(&mut tx, namespace, &nodes, &tags).await?;
-        forget::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
+        forget::forget_in_tx(&mut tx, &locked, ForgetReason::Unloaded).await?;
         store::remove_in_tx(&mut tx, namespace, path).await?;
         forget::note_in_tx(&mut tx, &locked).await?;
         tx.commit().await?;

@@ -23,6 +23,8 @@ pub enum ForgetReason {
     Expired,
     /// It was older than the retention policy of its namespace allows.
     Retention,
+    /// Its document was unloaded.
+    Unloaded,
 }
 
 /// The numbers of removed rows.

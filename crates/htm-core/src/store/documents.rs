@@ -127,9 +127,8 @@ pub(crate) async fn known_in_tx(
     Ok(rows.into_iter().map(|row| row.into_known(false)).collect())
 }
 
-/// The passages that the unload of a document has forgotten, only those of `owner`, if given. They are the last ones that
-/// callers forgot, because an unload forgets all that are left. Those whose key or content a live node has by now are left
-/// out.
+/// The passages that unloads of a document have forgotten, those of the last one first; only those of `owner`, if given. Those
+/// whose key or content a live node has by now are left out.
 pub(crate) async fn unloaded_in_tx(
     connection: &mut PgConnection,
     namespace: &str,
@@ -139,24 +138,18 @@ pub(crate) async fn unloaded_in_tx(
     // An owner of another namespace has no nodes here.
     let robot = owner.map(|owner| if owner.namespace == namespace { owner.robot } else { "" });
     let rows: Vec<KnownRow> = sql!(
-        "with forgotten as materialized (
-             select n.id, n.key, n.seq, n.source, n.metadata, n.created_at, n.remembered_at, n.robot_id, n.deleted_at,
-                    n.duplicate_scope, n.content_hash, octet_length(n.content) as bytes
-               from htm.nodes n
-              where n.namespace = :namespace and md5(n.session) = md5(:path) and n.session = :path and n.type = 'passage'
-                and n.key like 'passage:%'
-                and n.deleted_at is not null and n.forget_reason is null
-         )
-         select n.id, n.key, n.seq, n.source, n.metadata, n.created_at, n.remembered_at, n.bytes
-           from forgotten n join htm.robots r on r.id = n.robot_id
-          where n.deleted_at = (select max(f.deleted_at) from forgotten f)
+        "select n.id, n.key, n.seq, n.source, n.metadata, n.created_at, n.remembered_at, octet_length(n.content) as bytes
+           from htm.nodes n join htm.robots r on r.id = n.robot_id
+          where n.namespace = :namespace and md5(n.session) = md5(:path) and n.session = :path and n.type = 'passage'
+            and n.key like 'passage:%'
+            and n.deleted_at is not null and n.forget_reason = 'unloaded'
             and (:robot::text is null or r.name = :robot)
             and not exists (select from htm.nodes h
                              where h.namespace = :namespace and h.key = n.key and h.deleted_at is null)
             and not exists (select from htm.nodes h
                              where h.namespace = :namespace and h.duplicate_scope = n.duplicate_scope
                                and h.content_hash = n.content_hash and h.deleted_at is null)
-          order by n.seq, n.id"
+          order by n.deleted_at desc, n.seq, n.id"
     )
     .bind("namespace", namespace)?
     .bind("path", path)?
@@ -174,7 +167,7 @@ pub(crate) async fn lock_unloaded_in_tx(
     unloaded: &[NodeId],
 ) -> Result<bool> {
     let locked: Vec<(NodeId, bool)> = sql!(
-        "select n.id, n.deleted_at is not null
+        "select n.id, coalesce(n.forget_reason = 'unloaded', false)
            from htm.nodes n
           where n.namespace = :namespace and n.id = any (:nodes)
           order by n.id
@@ -184,8 +177,8 @@ pub(crate) async fn lock_unloaded_in_tx(
     .bind("nodes", nodes)?
     .fetch_all(connection)
     .await?;
-    let forgotten: HashSet<NodeId> = locked.into_iter().filter(|it| it.1).map(|it| it.0).collect();
-    Ok(unloaded.iter().all(|node| forgotten.contains(node)))
+    let still: HashSet<NodeId> = locked.into_iter().filter(|it| it.1).map(|it| it.0).collect();
+    Ok(unloaded.iter().all(|node| still.contains(node)))
 }
 
 #[derive(sqlx::FromRow)]
