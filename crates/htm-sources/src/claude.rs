@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
-use htm_core::Result;
+use htm_core::{MAX_CONTENT_BYTES, Result};
 use serde_json::{Map, Value};
 
 use crate::export::{Export, Kind};
@@ -125,7 +125,7 @@ impl Shared<'_> {
             }
             None => return vec![left(Why::Unreadable, "it has no `sender`".into())],
         };
-        let text = words(message);
+        let (text, left_out) = words(message);
         let mut items = Vec::new();
         if text.is_empty() {
             items.push(Item::Left(Left::new("message", id, why_no_words(message)).detail(self.title())));
@@ -146,9 +146,9 @@ impl Shared<'_> {
                 ..Foreign::default()
             })));
         }
-        items.extend(files(message).filter(|file| extracted(file).is_none()).map(|file| {
+        items.extend(left_out.into_iter().map(|(file, why)| {
             let name = json::text(file, "file_name").unwrap_or("without a name");
-            Item::Left(Left::new("attachment", name, Why::NotText).detail(self.title()))
+            Item::Left(Left::new("attachment", name, why).detail(self.title()))
         }));
         items
     }
@@ -163,8 +163,9 @@ fn extracted(file: &Value) -> Option<&str> {
     json::text(file, "extracted_content").map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// The texts of a message's blocks (of an older export, which has none, its `text`), and then those of its attachments.
-fn words(message: &Value) -> String {
+/// The texts of a message's blocks (of an older export, which has none, its `text`), and then those of its attachments for which
+/// a memory has room. With the attachments that are left out.
+fn words(message: &Value) -> (String, Vec<(&Value, Why)>) {
     let blocks = json::list(message, "content");
     let texts: Vec<&str> = blocks
         .iter()
@@ -172,13 +173,25 @@ fn words(message: &Value) -> String {
         .filter_map(|block| json::text(block, "text"))
         .map(str::trim)
         .collect();
-    let own = match blocks.is_empty() {
+    let mut words = match blocks.is_empty() {
         true => json::text(message, "text").map_or(String::new(), |text| text.trim().into()),
         false => texts.join("\n\n"),
     };
-    let attached = files(message).filter_map(extracted);
-    let all = Some(&*own).filter(|own| !own.is_empty()).into_iter().chain(attached);
-    all.collect::<Vec<_>>().join("\n\n")
+    let mut left_out = Vec::new();
+    for file in files(message) {
+        let Some(text) = extracted(file) else {
+            left_out.push((file, Why::NotText));
+            continue;
+        };
+        let gap = if words.is_empty() { "" } else { "\n\n" };
+        if words.len() + gap.len() + text.len() > MAX_CONTENT_BYTES {
+            left_out.push((file, Why::TooLarge));
+            continue;
+        }
+        words.push_str(gap);
+        words.push_str(text);
+    }
+    (words, left_out)
 }
 
 /// Why a message without words has none: what its first block is.
@@ -244,6 +257,31 @@ mod tests {
             ("message", "c1, message 5", Why::Unreadable),
             ("message", "m3", Why::ToolMessage),
             ("message", "m4", Why::Empty),
+        ];
+        assert_eq!(left(&items), expected);
+    }
+
+    #[tokio::test]
+    async fn attachments_come_as_far_as_a_memory_has_room() {
+        let file =
+            |name: &str, bytes: usize| json!({"file_name": name, "extracted_content": "x".repeat(bytes)});
+        let message = |id: &str, text: &str, files: Value| json!({"uuid": id, "sender": "human", "text": text, "content": [], "attachments": files});
+        // The first one fits exactly.
+        let room = MAX_CONTENT_BYTES - "Which port?\n\n".len();
+        let export = json!([{"uuid": "c1", "name": "Ports", "chat_messages": [
+            message("m1", "Which port?", json!([file("larger.txt", room + 1), file("log.txt", room), file("b.txt", 1)])),
+            message("m2", "", json!([file("large.txt", MAX_CONTENT_BYTES + 1)])),
+        ]}]);
+        let place = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(place.path(), export.to_string()).unwrap();
+        let (items, _) = read_all(&mut open(place.path().to_str().unwrap()).unwrap()).await;
+        let [question] = memories(&items)[..] else { panic!("{} items", items.len()) };
+        assert_eq!(question.text.len(), MAX_CONTENT_BYTES);
+        let expected = [
+            ("attachment", "b.txt", Why::TooLarge),
+            ("attachment", "large.txt", Why::TooLarge),
+            ("attachment", "larger.txt", Why::TooLarge),
+            ("message", "m2", Why::Empty),
         ];
         assert_eq!(left(&items), expected);
     }
