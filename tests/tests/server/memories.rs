@@ -338,6 +338,30 @@ async fn a_memory_that_cannot_be_read_does_not_hold_back_the_others() {
 }
 
 #[tokio::test]
+async fn a_batch_whose_every_memory_is_refused_has_each_problem_in_its_place() {
+    let served = Served::new().await;
+    let unreadable = json!({"content": "two words", "tags": ["a::b"]});
+    let invalid = json!({"content": "too important", "importance": 77});
+    let batches = [
+        (json!([unreadable, unreadable]), ["tag_invalid", "tag_invalid"]),
+        (json!([invalid, unreadable]), ["importance_out_of_range", "tag_invalid"]),
+    ];
+    for (place, (memories, codes)) in batches.into_iter().enumerate() {
+        let batch = json!({"memories": memories});
+        let once = || {
+            let request = served.request(Method::POST, "/v1/memories/batch?wait=all&wait_ms=0");
+            served.send(request.header("idempotency-key", format!("k{place}")).json(&batch))
+        };
+        let first = once().await;
+        for reply in [served.post("/v1/memories/batch", batch.clone()).await, once().await, first] {
+            let results = reply.is(200)["results"].as_array().unwrap().clone();
+            assert_eq!(results.iter().map(|it| it["code"].as_str().unwrap()).collect::<Vec<_>>(), codes);
+        }
+    }
+    assert_eq!(served.db.count("select count(*) from htm.nodes").await, 0);
+}
+
+#[tokio::test]
 async fn a_time_to_live_that_cannot_start_again_is_an_error() {
     let mut served = Served::new().await;
     let refresh = async |served: &Served, node: &Value| {
