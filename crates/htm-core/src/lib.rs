@@ -46,7 +46,7 @@ pub use model::caller::{Caller, Confirmation};
 pub use model::context::{Context, ContextHeader, ContextOptions, ContextOrder, LeftOut, LeftOutReason};
 pub use model::documents::{
     Document, DocumentInfo, DocumentKind, DocumentPassage, LoadOutcome, LoadedDocument, MAX_PASSAGES,
-    PassagePlace, UnloadedDocuments,
+    PassagePlace, UnloadedDocuments, normal_path,
 };
 pub use model::erase::{Erase, ErasePlan, Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
 pub use model::error::{Error, ErrorKind, Result};

@@ -52,6 +52,24 @@ async fn a_path_is_the_same_however_it_is_written() {
 }
 
 #[tokio::test]
+async fn the_current_directory_has_the_documents_with_relative_paths() {
+    let served = Served::new().await;
+    for path in ["a.md", "docs/b.md", "../c.md", "/docs/d.md"] {
+        served.put("/v1/documents", json!({"path": path, "text": "Text.\n"})).await.is(200);
+    }
+    for below in [".", "./"] {
+        let listed = served.get(&format!("/v1/documents?below={below}")).await.is(200);
+        let paths: Vec<_> =
+            listed["documents"].as_array().unwrap().iter().map(|it| it["path"].clone()).collect();
+        assert_eq!(paths, ["a.md", "docs/b.md"], "{below}");
+    }
+    let unloaded = served.delete("/v1/documents?path=.").await.is(200);
+    assert_eq!(unloaded["documents"], json!(["a.md", "docs/b.md"]));
+    assert_eq!(served.delete("/v1/documents?path=.").await.problem(), (404, "document_not_found"));
+    assert_eq!(served.get("/v1/documents").await.is(200)["documents"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn the_answer_names_what_was_left_out() {
     let served = Served::new().await;
     let text = "---\ntags: [c++]\ndate: soon\n---\nText.\n";

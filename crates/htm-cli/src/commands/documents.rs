@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
-use htm_core::{Caller, DocumentInfo, Htm, TagPath, UnloadedDocuments};
+use htm_core::{Caller, DocumentInfo, Htm, TagPath};
 use htm_documents::{Cutting, MAX_FILE_BYTES, PdfReader, Unreadable, read_with};
 use htm_runtime::commands::{in_namespace, quoted};
 use htm_runtime::config::Config;
@@ -236,10 +236,9 @@ impl Loader {
         let mut spared = BTreeSet::new();
         let mut stay = BTreeSet::new();
         for root in files.roots() {
-            let below = (root != ".").then_some(root);
             let mut after: Option<String> = None;
             loop {
-                let page = self.htm.documents(self.namespace(), below, after.as_deref(), PAGE).await?;
+                let page = self.htm.documents(self.namespace(), Some(root), after.as_deref(), PAGE).await?;
                 let gone = files.gone(root, &page);
                 spared.extend(gone.empty.into_iter().map(str::to_owned));
                 for document in gone.removed {
@@ -282,15 +281,9 @@ fn is_settled(file: &File) -> bool {
 pub(crate) async fn unload(config: &Config, args: UnloadArgs, output: &Output) -> Result<ExitCode, CliError> {
     let namespace = args.caller.namespace.clone();
     let caller = Caller::from(args.caller);
-    let path = files::named(&args.path);
-    let unloaded = with_htm(config, async |htm| {
-        let namespace = namespace.as_deref();
-        match path == "." {
-            true => unload_here(htm, namespace, &caller).await,
-            false => htm.unload_documents(namespace, &path, &caller).await,
-        }
-    })
-    .await?;
+    let unloaded =
+        with_htm(config, async |htm| htm.unload_documents(namespace.as_deref(), &args.path, &caller).await)
+            .await?;
     output.value(&unloaded, || {
         let documents = count(unloaded.documents.len(), "document");
         let shown: Vec<String> = unloaded.documents.iter().take(10).map(|path| one_line(path, 100)).collect();
@@ -305,62 +298,14 @@ pub(crate) async fn unload(config: &Config, args: UnloadArgs, output: &Output) -
     Ok(ExitCode::SUCCESS)
 }
 
-/// Unloads the documents below the current directory. Nothing in their paths is common to them.
-async fn unload_here(
-    htm: &Htm,
-    namespace: Option<&str>,
-    caller: &Caller,
-) -> htm_core::Result<UnloadedDocuments> {
-    let mut all = UnloadedDocuments::default();
-    loop {
-        let page = at_or_below(htm, namespace, Some("."), PAGE).await?;
-        if page.is_empty() {
-            break;
-        }
-        for document in page {
-            // With one above it.
-            if all.documents.contains(&document.path) {
-                continue;
-            }
-            let unloaded = htm.unload_documents(namespace, &document.path, caller).await?;
-            all.documents.extend(unloaded.documents);
-            all.forgotten += unloaded.forgotten;
-        }
-    }
-    // Of nothing, the error of the library.
-    if all.documents.is_empty() { htm.unload_documents(namespace, ".", caller).await } else { Ok(all) }
-}
-
-/// The first documents at or below a path, which [`files::named`] has made; of all, without one.
-async fn at_or_below(
-    htm: &Htm,
-    namespace: Option<&str>,
-    path: Option<&str>,
-    limit: usize,
-) -> htm_core::Result<Vec<DocumentInfo>> {
-    let below = path.filter(|path| *path != ".");
-    let (mut found, mut after) = (Vec::new(), None::<String>);
-    loop {
-        let page = htm.documents(namespace, below, after.as_deref(), limit).await?;
-        let is_last = page.len() < limit;
-        after = page.last().map(|it| it.path.clone());
-        found.extend(page.into_iter().filter(|it| path.is_none_or(|path| files::is_within(path, &it.path))));
-        if is_last || found.len() >= limit {
-            found.truncate(limit);
-            return Ok(found);
-        }
-    }
-}
-
 pub(crate) async fn list(
     config: &Config,
     args: DocumentsArgs,
     output: &Output,
 ) -> Result<ExitCode, CliError> {
-    let below = args.below.as_deref().map(files::named);
     let documents = with_htm(config, async |htm| {
         let namespace = args.namespace.as_deref();
-        let found = at_or_below(htm, namespace, below.as_deref(), args.limit).await?;
+        let found = htm.documents(namespace, args.below.as_deref(), None, args.limit).await?;
         if found.is_empty() {
             tell_unknown(htm, namespace.as_slice(), output).await?;
         }

@@ -218,8 +218,8 @@ impl Htm {
         Ok(locked)
     }
 
-    /// Unloads a document, or all documents below a directory: their passages are forgotten. Each document is unloaded in
-    /// a transaction of its own. [`restore`](Self::restore) brings single passages back, and loading the file all of them.
+    /// Unloads a document, or all documents below a directory (`.`: all with relative paths): their passages are forgotten. Each
+    /// document is unloaded in a transaction of its own. [`restore`](Self::restore) brings single passages back, and loading the file all of them.
     ///
     /// # Errors
     /// `document_path_invalid`, `document_not_found`, `not_owner`, or a database error.
@@ -269,7 +269,7 @@ impl Htm {
     }
 
     /// A page of the documents of a namespace (default: the handle's), in the order of their paths: after a path, and only
-    /// those at or below `below`, if given.
+    /// those at or below `below`, if given (`.`: those with relative paths).
     ///
     /// # Errors
     /// `limit_out_of_range`, `namespace_invalid`, `namespace_forbidden`, or a database error.

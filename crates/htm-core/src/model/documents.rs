@@ -320,9 +320,9 @@ pub(crate) fn validate_path(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// A path without `.`, empty parts and an end of `/`, so that every caller means the same document by it. An address keeps its
-/// `//`, and `..` stays: the directory before it may be a link.
-pub(crate) fn normal_path(path: &str) -> Cow<'_, str> {
+/// The path of a document without `.`, empty parts and an end of `/`, so that every caller means the same document by it. An
+/// address keeps its `//`, and `..` stays: the directory before it may be a link. `.` alone is the current directory.
+pub fn normal_path(path: &str) -> Cow<'_, str> {
     let is_part = |part: &&str| !part.is_empty() && *part != ".";
     if path.is_empty() || path == "." || path.contains("://") {
         return path.into();

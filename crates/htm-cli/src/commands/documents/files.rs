@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use htm_core::DocumentInfo;
+use htm_core::{DocumentInfo, normal_path};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{DirEntry, WalkBuilder};
 
@@ -48,7 +48,7 @@ impl Files {
         let mut roots = Vec::new();
         let mut overrides = Vec::new();
         for path in paths {
-            roots.push((path.clone(), shown(path).unwrap_or_default()));
+            roots.push((path.clone(), path_of(path).unwrap_or_default()));
             let mut builder = OverrideBuilder::new(path);
             for glob in globs {
                 builder.add(glob).map_err(|error| CliError::new(codes::USAGE, format!("--glob: {error}")))?;
@@ -186,7 +186,7 @@ fn is_gone(root: &str, path: &str) -> bool {
 }
 
 /// Whether a path is at or below a root. Below the current directory are relative paths alone.
-pub(super) fn is_within(root: &str, path: &str) -> bool {
+fn is_within(root: &str, path: &str) -> bool {
     match root {
         "." => !(Path::new(path).is_absolute() || path.starts_with("../")),
         _ => Path::new(path).starts_with(root),
@@ -194,7 +194,7 @@ pub(super) fn is_within(root: &str, path: &str) -> bool {
 }
 
 fn file(place: &Path, named: bool) -> Result<File, Missing> {
-    match shown(place) {
+    match path_of(place) {
         Some(path) => Ok(File { place: place.to_owned(), path, named }),
         None => Err(Missing {
             path: place.to_string_lossy().into_owned(),
@@ -205,22 +205,9 @@ fn file(place: &Path, named: bool) -> Result<File, Missing> {
     }
 }
 
-/// A path without `.` in it, except for the current directory itself.
-fn shown(path: &Path) -> Option<String> {
-    let parts: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
-    let shown = parts.to_str()?;
-    Some(if shown.is_empty() { "." } else { shown }.to_owned())
-}
-
-/// A path as `load` names documents, so that every command means the same by it. An empty one, as of an unset variable, is
-/// not the current directory.
-pub(super) fn named(path: &str) -> String {
-    match path {
-        "" => String::new(),
-        // An address of the web, as a document over HTTP may have it.
-        path if path.contains("://") => path.to_owned(),
-        path => shown(Path::new(path)).unwrap_or_else(|| path.to_owned()),
-    }
+/// The path of a document at a place, if it is UTF-8.
+fn path_of(place: &Path) -> Option<String> {
+    place.to_str().map(|path| normal_path(path).into_owned())
 }
 
 /// The reason of a failed read, as a code.
@@ -254,22 +241,5 @@ mod tests {
         nix::unistd::mkfifo(&place, nix::sys::stat::Mode::S_IRUSR).unwrap();
         let pipe = File { place, path: "pipe.md".into(), named: true };
         assert_eq!(pipe.read(10).unwrap_err().to_string(), "it is not a file");
-    }
-
-    #[test]
-    fn a_path_has_one_name() {
-        for (path, name) in [
-            ("./a.md", "a.md"),
-            ("docs//./a.md", "docs/a.md"),
-            ("docs/", "docs"),
-            ("../a.md", "../a.md"),
-            ("/docs/./a.md", "/docs/a.md"),
-            (".", "."),
-            ("./", "."),
-            ("", ""),
-            ("https://a.org//b", "https://a.org//b"),
-        ] {
-            assert_eq!(named(path), name, "{path:?}");
-        }
     }
 }

@@ -1,7 +1,8 @@
 -- Documents of a namespace in the order of their paths, each with the number of its passages that are not forgotten.
 --
 -- :namespace text   :path text the only one, or null   :after text the paths behind this one, or null
--- :below text the path of a directory, whose documents alone are meant, or null   :limit bigint
+-- :below text the path of a directory, whose documents alone are meant, `.` for all with relative paths, or null
+-- :limit bigint
 --
 -- Index: documents_pk, nodes_session_idx
 select d.namespace, d.path, d.kind, d.title, d.bytes, d.digest, d.tags, d.passages as loaded, d.loaded_at, d.changed_at,
@@ -13,6 +14,7 @@ select d.namespace, d.path, d.kind, d.title, d.bytes, d.digest, d.tags, d.passag
  where d.namespace = :namespace
    and (:path::text is null or d.path = :path)
    and (:after::text is null or d.path > :after)
-   and (:below::text is null or d.path = :below or starts_with(d.path, :below || '/'))
+   and (:below::text is null or d.path = :below or starts_with(d.path, :below || '/')
+        or :below = '.' and not starts_with(d.path, '/') and not starts_with(d.path, '../'))
  order by d.path
  limit :limit
