@@ -32,8 +32,11 @@ from .errors import (
 
 Answer = TypeVar("Answer")
 
+# The key or the server has no room for another request in this moment.
+LIMITED: Final = 429
+
 # The server could not take the request, or the connection failed: nothing is done, or a key makes a repetition safe.
-REPEATED_STATUSES: Final = frozenset({408, 429, 502, 503, 504})
+REPEATED_STATUSES: Final = frozenset({408, LIMITED, 502, 503, 504})
 
 # The request cannot be sent: it would fail again.
 NOT_SENT: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
@@ -258,22 +261,31 @@ def pause(attempt: int, failure: httpx.Response | None) -> float:
 
 
 class Attempts:
-    """The attempts of a call."""
+    """The attempts of a call.
 
-    def __init__(self, repetitions: int) -> None:
-        self._repetitions = repetitions
-        self._repeated = 0
-        self._open_until = time.monotonic() + OPEN_FOR
+    Args:
+        repetitions: The most repetitions.
+        is_part: Whether it is a part of a longer work: a limit of requests is waited for, which is no repetition.
+    """
+
+    def __init__(self, repetitions: int, *, is_part: bool = False) -> None:
+        self._repetitions, self._is_part = repetitions, is_part
+        self._repeated = self._waited = 0
+        self._wait_until = time.monotonic() + OPEN_FOR
 
     def pause(self, outcome: httpx.Response | httpx.TransportError) -> float | None:
         """The seconds before the next attempt after an answer or a failure; `None`: there is no other attempt."""
         response = outcome if isinstance(outcome, httpx.Response) else None
-        if response is not None and _is_open(response) and time.monotonic() < self._open_until:
-            return pause(0, response)
+        if response is not None and self._is_waited_for(response) and time.monotonic() < self._wait_until:
+            self._waited += 1
+            return pause(self._waited - 1, response)
         if self._repeated >= self._repetitions or not may_pass(outcome):
             return None
         self._repeated += 1
         return pause(self._repeated - 1, response)
+
+    def _is_waited_for(self, response: httpx.Response) -> bool:
+        return _is_open(response) or (self._is_part and response.status_code == LIMITED)
 
 
 def _is_open(response: httpx.Response) -> bool:

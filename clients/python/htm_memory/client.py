@@ -16,7 +16,7 @@ import httpx
 
 from ._generated.asynchronous import AsyncSubjects
 from ._generated.synchronous import Subjects
-from .calls import REPEATED_STATUSES, Answer, Attempts, Call, Server, pause
+from .calls import Answer, Attempts, Call, Server, pause
 from .errors import HtmError
 from .streams import (
     EVENTS,
@@ -124,6 +124,8 @@ class Htm(Subjects):
         together, at most 100,000, and their results come after the last line was read. If the source of the lines or
         the connection fails, lines may be written whose results did not come.
 
+        Each request counts for the limits of the key and the server. Memories wait for their turn, up to 10 minutes.
+
         It can be sent again after an interruption: what is there already is `existing`.
         """
         given, sent = map(line_of, lines), 0
@@ -144,19 +146,20 @@ class Htm(Subjects):
             sent += chunk.count()
 
     def _imported(self, content: bytes | Iterable[bytes]) -> Iterator[ImportedLine]:
-        attempt = 0
+        attempts = Attempts(self._retries, is_part=True)
         while True:
+            stream = self._stream("POST", "/v1/import", content=content, headers=in_ndjson())
             try:
-                with self._stream("POST", "/v1/import", content=content, headers=in_ndjson()) as stream:
+                with stream:
                     for line in stream.lines():
                         yield stream.made_of(ImportedLine, line)
                 return
-            except HtmError as error:
-                # A refusal comes before the first result. A source of lines cannot be read again.
-                if error.status not in REPEATED_STATUSES or attempt >= self._retries or not isinstance(content, bytes):
+            except HtmError:
+                # A source of lines cannot be read again. A refusal comes before the first result.
+                wait = attempts.pause(stream.refusal) if stream.refusal and isinstance(content, bytes) else None
+                if wait is None:
                     raise
-            time.sleep(pause(attempt, None))
-            attempt += 1
+            time.sleep(wait)
 
     def export_lines(
         self, *namespaces: str, forgotten: bool = False, vectors: bool = False
@@ -295,19 +298,20 @@ class AsyncHtm(AsyncSubjects):
             sent += chunk.count()
 
     async def _imported(self, content: bytes | AsyncIterable[bytes]) -> AsyncIterator[ImportedLine]:
-        attempt = 0
+        attempts = Attempts(self._retries, is_part=True)
         while True:
+            stream = self._stream("POST", "/v1/import", content=content, headers=in_ndjson())
             try:
-                async with self._stream("POST", "/v1/import", content=content, headers=in_ndjson()) as stream:
+                async with stream:
                     async for line in stream.lines():
                         yield stream.made_of(ImportedLine, line)
                 return
-            except HtmError as error:
+            except HtmError:
                 # As in `Htm`.
-                if error.status not in REPEATED_STATUSES or attempt >= self._retries or not isinstance(content, bytes):
+                wait = attempts.pause(stream.refusal) if stream.refusal and isinstance(content, bytes) else None
+                if wait is None:
                     raise
-            await asyncio.sleep(pause(attempt, None))
-            attempt += 1
+            await asyncio.sleep(wait)
 
     async def export_lines(
         self, *namespaces: str, forgotten: bool = False, vectors: bool = False

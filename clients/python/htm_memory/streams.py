@@ -78,6 +78,7 @@ class _Lines:
 
 class _Answer:
     _response: httpx.Response
+    refusal: httpx.Response | None = None
 
     def made_of(self, kind: Any, line: str) -> Any:
         """What a line is."""
@@ -85,7 +86,11 @@ class _Answer:
 
 
 class Stream(_Answer):
-    """An answer that is read as it comes."""
+    """An answer that is read as it comes.
+
+    Attributes:
+        refusal: The answer that has a problem instead.
+    """
 
     def __init__(self, http: httpx.Client, request: httpx.Request, options: Mapping[str, Any]) -> None:
         self._http, self._request, self._options = http, request, options
@@ -98,6 +103,7 @@ class Stream(_Answer):
         try:
             if not self._response.is_success:
                 self._response.read()
+                self.refusal = self._response
                 check(self._response)
         except BaseException:
             self._response.close()
@@ -125,7 +131,7 @@ class Stream(_Answer):
 
 
 class AsyncStream(_Answer):
-    """An answer that is read as it comes."""
+    """As `Stream`."""
 
     def __init__(self, http: httpx.AsyncClient, request: httpx.Request, options: Mapping[str, Any]) -> None:
         self._http, self._request, self._options = http, request, options
@@ -138,6 +144,7 @@ class AsyncStream(_Answer):
         try:
             if not self._response.is_success:
                 await self._response.aread()
+                self.refusal = self._response
                 check(self._response)
         except BaseException:
             await self._response.aclose()

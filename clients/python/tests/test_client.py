@@ -229,22 +229,24 @@ async def test_results_of_the_asynchronous_client_come_while_lines_are_still_mad
 
 
 class Importing:
-    """Is busy first, and ends the import in its second request."""
+    """Is away first, refuses the second part as often as told, and ends the import in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, refusals: int = 0) -> None:
         self.bodies: list[bytes] = []
+        self.refusals = refusals
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.bodies.append(request.content)
         if len(self.bodies) == 1:
-            return httpx.Response(429, json={"code": "too_busy"}, headers={"Retry-After": "0"})
+            return httpx.Response(503, json={"code": "stopping"}, headers={"Retry-After": "0"})
+        if 3 <= len(self.bodies) < 3 + self.refusals:
+            return httpx.Response(429, json={"code": "too_many_requests"}, headers={"Retry-After": "7"})
         count = 500 if len(self.bodies) == 2 else 3
         lines = [json.dumps({"line": n + 1, "outcome": "written"}) + "\n" for n in range(count)]
         return httpx.Response(200, text="".join(lines))
 
 
-async def test_an_import_waits_for_a_busy_server_and_ends_where_the_server_ends_it(namespace, monkeypatch):
-    monkeypatch.setattr("htm_memory.client.pause", lambda *_: 0)
+async def test_an_import_waits_for_a_busy_server_and_ends_where_the_server_ends_it(namespace):
     server = Importing()
     with httpx.Client(transport=httpx.MockTransport(server)) as http:
         results = list(Htm("http://here", http=http).import_lines(memories(namespace, 2_000)))
@@ -255,6 +257,27 @@ async def test_an_import_waits_for_a_busy_server_and_ends_where_the_server_ends_
         imported = AsyncHtm("http://here", http=http).import_lines(memories(namespace, 2_000))
         assert [it.line async for it in imported] == list(range(1, 504))
     assert len(server.bodies) == 3
+
+
+async def test_an_import_waits_for_its_turn_as_long_as_the_server_asks(namespace, monkeypatch):
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr("htm_memory.client.time.sleep", waited.append)
+    monkeypatch.setattr("htm_memory.client.asyncio.sleep", wait)
+    # More often than a call is repeated.
+    with httpx.Client(transport=httpx.MockTransport(Importing(6))) as http:
+        assert len(list(Htm("http://here", http=http).import_lines(memories(namespace, 2_000)))) == 503
+    async with httpx.AsyncClient(transport=httpx.MockTransport(Importing(6))) as http:
+        imported = AsyncHtm("http://here", http=http).import_lines(memories(namespace, 2_000))
+        assert len([it async for it in imported]) == 503
+    assert waited == [0, *[7] * 6] * 2
+    monkeypatch.setattr("htm_memory.calls.OPEN_FOR", 0.0)
+    with httpx.Client(transport=httpx.MockTransport(Importing(6))) as http:
+        with pytest.raises(errors.TooManyRequests):
+            list(Htm("http://here", http=http, retries=2).import_lines(memories(namespace, 2_000)))
 
 
 async def test_an_export_is_imported_in_one_request(htm, async_htm, namespace):
