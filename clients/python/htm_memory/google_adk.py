@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Final
+from unicodedata import category
 from urllib.parse import quote
 
 from google.adk.events import Event
@@ -20,11 +21,15 @@ from ._generated import models
 from .client import AsyncHtm
 from .errors import NodeNotFound, PathInvalid
 from .messages import MOST, forget, query_of, remember_all, said
-from .values import key_of
+from .values import hash_of
 
 # The content of an event beside its text, so that it comes back with all its parts.
 CONTENT: Final = "google_adk_content"
 CUSTOM: Final = "google_adk_metadata"
+
+# A key of HTM has at most 512 bytes, and neither control characters nor halves of pairs of surrogates.
+MAX_KEY: Final = 512
+NO_TEXT: Final = ("Cc", "Cs")
 
 # The metadata of a memory have at most 64 KiB. Of a larger content only the text comes back.
 MAX_CONTENT: Final = 32 << 10
@@ -141,8 +146,10 @@ class HtmMemoryService(BaseMemoryService):
 
 
 def _key(key: str) -> str:
-    """The key, or the hash of one that is no key in HTM: it has no slash."""
-    return key_of(key).removeprefix("=")
+    """The key, or the hash of one that HTM refuses: it has no slash. Others stay as they were stored."""
+    encoded = key.encode(errors="surrogatepass")
+    is_key = len(encoded) <= MAX_KEY and not any(category(it) in NO_TEXT for it in key)
+    return key if is_key else hash_of(encoded)
 
 
 def _memory(content: types.Content | None, text: str, custom: Mapping[str, object] | None) -> dict[str, Any]:

@@ -20,7 +20,12 @@ def key_of(key: str) -> str:
     """The key in HTM: one sign and the key, or the hash of one that is no key there."""
     encoded = key.encode(errors="surrogatepass")
     is_key = len(encoded) <= MAX_KEY and key.isprintable()
-    return f"={key}" if is_key else f"#{hashlib.sha256(encoded).hexdigest()}"
+    return f"={key}" if is_key else hash_of(encoded)
+
+
+def hash_of(key: bytes) -> str:
+    """What stands for a key that is none in HTM."""
+    return f"#{hashlib.sha256(key).hexdigest()}"
 
 
 def fields_of(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,6 +86,14 @@ async def test_events_of_a_session_that_makes_no_key_are_added_once(async_htm, n
     assert len((await memory.search_memory(**MARA, query="port of staging")).memories) == 3
 
 
+@pytest.mark.parametrize("session", ["a\u200db", "a\u00a0b\u3000", "s" * 509])
+async def test_the_key_of_an_event_is_its_place_if_htm_takes_it(async_htm, namespace, session):
+    memory = HtmMemoryService(async_htm, namespace=namespace)
+    await memory.add_events_to_memory(**MARA, events=[event("Mara prefers tabs.", id="e1")], session_id=session)
+    [stored] = (await async_htm.memories.list(namespace=memory._of(*MARA.values()))).memories
+    assert stored.key == f"{session}/e1"
+
+
 class Deleted:
     """A server whose deleted memories are more than a usual page."""
 
