@@ -70,17 +70,30 @@ class Htm(Subjects):
         http: httpx.Client | None = None,
     ) -> None:
         super().__init__(self)
-        self._own, self._timeout = http is None, timeout
-        self._http = http or httpx.Client(timeout=timeout)
+        self._given, self._timeout = http, timeout
+        self._is_closed = False
         self._server = Server(url, headers_of(key))
         self._retries = retries
+        self._leave_connections()
         _clients.add(self)
 
     def _leave_connections(self) -> None:
         """Leaves the connections to the process from which this one was forked, which reads their answers."""
-        if self._own and not self._http.is_closed:
-            # Without `close`: another thread may have held the lock of the pool.
-            self._http = httpx.Client(timeout=self._timeout)
+        # Without `close`: another thread may have held the lock of the pool. It may have held this one too.
+        self._own: httpx.Client | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def _http(self) -> httpx.Client:
+        """The HTTP client that was given, or one of its own from the first use on."""
+        if self._given is not None:
+            return self._given
+        with self._lock:
+            if self._is_closed:
+                raise RuntimeError("the client is closed")
+            if self._own is None:
+                self._own = httpx.Client(timeout=self._timeout)
+            return self._own
 
     def _move_to(self, url: str) -> None:
         """Sends later calls to another address, where the same memories are."""
@@ -88,8 +101,10 @@ class Htm(Subjects):
 
     def close(self) -> None:
         """Closes the connections."""
-        if self._own:
-            self._http.close()
+        with self._lock:
+            self._is_closed, own = True, self._own
+        if own is not None:
+            own.close()
 
     def __enter__(self) -> Htm:
         return self
