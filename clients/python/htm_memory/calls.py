@@ -334,5 +334,10 @@ def _dumped(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The lists and numbers of an array or a number of NumPy, which JSON does not know; else the value."""
-    return _dumped(value.tolist()) if hasattr(value, "tolist") else value
+    """The lists, numbers and texts of an array or a value of NumPy, which JSON does not know; else the value."""
+    if not hasattr(value, "tolist"):
+        return value
+    # Of times it would make numbers of nanoseconds.
+    if getattr(getattr(value, "dtype", None), "kind", None) in ("M", "m"):
+        return [plain(it) for it in value] if value.ndim else str(value)
+    return _dumped(value.tolist())

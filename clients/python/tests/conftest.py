@@ -4,6 +4,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterable
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -55,6 +56,33 @@ class Array(list[Number]):
 
     def tolist(self) -> list[float]:
         return [it.value for it in self]
+
+
+class Time:
+    """A time as NumPy has it: its number is one of nanoseconds."""
+
+    dtype, ndim = SimpleNamespace(kind="M"), 0
+
+    def __str__(self) -> str:
+        return "2026-03-01T12:00:00.000000000"
+
+    def tolist(self) -> int:
+        return 1_772_366_400_000_000_000
+
+
+class Times(list[Time]):
+    """Times as NumPy has them."""
+
+    dtype, ndim = Time.dtype, 1
+
+    def tolist(self) -> list[int]:
+        return [it.tolist() for it in self]
+
+
+@pytest.fixture
+def times():
+    """Two times as NumPy has them."""
+    return Times([Time(), Time()])
 
 
 @pytest.fixture

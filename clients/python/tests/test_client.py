@@ -60,7 +60,7 @@ def test_every_page_is_read(htm, namespace):
     assert sorted(seen) == sorted(f"memory {n}" for n in range(25))
 
 
-def test_arrays_and_numbers_of_numpy_are_sent(array):
+def test_arrays_numbers_and_times_of_numpy_are_sent(array, times):
     sent = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -71,10 +71,13 @@ def test_arrays_and_numbers_of_numpy_are_sent(array):
     with httpx.Client(transport=httpx.MockTransport(answer)) as http:
         htm = Htm("http://here", http=http)
         htm.memories.create("one", vectors={"caller/m": vector}, importance=vector[0], metadata={"a": [vector[1]]})
-        list(htm.import_lines([{"id": "m", "vector": vector, "importance": vector[0]}]))
+        htm.memories.create("two", created_at=times[0], metadata={"at": times})
+        list(htm.import_lines([{"id": "m", "vector": vector, "importance": vector[0], "at": times[0]}]))
+    time = "2026-03-01T12:00:00.000000000"
     assert [json.loads(it) for it in sent] == [
         {"content": "one", "vectors": {"caller/m": [0.5, 0.25]}, "importance": 0.5, "metadata": {"a": [0.25]}},
-        {"id": "m", "vector": [0.5, 0.25], "importance": 0.5},
+        {"content": "two", "created_at": time, "metadata": {"at": [time, time]}},
+        {"id": "m", "vector": [0.5, 0.25], "importance": 0.5, "at": time},
     ]
 
 
