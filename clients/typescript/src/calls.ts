@@ -91,9 +91,9 @@ export function queryOf(fields: object = {}): string {
 }
 
 /** The header of a key, which the error of one that is none does not show. */
-export function authorization(key = ""): Record<string, string> {
+export function authorization(key?: string | null): Record<string, string> {
   // A file of a key ends with a line feed.
-  const given = key.trim();
+  const given = (key ?? "").trim();
   if (!given) return {};
   if (!VISIBLE.test(given)) {
     const hint = "give it as `htm keys create` printed it";

@@ -25,7 +25,7 @@ export interface HtmSettings {
   /** Where the server listens. Default: `http://127.0.0.1:7480`. */
   url?: string;
   /** The key of `htm keys create`, or an access token. White space around it is left out. Some servers need none. */
-  key?: string;
+  key?: string | null;
   /** The most repetitions of a call that fails on the way. Default: 4. */
   retries?: number;
   /** The most milliseconds in which nothing of an answer comes. Default: 70,000. */
