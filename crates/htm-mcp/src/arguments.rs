@@ -196,6 +196,16 @@ impl Arguments {
         self.0.contains_key(name)
     }
 
+    /// A text that is not empty: some clients give every argument, and those without a value empty.
+    pub(crate) fn filled(&self, name: &str) -> Option<&str> {
+        self.text(name).filter(|text| !text.is_empty())
+    }
+
+    /// Whether an argument excludes others: an empty text or list does not.
+    pub(crate) fn is_filled(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|it| it != "" && it.as_array().is_none_or(|all| !all.is_empty()))
+    }
+
     pub(crate) fn texts(&self, name: &str) -> Vec<String> {
         let all = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
         all.filter_map(|it| it.as_str().map(ToOwned::to_owned)).collect()
@@ -272,6 +282,16 @@ mod tests {
         assert_eq!((arguments.texts("tags"), arguments.wholes("ids")), (vec!["a".to_owned()], vec![1, 2]));
         assert_eq!((arguments.number("importance"), arguments.flag("confirm")), (Some(3.0), true));
         assert_eq!((arguments.text("strategy"), arguments.object("metadata").unwrap().len()), (None, 1));
+    }
+
+    #[test]
+    fn an_empty_text_or_list_is_given_and_fills_nothing() {
+        let arguments = checked(json!({ "query": "", "tags": [], "ids": [1], "confirm": false })).unwrap();
+        assert!(["query", "tags"].iter().all(|it| arguments.has(it) && !arguments.is_filled(it)));
+        assert!(["ids", "confirm", "limit"].iter().all(|it| arguments.is_filled(it)));
+        assert!(!arguments.is_filled("strategy"));
+        assert_eq!((arguments.text("query"), arguments.filled("query")), (Some(""), None));
+        assert_eq!(checked(json!({ "query": "q" })).unwrap().filled("query"), Some("q"));
     }
 
     #[test]

@@ -93,6 +93,33 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
 }
 
 #[tokio::test]
+async fn an_empty_argument_excludes_no_other() {
+    let client = Client::start(&["--no-workers"]).await;
+    let written = json!({ "text": "A first text.", "tags": ["database:postgresql"] });
+    let (_, facts) = client.succeeds("remember", written).await;
+    let id = &facts["node"];
+    for (tool, arguments, said) in [
+        (
+            "timeline",
+            json!({ "around": id, "topic": "", "timeframe": "", "tags": [], "session": "", "as_of": "", "namespace": "" }),
+            "A first text.",
+        ),
+        ("tags", json!({ "search": "", "below": "" }), "database:postgresql"),
+        ("tags", json!({ "search": "", "below": "database" }), "database:postgresql"),
+        ("tags", json!({ "search": "database:postgres", "below": "" }), "1 tag like "),
+        (
+            "forget",
+            json!({ "text": "first", "confirm": true, "plan": "" }),
+            "Nothing is forgotten yet. 1 memory",
+        ),
+        ("forget", json!({ "id": id, "text": "", "confirm": true, "plan": "" }), "Forgotten: ["),
+    ] {
+        let (text, _) = client.succeeds(tool, arguments.clone()).await;
+        assert!(text.contains(said) && !text.contains("have changed"), "{tool} {arguments}: {text}");
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_tool_is_refused_with_the_known_ones() {
     let client = Client::start(&["--no-workers"]).await;
     for tool in ["set_robot", "search", "nothing"] {

@@ -45,8 +45,8 @@ async fn forget(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     let caller = who.caller(&arguments);
     let htm = server.htm();
     let is_confirmed = arguments.flag("confirm");
-    match (arguments.whole("id").map(NodeId), arguments.text("text")) {
-        (Some(_), None) if arguments.has("plan") => {
+    match (arguments.whole("id").map(NodeId), arguments.filled("text")) {
+        (Some(_), None) if arguments.is_filled("plan") => {
             Err(ToolError::new(codes::ARGUMENTS_CONFLICT, "a plan is for text: an id needs none"))
         }
         (Some(node), None) => {
@@ -60,7 +60,7 @@ async fn forget(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
             let plan = htm.plan_forget(text, Some(&who.namespace), &caller).await?;
             let digest = plan.digest();
             let next = format!("forget them, call again with confirm: true, plan: \"{digest}\"");
-            match arguments.text("plan").filter(|_| is_confirmed) {
+            match arguments.filled("plan").filter(|_| is_confirmed) {
                 Some(given) if given == digest && !plan.matches.is_empty() => {
                     Ok(forgotten(&htm.forget_planned(&plan, &caller, Confirmation::Confirmed).await?))
                 }

@@ -36,28 +36,35 @@ pub(super) const SEARCH_TAGS: ToolSpec = ToolSpec {
     about: "The tags whose names or synonyms are similar to a text.",
     arguments: &[argument("search", Kind::Text).required(), LIMIT, NAMESPACE],
     effect: Effect::Reads,
-    call: |server, arguments| Box::pin(tags(server, arguments)),
+    call: |server, arguments| Box::pin(similar(server, arguments)),
 };
 
 async fn tags(server: McpServer, arguments: Arguments) -> Result<Answer, ToolError> {
+    let below = arguments.filled("below");
+    if arguments.is_filled("search") {
+        return match below {
+            Some(_) => Err(ToolError::new(codes::ARGUMENTS_CONFLICT, "give either search or below")),
+            None => similar(server, arguments).await,
+        };
+    }
     let who = Who::of(&server, &arguments);
     let htm = server.htm();
-    let ontology = htm.ontology(Some(&who.namespace))?;
-    let limit = arguments.size("limit");
+    let all = htm.ontology(Some(&who.namespace))?.list(below).await?;
     let max_tokens = arguments.whole("max_tokens").map_or(LIST_TOKENS, |tokens| tokens as usize);
+    Ok(answer(&all, arguments.size("limit"), max_tokens, htm.settings().token_encoding))
+}
+
+async fn similar(server: McpServer, arguments: Arguments) -> Result<Answer, ToolError> {
+    let who = Who::of(&server, &arguments);
+    let htm = server.htm();
+    let text = arguments.text("search").unwrap_or_default();
+    let limit = arguments.size("limit") as u32;
+    let found = htm.ontology(Some(&who.namespace))?.similar(text, limit).await?;
+    let header = format!("{} like {}.", count(found.len(), "tag"), name(text));
+    let row = |it: &SimilarTag| format!("{} {:.2}", name(&it.tag), it.similarity);
     let encoding = htm.settings().token_encoding;
-    if let Some(text) = arguments.text("search") {
-        if arguments.has("below") {
-            return Err(ToolError::new(codes::ARGUMENTS_CONFLICT, "give either search or below"));
-        }
-        let found = ontology.similar(text, limit as u32).await?;
-        let header = format!("{} like {}.", count(found.len(), "tag"), name(text));
-        let row = |it: &SimilarTag| format!("{} {:.2}", name(&it.tag), it.similarity);
-        let (text, shown) = rows(&header, found.iter().map(row), max_tokens, encoding);
-        return Ok(Answer::new(text, json!({ "tags": compact(&found[..shown]) })));
-    }
-    let all = ontology.list(arguments.text("below")).await?;
-    Ok(answer(&all, limit, max_tokens, encoding))
+    let (text, shown) = rows(&header, found.iter().map(row), LIST_TOKENS, encoding);
+    Ok(Answer::new(text, json!({ "tags": compact(&found[..shown]) })))
 }
 
 /// The tags in the order of the tree.
