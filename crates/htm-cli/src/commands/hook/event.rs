@@ -21,6 +21,8 @@ pub(super) struct Event {
     pub(super) transcript_path: Option<PathBuf>,
     /// The session's directory.
     pub(super) cwd: Option<String>,
+    /// `SessionStart`: why it begins, such as `startup`, `resume` or `compact`.
+    pub(super) source: Option<String>,
     /// `UserPromptSubmit`: the prompt.
     pub(super) prompt: Option<String>,
     /// `Stop`: the answer. Older versions do not send it.
@@ -28,6 +30,11 @@ pub(super) struct Event {
 }
 
 impl Event {
+    /// Whether a session begins anew after a compaction. Its transcript may lag behind.
+    pub(super) fn is_after_compaction(&self) -> bool {
+        self.source.as_deref() == Some("compact")
+    }
+
     pub(super) fn parse(input: &str) -> Result<Self, CliError> {
         let invalid = |why: String| {
             CliError::new(codes::HOOK_INPUT_INVALID, format!("the hook's input is not its JSON: {why}"))
@@ -71,7 +78,8 @@ mod tests {
     fn an_event_needs_no_field_and_ignores_others() {
         let event = Event::parse(r#"{"session_id": "s", "cwd": "/w", "new": {"in": 2027}}"#).unwrap();
         assert_eq!((event.session_id.as_deref(), event.cwd.as_deref()), (Some("s"), Some("/w")));
-        assert!(event.prompt.is_none() && event.transcript_path.is_none());
+        assert!(event.prompt.is_none() && event.transcript_path.is_none() && !event.is_after_compaction());
+        assert!(Event::parse(r#"{"source": "compact"}"#).unwrap().is_after_compaction());
     }
 
     #[test]

@@ -115,7 +115,7 @@ pub(super) async fn at_start(htm: &Htm, event: &Event) -> htm_core::Result<Vec<N
             all.push(node);
         }
     }
-    if all.iter().any(|node| is_of_session(node, event)) {
+    if !event.is_after_compaction() && all.iter().any(|node| is_of_session(node, event)) {
         let compacted = transcript::compacted_at(event).await;
         all.retain(|node| !is_in_context(node, event, compacted));
     }
