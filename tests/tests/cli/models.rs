@@ -334,6 +334,11 @@ async fn up_serves_the_active_model_when_the_configured_one_is_retired() {
     // A worker of this model alone has nothing to do.
     let refused = sandbox.run("embed-worker", &["--drain"], b"").await;
     assert!(refused.fails(2, "model_retired").contains(stay), "{refused:?}");
+    sandbox.remember(&["drained for the active model"]).await;
+    let drained = sandbox.htm(&["up", "--drain"]).await;
+    drained.succeeds();
+    assert!(drained.stderr.contains("stay with fake/wide"), "{drained:?}");
+    assert_eq!(db.count("select count(*) from htm.embeddings_2").await, 41);
 
     let mut up = sandbox.start("htm", &["--json", "up", "--set", "log.format=json"]);
     let url = || {
@@ -345,7 +350,7 @@ async fn up_serves_the_active_model_when_the_configured_one_is_retired() {
     let ready = reqwest::get(format!("{}/readyz", url().unwrap())).await.unwrap();
     assert_eq!(ready.status().as_u16(), 200);
     sandbox.remember(&["embedded by the active model"]).await;
-    htm_tests::wait_until(|| async { db.count("select count(*) from htm.embeddings_2").await == 41 }).await;
+    htm_tests::wait_until(|| async { db.count("select count(*) from htm.embeddings_2").await == 42 }).await;
     assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 40);
     let warnings = up.log().matches("no worker for the configured embedding model").count();
     assert_eq!(warnings, 1, "{}", up.log());

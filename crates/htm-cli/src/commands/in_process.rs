@@ -39,7 +39,8 @@ pub(crate) struct Workers {
 
 impl Workers {
     /// Makes the workers of the configured models, and the one that learns. If the provider of a new embedding model is
-    /// away, or the configured one is retired, that worker is made later, unless the workers are to drain their queues.
+    /// away, that worker is made later, unless the workers are to drain their queues. Without one for a retired model they
+    /// drain those of the others.
     pub(crate) async fn start(runtime: &Runtime, drain: bool) -> htm_core::Result<Self> {
         let patience = if drain { Duration::MAX } else { PATIENCE };
         let embed = match start(runtime, EMBED, embed_worker::handler(runtime, None, patience)).await {
@@ -52,7 +53,7 @@ impl Workers {
                 );
                 None
             }
-            Err(error) if error.is(codes::MODEL_RETIRED) && !drain => {
+            Err(error) if error.is(codes::MODEL_RETIRED) => {
                 tracing::warn!(
                     code = error.code(), %error, hint = commands::hint(&error),
                     "no worker for the configured embedding model, which is retired: the others are served"
@@ -120,6 +121,8 @@ async fn embed(
     let first = async {
         match configured {
             Some((end, handler)) => serve(handler, end).await,
+            // A retired model has no queue to drain.
+            None if args.drain => Ok(Report::default()),
             None => match until_made(runtime, stop).await {
                 None => Ok(Report::default()),
                 Some(handler) => match begin(handler.queue()) {
@@ -148,6 +151,7 @@ async fn embed(
                 is_served
             });
         }
+        let is_known = models.is_some();
         for model in models.into_iter().flatten().filter(RegisteredModel::is_in_use) {
             // The vectors of a model without a queue come from callers.
             let Some(queue) = model.queue.clone() else { continue };
@@ -188,8 +192,8 @@ async fn embed(
                     result = result.and(Err(error));
                 }
                 Some(Ok(_report)) => {}
-                None if args.drain || stop.is_cancelled() => return result,
-                // All models are retired; another one may be added.
+                None if (args.drain && is_known) || stop.is_cancelled() => return result,
+                // All models are retired, and another one may be added; or they are not known yet.
                 None => {
                     stop.run_until_cancelled(tokio::time::sleep_until(until)).await;
                     break;
