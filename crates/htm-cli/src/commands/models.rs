@@ -257,7 +257,8 @@ async fn retire(runtime: &Runtime, args: RetireArgs, output: &Output) -> Result<
         let vectors = if args.drop { "its vectors are deleted" } else { "its vectors stay" };
         format!("{} is retired: {} removed, {vectors}", args.label, count(removed, "open job"))
     });
-    let listed = models.list().await?;
+    // The model is retired, whether or not the others can be read.
+    let listed = models.list().await.unwrap_or_default();
     let other = other_active(runtime.config(), &listed).filter(|other| !other.active.is_of_callers());
     if let Some(other) = other.filter(|other| other.configured == args.label) {
         output.aside(&format!("note: it is the configured model; {}", other.help));
