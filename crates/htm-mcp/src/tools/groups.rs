@@ -54,7 +54,7 @@ pub(super) const TOOLS: &[ToolSpec] = &[
     },
     ToolSpec {
         name: "join_group",
-        about: "Join a group until leave_group or the end of this server. Active members write, passive ones take over.",
+        about: "Join a group that exists, until leave_group or the end of this server. Active members write, passive ones take over.",
         arguments: &[GROUP, argument("role", Kind::Choice(&["active", "passive"])), NAMESPACE, ROBOT],
         effect: Effect::Sets,
         call: |server, arguments| Box::pin(join_known(server, arguments)),
