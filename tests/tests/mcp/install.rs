@@ -97,6 +97,35 @@ async fn what_is_there_stays() {
 }
 
 #[tokio::test]
+async fn the_variables_that_an_entry_lacks_are_named() {
+    let sandbox = Sandbox::on("").set("HTM_RECALL__LIMIT", "7").set("HTM_LOG__LEVEL", "warn");
+    for (client, file, text) in [
+        (
+            "cursor",
+            "$HOME/.cursor/mcp.json",
+            r#"{"mcpServers": {"htm": {"env": {"HTM_LOG__LEVEL": "warn"}}}}"#,
+        ),
+        ("codex", "$HOME/.codex/config.toml", "[mcp_servers.htm.env]\nHTM_LOG__LEVEL = 'warn'\n"),
+    ] {
+        put(&sandbox, file, text).await;
+        for outcome in ["written", "unchanged"] {
+            let facts = sandbox.htm(&["--json", "mcp", "install", client, "--yes"]).await.json();
+            assert_eq!(facts["outcome"], outcome, "{facts}");
+            let names: Vec<&str> =
+                facts["not_in_env"].as_array().expect("names").iter().filter_map(Value::as_str).collect();
+            assert!(names.contains(&"HTM_RECALL__LIMIT") && !names.contains(&"HTM_LOG__LEVEL"), "{facts}");
+        }
+        let told = sandbox.htm(&["mcp", "install", client, "--yes"]).await;
+        assert!(
+            told.stderr.contains("HTM_RECALL__LIMIT") && !told.stderr.contains("HTM_LOG__LEVEL"),
+            "{told:?}"
+        );
+        let gone = sandbox.htm(&["--json", "mcp", "uninstall", client, "--yes"]).await.json();
+        assert!(gone["not_in_env"].is_null(), "{gone}");
+    }
+}
+
+#[tokio::test]
 async fn a_file_that_cannot_be_read_is_not_touched() {
     let sandbox = Sandbox::on("");
     for (client, file, _, section) in CLIENTS {

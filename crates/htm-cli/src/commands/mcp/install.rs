@@ -1,5 +1,6 @@
 //! `htm mcp install` and `htm mcp uninstall`: a client's configuration with and without the server.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
 
@@ -30,16 +31,17 @@ pub(super) fn install(args: &InstallArgs, output: &Output) -> Result<ExitCode, C
         fields.insert(0, ("type", json!("stdio")));
     }
     let entry = Entry { section: place.section, name: &args.place.name, fields };
-    let change = |text: &str| match place.form {
-        Form::Json => json_text::with(text, &entry),
-        Form::Toml => toml_text::with(text, &entry),
+    let change = |text: &str| -> Result<Change, Unusable> {
+        let (text, own) = match place.form {
+            Form::Json => (json_text::with(text, &entry)?, json_text::env(text, &entry)),
+            Form::Toml => (toml_text::with(text, &entry)?, toml_text::env(text, &entry)),
+        };
+        let variables = variables().into_iter().filter(|name| !own.contains(name)).collect();
+        Ok(Change { text, then: place.then, variables: Some(variables) })
     };
-    let code = carry_out(&place, &args.place, "install", change, output)?;
-    let mut variables: Vec<String> = std::env::vars_os()
-        .filter_map(|(name, _)| name.into_string().ok().filter(|it| it.starts_with("HTM_")))
-        .collect();
+    let (code, change) = carry_out(&place, &args.place, change, output)?;
+    let variables = change.variables.unwrap_or_default();
     if !variables.is_empty() {
-        variables.sort_unstable();
         let names = variables.join(", ");
         output.aside(&plain(&format!(
             "note: set in this shell, and perhaps not where the client starts the server: {names}; set them in its `env`, \
@@ -52,11 +54,29 @@ pub(super) fn install(args: &InstallArgs, output: &Output) -> Result<ExitCode, C
 pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<ExitCode, CliError> {
     let place = ClientFile::of(args.place.client, args.place.scope)?;
     let entry = Entry { section: place.section, name: &args.place.name, fields: Vec::new() };
-    let change = |text: &str| match place.form {
-        Form::Json => json_text::without(text, &entry),
-        Form::Toml => toml_text::without(text, &entry),
+    let change = |text: &str| -> Result<Change, Unusable> {
+        let text = match place.form {
+            Form::Json => json_text::without(text, &entry)?,
+            Form::Toml => toml_text::without(text, &entry)?,
+        };
+        Ok(Change { text, then: "running clients have it until they restart", variables: None })
     };
-    carry_out(&place, &args.place, "uninstall", change, output)
+    carry_out(&place, &args.place, change, output).map(|(code, _)| code)
+}
+
+/// The variables of HTM in this shell.
+fn variables() -> BTreeSet<String> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    names.filter(|name| name.starts_with("HTM_")).collect()
+}
+
+/// A change of a client's file.
+struct Change {
+    text: String,
+    /// What is told once it is written.
+    then: &'static str,
+    /// Of an installation: the variables of HTM in this shell that are not in the entry's `env`.
+    variables: Option<Vec<String>>,
 }
 
 /// Why a text cannot be changed. It does not quote the text, which may have keys.
@@ -70,41 +90,44 @@ pub(super) struct Unusable {
 fn carry_out(
     place: &ClientFile,
     args: &ClientPlaceArgs,
-    verb: &str,
-    change: impl FnOnce(&str) -> Result<String, Unusable>,
+    change: impl FnOnce(&str) -> Result<Change, Unusable>,
     output: &Output,
-) -> Result<ExitCode, CliError> {
+) -> Result<(ExitCode, Change), CliError> {
     let file = ConfigFile::read(&place.file)?;
     let path = file.path.display().to_string();
-    let changed = change(&file.text).map_err(|Unusable { line, reason }| {
+    let change = change(&file.text).map_err(|Unusable { line, reason }| {
         let place = line.map(|line| format!(", line {line}")).unwrap_or_default();
         CliError::new(codes::CLIENT_CONFIG_INVALID, format!("{path}{place}: {reason}"))
     })?;
-    let diff = file.diff(&changed);
-    let answer = |outcome: &str| json!({ "client": args.client.to_string(), "file": path, "outcome": outcome, "diff": diff });
-    if changed == file.text {
+    let diff = file.diff(&change.text);
+    let answer = |outcome: &str| {
+        let mut answer =
+            json!({ "client": args.client.to_string(), "file": path, "outcome": outcome, "diff": diff });
+        if let Some(variables) = &change.variables {
+            answer["not_in_env"] = json!(variables);
+        }
+        answer
+    };
+    if change.text == file.text {
         output.value(&answer("unchanged"), || format!("{}: nothing to change", plain(&path)));
-        return Ok(ExitCode::SUCCESS);
+        return Ok((ExitCode::SUCCESS, change));
     }
     if args.consent.dry_run {
         output.value(&answer("planned"), || format!("{}\n{}", plain(&path), plain(&diff)));
-        return Ok(ExitCode::SUCCESS);
+        return Ok((ExitCode::SUCCESS, change));
     }
     output.say(format!("{}\n{}", plain(&path), plain(&diff)));
     if !args.consent.yes && !is_confirmed(output) {
         return Err(CliError::not_confirmed(format!("changing {path}")));
     }
-    let backup = file.replace(&changed)?.map(|backup| backup.display().to_string());
+    let backup = file.replace(&change.text)?.map(|backup| backup.display().to_string());
     let mut written = answer("written");
     written["backup"] = json!(backup);
-    output.value(&written, || {
-        let then = if verb == "install" { place.then } else { "running clients have it until they restart" };
-        match &backup {
-            Some(backup) => format!("written; before: {}; {then}", plain(backup)),
-            None => format!("written; {then}"),
-        }
+    output.value(&written, || match &backup {
+        Some(backup) => format!("written; before: {}; {}", plain(backup), change.then),
+        None => format!("written; {}", change.then),
     });
-    Ok(ExitCode::SUCCESS)
+    Ok((ExitCode::SUCCESS, change))
 }
 
 /// Asks on a terminal. Nobody else can answer.

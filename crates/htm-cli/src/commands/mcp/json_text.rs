@@ -59,6 +59,13 @@ pub(super) fn without(text: &str, entry: &Entry<'_>) -> Result<String, Unusable>
     })
 }
 
+/// The names in the `env` of the entry.
+pub(super) fn env(text: &str, entry: &Entry<'_>) -> Vec<String> {
+    let Ok(root) = scan(text) else { return Vec::new() };
+    let env = root.at(&[entry.section, entry.name, "env"]).and_then(|env| env.members.as_ref());
+    env.into_iter().flatten().map(|member| member.name.clone()).collect()
+}
+
 /// The members of an object. `name` is what the object is called; none: the whole text.
 fn members<'a>(text: &str, node: &'a Node, name: Option<&str>) -> Result<&'a [Member], Unusable> {
     node.members.as_deref().ok_or_else(|| Unusable {

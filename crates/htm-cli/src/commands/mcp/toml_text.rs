@@ -38,6 +38,15 @@ pub(super) fn without(text: &str, entry: &Entry<'_>) -> Result<String, Unusable>
     Ok(document.to_string())
 }
 
+/// The names in the `env` of the entry.
+pub(super) fn env(text: &str, entry: &Entry<'_>) -> Vec<String> {
+    let Ok(document) = parse(text) else { return Vec::new() };
+    let mut path = [entry.section, entry.name, "env"].into_iter();
+    let env = path.try_fold(document.as_item(), |item, name| item.as_table_like()?.get(name));
+    let names = env.and_then(Item::as_table_like).into_iter().flat_map(|env| env.iter());
+    names.map(|(name, _)| name.to_owned()).collect()
+}
+
 fn parse(text: &str) -> Result<DocumentMut, Unusable> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         let line = error.span().map(|span| text[..span.start].lines().count().max(1));
@@ -94,6 +103,11 @@ mod tests {
             "[mcp_servers.htm]\ncommand = '/old/htm'\nargs = ['mcp']\nenv = { HTM_HOME = \"/srv\" } # mine\n";
         let after = with(before, &entry()).unwrap();
         assert_eq!(after, before.replace("'/old/htm'", "\"htm\""));
+        assert_eq!(env(before, &entry()), ["HTM_HOME"]);
+        assert_eq!(env("[mcp_servers.htm.env]\nA = '1'\nB = '2'\n", &entry()), ["A", "B"]);
+        for text in ["", "oops", "[mcp_servers.htm]\nenv = 3\n", "[mcp_servers.other.env]\nA = '1'\n"] {
+            assert!(env(text, &entry()).is_empty(), "{text}");
+        }
     }
 
     #[test]

@@ -78,6 +78,11 @@ fn other_fields_of_the_entry_stay() {
         r#"{"mcpServers": {"htm": {"env": {"HTM_HOME": "/srv"}, "command": "/old/htm", "args": ["mcp"]}}}"#;
     let after = with(before, &entry()).unwrap();
     assert_eq!(after, before.replace("/old/htm", "htm"));
+    assert_eq!(env(before, &entry()), ["HTM_HOME"]);
+    let others = r#"{"mcpServers": {"other": {"env": {"A": "1"}}, "htm": {"args": {"env": {"B": 2}}}}}"#;
+    for text in ["", "oops", r#"{"mcpServers": {"htm": {"env": 3}}}"#, others] {
+        assert!(env(text, &entry()).is_empty(), "{text}");
+    }
     let after = with(r#"{"mcpServers": {"htm": {"disabled": true}}}"#, &entry()).unwrap();
     assert_eq!(
         read(&after)["mcpServers"]["htm"],
