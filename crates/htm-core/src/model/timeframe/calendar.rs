@@ -29,12 +29,17 @@ impl Calendar {
 
     /// The start and the end of a part.
     pub(super) fn extent(&self, part: &Part) -> Result<Extent> {
-        let of = |period: &Period| self.period(period, self.today);
+        self.extent_by(part, self.today)
+    }
+
+    fn extent_by(&self, part: &Part, anchor: Date) -> Result<Extent> {
+        let of = |period: &Period| self.period(period, anchor);
+        let day = |period: &Period| -> Result<_> { Ok(of(period)?.0.to_zoned(self.zone()).date()) };
         let start = |period: &Period| -> Result<_> { Ok(Some(instant(of(period)?.0))) };
         let end = |period: &Period| -> Result<_> { Ok(Some(instant(of(period)?.1))) };
         Ok(match part {
             Part::During(period @ (Period::Instant(_) | Period::Local(_) | Period::Now)) => {
-                let day = of(period)?.0.to_zoned(self.zone()).date();
+                let day = day(period)?;
                 let (from, until) = self.days(day, day.tomorrow()?)?;
                 (Some(instant(from)), Some(instant(until)))
             }
@@ -43,17 +48,19 @@ impl Calendar {
             Part::After(period) => (end(period)?, None),
             Part::Before(period) => (None, start(period)?),
             Part::Until(period) => (None, end(period)?),
-            Part::Both(from, until) => (self.extent(from)?.0, self.extent(until)?.1),
+            Part::Both(from, until) => {
+                // "after Monday and before Friday": the Monday before that Friday.
+                let day = until.periods().into_iter().next().map_or(Ok(anchor), day)?;
+                (self.extent_by(from, day.min(anchor))?.0, self.extent_by(until, anchor)?.1)
+            }
             Part::Range(from, until) => {
                 let side = |period: &Option<Period>| period.as_ref().map_or(Ok(None), start);
                 (side(from)?, side(until)?)
             }
             Part::Through(from, to) => {
-                let (to_start, to_end) = of(to)?;
                 // "from November to February": the November before that February; "from last Friday to last
                 // Monday": the Friday before that Monday.
-                let anchor = to_start.to_zoned(self.zone()).date();
-                (Some(instant(self.period(from, anchor)?.0)), Some(instant(to_end)))
+                (Some(instant(self.period(from, day(to)?)?.0)), Some(instant(of(to)?.1)))
             }
         })
     }

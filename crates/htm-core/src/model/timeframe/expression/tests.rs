@@ -456,6 +456,15 @@ fn examples() {
         ("2026-03-18T10:00:00Z", "2026-01-01..2026-02-01, 2026-01-15..2026-02-15", "2026-01-01..2026-02-15"),
         ("2026-03-18T10:00:00Z", "before 2026 or since 2026", ""),
         ("2026-11-21T10:00:00Z", "after 1 October and before yesterday", "2026-10-02..2026-11-20"),
+        // On a Wednesday: the Friday of the week before, and the Monday before that.
+        ("2026-11-25T10:00:00Z", "after Monday and before Friday", "2026-11-17..2026-11-20"),
+        ("2026-11-25T10:00:00Z", "before Friday and after Monday", "2026-11-17..2026-11-20"),
+        ("2026-11-28T10:00:00Z", "after Monday and before Friday", "2026-11-24..2026-11-27"),
+        ("2026-11-25T10:00:00Z", "since Friday and until Monday", "2026-11-20..2026-11-24"),
+        ("2026-11-25T10:00:00Z", "since October and before March", "2025-10-01..2026-03-01"),
+        ("2026-11-25T10:00:00Z", "since 1 October and until 3 March", "2025-10-01..2026-03-04"),
+        // On a Sunday: this Monday is still to come.
+        ("2026-11-22T10:00:00Z", "since Monday and before tomorrow", "2026-11-16..2026-11-23"),
         ("2026-11-21T10:00:00Z", "until March 2026, and since 2026", "2026-01-01..2026-04-01"),
         ("2026-11-21T10:00:00Z", "2026-03.. and ..2026-05", "2026-03-01..2026-05-01"),
         ("2026-11-21T10:00:00Z", "before 2025 and in March 2026", "..2025-01-01, 2026-03-01..2026-04-01"),
