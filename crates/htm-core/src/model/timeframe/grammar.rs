@@ -60,6 +60,11 @@ impl Part {
         }
     }
 
+    /// Whether it has no start or no end.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open_start() || self.is_open_end()
+    }
+
     fn is_open_start(&self) -> bool {
         matches!(self, Part::Since(_) | Part::After(_) | Part::Range(Some(_), None))
     }

@@ -150,8 +150,12 @@ fn read(tokens: &[Token], at: usize, years: &RangeInclusive<i16>) -> Read {
         let is_time = is_time(&said, words, tokens.get(parser.at()), before, years)
             && said.part.bare_years().all(|year| years.contains(&year));
         if !is_time || (parts.is_empty() && is_refused) {
-            // Of "since March and April", a part would hide the memories of the other.
-            if joint != Some(",") {
+            // Of "since March and April", a part would hide the memories of the other. In "yesterday and March budget"
+            // the other is no time.
+            let is_apart = |last: &Part| !last.is_open() && !last.is_like(&said.part);
+            let is_of_noun =
+                parts.last().is_some_and(is_apart) && tokens.get(parser.at()).is_some_and(is_noun);
+            if joint != Some(",") && !is_of_noun {
                 return Read::Refused(parser.at());
             }
             break;
@@ -220,7 +224,7 @@ fn is_time(
         || (lead == "of" && before.is_some_and(|before| PIECES.contains(&before.text.as_str())))
         || (is_led && matches!(said.part, Part::During(Period::Ago(..))));
     // "in 2000 rows", "over the weekend project".
-    let goes_on = said.loose && next_word.is_some_and(|next| !GO_ON.contains(&next));
+    let goes_on = said.loose && next.is_some_and(is_noun);
     // "the last may fail", "march on"; with a year it is a month.
     let has_year = is_led && matches!(said.part, Part::During(Period::MonthOfYear(..)));
     let is_verb = !has_year
@@ -349,6 +353,11 @@ const PIECES: &[&str] = &[
     "ahead",
     "out",
 ];
+
+/// Whether a word may be a noun that a time before it belongs to.
+fn is_noun(token: &Token) -> bool {
+    token.kind == Kind::Word && !GO_ON.contains(&token.text.as_str())
+}
 
 /// Words that may follow a year or a weekend in a sentence.
 const GO_ON: &[&str] = &[
