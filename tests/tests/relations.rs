@@ -168,6 +168,30 @@ async fn the_order_of_a_chain_is_the_same_where_a_link_is_no_hit() {
 }
 
 #[tokio::test]
+async fn a_chain_of_a_year_decides_the_order_of_its_ends() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let days: Vec<Memory> = (0..365).map(|day| Memory::new(format!("a remark of day {day}"))).collect();
+    let first = remember(&htm, "ledger database ledger database: PostgreSQL 17").await;
+    let between = htm.remember_many(&days).await.unwrap().into_iter().map(|it| it.unwrap().node);
+    let mut chain: Vec<NodeId> = std::iter::once(first).chain(between).collect();
+    let last = remember(&htm, "the ledger database is PostgreSQL 18").await;
+    chain.push(last);
+    let query = fulltext("ledger database");
+    assert_eq!(found(&htm, &query).await, [first, last]);
+    for pair in chain.windows(2) {
+        relate(&htm, pair[1], Supersedes, pair[0]).await.unwrap();
+    }
+    assert_eq!(found(&htm, &query).await, [last, first]);
+    let as_of = RecallQuery { as_of: Some(chrono::Utc::now()), ..query.clone() };
+    assert_eq!(found(&htm, &as_of).await, [last, first]);
+    // A forgotten link supersedes nothing.
+    htm.forget(chain[200], &Caller::Handle, Confirmation::Confirmed).await.unwrap();
+    assert_eq!(found(&htm, &query).await, [first, last]);
+    assert_eq!(found(&htm, &as_of).await, [last, first]);
+}
+
+#[tokio::test]
 async fn relations_end_with_their_memories() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

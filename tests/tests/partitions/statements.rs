@@ -193,7 +193,18 @@ async fn a_statement_about_one_namespace_reads_one_partition() {
         });
         let landing =
             || Memory::new(format!("a landing {number}")).namespace("atlas").key(format!("landing-{number}"));
-        watch!("remember one", "", htm.remember(landing()).await.unwrap());
+        let mut landed = Vec::new();
+        watch!("remember one", "", landed.push(htm.remember(landing()).await.unwrap().node));
+        watch!(
+            "relate one that is no hit",
+            "nodes",
+            htm.relate(landed[0], RelationKind::Supersedes, ids[4], None, me).await.unwrap()
+        );
+        watch!("superseded by one that is no hit", "", {
+            let recalled = htm.recall(&ask(Strategy::Fulltext)).await.unwrap();
+            let ranks = |node| recalled.hits.iter().any(|hit| hit.node.id == node);
+            assert!(ranks(ids[4]) && !ranks(landed[0]));
+        });
         watch!(
             "get by its key",
             "",

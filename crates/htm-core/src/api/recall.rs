@@ -16,7 +16,6 @@ use crate::api::htm::Htm;
 use crate::model::error::chain;
 use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::nodes::Node;
 use crate::model::rankings::RankingUsed;
 use crate::model::recall::succession::Beyond;
 use crate::model::recall::{
@@ -28,7 +27,10 @@ use crate::model::words::{Sign, SignKind, Words};
 use crate::store::again::is_refused;
 use crate::store::recall::{Reader, Readers};
 use crate::store::then::Then;
-use crate::store::{expiry, nodes, timeline};
+use crate::store::{expiry, nodes, relations, timeline};
+
+/// The most relations beyond the hits that decide their order.
+const MOST_LINKS: usize = 10_000;
 
 impl Htm {
     /// Finds memories.
@@ -99,16 +101,12 @@ impl Htm {
     /// Puts superseded hits behind those that supersede them, also by way of memories that are no hits.
     async fn put_in_order(&self, query: &RecallQuery, hits: &mut Vec<Hit>) -> Result<()> {
         let mut beyond = Beyond::new();
-        loop {
-            let unknown = Vec::from_iter(succession::unknown(hits, &beyond));
-            if unknown.is_empty() {
-                break;
+        let unknown = succession::unknown(hits);
+        if !unknown.is_empty() {
+            let then = Then::of(query.as_of);
+            for (node, successor) in relations::successions(self.pool(), &unknown, MOST_LINKS, then).await? {
+                beyond.entry(node).or_default().push(successor);
             }
-            let nodes = nodes::as_of(self.pool(), &unknown, Then::of(query.as_of)).await?;
-            // One that is forgotten meanwhile has none.
-            beyond.extend(unknown.into_iter().map(|node| (node, Vec::new())));
-            let successors = |node: Node| node.superseded_by.into_iter().map(|it| it.node).collect();
-            beyond.extend(nodes.into_iter().map(|node| (node.id, successors(node))));
         }
         succession::order(hits, &beyond);
         Ok(())

@@ -1,5 +1,7 @@
 //! Relations between nodes: those that were set, and those by tags.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::ExprTrait;
@@ -12,6 +14,7 @@ use super::entity::{node_revision, relation};
 use super::named::{Named, sql};
 use super::orm::on;
 use super::recall::successors;
+use super::then::Then;
 use crate::model::caller::Owner;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
@@ -224,6 +227,22 @@ pub(crate) async fn successors_of(
         .fetch_optional_scalar(pool)
         .await?;
     Ok(found.flatten().map(|it| it.0).unwrap_or_default())
+}
+
+/// The links of the chains from nodes to those that supersede them, as of a time: a node and its successor, the nearest to
+/// the nodes first, at most `most`. Each node is given with its namespace.
+pub(crate) async fn successions(
+    pool: &dyn Connections,
+    nodes: &HashMap<NodeId, &str>,
+    most: usize,
+    then: Then,
+) -> Result<Vec<(NodeId, NodeId)>> {
+    let (nodes, namespaces): (Vec<NodeId>, Vec<&str>) = nodes.iter().map(|(node, of)| (*node, *of)).unzip();
+    let statement = Named::new(&then.statement(include_str!("sql/successions.sql")))
+        .bind("nodes", &nodes[..])?
+        .bind("namespaces", &namespaces[..])?
+        .bind("most", most as i64)?;
+    then.bind(statement)?.fetch_all(pool).await
 }
 
 /// Those of the nodes that others supersede.

@@ -115,6 +115,7 @@ mod tests {
             include_str!("sql/timeline.sql"),
             include_str!("sql/node.sql"),
             include_str!("sql/successors.sql"),
+            include_str!("sql/successions.sql"),
         ];
         let own: Vec<&str> = THEN.iter().map(|(_, then)| *then).collect();
         for sql in statements {

@@ -10,14 +10,13 @@ use crate::model::relations::{Predecessor, Successor};
 /// The successors of memories that are no hits.
 pub(crate) type Beyond = HashMap<NodeId, Vec<NodeId>>;
 
-/// The memories that are no hits and whose successors decide the order of the hits; without those that are known.
-pub(crate) fn unknown(hits: &[Hit], beyond: &Beyond) -> HashSet<NodeId> {
+/// The memories that supersede hits and are none, with their namespaces. Their successors decide the order of the hits.
+pub(crate) fn unknown(hits: &[Hit]) -> HashMap<NodeId, &str> {
     if hits.len() < 2 {
-        return HashSet::new();
+        return HashMap::new();
     }
-    let mut found: HashSet<NodeId> = hits.iter().flat_map(direct).collect();
-    found.extend(beyond.values().flatten());
-    found.retain(|node| !beyond.contains_key(node));
+    let mut found: HashMap<NodeId, &str> =
+        hits.iter().flat_map(|hit| direct(hit).map(move |node| (node, &*hit.node.namespace))).collect();
     hits.iter().for_each(|hit| {
         found.remove(&hit.node.id);
     });
@@ -209,13 +208,11 @@ mod tests {
     fn a_successor_by_way_of_memories_that_are_no_hits_is_before() {
         // 1 is superseded by 7, 7 by 8 and 9, 9 by 2.
         let nodes: [(i64, &[i64]); 3] = [(1, &[7]), (3, &[]), (2, &[])];
-        let mut beyond = Beyond::new();
-        for (node, by) in [(7, vec![8, 9]), (8, vec![]), (9, vec![2])] {
-            assert!(unknown(&hits(&nodes), &beyond).contains(&NodeId(node)));
-            beyond.insert(NodeId(node), by.into_iter().map(NodeId).collect());
-        }
-        assert!(unknown(&hits(&nodes), &beyond).is_empty());
-        assert!(unknown(&hits(&nodes[..1]), &Beyond::new()).is_empty());
+        let beyond = [(7, [8, 9]), (9, [2, 2])];
+        let beyond = Beyond::from(beyond.map(|(node, by)| (NodeId(node), by.map(NodeId).into())));
+        assert_eq!(unknown(&hits(&nodes)), HashMap::from([(NodeId(7), "n")]));
+        assert!(unknown(&hits(&nodes[..1])).is_empty());
+        assert!(unknown(&hits(&[(1, &[2]), (2, &[])])).is_empty());
         let mut found = hits(&nodes);
         order(&mut found, &beyond);
         assert_eq!(ids(&found), [3, 2, 1]);
