@@ -136,7 +136,10 @@ impl Htm {
         let hybrid = RecallQuery { strategy: Strategy::Hybrid, ..query.clone() };
         let found = self.search_once(&hybrid, required).await?;
         let chosen = Some(Chosen { strategy: Strategy::Hybrid, reason: ChosenFor::ExactTerms });
-        Ok(Recalled { strategy: query.strategy, chosen, ..found })
+        // Both searches took their time.
+        let embed_ms = recalled.embed_ms + found.embed_ms;
+        let search_ms = recalled.search_ms + found.search_ms;
+        Ok(Recalled { strategy: query.strategy, chosen, embed_ms, search_ms, ..found })
     }
 
     /// Searches by the query's strategy, or by the one that is chosen for it.
