@@ -5,7 +5,7 @@
 //! | `"a phrase"` | hits must contain these words in this order, if the query has only signs; beside other words, hits that contain them come first |
 //! | `-word`, `-"a phrase"` | hits must not contain it; in sentences, no effect |
 //! | `word*` | words with this prefix |
-//! | `-word*` | hits must not contain a word with this prefix |
+//! | `-word*`, `-foo_b*` | hits must not contain a word or a term with this prefix |
 //! | `猫`, a letter of a script without spaces | words with this prefix: full text has it in pairs, unless it ends a run |
 //! | `17.2`, `--flag`, `snake_case`, `a::b`, `C++`, `#123`, `foo/bar.rs`, `PROJ-17` | hits that contain it as written come first |
 //!
@@ -239,7 +239,8 @@ impl Words {
     /// Adds a token. Returns whether it had a sign that is cut from the text.
     fn token(&mut self, token: &str, reading: Reading) -> bool {
         if let Some(negated) = negated(token).filter(|_| reading != Reading::Text) {
-            match term::prefix(negated) {
+            // Hits are compared with it as written, so it may have signs.
+            match term::prefix_as_written(negated) {
                 Some((prefix, _)) => self.sign(SignKind::WithoutPrefix, prefix),
                 None => self.sign(SignKind::Without, term::trimmed(negated)),
             }

@@ -45,14 +45,17 @@ pub(super) fn trimmed(token: &str) -> &str {
     &end[first - kept..]
 }
 
-/// The prefix that a token has before `*`, and the text after the star.
+/// The prefix of letters and digits that a token has before `*`, and the text after the star.
 pub(super) fn prefix(token: &str) -> Option<(&str, &str)> {
+    prefix_as_written(token).filter(|(prefix, _)| prefix.chars().all(char::is_alphanumeric))
+}
+
+/// As [`prefix`], with any signs: `foo_b*`, `db-0*`.
+pub(super) fn prefix_as_written(token: &str) -> Option<(&str, &str)> {
     let (word, after) = token.split_once('*')?;
     let count = word.chars().count();
-    ((2..=LONGEST).contains(&count)
-        && word.chars().all(char::is_alphanumeric)
-        && !after.contains(|c: char| c.is_alphanumeric() || c == '*'))
-    .then_some((word, after))
+    ((2..=LONGEST).contains(&count) && !after.contains(|c: char| c.is_alphanumeric() || c == '*'))
+        .then_some((word, after))
 }
 
 /// The words within a term that full-text search takes for one token, such as a path or a host's name.

@@ -125,8 +125,14 @@ fn a_dash_before_a_beginning_excludes_all_words_with_it() {
     let without = |sign: &Sign| (sign.kind, sign.text.clone(), sign.is_as_written(false));
     let signs: Vec<_> = words.signs.iter().map(without).collect();
     assert_eq!(signs[0], (SignKind::WithoutPrefix, "dent".into(), true));
-    assert_eq!(signs[1], (SignKind::Without, "foo_b".into(), true));
+    assert_eq!(signs[1], (SignKind::WithoutPrefix, "foo_b".into(), true));
     assert_eq!(words.signs[0].pattern, beginning("dent"));
+    for (text, prefix) in [("-foo_b*,", "foo_b"), ("-db-0*", "db-0"), ("-v1.2*", "v1.2"), ("-db-*", "db-")] {
+        let words = Words::parse(text);
+        let sign = &words.signs[0];
+        assert_eq!((sign.kind, sign.text.as_str(), words.signs.len()), (SignKind::WithoutPrefix, prefix, 1));
+        assert_eq!(sign.pattern, beginning(prefix));
+    }
 }
 
 #[test]
