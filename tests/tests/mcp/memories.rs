@@ -42,6 +42,12 @@ async fn what_is_remembered_is_recalled() {
     );
     assert!(hit.get("speaker").is_none() && hit.get("folded").is_none(), "{hit}");
 
+    let sentence = json!({ "query": "which PostgreSQL do we run? -vendor" });
+    let (text, facts) = client.succeeds("recall", sentence).await;
+    let told = "nothing was excluded by -vendor: the query reads as a sentence; ask without sentence marks";
+    assert!(text.contains(&format!("\nnote: {told}")), "{text}");
+    assert!(facts["notes"].to_string().contains(told), "{facts}");
+
     // Filters that exclude it.
     for filter in [
         json!({ "timeframe": "yesterday" }),

@@ -68,7 +68,15 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         .map(|hit| Superseded { node: hit.node.id, superseded_by: hit.node.superseded_by.clone() })
         .collect();
     let (what, order) = ("Relevant memories", ContextOrder::Recent);
-    Ok(answer(htm, what, entries.collect(), &superseded, &notes(&recalled, htm), order, max_tokens))
+    Ok(answer(
+        htm,
+        what,
+        entries.collect(),
+        &superseded,
+        &notes(&recalled, &query.text, htm),
+        order,
+        max_tokens,
+    ))
 }
 
 /// The answer with as many whole memories as fit.

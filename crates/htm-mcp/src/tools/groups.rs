@@ -257,7 +257,7 @@ async fn recall(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     };
     let found = member.recall(&query).await?;
     let max_tokens = arguments.size("max_tokens");
-    let mut answer = answer_hits(server.htm(), &found.recalled, &query.filter, max_tokens).await?;
+    let mut answer = answer_hits(server.htm(), &found.recalled, &query, max_tokens).await?;
     answer.facts["is_in_working_memory"] = found.is_in_working_memory.into();
     Ok(answer)
 }

@@ -1,6 +1,9 @@
 //! Answers that are lists of memories.
 
-use htm_core::{Correction, Degraded, Filter, Hit, Htm, Node, Recalled, Step, TimePhrase, Timeframe};
+use htm_core::{
+    Correction, Degraded, Filter, Hit, Htm, Node, RecallQuery, Recalled, Step, TimePhrase, Timeframe,
+    ignored_exclusions,
+};
 use serde_json::{Value, json};
 
 use super::Answer;
@@ -26,7 +29,7 @@ const MAX_METADATA: usize = 2_000;
 pub(crate) async fn answer_hits(
     htm: &Htm,
     recalled: &Recalled,
-    filter: &Filter,
+    query: &RecallQuery,
     max_tokens: usize,
 ) -> Result<Answer, ToolError> {
     let (zone, encoding) = (&htm.settings().time.zone, htm.settings().token_encoding);
@@ -39,9 +42,9 @@ pub(crate) async fn answer_hits(
         .iter()
         .map(|hit| ShownMemory::new(&hit.node, text::hit_head(hit, zone), encoding))
         .collect();
-    let mut notes = notes(recalled, htm);
+    let mut notes = notes(recalled, &query.text, htm);
     if recalled.hits.is_empty() {
-        notes.extend(unknown_names(htm, filter).await?);
+        notes.extend(unknown_names(htm, &query.filter).await?);
     }
     notes.extend(recalled.recall_id.as_ref().map(|id| format!("recall id: {id}")));
     let answer = text::memories(&header, &all, None, &notes, Budget::of_tool(max_tokens, encoding));
@@ -139,10 +142,11 @@ fn facts_of<T>(all: &[T], shown: &Shown, value: impl Fn(&T) -> Value) -> Vec<Val
     with_text.collect()
 }
 
-/// The parts of the search that failed, or that were done otherwise than asked.
-pub(super) fn notes(recalled: &Recalled, htm: &Htm) -> Vec<String> {
+/// The parts of the search for `query` that failed, or that were done otherwise than asked.
+pub(super) fn notes(recalled: &Recalled, query: &str, htm: &Htm) -> Vec<String> {
     let mut notes = of_search(
         htm,
+        query,
         &recalled.timeframe,
         recalled.time_phrase.as_ref(),
         &recalled.corrected,
@@ -172,6 +176,7 @@ pub(super) fn notes(recalled: &Recalled, htm: &Htm) -> Vec<String> {
 /// The notes that a recall and a timeline share.
 pub(super) fn of_search(
     htm: &Htm,
+    query: &str,
     timeframe: &Timeframe,
     phrase: Option<&TimePhrase>,
     corrected: &[Correction],
@@ -182,6 +187,14 @@ pub(super) fn of_search(
     if let Some(taken) = phrase {
         let meant = timeframe.describe(&htm.settings().time.zone);
         notes.push(format!("{} was read as the time {meant}", text::quoted(&taken.phrase)));
+    }
+    let ignored = ignored_exclusions(phrase.map_or(query, |taken| &taken.query));
+    if !ignored.is_empty() {
+        notes.push(format!(
+            "nothing was excluded by {}: the query reads as a sentence; ask without sentence marks, with at most four \
+             words beside",
+            text::names(ignored)
+        ));
     }
     if relaxed {
         notes.push("no memory among those searched has the quoted phrase; its words were searched".into());

@@ -73,7 +73,7 @@ async fn recall(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
             recalled
         }
     };
-    answer_hits(server.htm(), &recalled, &query.filter, arguments.size("max_tokens")).await
+    answer_hits(server.htm(), &recalled, &query, arguments.size("max_tokens")).await
 }
 
 /// The query of a call.

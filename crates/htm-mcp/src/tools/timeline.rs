@@ -65,9 +65,9 @@ async fn timeline(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     };
     let found = htm.conversation_timeline(&query).await?;
     let nodes: Vec<&Node> = found.entries.iter().map(|entry| &entry.node).collect();
-    let phrase = found.time_phrase.as_ref();
+    let (topic, phrase) = (query.topic.as_deref().unwrap_or_default(), found.time_phrase.as_ref());
     let mut notes =
-        of_search(htm, &found.timeframe, phrase, &found.corrected, found.relaxed, &found.degraded);
+        of_search(htm, topic, &found.timeframe, phrase, &found.corrected, found.relaxed, &found.degraded);
     notes.extend(found.as_of.as_ref().map(|it| it.warning.clone()));
     if nodes.is_empty() {
         notes.extend(unknown_names(htm, &query.filter).await?);
