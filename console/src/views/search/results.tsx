@@ -164,7 +164,7 @@ function Understood({ recalled }: { recalled: models.Recalled }): JSX.Element {
           ))}
         </p>
       )}
-      {recalled.relaxed && <p class="notice small">No memory has the phrase: its words were searched.</p>}
+      {recalled.relaxed && <p class="notice small">No memory among those searched has the quoted phrase: its words were searched.</p>}
       {recalled.instead_of && <p class="notice warn small">The active model {recalled.instead_of} has no embedder here; another one answered.</p>}
       {degraded.map(({ step, reason, hint }) => (
         <p key={step} class="notice warn small">
@@ -173,8 +173,10 @@ function Understood({ recalled }: { recalled: models.Recalled }): JSX.Element {
       ))}
       {unembedded > 0 && (
         <p class="notice warn small">
-          {unembedded > 1_000 ? "More than 1,000 memories have" : `${count(unembedded, "memory has", "memories have")}`} no embedding
-          yet: only words find {unembedded === 1 ? "it" : "them"}.
+          {unembedded > 1_000
+            ? "More than 1,000 memories await their embeddings"
+            : count(unembedded, "memory awaits its embedding", "memories await their embeddings")}
+          : vectors find {unembedded === 1 ? "it" : "them"} by a former text or not at all.
         </p>
       )}
     </>
