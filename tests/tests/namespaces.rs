@@ -282,6 +282,32 @@ async fn what_is_forgotten_makes_no_room_for_what_others_are_writing() {
 }
 
 #[tokio::test]
+async fn what_other_processes_forget_or_allow_counts_before_a_refusal() {
+    let db = TestDatabase::new().await;
+    let (one, other) = (db.htm(), db.htm());
+    let allow = async |memories| {
+        other.set_quota(None, Quota { max_memories: Some(memories), ..Quota::default() }).await.unwrap();
+    };
+    let remember = async |text: &str| one.remember(Memory::new(text)).await;
+    allow(1).await;
+    let first = remember("first").await.unwrap().node;
+    allow(2).await;
+    remember("second").await.unwrap();
+    // A look is not repeated at once, so this is a handle that has not looked.
+    let one = db.htm();
+    let remember = async |text: &str| one.remember(Memory::new(text)).await;
+    allow(3).await;
+    let third = remember("third").await.unwrap().node;
+    for node in [first, third] {
+        other.forget(node, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    }
+    remember("fourth").await.unwrap();
+    remember("fifth").await.unwrap();
+    assert_eq!(remember("sixth").await.unwrap_err().code(), "quota_exceeded");
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 3);
+}
+
+#[tokio::test]
 async fn what_is_forgotten_makes_room_at_once() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

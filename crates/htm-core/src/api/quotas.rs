@@ -1,7 +1,8 @@
 //! Quotas of namespaces: how many memories, how many bytes of text, and how many requests a minute.
 //!
 //! A namespace without a quota costs nothing. One with a quota is counted again every few seconds, and each handle adds
-//! its own writes in between, and takes away what it forgets. So a namespace can exceed its quota by the writes of other processes in that time.
+//! its own writes in between, and takes away what it forgets. So a namespace can exceed its quota by the writes of other
+//! processes in that time. Before a refusal, it looks at what they have forgotten, and whether they have changed the quota.
 
 use std::collections::{HashMap, HashSet};
 
@@ -89,9 +90,9 @@ impl Htm {
 
     /// Counts texts that are about to be forgotten as gone, so that others may take their place.
     pub(crate) async fn give_room(&self, held: &mut Held<'_>, namespace: &str, memories: usize, bytes: i64) {
-        let less = QuotaUse { memories: -(memories as i64), bytes: -bytes };
-        // A namespace that has more than its quota gets no room.
-        let _ = self.rooms().take(Db::held_or(held, self.pool()), namespace, less).await;
+        let gone = QuotaUse { memories: memories as i64, bytes };
+        // Without it, the namespace has less room until it is counted again.
+        let _ = self.rooms().give_ahead(Db::held_or(held, self.pool()), namespace, gone).await;
     }
 
     /// Counts nodes as gone whose forgetting is committed.
