@@ -3,7 +3,8 @@
 use futures::future::join_all;
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::{
-    Caller, Confirmation, Erase, ExportOptions, Htm, Memory, NamespaceQuery, NodeId, Outcome, Quota, Receipt,
+    Caller, Confirmation, Erase, ExportOptions, Htm, JoinOptions, LearningSettings, Memory, NamespaceQuery,
+    NodeId, Outcome, Quota, Receipt, Retention,
 };
 use htm_tests::{Plans, TestDatabase, explained};
 
@@ -183,6 +184,29 @@ async fn memories_of_a_new_one_are_found_by_their_ids() {
         // At most all 21,000 memories once: not each of a thousand with all of them.
         assert!(plan.most_rows() < 50_000.0, "{plan}");
     }
+}
+
+#[tokio::test]
+async fn nothing_is_written_to_a_pattern() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let pattern = Some("t9/*");
+    let policy = Retention { forget_after_seconds: Some(60), ..Retention::default() };
+    let mut refused = vec![
+        htm.remember(Memory::new("text").namespace("t9/*")).await.err(),
+        htm.set_retention(pattern, policy, Confirmation::Confirmed).await.err(),
+        htm.plan_retention(pattern, policy).await.err(),
+        htm.register_robot(pattern, Some("ada"), Default::default()).await.err(),
+        htm.robot_in("t9/*", "ada").await.err(),
+        htm.group("crew").namespace("t9/*").join("ada", JoinOptions::default()).await.err(),
+        htm.set_learning(pattern, &LearningSettings::default()).await.err(),
+    ];
+    refused.push(htm.ontology(pattern).unwrap().rename("db", "database").await.err());
+    for (place, error) in refused.into_iter().enumerate() {
+        assert_eq!(error.unwrap().code(), "namespace_invalid", "{place}");
+    }
+    let left = "select (select count(*) from htm.robots) + (select count(*) from htm.robot_groups)";
+    assert_eq!(db.count(left).await, 0);
 }
 
 #[tokio::test]

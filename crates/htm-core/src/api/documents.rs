@@ -58,7 +58,7 @@ impl Htm {
         document.validate()?;
         document.title.as_deref().map_or(Ok(()), |title| validate_text("title", title, MAX_SOURCE_BYTES))?;
         self.admit_caller(caller)?;
-        let namespace = self.namespace_or_own(document.namespace.as_deref())?;
+        let namespace = self.written_or_own(document.namespace.as_deref())?;
         let stored_tags = self.tag_rules().stored(&document.tags)?;
         let mut tx = self.pool().begin().await?;
         replace::hold_in_tx(&mut tx, &[namespace], &[&document.path]).await?;

@@ -98,7 +98,7 @@ impl Htm {
     /// `expiry_out_of_range`, `namespace_invalid`, `namespace_forbidden`, or a database error.
     pub async fn plan_retention(&self, namespace: Option<&str>, policy: Retention) -> Result<RetentionPlan> {
         policy.validate()?;
-        let namespace = self.namespace_or_own(namespace)?;
+        let namespace = self.written_or_own(namespace)?;
         let present = store::retention(self.pool(), namespace).await?;
         store::plan_retention(self.pool(), namespace, policy.stricter_than(present)).await
     }
@@ -129,7 +129,7 @@ impl Htm {
         change: impl FnOnce(Retention) -> Retention + Send,
         confirmation: Confirmation,
     ) -> Result<(Retention, RetentionPlan)> {
-        let namespace = self.namespace_or_own(namespace)?;
+        let namespace = self.written_or_own(namespace)?;
         self.admit_any_robot()?;
         let mut tx = self.pool().begin().await?;
         let present = store::hold_retention_in_tx(&mut tx, namespace).await?;

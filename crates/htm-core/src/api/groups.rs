@@ -107,7 +107,8 @@ impl Group {
 
     /// Checks who joins, and how. Returns the namespace.
     fn check_join(&self, robot: &str, options: &JoinOptions) -> Result<&str> {
-        let namespace = self.checked_namespace()?;
+        validate_name("group", &self.name, MAX_NAME_BYTES)?;
+        let namespace = self.htm.written_or_own(self.namespace.as_deref())?;
         validate_name("robot", robot, MAX_NAME_BYTES)?;
         self.htm.admit_robot(robot)?;
         let out_of_range = |what: &str, value: u64, allowed: &str| {

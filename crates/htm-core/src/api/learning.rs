@@ -51,7 +51,7 @@ impl Htm {
         settings: &LearningSettings,
     ) -> Result<Learning> {
         settings.validate()?;
-        let namespace = self.namespace_or_own(namespace)?;
+        let namespace = self.written_or_own(namespace)?;
         let mut tx = self.pool().begin().await?;
         let learns_with = settings.learns_with.as_deref().unwrap_or(namespace);
         let home = self.home_in_tx(&mut tx, namespace, learns_with).await?;

@@ -13,7 +13,7 @@ use crate::api::ping::Pinger;
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
-use crate::model::memory::{Memory, filled, language_unknown, validate_written_namespace};
+use crate::model::memory::{Memory, filled, language_unknown};
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
 use crate::store::again::{ATTEMPTS, was_overtaken};
@@ -275,8 +275,7 @@ impl Htm {
         memory.validate()?;
         let settings = self.settings();
         settings.tag_rules.stored(&memory.tags)?;
-        let namespace = self.namespace_or_own(memory.namespace.as_deref())?;
-        validate_written_namespace(namespace)?;
+        let namespace = self.written_or_own(memory.namespace.as_deref())?;
         let robot = memory.robot.as_deref().unwrap_or(&settings.robot);
         self.admit_robot(robot)?;
         Ok((namespace, robot))

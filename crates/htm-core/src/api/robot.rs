@@ -140,7 +140,7 @@ impl Htm {
     /// # Errors
     /// `namespace_invalid`, `robot_invalid`, or a database error.
     pub async fn robot_in(&self, namespace: &str, name: &str) -> Result<Robot> {
-        self.admit(namespace)?;
+        self.written_or_own(Some(namespace))?;
         validate_name("robot", name, MAX_NAME_BYTES)?;
         self.admit_robot(name)?;
         let opened = store::open_robot(self.pool(), namespace, name).await?;

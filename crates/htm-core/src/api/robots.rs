@@ -58,7 +58,7 @@ impl Htm {
         name: Option<&str>,
         metadata: Map<String, Value>,
     ) -> Result<RobotInfo> {
-        let namespace = self.namespace_or_own(namespace)?;
+        let namespace = self.written_or_own(namespace)?;
         validate_metadata(&metadata)?;
         let metadata = Value::Object(metadata);
         if let Some(name) = name {

@@ -6,7 +6,7 @@ use crate::api::htm::Htm;
 use crate::model::caller::Caller;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::memory::{MAX_NAME_BYTES, validate_name, validate_namespace};
+use crate::model::memory::{MAX_NAME_BYTES, validate_name, validate_namespace, validate_written_namespace};
 use crate::model::nodes::not_found;
 use crate::model::wall::{Wall, default_of, is_within};
 use crate::store::erase::namespaces_of;
@@ -122,6 +122,12 @@ impl Htm {
     /// The given namespace, or the handle's own.
     pub(crate) fn namespace_or_own<'a>(&'a self, namespace: Option<&'a str>) -> Result<&'a str> {
         namespace.map_or(Ok(&self.settings().namespace), |namespace| self.admit(namespace))
+    }
+
+    /// As [`namespace_or_own`](Self::namespace_or_own), for a call that writes: a pattern is none.
+    pub(crate) fn written_or_own<'a>(&'a self, namespace: Option<&'a str>) -> Result<&'a str> {
+        let namespace = self.namespace_or_own(namespace)?;
+        validate_written_namespace(namespace).map(|()| namespace)
     }
 
     /// The given namespaces, each once, or the handle's own.

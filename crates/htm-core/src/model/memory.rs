@@ -288,7 +288,7 @@ pub(crate) fn validate_namespace(namespace: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks the namespace of a memory. With a label `*`, it would be the pattern of a key or a quota.
+/// Checks a namespace that is written to. With a label `*`, it would be the pattern of a key or a quota.
 pub(crate) fn validate_written_namespace(namespace: &str) -> Result<()> {
     validate_namespace(namespace)?;
     if namespace.split('/').any(|label| label == "*") {

@@ -7,6 +7,7 @@ use sqlx::PgConnection;
 
 use super::Ontology;
 use crate::model::error::{Error, Result, codes};
+use crate::model::memory::validate_written_namespace;
 use crate::model::ontology::change::check_description;
 use crate::model::ontology::errors;
 use crate::model::ontology::names::{Draft, Meaning, NameChange, Names, uppermost};
@@ -261,6 +262,7 @@ impl Ontology<'_> {
         names: &BTreeSet<String>,
         plan: impl Fn(&mut Draft) -> Result<T>,
     ) -> Result<(OpenChange, T)> {
+        validate_written_namespace(self.namespace)?;
         let begun = match self.dry_run {
             true => store::begin_dry(self.htm.pool()).await,
             false => store::begin(self.htm.pool(), self.namespace).await,
