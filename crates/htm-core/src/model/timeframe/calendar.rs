@@ -105,6 +105,7 @@ impl Calendar {
             }
             Period::MonthDay(month, day) => latest_month_day(*month, *day, anchor)?,
             Period::Month(year, month) => Date::new(*year, *month, 1)?,
+            Period::Quarter(year, quarter) => Date::new(*year, 3 * quarter - 2, 1)?,
             Period::MonthNamed(which, month) => self.month(*which, *month, anchor)?,
             Period::MonthOfYear(years, month) => {
                 let first = self.unit_start(Unit::Year, (*years).into())?;
@@ -125,6 +126,7 @@ impl Calendar {
             Period::Month(..) | Period::MonthNamed(..) | Period::MonthOfYear(..) => {
                 from.checked_add(Span::new().months(1))?
             }
+            Period::Quarter(..) => from.checked_add(Span::new().months(3))?,
             Period::Year(_) => from.checked_add(Span::new().years(1))?,
             Period::Calendar(unit, _) | Period::Ago(unit, _) => from.checked_add(span(*unit, 1)?)?,
             Period::Weekend(_) | Period::LatestWeekend => plus_days(from, 2)?,

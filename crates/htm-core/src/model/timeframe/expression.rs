@@ -25,6 +25,7 @@ pub(super) const MAX_PARTS: usize = 64;
 /// | nothing | always |
 /// | `2026-03-01`, `3 March 2026`, `March 3, 2026` | that day |
 /// | `2026-03`, `March 2026`, `2026` | that month, that year |
+/// | `Q1 2026`, `2026 Q1` | that quarter |
 /// | `3 March`, `March`, `Monday`, `weekend` | the latest that has begun |
 /// | `2026-03-01T12:00:00Z`, `2026-03-01 12:00` | the day of that instant; in a range, and after `since`, the instant |
 /// | `A..B`, `A..`, `..B` | from the start of A until the start of B |
@@ -87,10 +88,21 @@ impl TimeExpression {
             if !part.has_two_sides() && from.is_some() && from == until {
                 return Err(invalid(&format!("there is no such time in {}", settings.zone)));
             }
-            let one: Timeframe = TimeRange::told_in(&settings.zone, from, until)?.into();
+            let one = TimeRange::told_in(&settings.zone, from, until);
+            let one: Timeframe = one.map_err(|error| self.reversed(part).unwrap_or(error))?.into();
             all = Some(all.map_or_else(|| one.clone(), |all| all.or(&one)));
         }
         Ok(all.unwrap_or(Timeframe::ALL))
+    }
+
+    /// The error of a part from one period through another that comes before it. Its end as such is that of a period.
+    fn reversed(&self, part: &Part) -> Option<Error> {
+        let Part::Through(from, to) = part else { return None };
+        let text: String = self.text.chars().take(200).collect();
+        let reversed =
+            Error::new(codes::TIMEFRAME_REVERSED, format!("the timeframe `{text}` ends before it starts"));
+        // A day that the zone skipped is its own end.
+        (from != to).then(|| reversed.with_hint("swap its start and its end"))
     }
 
     /// The start, resolved at the instant `now`. A point in time (`now`, `2026-03-01T12:00`) is itself, not its day.

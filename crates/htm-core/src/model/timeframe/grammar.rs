@@ -95,6 +95,8 @@ pub(super) enum Period {
     Local(LocalTime),
     Day(Date),
     Month(i16, i8),
+    /// A year, and its quarter.
+    Quarter(i16, i8),
     Year(i16),
     /// Days from today.
     FromToday(i32),
@@ -242,15 +244,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `A to B`, `Q1 2025`. In a sentence, these may be something else.
+    /// `A to B`. In a sentence, it may be something else.
     fn span(&mut self) -> Option<Part> {
-        let quarter = self.attempt(|it| Some((it.take(words::quarter)?, it.take(words::four_digits)?)));
-        if let Some((quarter, year)) = quarter {
-            return Some(Part::Through(
-                Period::Month(year, 3 * quarter - 2),
-                Period::Month(year, 3 * quarter),
-            ));
-        }
         let from = self.period()?;
         self.word(&["to"])?;
         Some(Part::Through(from, self.period()?))

@@ -434,6 +434,10 @@ fn is_name(word: &str) -> bool {
         "october",
         "november",
         "december",
+        "q1",
+        "q2",
+        "q3",
+        "q4",
     ];
     NAMES.contains(&word) || is_short_month(word)
 }

@@ -107,3 +107,42 @@ fn an_expression_of_very_many_parts_is_refused() {
     assert_eq!(error.code(), "timeframe_invalid");
     assert!(error.to_string().contains("65 parts, more than 64"), "{error}");
 }
+
+fn resolved(text: &str) -> Result<Timeframe> {
+    text.parse::<TimeExpression>()?.resolve(at(1_773_828_000), &TimeSettings::default())
+}
+
+#[test]
+fn periods_in_words_that_are_swapped_are_told_to_be() {
+    for text in [
+        "2026-03-02 to 2026-03-01",
+        "March 2025 to February 2025",
+        "between March 2025 and February 2025",
+        "from 2025 to 2024",
+        "from 2025 to 2020",
+        "Q2 2025 to Q1 2025",
+    ] {
+        let error = resolved(text).unwrap_err();
+        assert_eq!(error.to_string(), format!("the timeframe `{text}` ends before it starts"));
+        assert_eq!((error.code(), error.hint()), ("timeframe_reversed", "swap its start and its end"));
+    }
+    let digits = resolved("2026-03-01..2026-03-01").unwrap_err();
+    assert!(digits.hint().contains("for one day give `2026-03-01`"), "{}", digits.hint());
+}
+
+#[test]
+fn a_quarter_stands_where_a_month_does() {
+    for (text, same) in [
+        ("2025 Q1", "from 2025-01 to 2025-03"),
+        ("in Q4 2025", "from 2025-10 to 2025-12"),
+        ("since Q3 2025", "since 2025-07"),
+        ("after Q3 2025", "since 2025-10"),
+        ("before Q1 2026", "before 2026"),
+        ("until Q4 2025", "before 2026"),
+        ("Q1 2025 to Q2 2025", "from 2025-01 to 2025-06"),
+        ("between Q1 2025 and Q2 2025", "from 2025-01 to 2025-06"),
+        ("Q1 2025..Q3 2025", "2025-01..2025-07"),
+    ] {
+        assert_eq!(resolved(text).unwrap(), resolved(same).unwrap(), "{text}");
+    }
+}

@@ -147,8 +147,11 @@ impl Parser<'_> {
         }
     }
 
-    /// `2026-03-01`, `2026-03-01 12:00`, `3 March 2026`, `March 3rd, 2026`, `March 2026`, `2026`
+    /// `2026-03-01`, `2026-03-01 12:00`, `3 March 2026`, `March 3rd, 2026`, `March 2026`, `Q1 2026`, `2026`
     fn date(&mut self) -> Option<Period> {
+        if let Some(period) = self.quarter() {
+            return Some(period);
+        }
         if let Some(period) = self.attempt(|it| it.take(numeric)) {
             self.only(Clarity::Led);
             self.loose = matches!(period, Period::Year(_));
@@ -191,6 +194,17 @@ impl Parser<'_> {
         }
         self.only(Clarity::Led);
         Some(Period::MonthNamed(Which::Latest, month))
+    }
+
+    /// `Q1 2026`, `2026 Q1`
+    fn quarter(&mut self) -> Option<Period> {
+        let (year, quarter) = None
+            .or_else(|| {
+                self.attempt(|it| Some((it.take(quarter)?, it.take(year)?))).map(|(q, year)| (year, q))
+            })
+            .or_else(|| self.attempt(|it| Some((it.take(year)?, it.take(quarter)?))))?;
+        self.only(Clarity::Led);
+        Some(Period::Quarter(year, quarter))
     }
 
     fn month_day(&mut self, month: i8, day: i8, is_ordinal: bool) -> Option<Period> {
@@ -293,14 +307,8 @@ fn short_time(word: &str) -> Option<(i64, Unit)> {
 }
 
 /// `Q1` to `Q4`
-pub(super) fn quarter(word: &str) -> Option<i8> {
+fn quarter(word: &str) -> Option<i8> {
     ["q1", "q2", "q3", "q4"].iter().position(|quarter| *quarter == word).map(|place| place as i8 + 1)
-}
-
-/// A year of four digits.
-pub(super) fn four_digits(word: &str) -> Option<i16> {
-    let is_year = word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
-    word.parse().ok().filter(|_| is_year)
 }
 
 pub(in super::super) fn unit(word: &str) -> Option<Unit> {
