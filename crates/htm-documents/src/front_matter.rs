@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use htm_core::read_timestamp;
 use serde_json::{Map, Value};
+use serde_saphyr::{SnippetMode, UserMessageFormatter};
 
 use crate::outline::one_line;
 
@@ -59,11 +60,6 @@ fn is_field(line: &str, sign: char) -> bool {
     name.is_some_and(|name| name.starts_with(char::is_alphanumeric) && name.chars().all(is_of_name))
 }
 
-/// The first line of an error.
-fn reason(error: impl std::fmt::Display) -> String {
-    one_line(error.to_string().lines().next().unwrap_or_default())
-}
-
 /// The lines between a first line and the next one like it, and where the text after them begins.
 fn block<'a>(text: &'a str, fence: &str) -> Option<(&'a str, usize)> {
     let first = text.split_inclusive('\n').next().filter(|line| line.trim_end() == fence)?;
@@ -82,13 +78,29 @@ fn block<'a>(text: &'a str, fence: &str) -> Option<(&'a str, usize)> {
 }
 
 fn yaml(text: &str) -> Result<Map<String, Value>, String> {
-    serde_saphyr::from_str(text).map_err(reason)
+    serde_saphyr::from_str(text).map_err(|error: serde_saphyr::Error| {
+        // Its other formatter advises programmers. The first line of the file is the fence.
+        let options = serde_saphyr::render_options! {
+            formatter: &UserMessageFormatter,
+            snippets: SnippetMode::Off,
+            line_offset: 1,
+        };
+        one_line(&error.render_with_options(options))
+    })
 }
 
 fn toml(text: &str) -> Result<Map<String, Value>, String> {
-    let table: toml::Table = text.parse().map_err(reason)?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let place = before.map(|before| {
+            let line = before.matches('\n').count() + 2;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            format!(" at line {line}, column {column}")
+        });
+        one_line(&format!("{}{}", error.message(), place.unwrap_or_default()))
+    })?;
     let fields = serde_json::to_value(table).and_then(serde_json::from_value);
-    fields.map_err(reason)
+    fields.map_err(|error| one_line(&error.to_string()))
 }
 
 fn read(fields: &Map<String, Value>) -> FrontMatter {
@@ -240,6 +252,20 @@ mod tests {
         let (read, at) = split("+++\ntitle = b\n\n[params]\na = 1\n+++\nText.\n");
         assert!(at > 0 && read.left_out.is_some());
         assert_eq!(split("---\na: [\n---\n"), (FrontMatter::default(), 0), "there is no other text");
+    }
+
+    #[test]
+    fn a_reason_has_the_line_of_the_file_and_no_advice_for_programmers() {
+        let reason = |text: &str| split(text).0.left_out.unwrap();
+        let twice = reason("---\ntitle: a\ntitle: b\n---\nText.\n");
+        let said = "duplicate mapping key: title not allowed here at line 3, column ";
+        assert!(twice.starts_with(said), "{twice}");
+        let nested = reason("---\ndate: 2026-03-01\ntitle: Ops: how we deploy\n---\nText.\n");
+        assert!(nested.contains(" at line 3, column ") && !nested.starts_with("error"), "{nested}");
+        let toml = reason("+++\ndate = 2026-03-01\ntitle = b\n+++\nText.\n");
+        assert!(toml.contains(" at line 3, column ") && !toml.starts_with("TOML parse error"), "{toml}");
+        let twice = reason("+++\ntitle = \"a\"\ntitle = \"b\"\n+++\nText.\n");
+        assert!(twice.starts_with("duplicate key at line 3, column "), "{twice}");
     }
 
     #[test]
