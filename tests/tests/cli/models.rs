@@ -168,6 +168,18 @@ async fn a_backfill_of_a_paused_queue_says_that_it_is_paused() {
 }
 
 #[tokio::test]
+async fn a_backfill_beside_open_jobs_of_others_does_not_say_that_nothing_is_missing() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    sandbox.htm(&["remember", "--namespace", "nm", "x"]).await.succeeds();
+    sandbox.htm(&["jobs", "pause", "htm.embed"]).await.succeeds();
+    let answer = sandbox.htm(&["backfill", "embed", "--namespace", "nm"]).await;
+    assert!(answer.succeeds().ends_with(": no job enqueued\n"), "{answer:?}");
+    let said = "htm.embed is paused (by an operator): `htm jobs resume htm.embed`";
+    assert!(answer.stderr.contains(said), "{answer:?}");
+}
+
+#[tokio::test]
 async fn a_change_of_an_index_that_is_stopped_says_how_to_go_on() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;

@@ -103,7 +103,8 @@ impl Report {
     pub(crate) fn describe(&self) -> String {
         let BackfillProgress { open, parked, dead } = self.left;
         let enqueued = match self.enqueued {
-            0 if self.finished => "nothing is missing".into(),
+            // Open jobs of others are not counted: what they do may be missing.
+            0 if self.finished => "no job enqueued".into(),
             enqueued => format!("{} enqueued", count(enqueued, "job")),
         };
         let resumed = if self.resumed { " (an interrupted run was continued)" } else { "" };
@@ -156,6 +157,9 @@ pub(crate) async fn backfill(
     let enqueued_now = (backfill.enqueued() - before) as i64;
     let mut left = backfill.progress().await?;
     let mut done = (enqueued_now - left.open).max(0);
+    if let Some(paused) = held.pause(runtime, &backfill).await? {
+        output.aside(&paused);
+    }
     if finished && !options.no_wait && left.open > 0 {
         let open = left.open;
         (left, finished) = follow(runtime, &backfill, &mut held, output, stop, left).await?;
@@ -280,6 +284,17 @@ struct Held {
 }
 
 impl Held {
+    /// A note if the queue is paused, once.
+    async fn pause(&mut self, runtime: &Runtime, backfill: &Backfill) -> Result<Option<String>, CliError> {
+        if self.is_pause_said {
+            return Ok(None);
+        }
+        let queue = backfill.queue();
+        let reason = runtime.htm().jobs()?.pause_of(queue).await?;
+        self.is_pause_said = reason.is_some();
+        Ok(reason.map(|reason| format!("{queue} is paused ({reason}): `htm jobs resume {queue}`")))
+    }
+
     async fn look(
         &mut self,
         runtime: &Runtime,
@@ -287,17 +302,14 @@ impl Held {
         bar: &ProgressBar,
         output: &Output,
     ) -> Result<(), CliError> {
-        let htm = runtime.htm();
-        let (jobs, queue) = (htm.jobs()?, backfill.queue());
-        if !self.is_pause_said
-            && let Some(reason) = jobs.pause_of(queue).await?
-        {
-            self.is_pause_said = true;
-            output.note(bar, format!("{queue} is paused ({reason}): `htm jobs resume {queue}`"));
+        if let Some(paused) = self.pause(runtime, backfill).await? {
+            output.note(bar, paused);
         }
         if self.is_lonely_said {
             return Ok(());
         }
+        let htm = runtime.htm();
+        let (jobs, queue) = (htm.jobs()?, backfill.queue());
         if jobs.workers().await?.iter().any(|worker| worker.alive && worker.queue == queue) {
             self.lonely_since = None;
         } else if self.lonely_since.get_or_insert_with(Instant::now).elapsed() >= LONELY {
@@ -351,9 +363,9 @@ mod tests {
         let more = BackfillProgress { open: 3, ..report().left };
         assert_eq!(Report { left: more, ..report() }.describe(), "fake: 1 job enqueued, 3 open");
         let none = BackfillProgress { open: 0, ..report().left };
-        assert_eq!(Report { enqueued: 0, left: none, ..report() }.describe(), "fake: nothing is missing");
+        assert_eq!(Report { enqueued: 0, left: none, ..report() }.describe(), "fake: no job enqueued");
         let idle = Report { enqueued: 0, left: none, waited: true, ..report() };
-        assert_eq!(idle.describe(), "fake: nothing is missing");
+        assert_eq!(idle.describe(), "fake: no job enqueued");
         let waited = Report { waited: true, ..report() };
         assert_eq!(waited.describe(), "fake: 1 job enqueued, 0 done in 0.1 s (0.0/s), 1 open");
     }
