@@ -15,6 +15,9 @@ async fn memories_are_erased_with_a_receipt_that_can_be_verified() {
     let plan = sandbox.htm(&["erase", "--matching", "HUNTER2", "--dry-run"]).await;
     insta::assert_snapshot!("plan", filtered(plan.succeeds()));
     sandbox.htm(&["erase", "--matching", "hunter2", "--yes"]).await.fails(2, "plan_missing");
+    let unconfirmed = sandbox.htm(&["erase", "--matching", "hunter2"]).await;
+    let said = "erasing memories by a text was not confirmed";
+    assert!(unconfirmed.fails(2, "not_confirmed").contains(said), "{unconfirmed:?}");
     let wrong = ["erase", "--matching", "hunter2", "--plan", "0123456789abcdef", "--yes"];
     sandbox.htm(&wrong).await.fails(2, "erase_plan_changed");
     let planned = sandbox.htm(&["--json", "erase", "--matching", "hunter2", "--dry-run"]).await.json();
@@ -49,7 +52,8 @@ async fn memories_are_erased_with_a_receipt_that_can_be_verified() {
     assert!(said.contains("namespace `defualt`; the nearest: default"), "{said}");
     // One without memories may have a policy.
     sandbox.htm(&["namespaces", "retention", "empty", "--forget-after", "90d"]).await.succeeds();
-    sandbox.htm(&["erase", "--namespace", "empty", "--yes"]).await.succeeds();
+    let policy = sandbox.htm(&["erase", "--namespace", "empty", "--yes"]).await;
+    assert!(!policy.succeeds().contains("no memory is stored"), "{policy:?}");
     sandbox.htm(&["erase", "--yes"]).await.fails(2, "nothing_to_erase");
     let none = sandbox.htm(&["erase", "--matching", "nowhere", "--dry-run"]).await;
     assert_eq!(none.succeeds(), "nothing to erase\n");

@@ -30,7 +30,7 @@ async fn an_empty_list_of_a_mistyped_namespace_names_the_nearest() {
     for list in [&["robots", "list"][..], &["documents"], &["forgotten"], &["jobs", "list"]] {
         let of = |namespace| [list, &["--namespace", namespace]].concat();
         let mistyped = sandbox.htm(&of("atlos")).await;
-        let said = "no memory was ever written to namespace `atlos`; the nearest: atlas\n";
+        let said = "no memory is stored in namespace `atlos`; the nearest: atlas\n";
         assert_eq!(mistyped.exits(0).stderr, said, "{list:?}");
         assert_eq!(sandbox.htm(&of("atlas")).await.exits(0).stderr, "", "{list:?}");
     }
@@ -118,7 +118,7 @@ async fn limits_are_set_raised_and_removed() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     let quota = async |value: &str| sandbox.htm(&["namespaces", "quota", "load", "--memories", value]).await;
-    let note = "note: no memory was ever written to namespace `load`";
+    let note = "note: no memory is stored in namespace `load`";
     assert!(quota("1").await.succeeds().contains(note));
     sandbox.remember(&["--namespace", "load", "one"]).await;
     let set = sandbox.htm(&["--json", "namespaces", "quota", "load", "--memories", "1"]).await.json();

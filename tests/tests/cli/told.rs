@@ -14,14 +14,11 @@ async fn a_namespace_that_is_not_there_is_named_with_the_nearest() {
     let new = sandbox.htm(&["recall", "--json", "ledger"]).await.json();
     assert_eq!((&new["hits"], &new["notes"]), (&json!([]), &json!([])));
     let named = sandbox.htm(&["recall", "--json", "--namespace", "atlas", "ledger"]).await.json();
-    assert_eq!(
-        named["notes"],
-        json!(["no memory was ever written to namespace `atlas`; there are no others"])
-    );
+    assert_eq!(named["notes"], json!(["no memory is stored in namespace `atlas`; there are no others"]));
     for namespace in ["atlas", "home", "zeppelin", "notes"] {
         sandbox.remember(&["--namespace", namespace, "The ledger moves on Friday."]).await;
     }
-    let said = "no memory was ever written to namespace `altas`; the nearest: atlas";
+    let said = "no memory is stored in namespace `altas`; the nearest: atlas";
     for arguments in [
         &["recall", "--namespace", "altas", "ledger"][..],
         &["timeline", "--namespace", "altas"],
@@ -56,7 +53,7 @@ async fn a_namespace_that_is_not_there_is_named_with_the_nearest() {
     assert_eq!(sandbox.htm(&["tags", "list", "--namespace", "new"]).await.stderr, "");
     // Nobody named it, and there are others: what was written went elsewhere.
     let own = sandbox.htm(&["recall", "ledger"]).await;
-    assert!(own.succeeds().contains("no memory was ever written to namespace `default`"), "{own:?}");
+    assert!(own.succeeds().contains("no memory is stored in namespace `default`"), "{own:?}");
     for arguments in [
         &["recall", "--namespace", "atlas", "x"][..],
         &["stats", "--all"],

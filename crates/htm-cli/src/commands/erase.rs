@@ -59,7 +59,7 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
     }
     if !yes && plan.is_none() && matches!(what, Erase::Matching { .. }) {
         let hint = "see what it erases with `--dry-run`, then give the plan of that: `--plan NUMBER --yes`";
-        return Err(CliError::not_confirmed("erasing what has a text").with_hint(hint));
+        return Err(CliError::not_confirmed("erasing memories by a text").with_hint(hint));
     }
     let confirmation: Confirmation = confirmation(yes);
     let work = async |htm: &Htm| {
@@ -70,14 +70,14 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
             Some(note) if error.is(NOTHING_TO_ERASE) => error.with_hint(note.clone()),
             _ => error,
         })?;
-        Ok((finish(htm, begun, output).await?, notes))
+        finish(htm, begun, output).await
     };
-    let (erasure, notes) = with_htm(config, work).await?;
-    output.value(&erasure, || describe(&erasure) + &notes::describe(&notes));
+    let erasure = with_htm(config, work).await?;
+    output.value(&erasure, || describe(&erasure));
     Ok(ExitCode::SUCCESS)
 }
 
-/// A note if the namespace is one to which nothing was ever written: its name may be mistyped.
+/// A note if no memory is stored in the namespace: its name may be mistyped.
 async fn unknown(htm: &Htm, what: &Erase) -> htm_core::Result<Vec<String>> {
     match what {
         Erase::Namespace(namespace) => notes::unknown_namespaces(htm, &[namespace], true).await,

@@ -76,8 +76,8 @@ fn nearest(names: &[String]) -> String {
     }
 }
 
-/// A sentence for each namespace to which no memory was ever written. For the default one only if there are others,
-/// because a new database is empty.
+/// A sentence for each namespace in which no memory is stored. For the default one only if there are others, because a
+/// new database is empty.
 pub(crate) async fn unknown_namespaces(
     htm: &Htm,
     namespaces: &[&str],
@@ -91,12 +91,12 @@ pub(crate) async fn unknown_namespaces(
                 [] => "there are no others".into(),
                 nearest => format!("the nearest: {}", nearest.join(", ")),
             };
-            format!("no memory was ever written to namespace `{}`; {nearest}", one_line(&it.namespace, 60))
+            format!("no memory is stored in namespace `{}`; {nearest}", one_line(&it.namespace, 60))
         })
         .collect())
 }
 
-/// Says beside an answer which of the named namespaces no memory was ever written to: they may be mistyped.
+/// Says beside an answer in which of the named namespaces no memory is stored: they may be mistyped.
 pub(crate) async fn tell_unknown(htm: &Htm, named: &[&str], output: &Output) -> htm_core::Result<()> {
     if !named.is_empty() {
         for note in unknown_namespaces(htm, named, true).await? {

@@ -4,7 +4,7 @@ use crate::model::error::Result;
 use crate::model::filter::validate_limit;
 use crate::model::memory::validate_namespace;
 
-/// A namespace that no memory was ever written to.
+/// A namespace in which no memory is stored.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnknownNamespace {
