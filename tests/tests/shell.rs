@@ -78,6 +78,24 @@ async fn a_stopped_command_names_what_its_server_has_stored() {
 }
 
 #[tokio::test]
+async fn a_command_that_is_stopped_before_the_answer_does_not_know_what_is_stored() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let _server = serve(&sandbox).await;
+    let mut held = db.pool.begin().await.unwrap();
+    // Writers wait, and readers do not.
+    sqlx::query("lock table htm.nodes in share mode").execute(&mut *held).await.unwrap();
+    let waiting = "select count(*) from pg_stat_activity
+                    where datname = current_database() and wait_event_type = 'Lock'";
+    let mut waits = sandbox.start("htm", &["remember", "--json", "Staging is on port 5433."]);
+    wait_until(async || db.count(waiting).await > 0).await;
+    waits.signal(Signal::SIGINT);
+    assert_eq!(waits.end().await.code(), Some(130), "{}", waits.log());
+    assert!(waits.log().contains(r#"{"stopped":true,"stored":"unknown"}"#), "{}", waits.log());
+    held.rollback().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_server_answers_as_the_command_itself() {
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);

@@ -62,7 +62,7 @@ async fn run(loaded: &Loaded, way: WayArgs, asked: Asked, output: &Output) -> Re
     let place = if way.direct { None } else { Socket::of(loaded) };
     if let (Some(_), Asked::Remember { .. }) = (&place, &asked) {
         let left = "the memory may be stored: look (`htm timeline`) before you remember it again";
-        output.leaves(serde_json::json!({ "stopped": true }), left);
+        output.leaves(serde_json::json!({ "stopped": true, "stored": "unknown" }), left);
     }
     let told = AtomicBool::new(false);
     let show = |said: &Said| {
