@@ -53,6 +53,9 @@ async fn bash_completes_commands_and_options() {
     assert_eq!(completed(&["htm", "context", "--order", "f"]), ["frequent"]);
     assert_eq!(completed(&["htm", "timeline", "--by", "s"]), ["session"]);
     assert_eq!(completed(&["htm", "import", "--from", "let"]), ["letta"]);
+    assert_eq!(completed(&["htm", "keys", "create", "--role", "w"]), ["writer"]);
+    assert_eq!(completed(&["htm", "learning", "on", "--signal", "ci"]), ["cited"]);
+    assert_eq!(completed(&["htm", "models", "index", "--kind", "disk"]), ["diskann"]);
     assert_eq!(completed(&["htm", "related", "--kind", "shared"]), ["shared_tags"]);
 }
 

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use htm_core::Role;
 
+use super::words::Words;
 use crate::duration::parse_duration;
 
 #[derive(Subcommand)]
@@ -31,7 +33,8 @@ pub(crate) struct CreateKeyArgs {
     #[arg(long = "namespace", value_name = "NAMESPACE")]
     pub(crate) namespaces: Vec<String>,
     /// The role of its holder: reader, writer or admin
-    #[arg(long, value_parser = parse_role)]
+    #[arg(long, hide_possible_values = true,
+          value_parser = Words(&["reader", "writer", "admin"]).try_map(|text| parse_role(&text)))]
     pub(crate) role: Role,
     /// The robot of its requests (default: each request names its own)
     #[arg(long)]

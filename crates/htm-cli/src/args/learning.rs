@@ -1,7 +1,10 @@
 //! Arguments of `htm learning`, `htm feedback` and `htm ranking`.
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use htm_core::{NodeId, Signal};
+
+use super::words::Words;
 
 #[derive(Args)]
 #[command(
@@ -74,7 +77,8 @@ pub(crate) struct LearningOnArgs {
     #[arg(long, value_name = "N")]
     pub(crate) least: Option<i32>,
     /// An action that counts as feedback: read, edited, forgotten, cited, or none (may be repeated)
-    #[arg(long = "signal", value_name = "SIGNAL", value_parser = parse_signal)]
+    #[arg(long = "signal", value_name = "SIGNAL", hide_possible_values = true,
+          value_parser = Words(&["read", "edited", "forgotten", "cited", "none"]).try_map(|text| parse_signal(&text)))]
     pub(crate) signals: Vec<Option<Signal>>,
 }
 

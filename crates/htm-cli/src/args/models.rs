@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, value_parser};
 use htm_core::Stage;
 use htm_core::models::VectorIndex;
+
+use super::words::Words;
 
 #[derive(Subcommand)]
 pub(crate) enum ModelsCommand {
@@ -126,7 +129,9 @@ pub(crate) struct IndexArgs {
     #[arg(requires = "kind")]
     pub(crate) label: Option<String>,
     /// The new kind: hnsw, hnsw_binary, diskann, vchordrq or none
-    #[arg(long, value_name = "KIND", requires = "label")]
+    #[arg(long, value_name = "KIND", requires = "label", hide_possible_values = true,
+          value_parser = Words(&["hnsw", "hnsw_binary", "diskann", "vchordrq", "none"])
+              .try_map(|text| text.parse::<VectorIndex>()))]
     pub(crate) kind: Option<VectorIndex>,
 }
 
