@@ -1,11 +1,13 @@
 //! Parsing of every program's command line, with `--set SECTION.KEY=VALUE`.
 
-use std::env;
 use std::ffi::OsString;
+use std::io::{self, Write};
+use std::{env, process};
 
 use clap::error::ErrorKind;
 use clap::{Error, Parser};
 use htm_runtime::config::is_key;
+use htm_runtime::telemetry::to_stderr;
 
 /// Parses this process's arguments. Each `--set` is checked before clap sees any argument. Clap's errors quote what
 /// they reject, and after a `--set` without `=` that could be a secret.
@@ -18,6 +20,27 @@ pub fn parse<T: Parser>() -> Result<T, Error> {
         parse_override(&text).map_err(|what| T::command().error(ErrorKind::ValueValidation, what))?;
     }
     T::try_parse_from(arguments)
+}
+
+/// As [`parse`]. Help that was asked for, or an error, is printed and ends the process, with 1 if standard output is full.
+pub fn parse_or_exit<T: Parser>() -> T {
+    let error = match parse() {
+        Ok(arguments) => return arguments,
+        Err(error) => error,
+    };
+    if error.use_stderr() {
+        error.exit();
+    }
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    // A reader that has gone away (`| head`) is no error.
+    if let Err(failed) = printed
+        && failed.kind() != io::ErrorKind::BrokenPipe
+    {
+        let hint = "make room where the output goes";
+        to_stderr(&format!("error[io_error]: standard output cannot be written: {failed}\n  help: {hint}\n"));
+        process::exit(1);
+    }
+    process::exit(0)
 }
 
 /// The value of each `--set`.

@@ -93,7 +93,9 @@ async fn a_full_standard_output_is_an_error() {
     let sandbox = Sandbox::new(&db);
     let said = sandbox.shell("htm config default > /dev/full").await;
     assert!(said.fails(1, "io_error").contains("standard output cannot be written"), "{said:?}");
-    sandbox.shell("htm --help > /dev/full").await.fails(1, "io_error");
+    for program in ["htm", "embed-worker", "tag-worker", "learn-worker"] {
+        sandbox.shell(&format!("{program} --help > /dev/full")).await.fails(1, "io_error");
+    }
     let error = sandbox.shell("htm --json config default > /dev/full").await.json_error(1);
     assert_eq!(error["code"], "io_error");
     // The input is right, and the memory is stored.

@@ -11,7 +11,7 @@ use htm_worker::{Kind, arguments};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments { queue, process } = arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
+    let Arguments { queue, process } = arguments::parse_or_exit();
     let handler =
         async |runtime: &Runtime| embed_worker::handler(runtime, queue.as_deref(), Duration::MAX).await;
     serve(Kind::Stage(Stage::Embed), process, handler).await

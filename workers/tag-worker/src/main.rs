@@ -9,7 +9,6 @@ use tag_worker::Arguments;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Arguments { queue: _, process } =
-        arguments::parse().unwrap_or_else(|error: clap::Error| error.exit());
+    let Arguments { queue: _, process } = arguments::parse_or_exit();
     serve(Kind::Stage(Stage::Tag), process, tag_worker::handler).await
 }
