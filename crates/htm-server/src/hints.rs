@@ -19,8 +19,8 @@ fn of_code(error: &Error) -> Option<String> {
                 .into()
         }
         "not_owner" => {
-            "ask as that robot (`robot`, `namespace`), or allow any robot's (`any_robot`); with a key of one robot, change only \
-             what that one remembered"
+            "a key of one robot changes only what that one remembered; with another key, ask as that robot (`robot`, \
+             `namespace`), or allow any robot's (`any_robot`)"
                 .into()
         }
         "remembered_by_others" => {

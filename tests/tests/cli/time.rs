@@ -80,6 +80,8 @@ async fn a_timeline_for_programs() {
     assert_eq!((keys(&groups[0]["entries"]), keys(&groups[1]["entries"])), (vec!["b1", "a2"], vec!["c1"]));
     assert_eq!(groups[0]["first_at"], "2026-03-01T22:30:00Z");
     assert_eq!(answer["notes"], json!(["these are the 3 latest; there may be more: `--limit`"]));
+    let one = sandbox.htm(&["timeline", "--json", "--namespace", "atlas", "--limit", "1"]).await.json();
+    assert_eq!(one["notes"], json!(["this is the latest; there may be more: `--limit`"]));
     assert_eq!(
         answer["timeframe"],
         json!([{ "from": "2026-03-01T00:00:00Z", "until": "2026-03-03T00:00:00Z" }])

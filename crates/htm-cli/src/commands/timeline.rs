@@ -43,7 +43,11 @@ pub(crate) async fn run(config: &Config, args: TimelineArgs, output: &Output) ->
         if timeline.entries.len() >= query.limit {
             let is_of_topic = timeline.entries.iter().any(|entry| entry.score.is_some());
             let which = if is_of_topic { "most relevant" } else { "latest" };
-            notes.push(format!("these are the {} {which}; there may be more: `--limit`", query.limit));
+            let these = match query.limit {
+                1 => format!("this is the {which}"),
+                limit => format!("these are the {limit} {which}"),
+            };
+            notes.push(format!("{these}; there may be more: `--limit`"));
         }
         Ok((timeline, notes))
     })
