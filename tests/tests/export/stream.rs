@@ -121,3 +121,23 @@ async fn an_import_is_over_after_a_call_that_was_dropped() {
     assert!(importer.line(line.as_bytes()).now_or_never().is_none(), "it waits for the database");
     assert_eq!(importer.line(line.as_bytes()).await.unwrap_err().code(), "export_incomplete");
 }
+
+#[tokio::test]
+async fn two_imports_of_the_same_memories_at_once_write_each_once() {
+    let (from, to) = (TestDatabase::new().await, TestDatabase::new().await);
+    from.htm().remember(Memory::new("Number 0")).await.unwrap();
+    let line = export(&from.htm(), ALL, "").await.into_iter().find(|line| line["kind"] == "memory").unwrap();
+    // Turns of a conversation, which no index holds apart.
+    let turn = |seq: usize| {
+        let mut line = line.clone();
+        line.as_object_mut().unwrap().remove("unique_in");
+        (line["node"], line["text"]) = (json!(seq), json!(format!("Number {seq}")));
+        (line["session"], line["seq"]) = (json!("talk"), json!(seq));
+        line
+    };
+    let lines: Vec<Value> = (1..=60).map(turn).collect();
+    let (first, second) = (to.htm(), to.htm());
+    let (one, other) = tokio::join!(import(&first, &lines), import(&second, &lines));
+    assert!(one.iter().chain(&other).all(Result::is_ok), "{one:?} {other:?}");
+    assert_eq!(to.count("select count(*) from htm.nodes").await, 60);
+}

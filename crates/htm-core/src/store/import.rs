@@ -305,6 +305,21 @@ impl Identity {
     }
 }
 
+/// Waits for other imports into these namespaces, and holds up later ones until the transaction's end: two that read at once
+/// what is known would both insert what is not. There are 256 locks, so that many namespaces fit into the database's lock table.
+pub(crate) async fn hold_in_tx(connection: &mut PgConnection, items: &[NewSaved<'_>]) -> Result<()> {
+    sql!(
+        "select count(pg_advisory_xact_lock(hashtext('htm.imports'), place))
+           from (select distinct hashtext(namespace) & 255 as place
+                   from unnest(:namespaces::text[]) as u(namespace)
+                  order by place offset 0) p"
+    )
+    .bind("namespaces", items.iter().map(|it| it.saved.ns.as_str()).collect::<Vec<_>>())?
+    .execute(connection)
+    .await
+    .map(drop)
+}
+
 /// A node that is here already.
 pub(crate) struct Known {
     pub(crate) node: NodeId,

@@ -309,6 +309,8 @@ impl Htm {
         claims: &mut Written,
     ) -> Result<(Vec<Found>, Vec<GroupId>)> {
         let mut tx = self.pool().begin().await?;
+        // No other transaction takes this lock, so it comes before all others.
+        store::hold_in_tx(&mut tx, items).await?;
         // Groups before robots, robots before tags, tags before nodes, as everywhere.
         let named: BTreeSet<(&str, &str)> = items
             .iter()
