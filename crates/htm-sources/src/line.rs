@@ -179,7 +179,8 @@ impl Foreign {
     /// Whether it has what only a line of an export can say.
     fn is_of_an_export(&self) -> bool {
         let is_plain = self.former.is_empty() && self.repeats.is_empty() && self.recalled.is_none();
-        !is_plain || self.ttl_seconds.is_some() || self.remembered_at.is_some()
+        let is_dated = self.updated_at.is_some() || self.remembered_at.is_some();
+        !is_plain || is_dated || self.ttl_seconds.is_some()
     }
 }
 
@@ -277,6 +278,20 @@ mod tests {
         assert!(lines.has_vector);
         let without = foreign.lines(&Target { vectors: None, ..target() }, 4).unwrap();
         assert!(!without.has_vector && read(&without.lines[0]).get("vectors").is_none());
+    }
+
+    #[test]
+    fn the_time_of_its_text_makes_it_a_line_of_an_export() {
+        let at = |day: &str| Some(format!("2025-06-{day}T10:00:00Z").parse().unwrap());
+        let text = "Mara prefers tabs.".into();
+        let foreign =
+            Foreign { id: "7".into(), text, at: at("01"), updated_at: at("02"), ..Foreign::default() };
+        let line = read(&foreign.lines(&target(), 1).unwrap().lines[0]);
+        assert_eq!((&line["kind"], &line["revision"]), (&json!("memory"), &json!(1)));
+        assert_eq!(
+            (&line["remembered_at"], &line["updated_at"]),
+            (&json!("2025-06-01T10:00:00Z"), &json!("2025-06-02T10:00:00Z"))
+        );
     }
 
     #[test]

@@ -51,6 +51,10 @@ async fn users_agents_runs_and_former_texts_come_once() {
         (&plain["robot"], &plain["revision"], &plain["tags"]),
         (&json!("planner"), &json!(1), &json!(["user-preference"]))
     );
+    assert_eq!(
+        (&plain["created_at"], &plain["updated_at"]),
+        (&json!("2025-06-01T10:00:00Z"), &json!("2025-06-02T10:00:00Z"))
+    );
     insta::assert_snapshot!("dry_run", import.said(&["--dry-run"]).await);
 }
 
