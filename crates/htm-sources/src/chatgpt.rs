@@ -34,19 +34,18 @@ fn read(conversation: &Value, counts: &mut Counts) -> std::result::Result<Vec<It
         title: conversation.get("title"),
         gizmo: conversation.get("gizmo_id"),
     };
-    let path = path(mapping, json::text(conversation, "current_node"));
+    let parents: Parents<'_> =
+        mapping.iter().filter_map(|(node, it)| Some((node.as_str(), json::text(it, "parent")?))).collect();
+    let path = path(mapping, &parents, json::text(conversation, "current_node"));
     let on_path: HashSet<&str> = path.iter().copied().collect();
-    let message = |node: &str| mapping.get(node).and_then(|it| it.get("message")).filter(|it| it.is_object());
+    let numbers = numbers(mapping, &parents);
     let mut items = Vec::new();
-    let shown = path.iter().filter_map(|node| Some((*node, message(node)?)));
-    let mut messages = 0;
-    for (seq, (node, message)) in (0..).zip(shown) {
-        messages += 1;
-        items.extend(shared.items(node, message, seq));
+    for node in &path {
+        let (Some(message), Some(seq)) = (message(mapping, node), numbers.get(node)) else { continue };
+        items.extend(shared.items(node, message, *seq));
     }
     for node in mapping.keys().filter(|node| !on_path.contains(node.as_str())) {
-        let Some(message) = message(node) else { continue };
-        messages += 1;
+        let Some(message) = message(mapping, node) else { continue };
         let why = match reason(message) {
             None if words(message).is_empty() => Why::Empty,
             None => Why::OtherBranch,
@@ -55,19 +54,58 @@ fn read(conversation: &Value, counts: &mut Counts) -> std::result::Result<Vec<It
         items.push(shared.left("message", node, why));
     }
     *counts.entry("conversation").or_default() += 1;
-    *counts.entry("message").or_default() += messages;
+    *counts.entry("message").or_default() += numbers.len() as u64;
     Ok(items)
 }
 
+/// The parent of each node that has one.
+type Parents<'a> = HashMap<&'a str, &'a str>;
+
+fn message<'a>(mapping: &'a Map<String, Value>, node: &str) -> Option<&'a Value> {
+    mapping.get(node)?.get("message").filter(|it| it.is_object())
+}
+
+fn time(mapping: &Map<String, Value>, node: &str) -> Option<DateTime<Utc>> {
+    message(mapping, node).and_then(|it| json::time(it, "create_time"))
+}
+
+/// The numbers of the messages of all branches, in the order of their times, each after its parent. A later export may show
+/// another branch: the numbers of its messages follow.
+fn numbers<'a>(mapping: &'a Map<String, Value>, parents: &Parents<'a>) -> HashMap<&'a str, i32> {
+    // Of each node: the latest time up to it, and its depth.
+    let mut places: HashMap<&str, (Option<DateTime<Utc>>, usize)> = HashMap::new();
+    for node in mapping.keys() {
+        let mut branch = Vec::new();
+        let mut next = Some(node.as_str());
+        // A node without a place yet has this one, so that a circle ends.
+        while let Some(node) = next.filter(|node| !places.contains_key(node)) {
+            places.insert(node, (None, 0));
+            branch.push(node);
+            next = parents.get(node).copied();
+        }
+        let (mut latest, mut depth) = next.and_then(|node| places.get(node)).copied().unwrap_or_default();
+        for node in branch.into_iter().rev() {
+            latest = latest.max(time(mapping, node));
+            depth += 1;
+            places.insert(node, (latest, depth));
+        }
+    }
+    let mut nodes: Vec<&str> =
+        mapping.keys().map(String::as_str).filter(|node| message(mapping, node).is_some()).collect();
+    nodes.sort_unstable_by_key(|node| (places.get(node), *node));
+    nodes.into_iter().zip(0..).collect()
+}
+
 /// The nodes from the root to the node that was shown last, or without one to the newest leaf.
-fn path<'a>(mapping: &'a Map<String, Value>, current: Option<&'a str>) -> Vec<&'a str> {
-    let parents: HashMap<&str, &str> =
-        mapping.iter().filter_map(|(node, it)| Some((node.as_str(), json::text(it, "parent")?))).collect();
-    let time = |node: &str| mapping.get(node)?.get("message").and_then(|it| json::time(it, "create_time"));
+fn path<'a>(
+    mapping: &'a Map<String, Value>,
+    parents: &Parents<'a>,
+    current: Option<&'a str>,
+) -> Vec<&'a str> {
     let newest_leaf = || {
         let inner: HashSet<&str> = parents.values().copied().collect();
         let leaves = mapping.keys().map(String::as_str).filter(|node| !inner.contains(node));
-        leaves.max_by_key(|node| (time(node), *node))
+        leaves.max_by_key(|node| (time(mapping, node), *node))
     };
     let mut path = Vec::new();
     let mut seen = HashSet::new();

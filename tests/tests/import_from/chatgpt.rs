@@ -66,7 +66,7 @@ async fn the_conversations_come_once() {
     import.twice(4).await;
     let memory = import.memory("chatgpt", "chatgpt:c1/a").await;
     let expected = json!({
-        "content": "Staging is on port 5433.", "robot": "chatgpt", "speaker": "assistant", "session": "c1", "seq": 3,
+        "content": "Staging is on port 5433.", "robot": "chatgpt", "speaker": "assistant", "session": "c1", "seq": 4,
         "type": "message", "source": "https://chatgpt.com/c/c1", "created_at": "2025-06-01T10:00:00.250Z",
         "metadata": {"title": "Staging", "model": "gpt-4o"},
     });

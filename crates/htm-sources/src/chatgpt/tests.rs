@@ -57,7 +57,7 @@ async fn the_path_that_was_shown_comes() {
         memories(&items).iter().map(|it| (it.id.as_str(), it.text.as_str(), it.seq.unwrap())).collect();
     assert_eq!(
         found,
-        [("c1/a2", "Which port is staging on?", 1), ("c1/d", "Port 5433.", 4), ("c1/e", "And this one?", 5)]
+        [("c1/a2", "Which port is staging on?", 2), ("c1/d", "Port 5433.", 5), ("c1/e", "And this one?", 6)]
     );
     let answer = memories(&items)[1];
     assert_eq!((answer.speaker.as_deref(), answer.session.as_deref()), (Some("assistant"), Some("c1")));
@@ -77,6 +77,22 @@ async fn the_path_that_was_shown_comes() {
     );
     let counts = counts.unwrap();
     assert_eq!((counts["conversation"], counts["message"]), (1, 8));
+}
+
+#[tokio::test]
+async fn the_messages_of_a_later_branch_follow_those_of_the_former_one() {
+    let mut export = export();
+    let (before, _) = read_file(export.to_string().as_bytes()).await;
+    // The question was edited: the conversation goes on from another one.
+    let question = message("user", text("Which port has the ledger?"), json!({"create_time": 1_748_773_000}));
+    let answer = message("assistant", text("Port 5434."), json!({"create_time": null}));
+    let mapping = &mut export[0]["mapping"];
+    mapping["A"] = json!({"parent": "sys", "message": question});
+    mapping["B"] = json!({"parent": "A", "message": answer});
+    export[0]["current_node"] = json!("B");
+    let (after, _) = read_file(export.to_string().as_bytes()).await;
+    let numbers = |items: &[Item]| memories(items).iter().map(|it| it.seq.unwrap()).collect::<Vec<_>>();
+    assert_eq!((numbers(&before), numbers(&after)), (vec![2, 5, 6], vec![8, 9]));
 }
 
 #[tokio::test]
