@@ -12,12 +12,6 @@ use crate::postgres::{Database, Row, name_of, unpadded};
 use crate::tables::{Part, Tables, Vectors};
 use crate::{SourceOptions, json};
 
-/// The name of a row's organization, or its id if another one has the name.
-const ORGANIZATION: &str =
-    "(select case when (select count(*) from organizations p where p.name = o.name) > 1
-                                         then o.id else o.name end
-                               from organizations o where o.id = t.organization_id)";
-
 /// The fields that all rows share.
 pub(crate) struct Context {
     /// The model of the vectors that are taken.
@@ -114,7 +108,7 @@ async fn blocks(database: &mut Database) -> Result<String> {
         false => "null::jsonb",
     };
     Ok(format!(
-        "select (to_jsonb(t) || jsonb_build_object('organization', {ORGANIZATION}, 'former', {history}, 'agents',
+        "select (to_jsonb(t) || jsonb_build_object('former', {history}, 'agents',
                     (select jsonb_agg(a.name order by a.created_at, a.id)
                        from blocks_agents l join agents a on a.id = l.agent_id where l.block_id = t.id)))::text,
                 null::text, null::real[]
@@ -124,8 +118,7 @@ async fn blocks(database: &mut Database) -> Result<String> {
 
 fn passages(table: &str, robot: &str, archive: &str, vector: &str) -> String {
     format!(
-        "select (to_jsonb(t) - 'embedding' || jsonb_build_object('organization', {ORGANIZATION}, 'agent', {robot},
-                                                                 'archive', {archive}))::text,
+        "select (to_jsonb(t) - 'embedding' || jsonb_build_object('agent', {robot}, 'archive', {archive}))::text,
                 null::text, {vector}
            from {table} t order by t.created_at, t.id"
     )
@@ -202,7 +195,8 @@ fn common(row: &Row, id: &str, text: &str) -> Foreign {
     Foreign {
         id: id.into(),
         text: text.into(),
-        owner: row.name("organization").into_iter().collect(),
+        // An organization may get another name.
+        owner: row.name("organization_id").into_iter().collect(),
         metadata: row.field("metadata_").as_object().cloned().unwrap_or_default(),
         at: row.time("created_at"),
         updated_at: row.time("updated_at"),
@@ -251,13 +245,10 @@ mod tests {
         let entry = |text: &str| json!({"value": text, "at": "2026-03-01T12:00:00+00:00"});
         let found = memory(block(&row(
             json!({"id": "block-1", "value": "now", "label": "human", "agents": ["ada", "bob"],
-            "organization": "default_org", "former": [entry("a"), entry("a"), entry(" "), entry("b"), entry("now")]}),
+            "organization_id": "org-1", "former": [entry("a"), entry("a"), entry(" "), entry("b"), entry("now")]}),
         )));
         assert_eq!(found.former.iter().map(|it| it.text.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-        assert_eq!(
-            (found.robot.as_deref(), &found.owner[..]),
-            (Some("ada"), &["default_org".to_owned()][..])
-        );
+        assert_eq!((found.robot.as_deref(), &found.owner[..]), (Some("ada"), &["org-1".to_owned()][..]));
         assert_eq!(Value::Object(found.metadata), json!({"label": "human", "agents": ["ada", "bob"]}));
         for (fields, expected) in [
             (json!({"value": ""}), Why::Empty),

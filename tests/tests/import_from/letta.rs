@@ -12,24 +12,24 @@ async fn blocks_passages_and_messages_come_once() {
     let import = import_of("letta", &letta).await;
     let report = import.twice(11).await;
     assert_eq!(report["read"], json!({"block": 4, "message": 8, "passage": 4, "passage of a file": 1}));
-    assert_eq!(report["namespaces"], json!({"letta/default_org": 9, "letta/org-2": 2}));
+    assert_eq!(report["namespaces"], json!({"letta/org-1": 9, "letta/org-2": 2}));
     assert_eq!(report["vectors"]["is_in_use"], false);
-    let block = import.memory("letta/default_org", "letta:block-1").await;
+    let block = import.memory("letta/org-1", "letta:block-1").await;
     assert_eq!((&block["content"], &block["revision"]), (&json!("Mara prefers tabs."), &json!(2)));
     assert_eq!(block["revisions"][0]["content"], "Mara.");
     assert_eq!(
         block["metadata"],
         json!({"agents": ["ada", "bob"], "description": "Who asks", "label": "human"})
     );
-    let passage = import.memory("letta/default_org", "letta:passage-1").await;
+    let passage = import.memory("letta/org-1", "letta:passage-1").await;
     assert_eq!((&passage["robot"], &passage["tags"]), (&json!("ada"), &json!(["finance"])));
     assert_eq!(passage["metadata"], json!({"archive": "ada's archive", "rank": 3, "other_tags": ["c++"]}));
-    let page = import.memory("letta/default_org", "letta:passage-5").await;
+    let page = import.memory("letta/org-1", "letta:passage-5").await;
     assert_eq!((&page["robot"], &page["source"]), (&json!("bob"), &json!("manual.pdf")));
     let said = |it: &Value| json!([it["content"], it["speaker"], it["session"], it["seq"]]);
     let mut talk = Vec::new();
     for id in ["message-2", "message-3", "message-5", "message-6"] {
-        talk.push(said(&import.memory("letta/default_org", &format!("letta:{id}")).await));
+        talk.push(said(&import.memory("letta/org-1", &format!("letta:{id}")).await));
     }
     let expected = json!([
         ["Which port?", "user", "agent-1", 2],
@@ -39,6 +39,10 @@ async fn blocks_passages_and_messages_come_once() {
     ]);
     assert_eq!(json!(talk), expected);
     insta::assert_snapshot!("dry_run", import.said(&["--dry-run"]).await);
+    let renamed = "update organizations set name = 'moved'";
+    sqlx::query(renamed).execute(&letta.pool).await.unwrap();
+    let report = import.report(&[]).await;
+    assert_eq!((&report["written"], &report["existing"]), (&json!(0), &json!(11)), "{report}");
 }
 
 #[tokio::test]

@@ -86,9 +86,9 @@ async fn of_letta() {
     assert_eq!(report["read"], json!({"block": 4, "message": 9, "passage": 4}));
     // Two blocks, three passages, two of them with vectors, and two messages of each conversation.
     assert_eq!((&report["written"], &report["vectors"]["taken"]), (&json!(9), &json!(2)), "{report}");
-    let block = import.memory("letta/default_org", "letta:block-1").await;
+    let block = import.memory("letta/org-1", "letta:block-1").await;
     assert_eq!((&block["content"], &block["revision"]), (&json!("Mara prefers tabs."), &json!(2)));
-    let said = import.memory("letta/default_org", "letta:message-3").await;
+    let said = import.memory("letta/org-1", "letta:message-3").await;
     assert_eq!((&said["content"], &said["session"]), (&json!("Staging is on port 5433."), &json!("agent-1")));
     assert_eq!(import.report(&[]).await["existing"], 9);
 }

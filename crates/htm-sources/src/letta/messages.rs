@@ -6,7 +6,7 @@
 use htm_core::Result;
 use serde_json::{Value, json};
 
-use super::{ORGANIZATION, common};
+use super::common;
 use crate::foreign::{Foreign, Item, Left, Why};
 use crate::postgres::{Database, Row};
 
@@ -18,7 +18,7 @@ pub(super) async fn statement(database: &mut Database) -> Result<String> {
         false => "t.agent_id",
     };
     Ok(format!(
-        "select (to_jsonb(t) || jsonb_build_object('organization', {ORGANIZATION}, 'session', {session}, 'agent', a.name,
+        "select (to_jsonb(t) || jsonb_build_object('session', {session}, 'agent', a.name,
                     'place', row_number() over (partition by {session} order by t.sequence_id)))::text,
                 null::text, null::real[]
            from messages t left join agents a on a.id = t.agent_id order by t.sequence_id"
