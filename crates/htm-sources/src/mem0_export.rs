@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::export::{Export, Kind};
 use crate::foreign::{Foreign, Former, Item, Left, Why};
+use crate::postgres::name_of;
 use crate::{Counts, files, json, mem0};
 
 const KIND: Kind = Kind { subject: "memory", lists: &["results", "memories"], read };
@@ -33,12 +34,18 @@ fn read(memory: &Value, counts: &mut Counts) -> std::result::Result<Vec<Item>, S
     if mem0::has_expired(expires_at) {
         return Ok(vec![Item::Left(Left::new("memory", id, Why::Expired))]);
     }
+    let whose = match mem0::Whose::of(memory) {
+        Ok(whose) => whose,
+        Err(what) => {
+            return Ok(vec![Item::Left(Left::new("memory", id, Why::Unreadable).detail(what))]);
+        }
+    };
     let mut metadata: Map<String, Value> =
         memory.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
     // Fields of mem0's platform.
     json::keep(&mut metadata, "app_id", memory.get("app_id"));
-    let owned = |name: &str| json::text(memory, name).map(str::to_owned);
-    let speaker = owned("actor_id").or(owned("role"));
+    let name = |field: &str| memory.get(field).and_then(name_of);
+    let speaker = name("actor_id").or_else(|| name("role"));
     let role = memory.get("role").filter(|role| role.as_str() != speaker.as_deref());
     json::keep(&mut metadata, "role", role);
     let (at, updated_at) = (json::time(memory, "created_at"), json::time(memory, "updated_at"));
@@ -52,10 +59,10 @@ fn read(memory: &Value, counts: &mut Counts) -> std::result::Result<Vec<Item>, S
     Ok(vec![Item::Memory(Box::new(Foreign {
         id: id.into(),
         text: text.into(),
-        owner: owned("user_id").into_iter().collect(),
-        robot: owned("agent_id"),
+        owner: whose.user.into_iter().collect(),
+        robot: whose.agent,
         speaker,
-        session: owned("run_id"),
+        session: whose.run,
         tags,
         metadata,
         at,
@@ -138,6 +145,21 @@ mod tests {
             ("memory", "number 4", Why::Unreadable),
         ];
         assert_eq!(left(&items), expected);
+    }
+
+    #[tokio::test]
+    async fn numbers_of_users_agents_and_runs_hold_them_apart() {
+        let export = json!([
+            {"id": "m1", "memory": "t", "user_id": 42, "agent_id": 7, "run_id": 9},
+            {"id": "m2", "memory": "t", "user_id": {"name": "mara"}},
+        ]);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), export.to_string()).unwrap();
+        let (items, _) = read_all(&mut open(file.path().to_str().unwrap()).unwrap()).await;
+        let [memory] = memories(&items)[..] else { panic!("{items:?}") };
+        assert_eq!(memory.owner, ["42"]);
+        assert_eq!((memory.robot.as_deref(), memory.session.as_deref()), (Some("7"), Some("9")));
+        assert_eq!(left(&items), [("memory", "m2", Why::Unreadable)]);
     }
 
     proptest! {

@@ -55,14 +55,18 @@ fn item(row: &Row) -> Item {
     if mem0::has_expired(expires_at) {
         return left(Why::Expired);
     }
+    let whose = match mem0::Whose::of(payload) {
+        Ok(whose) => whose,
+        Err(what) => return Item::Left(Left::new("memory", id, Why::Unreadable).detail(what)),
+    };
     let name = |field: &str| payload.get(field).and_then(name_of);
     let speaker = name("actor_id").or_else(|| name("role"));
     let mut memory = Foreign {
         id: id.clone(),
         text: text.into(),
-        owner: name("user_id").into_iter().collect(),
-        robot: name("agent_id"),
-        session: name("run_id"),
+        owner: whose.user.into_iter().collect(),
+        robot: whose.agent,
+        session: whose.run,
         tags: mem0::categories(payload),
         at: json::time(payload, "created_at"),
         updated_at: json::time(payload, "updated_at"),
@@ -124,6 +128,7 @@ mod tests {
             Item::Left(left) => left.why,
             Item::Memory(memory) => panic!("{memory:?}"),
         };
+        assert_eq!(why(json!({"data": "t", "user_id": ["mara"]})), Why::Unreadable);
         for empty in [json!({}), json!({"data": " "}), json!({"data": 7}), json!([]), Value::Null] {
             assert_eq!(why(empty), Why::Empty);
         }
