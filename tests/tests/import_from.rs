@@ -40,14 +40,20 @@ impl Import {
         self.sandbox.htm(&arguments).await
     }
 
-    /// The report of an import for programs.
+    /// The report of an import for programs. The exit code is 2 if something cannot be read.
     async fn report(&self, options: &[&str]) -> Value {
-        self.run(&[options, &["--json"]].concat()).await.json()
+        let answer = self.run(&[options, &["--json"]].concat()).await;
+        let report: Value =
+            serde_json::from_str(&answer.stdout).unwrap_or_else(|error| panic!("{error}: {answer:?}"));
+        let mut left = report["left"].as_array().into_iter().flatten();
+        answer.exits(if left.any(|it| it["why"] == "unreadable") { 2 } else { 0 });
+        report
     }
 
     /// The report of an import for people, without the duration.
     async fn said(&self, options: &[&str]) -> String {
-        let said = self.run(options).await.succeeds().to_owned();
+        let answer = self.run(options).await;
+        let said = answer.exits(if answer.stdout.contains("cannot be read") { 2 } else { 0 }).stdout.clone();
         match said.rsplit_once(" in ") {
             Some((before, _)) if !options.contains(&"--dry-run") => format!("{before} in [time]\n"),
             _ => said,

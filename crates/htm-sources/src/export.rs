@@ -22,15 +22,31 @@ pub(crate) struct Kind {
     pub(crate) read: fn(&Value, &mut Counts) -> std::result::Result<Vec<Item>, String>,
 }
 
-/// An export of one or several files.
+/// The most elements of a file that are read without one that can be: the file is of another system.
+const STRANGE: usize = 1_000;
+
+/// An export of one or several files. One that cannot be read, or not to its end, does not stop the others.
 pub(crate) struct Export {
     kind: Kind,
     parts: VecDeque<Part>,
-    open: Option<Elements>,
+    /// The name of the file that was opened last.
+    name: String,
+    open: Option<File>,
     /// The number of elements that were read.
     number: u64,
     items: VecDeque<Item>,
     counts: Counts,
+    /// The first error of a file, which ends the export after the other files.
+    error: Option<Error>,
+}
+
+/// A file that is read.
+struct File {
+    elements: Elements,
+    /// Whether an element was understood.
+    is_known: bool,
+    /// The elements before the first one that was understood.
+    strange: Vec<(Left, String)>,
 }
 
 impl Export {
@@ -38,35 +54,69 @@ impl Export {
         Self {
             kind,
             parts: parts.into(),
+            name: String::new(),
             open: None,
             number: 0,
             items: VecDeque::new(),
             counts: Counts::new(),
+            error: None,
         }
     }
 
-    /// Reads an element. One that cannot be read stops nothing, unless it is the first, which shows that the file is of
-    /// another system.
-    fn element(&mut self, text: &[u8]) -> Result<()> {
+    /// Opens a file.
+    fn begin(&mut self, part: &Part) -> Result<()> {
+        let elements = Elements::open(part.open()?, &part.name, self.kind.lists)?;
+        self.open = Some(File { elements, is_known: false, strange: Vec::new() });
+        Ok(())
+    }
+
+    /// Reads an element of the open file, or closes the file at its end.
+    fn step(&mut self) -> Result<()> {
+        let Some(file) = &mut self.open else { return Ok(()) };
+        let Some(text) = file.elements.next()? else { return self.close() };
         let Kind { subject, read, .. } = self.kind;
         self.number += 1;
-        let number = self.number;
-        let read = match serde_json::from_slice::<Value>(text) {
+        let read = match serde_json::from_slice::<Value>(&text) {
             Ok(element) => read(&element, &mut self.counts),
             Err(error) => Err(format!("is no JSON ({error})")),
         };
         match read {
-            Ok(items) => self.items.extend(items),
-            Err(what) if number == 1 => {
-                let message = format!("the first {subject} {what}");
-                return Err(Error::new(codes::SOURCE_UNRECOGNISED, message));
+            Ok(items) => {
+                file.is_known = true;
+                self.items.extend(file.strange.drain(..).map(|(left, _)| Item::Left(left)));
+                self.items.extend(items);
             }
             Err(what) => {
-                let left = Left::new(subject, format!("number {number}"), Why::Unreadable);
-                self.items.push_back(Item::Left(left.detail(format!("it {what}"))));
+                let left = Left::new(subject, format!("number {}", self.number), Why::Unreadable);
+                let left = left.detail(format!("it {what}"));
+                match file.is_known {
+                    true => self.items.push_back(Item::Left(left)),
+                    false => file.strange.push((left, what)),
+                }
+                if file.strange.len() >= STRANGE {
+                    return self.close();
+                }
             }
         }
         Ok(())
+    }
+
+    /// Closes the file. A file of which no element was understood is of another system.
+    fn close(&mut self) -> Result<()> {
+        let Some(File { strange, .. }) = self.open.take() else { return Ok(()) };
+        let Some((_, what)) = strange.into_iter().next() else { return Ok(()) };
+        let message = format!("{}: the first {} {what}", self.name, self.kind.subject);
+        Err(Error::new(codes::SOURCE_UNRECOGNISED, message))
+    }
+
+    /// Keeps the error of a file for the end. There is one end: the errors of further files are listed.
+    fn fail(&mut self, error: Error) {
+        if self.error.is_none() {
+            self.error = Some(error);
+            return;
+        }
+        let left = Left::new("file", self.name.as_str(), Why::Unreadable);
+        self.items.push_back(Item::Left(left.detail(error.to_string())));
     }
 }
 
@@ -77,19 +127,83 @@ impl Source for Export {
             if let Some(item) = self.items.pop_front() {
                 return Ok(Some(item));
             }
-            let Some(elements) = &mut self.open else {
-                let Some(part) = self.parts.pop_front() else { return Ok(None) };
-                self.open = Some(Elements::open(part.open()?, &part.name, self.kind.lists)?);
+            if self.open.is_some() {
+                if let Err(error) = self.step() {
+                    // Its first elements say more than its end.
+                    let error = self.close().err().unwrap_or(error);
+                    self.fail(error);
+                }
                 continue;
-            };
-            match elements.next()? {
-                Some(text) => self.element(&text)?,
-                None => self.open = None,
+            }
+            let Some(part) = self.parts.pop_front() else { return self.error.take().map_or(Ok(None), Err) };
+            self.name.clone_from(&part.name);
+            if let Err(error) = self.begin(&part) {
+                self.fail(error);
             }
         }
     }
 
     fn counts(&self) -> Counts {
         self.counts.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{left, memories, read_all};
+    use crate::{System, open};
+
+    fn list(ids: &[&str]) -> String {
+        let memory = |id: &&str| json!({"id": id, "memory": format!("The text of {id}.")});
+        Value::Array(ids.iter().map(memory).collect()).to_string()
+    }
+
+    /// The ids of what comes, what does not, and the error at the end.
+    async fn read(files: &[(&str, String)]) -> (Vec<String>, Vec<Item>, Option<Error>) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let location = folder.path().to_str().unwrap();
+        let mut source = open(System::Mem0, location, &crate::SourceOptions::default()).await.unwrap();
+        let (items, end) = read_all(&mut *source).await;
+        let ids = memories(&items).iter().map(|it| it.id.clone()).collect();
+        (ids, items, end.err())
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_cut_does_not_stop_those_after_it() {
+        let whole = list(&["b1", "b2"]);
+        let cut = whole[..whole.len() - 5].to_owned();
+        let (ids, items, error) = read(&[
+            ("a.json", list(&["a1"])),
+            ("b.json", cut),
+            ("c.json", list(&["c1"])),
+            ("d.json", "no list".into()),
+        ])
+        .await;
+        assert_eq!(ids, ["a1", "b1", "c1"]);
+        let error = error.unwrap();
+        assert_eq!(error.code(), "source_damaged");
+        assert!(error.to_string().contains("b.json"), "{error}");
+        let [("file", further, Why::Unreadable)] = left(&items)[..] else { panic!("{items:?}") };
+        assert!(further.ends_with("d.json"), "{further}");
+    }
+
+    #[tokio::test]
+    async fn a_first_element_that_cannot_be_read_stops_nothing() {
+        let first = json!([{"id": "m0", "memory": null}, {"id": "m1", "memory": "It comes."}]);
+        let (ids, items, error) = read(&[("a.json", first.to_string())]).await;
+        assert_eq!((ids.len(), left(&items)), (1, vec![("memory", "number 1", Why::Unreadable)]));
+        assert!(error.is_none());
+        let strange = json!([{"text": "x"}, {"text": "y"}]).to_string();
+        let (ids, items, error) = read(&[("a.json", strange), ("b.json", list(&["b1"]))]).await;
+        assert_eq!((ids, items.len()), (vec!["b1".to_owned()], 1));
+        let error = error.unwrap();
+        assert_eq!(error.code(), "source_unrecognised");
+        assert!(error.to_string().contains("the first memory has no text"), "{error}");
     }
 }

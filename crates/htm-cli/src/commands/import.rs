@@ -43,7 +43,7 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
             output.value(&report, || report.describe());
         }
         return match error {
-            None => Ok(exit_code(report.refused_count)),
+            None => Ok(exit_code(report.refused_count + report.unreadable())),
             // The source's own errors say so.
             Some(error) if error.fault == Fault::User => Err(error),
             Some(error) => {
@@ -61,6 +61,7 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
     Ok(exit_code(report.refused_count))
 }
 
+/// The exit code, by the number of what was rejected or could not be read.
 fn exit_code(refused: u64) -> ExitCode {
     if refused == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) }
 }

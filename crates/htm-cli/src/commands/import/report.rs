@@ -187,6 +187,11 @@ impl ForeignReport {
         self.memories + self.left_count + self.refused_count == 0
     }
 
+    /// The number of things that could not be read.
+    pub(super) fn unreadable(&self) -> u64 {
+        self.left.iter().filter(|it| it.why == Why::Unreadable).map(|it| it.count).sum()
+    }
+
     /// Has a command that a signal stops say how far it is.
     pub(super) fn leaves(&self, output: &Output) {
         let Self { written, existing, changed_count, refused_count, .. } = self;
