@@ -148,7 +148,7 @@ impl BasicMemory {
         json::keep(&mut metadata, "relations", Some(&Value::Array(relations)));
         let first_time = |names: &[&str]| names.iter().find_map(|name| json::time(front, name));
         let modified = fs::metadata(path).and_then(|it| it.modified()).ok().map(from_system);
-        Ok(Item::Memory(Box::new(Foreign {
+        let memory = Foreign {
             id: permalink.unwrap_or(name).into(),
             text: note.body.into(),
             kind: Some(json::text(front, "type").unwrap_or("note").into()),
@@ -158,7 +158,8 @@ impl BasicMemory {
             at: first_time(&CREATED).or(modified),
             updated_at: first_time(&UPDATED),
             ..Foreign::default()
-        })))
+        };
+        Ok(Item::Memory(Box::new(memory.keeping_times(front, &[CREATED, UPDATED].concat()))))
     }
 }
 

@@ -165,7 +165,7 @@ impl Shared<'_> {
             at: json::time(message, "create_time").or(self.at),
             ..Foreign::default()
         };
-        items.insert(0, Item::Memory(Box::new(memory)));
+        items.insert(0, Item::Memory(Box::new(memory.keeping_times(message, &["create_time"]))));
         items
     }
 }

@@ -132,7 +132,7 @@ impl Shared<'_> {
         } else {
             let mut metadata = Map::new();
             json::keep(&mut metadata, "title", self.name);
-            items.push(Item::Memory(Box::new(Foreign {
+            let memory = Foreign {
                 id: format!("{}/{id}", self.id),
                 text,
                 robot: Some("claude".into()),
@@ -144,7 +144,8 @@ impl Shared<'_> {
                 metadata,
                 at: json::time(message, "created_at").or(self.at),
                 ..Foreign::default()
-            })));
+            };
+            items.push(Item::Memory(Box::new(memory.keeping_times(message, &["created_at"]))));
         }
         items.extend(left_out.into_iter().map(|(file, why)| {
             let name = json::text(file, "file_name").unwrap_or("without a name");

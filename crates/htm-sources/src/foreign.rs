@@ -4,6 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::json;
+
 /// An item of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
@@ -58,8 +60,21 @@ pub struct Foreign {
     pub recalled: Option<Recalls>,
     /// Its former texts, the oldest first. They come if the memory has a time.
     pub former: Vec<Former>,
+    /// How many of its times could not be read. They are in the metadata.
+    pub unread_times: u64,
     /// The vector of its text by the source's [`model`](crate::Source::model). It comes if the memory has a time.
     pub vector: Option<Vec<f32>>,
+}
+
+impl Foreign {
+    /// Keeps the times of an object that cannot be read in the metadata, as they are.
+    pub(crate) fn keeping_times(mut self, object: &Value, names: &[&str]) -> Self {
+        for name in names.iter().filter(|name| json::has_strange_time(object, name)) {
+            self.metadata.entry(*name).or_insert_with(|| object[*name].clone());
+            self.unread_times += 1;
+        }
+        self
+    }
 }
 
 /// A former text of a memory.

@@ -103,7 +103,8 @@ fn item(context: &Context, row: &Row) -> Item {
         recalled: recalls(row),
         vector: vector(context, row),
         ..Foreign::default()
-    };
+    }
+    .keeping_times(row.object(), &["created_at", "updated_at"]);
     for column in ["key", "category", "chunk_position"] {
         json::keep(&mut memory.metadata, column, Some(row.field(column)));
     }
@@ -192,6 +193,13 @@ mod tests {
         assert_eq!(found.recalled.map(|it| it.count), Some(4));
         assert_eq!(found.metadata["relations"][0]["to"], "htm-ruby:9");
         assert_eq!((found.vector, &found.metadata["chunk_position"]), (Some(vec![0.5, 1.0]), &json!(2)));
+    }
+
+    #[test]
+    fn a_time_that_is_none_of_a_calendar_is_kept() {
+        let found = memory(json!({"id": 7, "content": "c", "created_at": "infinity", "updated_at": null}));
+        assert_eq!((found.at, found.unread_times), (None, 1));
+        assert_eq!(found.metadata["created_at"], "infinity");
     }
 
     #[test]

@@ -14,16 +14,26 @@ pub(crate) fn list<'a>(object: &'a Value, name: &str) -> &'a [Value] {
     object.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A time: a text of [`read_timestamp`], or seconds since 1970.
+/// A time: a text of [`read_timestamp`], or seconds or milliseconds since 1970.
 pub(crate) fn time(object: &Value, name: &str) -> Option<DateTime<Utc>> {
     match object.get(name)? {
         Value::String(text) => read_timestamp(text),
-        Value::Number(seconds) => {
-            let seconds = seconds.as_f64().filter(|it| *it > 0.0 && *it < 1e11)?;
+        Value::Number(number) => {
+            let number = number.as_f64().filter(|it| *it > 0.0 && *it < 1e14)?;
+            // So many seconds would be in the year 5138 or later.
+            let seconds = if number < 1e11 { number } else { number / 1e3 };
             DateTime::from_timestamp_micros((seconds * 1e6).round() as i64)
         }
         _ => None,
     }
+}
+
+/// Whether an object has a time that cannot be read. Zero is none.
+pub(crate) fn has_strange_time(object: &Value, name: &str) -> bool {
+    let is_none = |it: &Value| {
+        it.is_null() || it.as_str().is_some_and(|it| it.trim().is_empty()) || it.as_f64() == Some(0.0)
+    };
+    object.get(name).is_some_and(|it| !is_none(it)) && time(object, name).is_none()
 }
 
 /// The names of an object's fields, for a message about what was found in place of what was looked for.
@@ -78,13 +88,14 @@ mod tests {
             json!("2025-06-01 10:00 Z"),
             json!(1_748_772_000),
             json!(1_748_772_000.0),
+            json!(1_748_772_000_000_i64),
         ] {
             assert_eq!(time(&json!({"at": written}), "at"), Some(expected), "{written}");
         }
         for none in [
             json!("yesterday"),
             json!("2025-06-01 10:00-11:30"),
-            json!(1_748_772_000_000_i64),
+            json!(1_748_772_000_000_000_i64),
             json!(""),
             json!(-5),
             json!(1e300),

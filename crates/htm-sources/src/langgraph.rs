@@ -100,6 +100,7 @@ fn items(row: &Row) -> Vec<Item> {
         ttl_seconds: ttl.map(|minutes| minutes * 60),
         ..Foreign::default()
     };
+    let memory = |text: &str| memory(text).keeping_times(row.object(), &["created_at", "updated_at"]);
     let (first, further) = match texts.split_first() {
         Some((first, further)) => (Some(first), further),
         None => (None, &[][..]),

@@ -202,6 +202,7 @@ fn common(row: &Row, id: &str, text: &str) -> Foreign {
         updated_at: row.time("updated_at"),
         ..Foreign::default()
     }
+    .keeping_times(row.object(), &["created_at", "updated_at"])
 }
 
 #[cfg(test)]

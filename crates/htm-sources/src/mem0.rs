@@ -28,6 +28,9 @@ impl Whose {
     }
 }
 
+/// The times of a memory.
+pub(crate) const TIMES: &[&str] = &["created_at", "updated_at", "expiration_date"];
+
 /// The time at which a memory expires. A date counts until the end of its day.
 pub(crate) fn expiry(memory: &Value) -> Option<DateTime<Utc>> {
     let day = json::text(memory, "expiration_date").and_then(|it| NaiveDate::parse_from_str(it, "%F").ok());

@@ -56,7 +56,7 @@ fn read(memory: &Value, counts: &mut Counts) -> std::result::Result<Vec<Item>, S
         metadata.remove("categories");
         tags.extend(own);
     }
-    Ok(vec![Item::Memory(Box::new(Foreign {
+    let found = Foreign {
         id: id.into(),
         text: text.into(),
         owner: whose.user.into_iter().collect(),
@@ -70,7 +70,8 @@ fn read(memory: &Value, counts: &mut Counts) -> std::result::Result<Vec<Item>, S
         expires_at,
         former: former(memory, text),
         ..Foreign::default()
-    }))])
+    };
+    Ok(vec![Item::Memory(Box::new(found.keeping_times(memory, mem0::TIMES)))])
 }
 
 /// The texts that a memory had before the one that it has.
@@ -160,6 +161,21 @@ mod tests {
         assert_eq!(memory.owner, ["42"]);
         assert_eq!((memory.robot.as_deref(), memory.session.as_deref()), (Some("7"), Some("9")));
         assert_eq!(left(&items), [("memory", "m2", Why::Unreadable)]);
+    }
+
+    #[tokio::test]
+    async fn a_time_is_read_in_milliseconds_too_or_kept_as_it_is() {
+        let export = json!([
+            {"id": "m1", "memory": "t", "created_at": 1_735_689_600_000_i64},
+            {"id": "m2", "memory": "t", "created_at": "01/02/2025 10:00", "updated_at": null, "expiration_date": ""},
+        ]);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), export.to_string()).unwrap();
+        let (items, _) = read_all(&mut open(file.path().to_str().unwrap()).unwrap()).await;
+        let [read, kept] = memories(&items)[..] else { panic!("{items:?}") };
+        assert_eq!((read.at, read.unread_times), (Some("2025-01-01T00:00:00Z".parse().unwrap()), 0));
+        assert_eq!((kept.at, kept.unread_times), (None, 1));
+        assert_eq!(Value::Object(kept.metadata.clone()), json!({"created_at": "01/02/2025 10:00"}));
     }
 
     proptest! {

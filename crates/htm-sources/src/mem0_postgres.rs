@@ -73,7 +73,8 @@ fn item(row: &Row) -> Item {
         expires_at,
         vector: row.vector.clone(),
         ..Foreign::default()
-    };
+    }
+    .keeping_times(payload, mem0::TIMES);
     let fields = payload.as_object().into_iter().flatten();
     for (field, value) in fields.filter(|(field, _)| !OWN.contains(&field.as_str())) {
         let is_elsewhere = match field.as_str() {
@@ -115,6 +116,10 @@ mod tests {
         assert_eq!(Value::Object(memory.metadata), json!({"category": "style", "role": "user"}));
         assert!(memory.at < memory.updated_at && memory.vector.is_some());
         assert_eq!(memory.tags, ["Editors"]);
+        let Item::Memory(memory) = item(&row(json!({"data": "t", "created_at": "01/02/2025 10:00"}))) else {
+            panic!("it comes")
+        };
+        assert_eq!((memory.at, &memory.metadata["created_at"]), (None, &json!("01/02/2025 10:00")));
         // A field of the user's own with this name.
         let Item::Memory(memory) = item(&row(json!({"data": "t", "categories": {"a": 1}}))) else {
             panic!("it comes")

@@ -82,7 +82,7 @@ fn profile(row: &Row) -> Item {
     let text = if names.is_empty() { content.into() } else { format!("{}: {content}", names.join(", ")) };
     let mut memory = common("profile", row, text);
     memory.tags = if names.is_empty() { Vec::new() } else { vec![names.join(":")] };
-    memory.metadata = attributes.as_object().cloned().unwrap_or_default();
+    memory.metadata.extend(attributes.as_object().cloned().unwrap_or_default());
     Item::Memory(Box::new(memory))
 }
 
@@ -136,7 +136,7 @@ fn said(row: &Row, messages: &[Value], speakers: &[&str]) -> Vec<Item> {
         };
         let own: Option<DateTime<Utc>> = json::time(message, "created_at");
         let common = common("blob", row, text.into());
-        Item::Memory(Box::new(Foreign {
+        let memory = Foreign {
             id: format!("{}:{place}", common.id),
             kind: Some("message".into()),
             speaker: speakers.iter().find_map(|name| message.get(name).and_then(name_of)),
@@ -144,7 +144,8 @@ fn said(row: &Row, messages: &[Value], speakers: &[&str]) -> Vec<Item> {
             seq: i32::try_from(place).ok(),
             at: own.or(common.at),
             ..common
-        }))
+        };
+        Item::Memory(Box::new(memory.keeping_times(message, &["created_at"])))
     };
     if messages.is_empty() {
         return vec![left("blob", row, Why::Empty)];
@@ -168,6 +169,7 @@ fn common(kind: &str, row: &Row, text: String) -> Foreign {
         updated_at: row.time("updated_at"),
         ..Foreign::default()
     }
+    .keeping_times(row.object(), &["created_at", "updated_at"])
 }
 
 #[cfg(test)]

@@ -153,23 +153,24 @@ fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
         let text: Option<String> = row.get(column)?;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     };
-    let time = |column| -> rusqlite::Result<Option<_>> {
-        Ok(row.get::<_, Option<String>>(column)?.and_then(|text| htm_core::read_timestamp(&text)))
-    };
+    let text_of = |column| row.get::<_, Option<String>>(column);
+    let times = serde_json::json!({"created_at": text_of(5)?, "updated_at": text_of(6)?});
+    let time = |name| crate::json::time(&times, name);
     let metadata: Map<String, Value> = json(3)?.as_object().cloned().unwrap_or_default();
     let tags =
         json(9)?.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-    Ok(Item::Memory(Box::new(Foreign {
+    let memory = Foreign {
         id,
         text,
         owner: row.get::<_, Option<String>>(7)?.into_iter().collect(),
         robot: row.get(8)?,
         tags,
         metadata,
-        at: time(5)?,
-        updated_at: time(6)?,
+        at: time("created_at"),
+        updated_at: time("updated_at"),
         ..Foreign::default()
-    })))
+    };
+    Ok(Item::Memory(Box::new(memory.keeping_times(&times, &["created_at", "updated_at"]))))
 }
 
 /// A UUID as people write it. SQLAlchemy stores 32 hexadecimal digits.
@@ -229,6 +230,17 @@ mod tests {
         assert_eq!(first.at, Some("2025-06-01T10:00:00Z".parse().unwrap()));
         let why: Vec<Why> = left(&items).into_iter().map(|it| it.2).collect();
         assert_eq!(why, [Why::Paused, Why::Archived, Why::Deleted, Why::Empty]);
+    }
+
+    #[tokio::test]
+    async fn a_time_that_cannot_be_read_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let strange = "update memories set created_at = 'gestern' where rowid = 1";
+        database(folder.path(), &format!("{ROWS} {strange};"));
+        let (items, _) = read_all(&mut open(folder.path().to_str().unwrap()).unwrap()).await;
+        let first = memories(&items)[0];
+        assert_eq!((first.at, first.unread_times), (None, 1));
+        assert_eq!(first.metadata["created_at"], "gestern");
     }
 
     #[test]

@@ -181,6 +181,11 @@ impl Row {
         name_of(self.field(column))
     }
 
+    /// The columns as an object; null if there is none.
+    pub(crate) fn object(&self) -> &Value {
+        self.fields.as_ref().unwrap_or(&Value::Null)
+    }
+
     /// A time.
     pub(crate) fn time(&self, column: &str) -> Option<DateTime<Utc>> {
         json::time(self.fields.as_ref()?, column)

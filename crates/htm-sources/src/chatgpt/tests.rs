@@ -96,6 +96,15 @@ async fn the_messages_of_a_later_branch_follow_those_of_the_former_one() {
 }
 
 #[tokio::test]
+async fn a_time_that_cannot_be_read_is_kept() {
+    let mut export = export();
+    export[0]["mapping"]["d"]["message"]["create_time"] = json!("yesterday");
+    let (items, _) = read_file(export.to_string().as_bytes()).await;
+    let found = memories(&items)[1];
+    assert_eq!((found.unread_times, &found.metadata["create_time"]), (1, &json!("yesterday")));
+}
+
+#[tokio::test]
 async fn other_data_is_not_taken_for_conversations() {
     let (_, result) = read_file(br#"[{"uuid": "x", "chat_messages": []}]"#).await;
     let error = result.unwrap_err();

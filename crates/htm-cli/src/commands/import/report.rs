@@ -36,6 +36,8 @@ pub(super) struct ForeignReport {
     /// The keys of the first of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changed: Vec<String>,
+    /// The number of times that could not be read, and are in the metadata.
+    unread_times: u64,
     /// Written former texts.
     pub(super) former_texts: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,6 +136,7 @@ impl ForeignReport {
     /// Counts a memory that comes.
     pub(super) fn take(&mut self, memory: &Foreign, lines: &Lines) {
         self.memories += 1;
+        self.unread_times += memory.unread_times;
         *self.namespaces.entry(lines.namespace.clone()).or_default() += 1;
         if let Some(vectors) = &mut self.vectors {
             vectors.taken += u64::from(lines.has_vector);
@@ -226,6 +229,10 @@ impl ForeignReport {
         }));
         if self.former_texts > 0 {
             text.push(format!("{} written", count(self.former_texts, "former text")));
+        }
+        if self.unread_times > 0 {
+            let times = count(self.unread_times, "time");
+            text.push(format!("{times} that HTM cannot read: kept in the metadata"));
         }
         text.extend(self.where_they_go());
         text.extend(self.what_is_left());
