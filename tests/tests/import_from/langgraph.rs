@@ -47,6 +47,18 @@ async fn items_come_as_the_store_of_the_client_writes_them() {
 }
 
 #[tokio::test]
+async fn a_value_that_changed_beside_its_text_counts_as_changed() {
+    let langgraph = foreign(SQL).await;
+    let import = import_of("langgraph", &langgraph).await;
+    assert_eq!(import.report(&[]).await["written"], 6);
+    let changed =
+        "update store set value = value || '{\"rank\": 4}', updated_at = '2026-03-05Z' where key = 'style'";
+    sqlx::raw_sql(changed).execute(&langgraph.pool).await.unwrap();
+    let report = import.report(&[]).await;
+    assert_eq!((&report["existing"], &report["changed"]), (&json!(5), &json!(["=style"])), "{report}");
+}
+
+#[tokio::test]
 async fn its_model_does_not_become_the_first_of_htm() {
     let langgraph = foreign(SQL).await;
     let import = import_of("langgraph", &langgraph).await;

@@ -363,6 +363,25 @@ pub(crate) async fn known(
     Ok(known)
 }
 
+/// Those of the nodes whose metadata is not that of the memories.
+pub(crate) async fn with_other_metadata(
+    pool: &dyn Connections,
+    nodes: &[(NodeId, &SavedMemory)],
+) -> Result<HashSet<NodeId>> {
+    let other: Vec<NodeId> = sql!(
+        "select n.id
+           from unnest(:namespaces::text[], :nodes::bigint[], :metadata::jsonb[]) as u(namespace, node, metadata)
+           join htm.nodes n on n.namespace = u.namespace and n.id = u.node
+          where n.metadata is distinct from u.metadata"
+    )
+    .bind("namespaces", nodes.iter().map(|(_, it)| it.ns.as_str()).collect::<Vec<_>>())?
+    .bind("nodes", nodes.iter().map(|(node, _)| *node).collect::<Vec<_>>())?
+    .bind("metadata", nodes.iter().map(|(_, it)| Json(&it.metadata)).collect::<Vec<_>>())?
+    .fetch_scalars(pool)
+    .await?;
+    Ok(other.into_iter().collect())
+}
+
 fn scope(saved: &SavedMemory) -> Option<DuplicateScope> {
     match saved.unique_in {
         None | Some(Deduplicate::Off) => None,

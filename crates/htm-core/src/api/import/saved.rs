@@ -200,6 +200,9 @@ impl SavedChunk {
             rest = later;
         }
         htm.pinger().ping();
+        if leaves_forgotten {
+            compare_metadata(htm, &items, &mut found).await?;
+        }
         for (item, result) in items.iter().zip(&found) {
             let node = result.as_ref().ok().and_then(|line| line.node);
             here.insert(item.saved.node, node);
@@ -237,6 +240,27 @@ impl SavedChunk {
         };
         Ok(self.texts.iter().map(result).collect())
     }
+}
+
+/// Marks the existing memories that have other metadata than those of another system. Forgotten ones stay as they are.
+async fn compare_metadata(htm: &Htm, items: &[NewSaved<'_>], found: &mut [Found]) -> Result<()> {
+    let existing = |(item, found): (&NewSaved<'_>, &Found)| {
+        let line = found.as_ref().ok().filter(|it| it.outcome == Outcome::Existing)?;
+        line.node.filter(|_| item.forgotten.is_none())
+    };
+    let existing: Vec<Option<NodeId>> = items.iter().zip(&*found).map(existing).collect();
+    let nodes: Vec<(NodeId, &SavedMemory)> =
+        existing.iter().zip(items).filter_map(|(node, item)| Some(((*node)?, item.saved))).collect();
+    if nodes.is_empty() {
+        return Ok(());
+    }
+    let other = store::with_other_metadata(htm.pool(), &nodes).await?;
+    for (node, found) in existing.iter().zip(found) {
+        if let (Some(node), Ok(line)) = (node, found) {
+            line.differs |= other.contains(node);
+        }
+    }
+    Ok(())
 }
 
 /// The memories that have room, and the errors of the others by their places. Existing and forgotten memories need no
