@@ -42,6 +42,24 @@ fn refusal(status: u16, code: &str, text: &str) -> (u16, String, String) {
 }
 
 #[tokio::test]
+async fn all_commands_take_the_same_query() {
+    let served = Served::new().await;
+    let path = "/memories/notes.md";
+    for input in [
+        json!({"command": "create", "path": path, "file_text": "one\ntwo\n"}),
+        json!({"command": "view", "path": path}),
+        json!({"command": "str_replace", "path": path, "old_str": "two", "new_str": "2"}),
+        json!({"command": "insert", "path": path, "insert_line": 0, "insert_text": "zero\n"}),
+        json!({"command": "rename", "old_path": path, "new_path": "/memories/other.md"}),
+        json!({"command": "delete", "path": "/memories/other.md"}),
+    ] {
+        let command = input["command"].as_str().unwrap();
+        let query = "namespace=ff&robot=arch&any_robot=true";
+        served.post(&format!("/v1/files/{command}?{query}"), input.clone()).await.is(200);
+    }
+}
+
+#[tokio::test]
 async fn each_command_replies_as_the_tool_does() {
     let served = Served::new().await;
     let path = "/memories/notes.md";

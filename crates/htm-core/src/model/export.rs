@@ -168,7 +168,8 @@ pub struct ImportedLine {
     pub node: Option<NodeId>,
     /// The outcome.
     pub outcome: Outcome,
-    /// Whether an existing memory has another text than the line: it was edited here or there.
+    /// Whether an existing memory has another text than the line, or other metadata than one of another system: it was
+    /// edited here or there.
     #[serde(skip)]
     pub differs: bool,
 }

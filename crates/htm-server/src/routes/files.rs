@@ -79,11 +79,12 @@ struct FileView {
     responses((status = 200, body = FileReply)))]
 async fn view(
     app: App,
-    Asked(place): Asked<InNamespace>,
+    // A caller may have one query string for all commands. Who reads does not matter.
+    Asked(Writing { namespace, .. }): Asked<Writing>,
     Body(body): Body<FileView>,
 ) -> Result<Json<FileReply>> {
     check_command(body.command.as_deref(), "view")?;
-    let files = app.htm.files(place.namespace.as_deref(), Default::default())?;
+    let files = app.htm.files(namespace.as_deref(), Default::default())?;
     Ok(Json(files.view(&body.path, body.view_range.as_deref()).await?))
 }
 
