@@ -15,6 +15,7 @@ use htm_core::error::codes::LINE_TOO_LONG;
 use htm_core::fault::Fault;
 use htm_core::{Htm, ImportedLine, LineKind, LineResult, MAX_LINE_BYTES, Outcome};
 use htm_runtime::config::Config;
+use htm_sources::codes::SOURCE_UNRECOGNISED;
 use indicatif::{HumanBytes, ProgressBar};
 use serde::Serialize;
 use serde_json::json;
@@ -52,13 +53,36 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
             }
         };
     }
-    let (reader, bytes) = open(&args.file)?;
+    let (mut reader, bytes) = open(&args.file)?;
+    let begin = reader.fill_buf().map_err(CliError::io("the file cannot be read"))?;
+    if let Some((what, hint)) = foreign_format(begin) {
+        let message = format!("{} is {what}, not lines of JSON", args.file.display());
+        return Err(CliError::new(SOURCE_UNRECOGNISED, message).with_hint(hint));
+    }
     let chunk = args.chunk.into();
     let report =
         with_runtime(config, async |runtime| import(&runtime.htm(), reader, bytes, chunk, output).await)
             .await?;
     output.value(&report, || report.describe());
     Ok(exit_code(report.refused_count))
+}
+
+/// What a file is that is no lines of JSON, by its first bytes, with the next step.
+fn foreign_format(begin: &[u8]) -> Option<(&'static str, &'static str)> {
+    const OF_A_SYSTEM: &str = "if another system made it, name the system: `htm import --from SYSTEM FILE`";
+    let text = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(begin).trim_ascii_start();
+    match begin {
+        [0x1f, 0x8b, ..] => Some(("compressed by gzip", "decompress it: `gunzip -c FILE | htm import -`")),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some((
+            "UTF-16",
+            "make it UTF-8: `iconv -f UTF-16 -t UTF-8 FILE | htm import -`; or if another system made it, name the system \
+             with --from",
+        )),
+        [b'P', b'K', 3, 4, ..] => Some(("a ZIP archive", OF_A_SYSTEM)),
+        _ if begin.starts_with(b"SQLite format 3\0") => Some(("a database of SQLite", OF_A_SYSTEM)),
+        _ if text.starts_with(b"[") => Some(("a list of JSON", OF_A_SYSTEM)),
+        _ => None,
+    }
 }
 
 /// The exit code, by the number of what was rejected or could not be read.
@@ -259,4 +283,27 @@ fn open(file: &Path) -> Result<(Box<dyn BufRead>, Option<u64>), CliError> {
     let metadata = opened.metadata().map_err(cannot_open())?;
     let bytes = metadata.is_file().then_some(metadata.len());
     Ok((Box::new(BufReader::with_capacity(1 << 20, opened)), bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_another_format_is_known_by_its_first_bytes() {
+        for (begin, said, hint) in [
+            (&b"\x1f\x8b\x08"[..], "gzip", "gunzip"),
+            (b"\xff\xfe{\0", "UTF-16", "--from"),
+            (b"\xfe\xff\0{", "UTF-16", "--from"),
+            (b"PK\x03\x04", "ZIP", "--from"),
+            (b"SQLite format 3\0", "SQLite", "--from"),
+            (b"\xef\xbb\xbf \n[{", "list", "--from"),
+        ] {
+            let (what, next) = foreign_format(begin).unwrap();
+            assert!(what.contains(said) && next.contains(hint), "{what}: {next}");
+        }
+        for lines in [&b"{\"id\": 1}"[..], b"\xef\xbb\xbf{}", b"id,text", b"", b"\n\n"] {
+            assert_eq!(foreign_format(lines), None);
+        }
+    }
 }
