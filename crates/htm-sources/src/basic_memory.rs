@@ -27,6 +27,8 @@ pub(crate) struct BasicMemory {
     folder: PathBuf,
     /// The files that are not read yet, in reverse.
     paths: Vec<PathBuf>,
+    /// The links that are not listed yet, in reverse.
+    links: Vec<PathBuf>,
     /// The file that each permalink names. A copied file has the permalink of its original.
     owners: HashMap<String, PathBuf>,
     counts: Counts,
@@ -35,9 +37,9 @@ pub(crate) struct BasicMemory {
 pub(crate) fn open(location: &str) -> Result<BasicMemory> {
     let folder = files::file(location)?.to_owned();
     let metadata = folder.metadata().map_err(files::unreadable(&folder))?;
-    let mut paths = Vec::new();
+    let (mut paths, mut links) = (Vec::new(), Vec::new());
     match metadata.is_dir() {
-        true => walk(&folder, &mut paths)?,
+        true => walk(&folder, &mut paths, &mut links)?,
         false => paths.push(folder.clone()),
     }
     if !paths.iter().any(|path| is_note(path)) {
@@ -45,12 +47,13 @@ pub(crate) fn open(location: &str) -> Result<BasicMemory> {
         return Err(Error::new(codes::SOURCE_UNRECOGNISED, message));
     }
     paths.sort_by(|a, b| b.cmp(a));
+    links.sort_by(|a, b| b.cmp(a));
     let owners = owners(&paths);
-    Ok(BasicMemory { folder, paths, owners, counts: Counts::new() })
+    Ok(BasicMemory { folder, paths, links, owners, counts: Counts::new() })
 }
 
-/// Collects the files below a folder. Hidden ones are those of programs. No link is followed: it may lead in a circle.
-fn walk(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
+/// Collects the files and the links below a folder. Hidden ones are those of programs.
+fn walk(folder: &Path, paths: &mut Vec<PathBuf>, links: &mut Vec<PathBuf>) -> Result<()> {
     for entry in folder.read_dir().map_err(files::unreadable(folder))? {
         let entry = entry.map_err(files::unreadable(folder))?;
         let kind = entry.file_type().map_err(files::unreadable(folder))?;
@@ -58,9 +61,11 @@ fn walk(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
             continue;
         }
         if kind.is_dir() {
-            walk(&entry.path(), paths)?;
+            walk(&entry.path(), paths, links)?;
         } else if kind.is_file() {
             paths.push(entry.path());
+        } else if kind.is_symlink() {
+            links.push(entry.path());
         }
     }
     Ok(())
@@ -110,10 +115,13 @@ fn read(path: &Path) -> std::result::Result<String, String> {
 #[async_trait]
 impl Source for BasicMemory {
     async fn next(&mut self) -> Result<Option<Item>> {
-        let Some(path) = self.paths.pop() else { return Ok(None) };
+        let Some(path) = self.paths.pop() else {
+            let Some(link) = self.links.pop() else { return Ok(None) };
+            *self.counts.entry("link").or_default() += 1;
+            return Ok(Some(Item::Left(Left::new("link", self.name(&link), Why::Link))));
+        };
         *self.counts.entry("file").or_default() += 1;
-        let name = path.strip_prefix(&self.folder).unwrap_or(&path).to_string_lossy().into_owned();
-        let name = if name.is_empty() { path.to_string_lossy().into_owned() } else { name };
+        let name = self.name(&path);
         if !is_note(&path) {
             return Ok(Some(Item::Left(Left::new("file", name, Why::NotText))));
         }
@@ -129,6 +137,13 @@ impl Source for BasicMemory {
 }
 
 impl BasicMemory {
+    /// The path below the folder, or that of a location that is a file.
+    fn name(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.folder).unwrap_or(path);
+        let named = if below.as_os_str().is_empty() { path } else { below };
+        named.to_string_lossy().into_owned()
+    }
+
     fn note(&mut self, path: &Path, name: &str) -> std::result::Result<Item, String> {
         let text = read(path)?;
         let note = Note::parse(&text)?;

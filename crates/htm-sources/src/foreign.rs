@@ -156,6 +156,8 @@ pub enum Why {
     ToolMessage,
     /// It is the reasoning of a model.
     Reasoning,
+    /// It is a link to a file or a folder.
+    Link,
     /// It is a picture, a recording or a file, not text.
     NotText,
     /// The conversation went on from another version of the message.
@@ -184,6 +186,7 @@ impl Why {
             Self::SystemMessage => "is of the system, not of a person or an assistant",
             Self::ToolMessage => "is a call of a tool, or its answer",
             Self::Reasoning => "is the reasoning of a model",
+            Self::Link => "is a link, which is not followed: it may lead in a circle",
             Self::NotText => "is a file, a picture or a recording: only text is imported",
             Self::OtherBranch => "is of a branch that the conversation left",
             Self::Deleted => "was deleted there",

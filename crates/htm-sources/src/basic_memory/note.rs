@@ -108,9 +108,14 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
+/// A tag in HTM's levels: programs for notes write `db/postgres`.
+fn levels(tag: &str) -> String {
+    tag.replace('/', ":")
+}
+
 /// The tags of the front matter: a list, or a text with commas.
 fn tags(front: &Value) -> Vec<String> {
-    let named = |text: &str| text.trim().trim_start_matches('#').to_owned();
+    let named = |text: &str| levels(text.trim().trim_start_matches('#'));
     let tags: Vec<String> = match front.get("tags") {
         Some(Value::Array(list)) => list
             .iter()
@@ -135,7 +140,7 @@ fn observed(item: &str) -> Vec<String> {
     item.split_whitespace()
         .filter_map(|word| word.strip_prefix('#'))
         .flat_map(|word| word.split('#'))
-        .map(|tag| tag.trim_end_matches([',', '.', ';', ')']).to_owned())
+        .map(|tag| levels(tag.trim_end_matches([',', '.', ';', ')'])))
         .filter(|tag| !tag.is_empty())
         .collect()
 }

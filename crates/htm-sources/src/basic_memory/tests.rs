@@ -56,6 +56,8 @@ fn the_parts_of_a_note_are_read() {
         assert_eq!(Note::parse(text).unwrap().body, body, "{text}");
     }
     assert_eq!(Note::parse("---\ntags: 'a, #b,'\n---\n").unwrap().tags, ["a", "b"]);
+    let nested = "---\ntags: [db/postgres]\n---\n- [decision] One server #db/replicas.";
+    assert_eq!(Note::parse(nested).unwrap().tags, ["db:postgres", "db:replicas"]);
     assert!(Note::parse("---\n- a\n---\n").unwrap_err().contains("has no fields"));
     assert!(Note::parse("---\na: [\n---\n").unwrap_err().contains("is no YAML"));
 }
@@ -94,13 +96,14 @@ async fn a_folder_is_read_and_what_cannot_be_read_is_named() {
     assert!(found[2].at.is_some() && found[2].metadata["title"] == "plain");
     let expected = [
         ("file", "drinks/cup.png", Why::NotText),
+        ("link", "circle", Why::Link),
         ("note", "broken.md", Why::Unreadable),
         ("note", "empty.md", Why::Empty),
         ("note", "latin.md", Why::Unreadable),
     ];
     assert_eq!(left(&items), expected);
     let counts = counts.unwrap();
-    assert_eq!((counts["file"], counts["note"]), (8, 4));
+    assert_eq!((counts["file"], counts["note"], counts["link"]), (8, 4, 1));
 }
 
 #[tokio::test]
@@ -129,13 +132,13 @@ async fn a_date_is_the_time_of_a_note_or_stays_in_its_metadata() {
     let (items, _) = read_all(&mut open(folder.path().to_str().unwrap()).unwrap()).await;
     let found = memories(&items);
     let at = Some("2024-05-01T09:00:00Z".parse().unwrap());
-    for note in &found[..3] {
+    for note in &found[..4] {
         assert_eq!((note.at, note.updated_at, note.metadata.get("created")), (at, at, None), "{note:?}");
     }
-    for (note, date) in found[3..].iter().zip([json!(1_714_554_000_000_i64), json!("in May")]) {
-        assert!(note.at > at && note.updated_at.is_none(), "{note:?}");
-        assert_eq!((&note.metadata["created"], &note.metadata["updated"]), (&date, &date));
-    }
+    let other = found[4];
+    assert!(other.at > at && other.updated_at.is_none() && other.unread_times == 2, "{other:?}");
+    let date = json!("in May");
+    assert_eq!((&other.metadata["created"], &other.metadata["updated"]), (&date, &date));
 }
 
 #[test]
