@@ -151,7 +151,7 @@ pub(crate) async fn dump(
 /// Reads the manifest of a backup, and compares its files with it. One of an older program has none.
 ///
 /// # Errors
-/// `backup_invalid`, or `backup_io`.
+/// `backup_invalid`, `schema_version` for a backup of a newer program, or `backup_io`.
 pub async fn check(from: &Path) -> Result<Manifest> {
     let manifest = Manifest::read(from)?;
     files::check(from, &manifest.files).await?;
@@ -173,9 +173,6 @@ pub async fn restore(
     on_table: OnTable<'_>,
 ) -> Result<Restored> {
     let manifest = Manifest::read(from)?;
-    if manifest.schema_version > htm_migration::LATEST {
-        return Err(schema_version(manifest.schema_version, htm_migration::LATEST));
-    }
     if stop.run_until_cancelled(files::check(from, &manifest.files)).await.transpose()?.is_none() {
         return Ok(Restored::Untouched);
     }

@@ -18,6 +18,9 @@ use crate::error::CliError;
 use crate::instant::{exact, local};
 use crate::output::{Output, count, fields, plain, table};
 
+/// Milliseconds of a day.
+const DAY_MS: f64 = 86_400_000.0;
+
 pub(crate) async fn get(config: &Config, args: GetArgs, output: &Output) -> Result<ExitCode, CliError> {
     let zone = &config.time.settings().zone;
     if let (Some(node), Some(at)) = (args.node, &args.as_of) {
@@ -188,13 +191,33 @@ fn progress(state: &StageState, zone: &Zone) -> String {
             last_error.as_deref().unwrap_or("unknown")
         ),
         StageState::Running { attempt, worker } => format!("attempt {attempt} by {worker}"),
-        StageState::Done { model, outcome, after_ms, .. } => {
+        StageState::Done { model, outcome, after_ms, .. } if *after_ms < DAY_MS => {
             format!("{outcome} by {model}, {after_ms:.0} ms after the write")
+        }
+        // An imported text was written long before it came.
+        StageState::Done { model, outcome, at, .. } => {
+            format!("{outcome} by {model} at {}", local(*at, zone))
         }
         StageState::Dead { attempts, error } => {
             format!("dead letter after {}: {error}", count(attempts, "attempt"))
         }
         StageState::Awaited => "its caller has not brought the vector".into(),
         StageState::Stranded => "no job and no result: `htm jobs audit`".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_stage_counts_from_the_write_for_a_day() {
+        let done = |after_ms: f64| {
+            let (model, outcome, worker) = ("fake/small".into(), "embedded".into(), "w".into());
+            let at = "2026-03-01T09:00:00Z".parse().unwrap();
+            progress(&StageState::Done { model, outcome, at, after_ms, worker, attempt: 1 }, &Zone::default())
+        };
+        assert_eq!(done(12.4), "embedded by fake/small, 12 ms after the write");
+        assert!(done(57_683_868_284.0).starts_with("embedded by fake/small at 2026-03-01"));
     }
 }

@@ -91,7 +91,7 @@ impl Manifest {
     /// Reads the manifest of a backup.
     ///
     /// # Errors
-    /// `backup_invalid`.
+    /// `backup_invalid`, or `schema_version` for a backup of a newer program.
     pub fn read(from: &Path) -> Result<Self> {
         let invalid = |why: String| {
             Error::new(codes::BACKUP_INVALID, format!("{} is no whole backup: {why}", from.display()))
@@ -99,10 +99,17 @@ impl Manifest {
         let text = fs::read(from.join(FILE)).map_err(|error| invalid(format!("{FILE}: {error}")))?;
         let manifest: Self =
             serde_json::from_slice(&text).map_err(|error| invalid(format!("{FILE}: {error}")))?;
-        match manifest.format {
-            FORMAT => Ok(manifest),
-            other => Err(invalid(format!("its manifest has format {other}, this program knows {FORMAT}"))),
+        if manifest.format != FORMAT {
+            let format = manifest.format;
+            return Err(invalid(format!("its manifest has format {format}, this program knows {FORMAT}")));
         }
+        let (found, known) = (manifest.schema_version, htm_migration::LATEST);
+        if found > known {
+            let message = format!("the backup has schema version {found}, this program knows up to {known}");
+            return Err(Error::new(codes::SCHEMA_VERSION, message)
+                .with_hint("upgrade this program: the backup was made by a newer one"));
+        }
+        Ok(manifest)
     }
 }
 
@@ -111,6 +118,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_backup_of_a_newer_schema_is_refused() {
+        let manifest = json!({
+            "format": FORMAT, "made_at": "2026-03-01T09:00:00Z", "htm": "9.0.0", "postgres": "18.1",
+            "schema_version": htm_migration::LATEST + 1, "tables": {},
+        });
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(FILE), manifest.to_string()).unwrap();
+        let refused = Manifest::read(dir.path()).unwrap_err();
+        assert_eq!(refused.code(), "schema_version");
+        assert!(refused.to_string().starts_with("the backup has schema version"), "{refused}");
+    }
 
     #[test]
     fn rows_beyond_all_numbers_are_counted() {
