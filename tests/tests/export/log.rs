@@ -151,3 +151,16 @@ async fn an_export_of_version_1_is_imported_as_before() {
     let again = export(&htm, ALL, "").await;
     assert_eq!((of_kind(&again, "change").len(), of_kind(&again, "tag").len()), (2, 1));
 }
+
+#[tokio::test]
+async fn an_import_of_a_document_says_how_many_tags_it_changes() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let ontology = htm.ontology(None).unwrap();
+    ontology.define(ChangeKind::Add, &[term("database"), term("talk")]).await.unwrap();
+    ontology.add_synonym("store", "database").await.unwrap();
+    let document = ontology.export().await.unwrap();
+    ontology.remove_synonym("store").await.unwrap();
+    ontology.import(ChangeKind::Import, "a test", &document, Default::default()).await.unwrap();
+    assert_eq!(ontology.log(None, 100).await.unwrap()[0].details["tags"], 1);
+}

@@ -78,7 +78,16 @@ impl Ontology<'_> {
         let (open, laid) = self.open(plan).await?;
         let changed = match source {
             Some(source) => {
-                let details = json!({ "source": source, "tags": document.tags.len() });
+                let planned = self.describe(kind, &open.draft, &open.draft.changes());
+                let synonyms = planned.synonyms.iter().map(|it| &it.tag);
+                let tags: BTreeSet<&String> = planned
+                    .added
+                    .iter()
+                    .chain(&planned.described)
+                    .chain(&planned.removed)
+                    .chain(synonyms)
+                    .collect();
+                let details = json!({ "source": source, "tags": tags.len() });
                 self.finish(open, kind, details, &[]).await?
             }
             None => self.lay_unlogged(open, kind).await?,
