@@ -12,13 +12,24 @@ create function htm.marks() returns text language sql immutable parallel safe as
         || '\u17D4-\u17D6\u17D8-\u17DB\u1800-\u180A\u2000-\u200C\u200E-\u205F\u2061-\u2070\u2074-\u207E\u208A-\u208E\u20A0-\u20FF'
         || '\u2103\u2109\u2116-\u2118\u211E-\u2123\u2150-\u215F\u2189-\u245F\u2500-\u2BFF\u2E00-\u2E7F\u2FF0-\u3004\u3008-\u3020'
         || '\u3030\u3036\u3037\u303D-\u303F\u309B\u309C\u30A0\u30FB\u3190-\u319F\u4DC0-\u4DFF\uE000-\uF8FF\uFD3E-\uFD4F\uFDFC-\uFDFF'
-        || '\uFE10-\uFE19\uFE30-\uFE6B\uFF00-\uFF0F\uFF1A-\uFF20\uFF3B-\uFF40\uFF5B-\uFF65\uFFE0-\uFFFD\U0001F000-\U0001FBFF'
+        || '\uFE10-\uFE19\uFE30-\uFE6B\uFF00-\uFF0D\uFF0F\uFF1A-\uFF20\uFF3B-\uFF40\uFF5B-\uFF65\uFFE0-\uFFFD\U0001F000-\U0001FBFF'
         || '\U000E0000-\U000E00FF\U000F0000-\U0010FFFF]+'
 $$;
 
--- A text for PostgreSQL's parser, the same in any locale. Its marks are spaces. Soft hyphens, joiners and selectors of
--- variants are left out, and hyphens are those of ASCII. Letters have one form (NFKC): with their accents, without
--- ligatures, of one width.
+-- A text without soft hyphens, joiners and selectors of variants, and with hyphens of ASCII.
+create function htm.joined(content text) returns text language sql immutable parallel safe as $$
+    select translate(regexp_replace(content, '[\u00AD\u200D\u2060\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g'),
+                     U&'\2010\2011\2212', '---')
+$$;
+
+-- A text with one form of each letter (NFKC): with its accents, without ligatures, of one width. PostgreSQL sorts a run of
+-- accents in quadratic time and cannot be interrupted, so a text with a word of 255 letters stays as it is.
+create function htm.composed(content text) returns text language sql immutable parallel safe as $$
+    select case when content is nfkc normalized or content ~ '\S{255}' then content else normalize(content, nfkc) end
+$$;
+
+-- A text for PostgreSQL's parser, the same in any locale. Its marks are spaces, also the few that NFKC makes: of a letter
+-- with a dot, and of a slash.
 create function htm.normalized(content text) returns text language plpgsql immutable parallel safe as $$
 declare
     spaced text;
@@ -26,22 +37,37 @@ begin
     if octet_length(content) = length(content) then
         return content;
     end if;
-    spaced := regexp_replace(content, '[\u00AD\u200D\u2060\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g');
-    spaced := regexp_replace(translate(spaced, U&'\2010\2011\2212', '---'), htm.marks(), ' ', 'g');
-    -- PostgreSQL sorts a run of accents in quadratic time and cannot be interrupted. No word has so many letters.
-    if spaced is nfkc normalized or spaced ~ '\S{255}' then
-        return spaced;
+    spaced := regexp_replace(htm.joined(content), htm.marks(), ' ', 'g');
+    return translate(htm.composed(spaced), U&'\00B7\2044', '  ');
+end $$;
+
+-- A text for a comparison letter by letter. Typographic apostrophes and quotation marks are those of ASCII.
+create function htm.folded(content text) returns text language plpgsql immutable parallel safe as $$
+declare
+    plain text;
+begin
+    if octet_length(content) = length(content) then
+        return content;
     end if;
-    -- NFKC makes a few marks itself: of a letter with a dot, and of a slash.
-    return translate(normalize(spaced, nfkc), U&'\00B7\2044', '  ');
+    plain := translate(htm.joined(content), U&'\2018\2019\201C\201D\201E', '''''"""');
+    return htm.composed(plain);
 end $$;
 
 -- A text in which each run of marks is between control characters, so that PostgreSQL's parser finds the words beside it in
--- any locale. Without these characters, it is the text.
-create function htm.parted(content text) returns text language sql immutable parallel safe as $$
-    select case when octet_length(content) = length(content) then content
-                else regexp_replace(content, '(' || htm.marks() || ')', E'\x05\\1\x05', 'g') end
-$$;
+-- any locale. Letters have their accents (NFC), and soft hyphens are left out. Otherwise it is the text.
+create function htm.parted(content text) returns text language plpgsql immutable parallel safe as $$
+declare
+    shown text;
+begin
+    if octet_length(content) = length(content) then
+        return content;
+    end if;
+    shown := translate(content, U&'\00AD', '');
+    if shown is not nfc normalized and shown !~ '\S{255}' then
+        shown := normalize(shown, nfc);
+    end if;
+    return regexp_replace(shown, '(' || htm.marks() || ')', E'\x05\\1\x05', 'g');
+end $$;
 
 -- Chinese, Japanese and Thai have no spaces between words, so PostgreSQL's parser takes a sentence for a word. This
 -- function gives it pairs of adjacent letters instead: `abc` becomes `a ab bc c`. Marks stay with their letter. Spaces

@@ -60,6 +60,26 @@ async fn a_text_selects_former_texts_and_forgotten_memories_too() {
     assert!(!receipt.to_lowercase().contains("hunter"), "{receipt}");
 }
 
+/// What recall finds in any form is forgotten and erased in any form.
+#[tokio::test]
+async fn a_text_selects_every_form_of_its_letters() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for (stored, text) in [
+        ("a cre\u{300}me bru\u{302}le\u{301}e", "Crème brûlée"),
+        ("they don’t say “wibble”", "don't say \"wibble\""),
+        ("no\u{a0}break at db\u{2011}08", "no break at db-08"),
+        ("the soft\u{ad}hyphen is ﬁne", "softhyphen is fine"),
+    ] {
+        let node = remember(&htm, Memory::new(stored)).await;
+        let plan = htm.plan_forget(text, None, &Caller::Handle).await.unwrap();
+        assert_eq!(plan.matches.iter().map(|found| found.node).collect::<Vec<_>>(), [node], "{text}");
+        let erased = erase_matching(&htm, &matching(text, None)).await;
+        assert_eq!(erased.erased, 1, "{text}");
+        assert_eq!(htm.get(node).await.unwrap_err().code(), "node_not_found");
+    }
+}
+
 #[tokio::test]
 async fn a_robot_s_memories_are_those_that_it_remembered() {
     let db = TestDatabase::new().await;

@@ -140,17 +140,26 @@ async fn marks_of_any_script_end_a_word() {
             }
         }
     }
-    let hits = found(&htm, "lait -caf*", Strategy::Hybrid).await;
-    assert!(!hits.iter().any(|hit| hit.starts_with("Cafe")), "{hits:?}");
+    for (beginning, memory) in [("caf*", MARKED[8].0), ("fin*", MARKED[9].0), ("ＡＢＣ*", MARKED[9].0)] {
+        assert_eq!(found(&htm, beginning, Strategy::Fulltext).await, [memory], "{beginning}");
+        let hits = found(&htm, &format!("lait -{beginning}"), Strategy::Hybrid).await;
+        assert!(!hits.iter().any(|hit| hit == memory), "-{beginning}: {hits:?}");
+    }
 }
 
 #[tokio::test]
 async fn snippets_mark_words_beside_marks_of_any_script() {
     let db = TestDatabase::new().await;
-    let htm = filled(&db, &["She said “quincunx”… and < left"]).await;
-    let query = RecallQuery { snippets: true, ..RecallQuery::new("quincunx").strategy(Strategy::Fulltext) };
-    let snippet = htm.recall(&query).await.unwrap().hits.remove(0).snippet.unwrap();
-    assert_eq!(snippet.html(), "She said “<mark>quincunx</mark>”… and &lt; left");
+    let htm = filled(&db, &["She said “quincunx”… and < left", "the Cafe\u{301} au la\u{ad}it"]).await;
+    for (word, html) in [
+        ("quincunx", "She said “<mark>quincunx</mark>”… and &lt; left"),
+        ("café", "the <mark>Café</mark> au lait"),
+        ("lait", "the Café au <mark>lait</mark>"),
+    ] {
+        let query = RecallQuery { snippets: true, ..RecallQuery::new(word).strategy(Strategy::Fulltext) };
+        let snippet = htm.recall(&query).await.unwrap().hits.remove(0).snippet.unwrap();
+        assert_eq!(snippet.html(), html);
+    }
 }
 
 /// PostgreSQL sorts the marks of a letter in quadratic time.

@@ -202,10 +202,10 @@ impl Conditions {
             (phrases.is_some(), "m.tsv @@ :phrases::tsquery"),
             (
                 !patterns.is_empty(),
-                "not exists (select from unnest(:patterns::text[]) p where m.content !~* p)",
+                "not exists (select from unnest(:patterns::text[]) p where htm.folded(m.content) !~* p)",
             ),
             (!barred.is_empty(), "not m.tsv @@ any (:barred::tsquery[])"),
-            (!barred_patterns.is_empty(), "not m.content ~* any (:barred_patterns::text[])"),
+            (!barred_patterns.is_empty(), "not htm.folded(m.content) ~* any (:barred_patterns::text[])"),
         ])
     }
 

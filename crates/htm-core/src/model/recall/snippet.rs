@@ -1,6 +1,9 @@
 //! The passage of a hit that contains most of the query.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 /// The mark before a word of the query, in the database's passage.
 const START: char = '\u{2}';
@@ -8,6 +11,8 @@ const START: char = '\u{2}';
 const STOP: char = '\u{3}';
 /// The replacement of a `<`.
 const LESS: char = '\u{4}';
+/// A mark of a place where a word may be parted. Passages have none.
+const SOFT_HYPHEN: char = '\u{ad}';
 /// The sign that the text goes on.
 const CUT: char = '…';
 /// The most characters of a passage, because words may be long.
@@ -27,6 +32,9 @@ impl Snippet {
     pub(crate) fn read(marked: &str, content: &str) -> Self {
         let mut snippet = Self::default();
         let marked = marked.trim();
+        // `htm.parted` has given the passage composed letters.
+        let composed = if is_nfc(content) { Cow::Borrowed(content) } else { content.nfc().collect() };
+        let content = composed.as_ref();
         if !starts_with(plain(content.trim_start()), plain(marked)) {
             snippet.text.push(CUT);
         }
@@ -78,7 +86,9 @@ impl serde::Serialize for Snippet {
 
 /// The characters that a passage and its text have in common.
 fn plain(text: &str) -> impl DoubleEndedIterator<Item = char> {
-    text.chars().filter(|c| !matches!(*c, START | STOP)).map(|c| if c == LESS { '<' } else { c })
+    text.chars()
+        .filter(|c| !matches!(*c, START | STOP | SOFT_HYPHEN))
+        .map(|c| if c == LESS { '<' } else { c })
 }
 
 fn starts_with(mut text: impl Iterator<Item = char>, start: impl Iterator<Item = char>) -> bool {

@@ -1,11 +1,12 @@
-//! Regular expressions of PostgreSQL that find a text as written.
+//! Regular expressions of PostgreSQL that find a text as written, in a text that `htm.folded` gives.
 
-use unicode_normalization::{UnicodeNormalization, is_nfd};
+use unicode_normalization::UnicodeNormalization;
 
 use super::script::{bracket, is_unspaced};
 
 /// Finds a text as written, in any case, and not within a larger token: `17.2` neither in `17.25` nor in `17.2.1`.
 pub(super) fn as_written(text: &str) -> String {
+    let text = &*folded(text);
     let after = match text.chars().next_back() {
         // A word stands between others there.
         Some(last) if is_unspaced(last) => String::new(),
@@ -17,6 +18,7 @@ pub(super) fn as_written(text: &str) -> String {
 
 /// Finds words that begin with a text.
 pub(super) fn beginning(text: &str) -> String {
+    let text = &*folded(text);
     let before = match text.chars().next() {
         Some(first) if is_unspaced(first) => String::new(),
         Some(first) if first.is_ascii_digit() => not_after(None) + "(?<![0-9][.,])v?",
@@ -39,21 +41,30 @@ fn not_after(sign: Option<char>) -> String {
 
 /// The characters that continue a token.
 fn of_token(sign: Option<char>) -> String {
-    format!("[[:alnum:]_{}]", sign.map(|sign| format!("\\{sign}")).unwrap_or_default())
+    format!("[[:alnum:]_{}]", sign.map(escaped).unwrap_or_default())
 }
 
 fn is_sign(c: char) -> bool {
     c.is_ascii_punctuation() && c != '_'
 }
 
-/// A character, or what is written for it: language models write typographic apostrophes and hyphens, and a Mac writes an
-/// accent after its letter.
 fn escaped(c: char) -> String {
-    match c {
-        '\'' | '’' => "['’]".into(),
-        '-' | '\u{2010}' | '\u{2011}' => "[-\u{2010}\u{2011}]".into(),
-        _ if is_sign(c) => format!("\\{c}"),
-        _ if is_nfd(c.encode_utf8(&mut [0; 4])) => c.into(),
-        _ => format!("(?:{c}|{})", c.nfd()),
-    }
+    if is_sign(c) { format!("\\{c}") } else { c.into() }
+}
+
+/// A text as `htm.folded` compares it.
+fn folded(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\u{ad}'
+        | '\u{200d}'
+        | '\u{2060}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{e0100}'..='\u{e01ef}' => None,
+        '‘' | '’' => Some('\''),
+        '“' | '”' | '„' => Some('"'),
+        '\u{2010}' | '\u{2011}' | '\u{2212}' => Some('-'),
+        _ => Some(c),
+    };
+    text.chars().filter_map(plain).nfkc().collect()
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool};
+use unicode_normalization::UnicodeNormalization;
 
 use super::places::{self, Holds, TableOfTraces};
 use super::rest;
@@ -264,17 +265,25 @@ async fn samples(
     })
 }
 
-/// A text as it stands in a row that is written as JSON: as text, within JSON, within JSON that is a text, and as bytes.
+/// A text as it may stand in a row that is written as JSON: as text, within JSON, within JSON that is a text, and as bytes;
+/// with either apostrophe, and with its accents in or after the letters.
 fn forms(text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let written = [text.clone(), text.replace('\'', "’"), text.replace('’', "'")];
+    let mut texts: Vec<String> =
+        written.iter().flat_map(|text| [text.clone(), text.nfc().collect(), text.nfd().collect()]).collect();
+    texts.sort();
+    texts.dedup();
     let escaped = |text: &str| {
         let json = serde_json::Value::from(text).to_string();
         json[1..json.len() - 1].to_owned()
     };
-    let text = text.to_lowercase();
-    let once = escaped(&text);
-    let twice = escaped(&once);
-    let bytes = hex::encode(&text);
-    vec![once, twice, bytes]
+    let in_a_row = |text: String| {
+        let once = escaped(&text);
+        let twice = escaped(&once);
+        [once, twice, hex::encode(&text)]
+    };
+    texts.into_iter().flat_map(in_a_row).collect()
 }
 
 /// The number of rows of a table that contain one of the forms of a text. Vectors contain none.
@@ -299,5 +308,9 @@ mod tests {
         let [once, twice, bytes] = &forms("Say \"Hi\"\n")[..] else { panic!("three forms") };
         assert_eq!((once.as_str(), twice.as_str()), (r#"say \"hi\"\n"#, r#"say \\\"hi\\\"\\n"#));
         assert_eq!(bytes, "73617920226869220a");
+        let forms = forms("Café’s");
+        for form in ["café’s", "café's", "cafe\u{301}’s", "cafe\u{301}'s"] {
+            assert!(forms.contains(&form.to_owned()), "{form}");
+        }
     }
 }

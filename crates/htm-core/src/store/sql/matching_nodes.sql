@@ -1,10 +1,10 @@
--- The live nodes of a namespace whose text has another in it, letter by letter, upper or lower case; oldest first.
+-- The live nodes of a namespace whose text has another in it, letter by letter, in any case and any form of the letters; oldest first.
 --
 -- :namespace text   :text text   :robot text robot whose alone they are, or null: any   :limit bigint
 --
 -- Index: repeats_pk; nodes_namespace_created_at_idx (every text of the namespace is read)
 select n.id as node, n.revision, r.name as robot, n.created_at,
-       substr(n.content, greatest(1, strpos(lower(n.content), lower(:text)) - 30), 100) as excerpt
+       substr(n.content, greatest(1, strpos(lower(htm.folded(n.content)), lower(htm.folded(:text))) - 30), 100) as excerpt
   from htm.nodes n
   join htm.robots r on r.id = n.robot_id
  where n.namespace = :namespace and n.deleted_at is null
@@ -12,6 +12,6 @@ select n.id as node, n.revision, r.name as robot, n.created_at,
         or (r.name = :robot
             and not exists (select from htm.repeats p
                              where p.node_id = n.id and p.namespace = n.namespace and p.robot_id <> n.robot_id)))
-   and strpos(lower(n.content), lower(:text)) > 0
+   and strpos(lower(htm.folded(n.content)), lower(htm.folded(:text))) > 0
  order by n.id
  limit :limit
