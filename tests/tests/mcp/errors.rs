@@ -106,7 +106,7 @@ async fn an_empty_argument_excludes_no_other() {
         ),
         ("tags", json!({ "search": "", "below": "" }), "database:postgresql"),
         ("tags", json!({ "search": "", "below": "database" }), "database:postgresql"),
-        ("tags", json!({ "search": "database:postgres", "below": "" }), "1 tag like "),
+        ("tags", json!({ "search": "database:postgres", "below": "" }), "tags like database:postgres"),
         (
             "forget",
             json!({ "text": "first", "confirm": true, "plan": "" }),

@@ -543,7 +543,6 @@ fn what_is_not_understood_is_an_error_that_says_where() {
     for (text, reason) in [
         ("last blue moon", "`blue` is not understood"),
         ("some day", "`some` is not understood"),
-        ("March last month", "`month` is not understood"),
         ("Monday last year", "`year` is not understood"),
         ("May 2 years ago", "`years` is not understood"),
         ("yesterday noon", "`noon` is not understood"),
@@ -564,7 +563,6 @@ fn what_is_not_understood_is_an_error_that_says_where() {
         ("32 March", "March has no day 32"),
         ("the 32nd of March", "March has no day 32"),
         ("March 32", "March has no day 32"),
-        ("since March 32, 2026", "March has no day 32"),
         ("from March 32 to May", "March has no day 32"),
         ("0 May", "May has no day 0"),
         ("31 April or blue", "April has no day 31"),
