@@ -1,9 +1,10 @@
 //! Where reads run: which replica is fresh enough, what a caller who has written sees, and what a dead replica costs.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use htm_core::{
-    Filter, Htm, Memory, RecallQuery, Replicas, StatsQuery, TimelineQuery, pool_options, tenant_options,
+    Filter, Htm, Memory, NewApiKey, RecallQuery, Replicas, Role, Settings, StatsQuery, TimelineQuery,
+    pool_options, tenant_options,
 };
 use htm_tests::{Proxy, Replica, Sandbox, wait_until};
 use serde_json::{Value, json};
@@ -238,6 +239,60 @@ async fn a_server_says_where_writes_stand_and_which_replicas_it_reads() {
     wait_until(|| async { text("/readyz").await.contains("is not used: it failed: database_unreachable") })
         .await;
     assert_eq!(hits(recalled(None).await), Some(1));
+}
+
+#[tokio::test]
+async fn an_open_server_answers_reads_while_the_primary_is_away() {
+    reads_while_the_primary_is_away(None).await;
+}
+
+/// Its key is looked up, and its requests are counted.
+#[tokio::test]
+async fn a_server_with_keys_answers_reads_while_the_primary_is_away() {
+    let key = NewApiKey {
+        namespaces: vec!["atlas".into()],
+        requests_per_minute: Some(1_000),
+        ..NewApiKey::new(Role::Reader)
+    };
+    reads_while_the_primary_is_away(Some(key)).await;
+}
+
+async fn reads_while_the_primary_is_away(key: Option<NewApiKey>) {
+    let (primary, replica) = pair().await;
+    let settings = Settings { namespace: "atlas".into(), ..Settings::default() };
+    let htm = Htm::connect(&primary.url(), settings, None).await.unwrap();
+    htm.remember(Memory::new("The lighthouse has a lamp.")).await.unwrap();
+    let secret = match &key {
+        Some(key) => Some(htm.create_api_key(key).await.unwrap().secret),
+        None => None,
+    };
+    replica.catch_up(&primary.pool).await;
+    let sandbox = Sandbox::on(&primary.url())
+        .set("HTM_DATABASE__REPLICA_URLS", &replica.url())
+        .set("HTM_DATABASE__MAX_STALENESS_MS", &PATIENT.as_millis().to_string());
+    let server = sandbox.start("htm", &["serve"]);
+    let base = base(&server).await;
+    let http = reqwest::Client::new();
+    let ready = async || reqwest::get(format!("{base}/readyz")).await.unwrap().text().await.unwrap();
+    wait_until(|| async { ready().await == "ok\n" }).await;
+    let recalled = async || {
+        let body = json!({"query": "lighthouse", "filter": {"namespaces": ["atlas"]}});
+        let request = http.post(format!("{base}/v1/recall")).json(&body);
+        let request = match &secret {
+            Some(secret) => request.bearer_auth(secret.expose()),
+            None => request,
+        };
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
+        assert_eq!(response.json::<Value>().await.unwrap()["hits"].as_array().unwrap().len(), 1);
+    };
+    recalled().await;
+    primary.crash().await;
+    // What was known of the caller a second ago has to be looked up again several times meanwhile.
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_secs(6) {
+        recalled().await;
+    }
 }
 
 #[tokio::test]

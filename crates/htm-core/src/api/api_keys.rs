@@ -1,5 +1,7 @@
 //! Keys of the API. A key is shown once; the database has the hash of its secret part. No tenant's connection reads them.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use crate::api::htm::Htm;
@@ -61,14 +63,19 @@ impl Htm {
         Ok(revoked)
     }
 
-    /// The key with this text, if it is valid now. Notes its use.
+    /// The key with this text, if it is valid now. Notes its use. While the primary is away, a fresh replica is asked.
     ///
     /// # Errors
     /// `api_key_invalid`, `api_key_expired`, `api_key_revoked`, or a database error.
     pub async fn authenticate(&self, secret: &str) -> Result<ApiKey> {
         let invalid = || Error::new(codes::API_KEY_INVALID, "the key of the API is not valid");
         let parts = Parts::of(secret).ok_or_else(invalid)?;
-        let found = store::presented(self.shared_pool(), &parts).await?;
+        let parts = &parts;
+        let at_replica = |replica: Arc<dyn Connections>| async move {
+            store::presented_at_replica(&*replica, parts).await
+        };
+        let at_primary = store::presented(self.shared_pool(), parts);
+        let found = self.at_primary_or_replica(at_primary, at_replica).await?;
         let found = found.filter(|found| found.is_right).ok_or_else(invalid)?;
         let id = &found.key.id;
         if found.key.revoked_at.is_some() {
@@ -95,21 +102,24 @@ impl Htm {
         Ok(htm.on_behalf_of(&format!("key {}", key.id)))
     }
 
-    /// Whether there is any key of the API, a revoked one included.
+    /// Whether there is any key of the API, a revoked one included. While the primary is away, a fresh replica is asked.
     ///
     /// # Errors
     /// A database error.
     pub async fn has_api_keys(&self) -> Result<bool> {
-        store::exist(self.shared_pool()).await
+        let at_replica = |replica: Arc<dyn Connections>| async move { store::exist(&*replica).await };
+        self.at_primary_or_replica(store::exist(self.shared_pool()), at_replica).await
     }
 
     /// Takes up to `wanted` of the requests that a key may make in this minute. Returns how many of them were left, and
-    /// the seconds until the next minute.
+    /// the seconds until the next minute. While the primary is away and a replica is fresh, nobody counts: all are granted,
+    /// for a second.
     ///
     /// # Errors
     /// A database error.
     pub async fn take_requests(&self, key: &ApiKey, limit: i32, wanted: i32) -> Result<(i32, f64)> {
-        store::take_requests(self.shared_pool(), &key.id, limit, wanted).await
+        let counted = store::take_requests(self.shared_pool(), &key.id, limit, wanted);
+        self.at_primary_or_replica(counted, |_| async move { Ok((wanted, 1.0)) }).await
     }
 
     /// Refuses the robot of a key, or none, on a handle that is restricted to another one.

@@ -5,11 +5,12 @@
 //! processes in that time. Before a refusal, it looks at what they have forgotten, and whether they have changed the quota.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::api::htm::Htm;
 use crate::model::error::{Result, codes};
 use crate::model::quota::{Quota, QuotaUse, counting};
-use crate::store::connections::{Db, Held};
+use crate::store::connections::{Connections, Db, Held};
 use crate::store::forget::Locked;
 use crate::store::nodes::{self, DuplicateScope, Unique};
 use crate::store::quotas as store;
@@ -71,21 +72,27 @@ impl Htm {
     }
 
     /// The quotas of requests that count a caller that sees these namespaces (`tenant-7/*` for all below `tenant-7`): those
-    /// of each, and those of the patterns that it is below. With the most requests a minute of each.
+    /// of each, and those of the patterns that it is below. With the most requests a minute of each. While the primary is
+    /// away, a fresh replica is asked.
     ///
     /// # Errors
     /// A database error.
     pub async fn request_quotas(&self, namespaces: &[String]) -> Result<Vec<(String, i32)>> {
-        store::of_requests(self.shared_pool(), &counting(namespaces)).await
+        let counting = &counting(namespaces);
+        let at_replica =
+            |replica: Arc<dyn Connections>| async move { store::of_requests(&*replica, counting).await };
+        self.at_primary_or_replica(store::of_requests(self.shared_pool(), counting), at_replica).await
     }
 
     /// Takes up to `wanted` of the requests that the quota of a namespace allows in this minute. Returns how many of them were
-    /// left, and the seconds until the next minute. None: it does not limit requests.
+    /// left, and the seconds until the next minute. None: it does not limit requests. While the primary is away and a
+    /// replica is fresh, nobody counts: all are granted, for a second.
     ///
     /// # Errors
     /// A database error.
     pub async fn take_requests_of(&self, namespace: &str, wanted: i32) -> Result<Option<(i32, f64)>> {
-        store::take_requests(self.shared_pool(), namespace, wanted).await
+        let counted = store::take_requests(self.shared_pool(), namespace, wanted);
+        self.at_primary_or_replica(counted, |_| async move { Ok(Some((wanted, 1.0))) }).await
     }
 
     /// Counts texts that are about to be forgotten as gone, so that others may take their place.

@@ -1,10 +1,14 @@
 //! Where reads run: at a replica that is fresh enough, else at the primary.
 
+use std::pin::pin;
+use std::sync::Arc;
+
 use crate::api::htm::Htm;
 use crate::api::replicas::{Reading, Replicas};
-use crate::model::error::{Error, ErrorKind, Result};
+use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::fault::Fault;
 use crate::model::wal::WalPosition;
+use crate::store::connections::Connections;
 use crate::store::error::had_to_wait;
 use crate::store::hosts;
 
@@ -75,5 +79,33 @@ impl Htm {
             }
         }
         read(self.clone()).await
+    }
+
+    /// Asks the primary. While it is away, a fresh replica answers instead, by `at_replica`, which must not write.
+    pub(crate) async fn at_primary_or_replica<T, F>(
+        &self,
+        at_primary: impl Future<Output = Result<T>>,
+        at_replica: impl FnOnce(Arc<dyn Connections>) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let Some(replicas) = self.replicas() else { return at_primary.await };
+        let mut at_primary = pin!(at_primary);
+        let answer = tokio::select! {
+            answer = &mut at_primary => Some(answer),
+            () = replicas.primary_is_away() => None,
+        };
+        let failed = match answer {
+            None => None,
+            // A busy pool does not mean that the primary is away.
+            Some(Err(error)) if error.is(codes::DATABASE_UNREACHABLE) && !had_to_wait(&error) => Some(error),
+            Some(answer) => return answer,
+        };
+        match (replicas.choose(None).await, failed) {
+            (Some(replica), _) => at_replica(replica.connections(None)).await,
+            (None, Some(error)) => Err(error),
+            (None, None) => at_primary.await,
+        }
     }
 }

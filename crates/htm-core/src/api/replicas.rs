@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use sqlx::PgPool;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::model::error::{Error, chain};
@@ -39,6 +39,8 @@ pub struct Replicas {
 struct Inner {
     primary: PgPool,
     looking: Looking,
+    /// Whether the last look did not find the primary.
+    is_away: watch::Sender<bool>,
     members: Vec<Member>,
     history: Mutex<History>,
     /// The most that a replica may be stale.
@@ -84,6 +86,7 @@ impl Replicas {
         let inner = Arc::new(Inner {
             primary,
             looking: Looking::default(),
+            is_away: watch::Sender::new(false),
             members: replicas.into_iter().map(member).collect(),
             history: Mutex::new(History::new(2 * max_staleness)),
             max_staleness,
@@ -152,6 +155,13 @@ impl Replicas {
         None
     }
 
+    /// Ends when a look does not find the primary, at once if the last one did not.
+    pub(crate) async fn primary_is_away(&self) {
+        let mut is_away = self.inner.is_away.subscribe();
+        // The sender lives as long as this.
+        is_away.wait_for(|is_away| *is_away).await.ok();
+    }
+
     /// Closes the pools of the replicas.
     pub async fn close(&self) {
         let pools = self.inner.members.iter().flat_map(|member| [&member.pool, &member.tenants]);
@@ -178,6 +188,7 @@ impl Inner {
                 None
             }
         };
+        self.is_away.send_replace(primary.is_none());
         join_all(self.members.iter().map(|member| member.look(primary.as_ref()))).await;
     }
 

@@ -1,5 +1,7 @@
 //! Sign-ins: a browser presents a key once, and holds a token afterwards.
 
+use std::sync::Arc;
+
 use crate::api::htm::Htm;
 use crate::model::api_keys::{ApiKey, KeyText};
 use crate::model::error::{Error, Result, codes};
@@ -20,12 +22,14 @@ impl Htm {
         Ok(SignIn { key, ends_at, token: Some(token) })
     }
 
-    /// The sign-in of a token. It ends with its key.
+    /// The sign-in of a token. It ends with its key. While the primary is away, a fresh replica is asked.
     ///
     /// # Errors
     /// `signed_out`, or a database error.
     pub async fn signed_in(&self, token: &str) -> Result<SignIn> {
-        let found = store::find(self.shared_pool(), &digest(token)).await?;
+        let digest = &digest(token);
+        let at_replica = |replica: Arc<dyn Connections>| async move { store::find(&*replica, digest).await };
+        let found = self.at_primary_or_replica(store::find(self.shared_pool(), digest), at_replica).await?;
         let found = found.ok_or_else(|| Error::new(codes::SIGNED_OUT, "the sign-in has ended"))?;
         Ok(SignIn { key: found.key, ends_at: found.ends_at, token: None })
     }

@@ -76,6 +76,19 @@ pub(crate) async fn presented(pool: &dyn Connections, parts: &Parts) -> Result<O
         .await
 }
 
+/// As [`presented`], at a replica: its use is not noted.
+pub(crate) async fn presented_at_replica(pool: &dyn Connections, parts: &Parts) -> Result<Option<Presented>> {
+    sql!(
+        "select k.*, k.digest = :digest as is_right, coalesce(k.expires_at <= now(), false) as is_expired
+           from htm.api_keys k
+          where k.id = :id"
+    )
+    .bind("id", &parts.id)?
+    .bind("digest", &parts.digest[..])?
+    .fetch_optional(pool)
+    .await
+}
+
 /// Whether there is any key, a revoked one included.
 pub(crate) async fn exist(pool: &dyn Connections) -> Result<bool> {
     Ok(api_key::Entity::find().one(&on(pool)).await?.is_some())
