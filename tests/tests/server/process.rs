@@ -244,6 +244,25 @@ async fn the_metrics_are_shown_to_a_known_key_while_the_database_is_away() {
 }
 
 #[tokio::test]
+async fn the_metrics_of_an_open_server_are_shown_while_the_database_is_away() {
+    let own = OwnServer::start().await;
+    let pool = PgPoolOptions::new().acquire_timeout(Duration::from_secs(2));
+    let htm = Htm::with_pool(pool.connect(&own.url()).await.unwrap(), Settings::default(), None);
+    let listening = "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap();
+    let server = Server::bind(listening, htm, Limits::default()).await.unwrap();
+    let (base, stop) = (format!("http://{}", server.address()), CancellationToken::new());
+    let serving = tokio::spawn(server.serve(stop.clone()));
+    let get = async |path: &str| reqwest::get(format!("{base}{path}")).await.unwrap().status().as_u16();
+    assert_eq!(get("/metrics").await, 200);
+    own.crash().await;
+    // That there is no key is not looked up again for a moment.
+    wait_until(async || get("/v1/keys").await == 503).await;
+    assert_eq!(get("/metrics").await, 200);
+    stop.cancel();
+    serving.await.unwrap();
+}
+
+#[tokio::test]
 async fn a_database_that_restarts_under_load_is_said_and_comes_back() {
     let own = OwnServer::start().await;
     let pool = PgPoolOptions::new().max_connections(4).acquire_timeout(Duration::from_secs(2));
