@@ -95,7 +95,7 @@ async fn look(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
         ));
     }
     if let Some(replicas) = htm.replicas() {
-        findings.extend(replicas.look().await.into_iter().map(from_replica));
+        findings.extend(replicas.measure().await.into_iter().map(from_replica));
     }
     if htm.has_row_security().await? {
         findings.push(ok("row-level security restricts keys with namespaces"));

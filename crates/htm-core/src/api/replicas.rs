@@ -18,6 +18,9 @@ use crate::store::hosts::{self as store, HostState, Looking};
 /// The longest time between two looks at all servers.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// The time between two looks of a caller that waits for a measure.
+const AGAIN: Duration = Duration::from_millis(100);
+
 /// Where a handle reads.
 #[derive(Clone, Default)]
 pub(crate) struct Reading {
@@ -109,12 +112,11 @@ impl Replicas {
         let now = Instant::now();
         let state = |member: &Member| {
             let seen = lock(&member.seen).clone();
-            let stale = self.inner.staleness(now, &seen);
-            let reason = seen.reason.or_else(|| self.inner.too_stale(stale));
+            let reason = self.inner.fault(now, &seen);
             ReplicaState {
                 host: member.host.clone(),
                 in_use: reason.is_none(),
-                staleness_seconds: stale.map(|stale| stale.as_secs_f64()),
+                staleness_seconds: self.inner.staleness(now, &seen).map(|stale| stale.as_secs_f64()),
                 reason: reason.unwrap_or_default(),
             }
         };
@@ -127,6 +129,20 @@ impl Replicas {
         self.states()
     }
 
+    /// As [`look`](Self::look), again until it is measured how stale each replica is: the first look compares what one has
+    /// replayed with a single place of the primary, which writes on.
+    pub async fn measure(&self) -> Vec<ReplicaState> {
+        let until = Instant::now() + self.inner.max_staleness;
+        loop {
+            let states = self.look().await;
+            let is_measured = !self.inner.members.iter().any(|member| self.inner.is_unmeasured(member));
+            if is_measured || Instant::now() >= until {
+                return states;
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+
     /// A replica that is fresh enough, and has replayed `after`. They take turns.
     pub(crate) async fn choose(&self, after: Option<WalPosition>) -> Option<Replica> {
         let number = self.inner.members.len();
@@ -135,8 +151,7 @@ impl Replicas {
         for index in (0..number).map(|step| (first.wrapping_add(step)) % number) {
             let member = &self.inner.members[index];
             let seen = lock(&member.seen).clone();
-            let stale = self.inner.staleness(now, &seen);
-            if seen.reason.is_some() || self.inner.too_stale(stale).is_some() {
+            if self.inner.fault(now, &seen).is_some() {
                 continue;
             }
             if let Some(after) = after.filter(|after| *after > seen.replayed) {
@@ -196,14 +211,18 @@ impl Inner {
         lock(&self.history).staleness(now, seen.replayed)
     }
 
-    /// Why a replica of this staleness is left out; none if it is not.
-    fn too_stale(&self, stale: Option<Duration>) -> Option<String> {
-        let most = self.max_staleness.as_secs_f64();
-        match stale {
-            Some(stale) if stale <= self.max_staleness => None,
-            Some(stale) => Some(format!("it is {:.1} s stale, of {most} s at most", stale.as_secs_f64())),
-            None => Some(format!("it is more than {} s stale, of {most} s at most", 2.0 * most)),
-        }
+    /// Why a replica is left out, by its last look; none if it is not.
+    fn fault(&self, now: Instant, seen: &Seen) -> Option<String> {
+        let too_stale = || lock(&self.history).too_stale(now, seen.replayed, self.max_staleness);
+        seen.reason.clone().or_else(too_stale)
+    }
+
+    /// Whether more looks may show that a replica is fresh.
+    fn is_unmeasured(&self, member: &Member) -> bool {
+        let seen = lock(&member.seen).clone();
+        let is_unmeasured =
+            || lock(&self.history).is_unmeasured(Instant::now(), seen.replayed, self.max_staleness);
+        seen.reason.is_none() && is_unmeasured()
     }
 }
 

@@ -13,7 +13,7 @@ pub struct ReplicaState {
     /// Whether it answers reads.
     pub in_use: bool,
     /// The age of the newest commit of the primary that it is sure to have, in seconds, since that was measured. None:
-    /// it is older than what was measured.
+    /// it is older than what was measured, or nothing that old was measured yet.
     pub staleness_seconds: Option<f64>,
     /// Why it does not answer reads. Empty if it does.
     pub reason: String,
@@ -50,6 +50,32 @@ impl History {
     pub(crate) fn staleness(&self, now: Instant, replayed: WalPosition) -> Option<Duration> {
         let reached = self.places.iter().rev().find(|(_, position)| *position <= replayed);
         reached.map(|(at, _)| now.saturating_duration_since(*at))
+    }
+
+    /// Whether a replica may be fresh although it has reached no place: none is older than `most`.
+    pub(crate) fn is_unmeasured(&self, now: Instant, replayed: WalPosition, most: Duration) -> bool {
+        self.staleness(now, replayed).is_none() && self.age(now) <= most
+    }
+
+    /// Why a replica is left out that may be `most` stale; none if it is not.
+    pub(crate) fn too_stale(&self, now: Instant, replayed: WalPosition, most: Duration) -> Option<String> {
+        let stale = self.staleness(now, replayed);
+        if stale.is_some_and(|stale| stale <= most) {
+            return None;
+        }
+        let of = most.as_secs_f64();
+        Some(match stale {
+            Some(stale) => format!("it is {:.1} s stale, of {of} s at most", stale.as_secs_f64()),
+            None if self.is_unmeasured(now, replayed, most) => "its staleness is not measured yet".into(),
+            None => {
+                format!("it is more than {:.1} s stale, of {of} s at most", self.age(now).as_secs_f64())
+            }
+        })
+    }
+
+    /// The age of the oldest place.
+    fn age(&self, now: Instant) -> Duration {
+        self.places.front().map_or(Duration::ZERO, |(at, _)| now.saturating_duration_since(*at))
     }
 }
 
@@ -93,6 +119,21 @@ mod tests {
         let (start, history) = history(&[(0, 100), (1, 200), (2, 150)]);
         assert_eq!(history.staleness(start + 2 * SECOND, WalPosition(150)), Some(Duration::ZERO));
         assert_eq!(history.staleness(start + 2 * SECOND, WalPosition(120)), Some(2 * SECOND));
+    }
+
+    #[test]
+    fn a_replica_is_called_stale_only_if_a_place_is_as_old_as_that() {
+        let (start, history) = history(&[(0, 100), (1, 200)]);
+        let why = |second, replayed| {
+            let now = start + second * SECOND;
+            history.too_stale(now, WalPosition(replayed), 5 * SECOND).unwrap_or_default()
+        };
+        assert_eq!(why(1, 100), "");
+        assert_eq!(why(1, 99), "its staleness is not measured yet");
+        assert_eq!(why(6, 99), "it is more than 6.0 s stale, of 5 s at most");
+        assert_eq!(why(6, 100), "it is 6.0 s stale, of 5 s at most");
+        let unseen = History::new(10 * SECOND);
+        assert!(unseen.is_unmeasured(start, WalPosition(100), 5 * SECOND));
     }
 
     proptest! {
