@@ -386,6 +386,14 @@ impl ServerUse {
         &self.pg
     }
 
+    /// The free bytes on the disk of the cluster.
+    ///
+    /// # Errors
+    /// `private_pg_io`.
+    pub fn free_bytes(&self) -> Result<u64> {
+        upgrade::free_bytes(&self.pg.cluster.data)
+    }
+
     /// Starts the server again whenever it has ended, until the use is over, and tells it in the log. A server that was
     /// stopped by [`PrivatePg::down`] stays down until somebody starts it. Runs in the background of the Tokio runtime.
     pub fn keep_running(&self) {

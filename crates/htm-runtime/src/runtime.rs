@@ -150,6 +150,12 @@ impl Runtime {
         self.url.clone()
     }
 
+    /// The free bytes on the disk of the private PostgreSQL. None if the database is another one, or if the system does not
+    /// tell them.
+    pub fn private_free_bytes(&self) -> Option<u64> {
+        self.server.as_ref()?.free_bytes().ok()
+    }
+
     /// The runtime's handle. Recall by vectors uses the model that is active at the time; its embedder is made at the
     /// first query that needs it.
     pub fn htm(&self) -> Htm {

@@ -116,7 +116,10 @@ fn of_code(error: &Error) -> Option<String> {
             "name a namespace that you may see; what is about all namespaces needs a key for all".into()
         }
         // Callers of the server cannot mend these.
-        "database_unreachable" | "database_exhausted" => "send the request again in a moment".into(),
+        "database_unreachable" => "send the request again in a moment".into(),
+        "database_exhausted" => {
+            "tell the operator: the database's server needs room on its disk (`htm doctor`); then send the request again".into()
+        }
         "database_denied" | "database_locks" | "database_error" | "corrupt" => {
             "tell the operator of the server; its log has the cause".into()
         }

@@ -32,6 +32,28 @@ async fn nothing_to_do_and_nobody_there_is_healthy() {
     assert!(said.contains("no node is stranded"), "{said}");
 }
 
+/// As on a disk that is full: everything can be read, and no table can be extended.
+#[tokio::test]
+async fn a_full_disk_is_an_error_although_everything_can_be_read() {
+    let db = TestDatabase::new().await;
+    sqlx::raw_sql(
+        "create function public.refuse() returns event_trigger language plpgsql as $$ begin
+             raise 'could not extend file \"base/5/16384\": No space left on device' using errcode = 'disk_full';
+         end $$;
+         create event trigger refuse on ddl_command_start when tag in ('CREATE TABLE AS')
+             execute function public.refuse()",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let answer = Sandbox::new(&db).htm(&["doctor", "--json"]).await;
+    let findings: Value = serde_json::from_str(&answer.exits(1).stdout).unwrap();
+    let errors = found(&findings, "error").concat();
+    assert!(errors.contains("database_exhausted") && errors.contains("No space left"), "{findings}");
+    // What only reads is looked at all the same.
+    assert!(found(&findings, "ok").iter().any(|what| what.contains("no node is stranded")), "{findings}");
+}
+
 #[tokio::test]
 async fn a_local_model_is_told_with_what_was_read_of_it() {
     let db = TestDatabase::new().await;

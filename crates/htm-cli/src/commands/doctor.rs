@@ -5,6 +5,7 @@ mod models;
 use std::process::ExitCode;
 
 use console::style;
+use htm_core::error::codes::DATABASE_DENIED;
 use htm_core::fault::Fault;
 use htm_core::job::LEARN_QUEUE;
 use htm_core::{Error, LearningProblem, MAX_LIMIT, ReplicaState, Result};
@@ -15,9 +16,14 @@ use serde::Serialize;
 use super::db::repartition;
 use crate::error::{CliError, hint};
 use crate::output::{Output, count, plain};
+use crate::quantity;
 
 /// pgvector 0.8.2 to 0.8.4 fix a vulnerability in parallel HNSW builds and index corruption at vacuum.
 const PGVECTOR_SAFE: (u32, u32, u32) = (0, 8, 4);
+
+/// The free bytes on the disk of the private PostgreSQL below which the operator is warned: PostgreSQL extends its log by 16 MB
+/// at a time, and a checkpoint may be a while away.
+const LITTLE_ROOM: u64 = 256_000_000;
 
 /// The result of one check.
 #[derive(Serialize)]
@@ -94,6 +100,7 @@ async fn look(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
             "set both to on in postgresql.conf",
         ));
     }
+    look_at_room(runtime, findings).await?;
     if let Some(replicas) = htm.replicas() {
         findings.extend(replicas.measure().await.into_iter().map(from_replica));
     }
@@ -135,6 +142,25 @@ async fn look(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
         Finding { state: State::Error, what, help: Some(help) }
     });
     Ok(())
+}
+
+/// Looks for room on the disk. Without any, everything can be read, and no write succeeds.
+async fn look_at_room(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
+    match runtime.htm().database()?.try_write().await {
+        Ok(()) => {}
+        Err(error) if error.is(DATABASE_DENIED) => findings.push(warning(
+            "whether the database has room was not tried: the role may not make temporary tables",
+            "grant it: grant temporary on database NAME to ROLE",
+        )),
+        Err(error) => findings.push(from_error("a write that was only tried", &error)),
+    }
+    findings.extend(runtime.private_free_bytes().and_then(from_free_bytes));
+    Ok(())
+}
+
+fn from_free_bytes(free: u64) -> Option<Finding> {
+    let what = || format!("the disk of the private PostgreSQL has {} left", quantity::bytes(free));
+    (free < LITTLE_ROOM).then(|| warning(what(), "make room there: without any, nothing can be remembered"))
 }
 
 fn from_replica(replica: ReplicaState) -> Finding {
@@ -283,4 +309,17 @@ fn parse_version(text: &str) -> (u32, u32, u32) {
     let mut parts = text.split('.').map(|part| part.parse().unwrap_or(0));
     let mut next = || parts.next().unwrap_or(0);
     (next(), next(), next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_with_little_room_is_a_warning() {
+        let finding = from_free_bytes(3_000_000).unwrap();
+        assert_eq!(finding.what, "the disk of the private PostgreSQL has 3.0 MB left");
+        assert!(finding.state == State::Warning);
+        assert!(from_free_bytes(LITTLE_ROOM).is_none());
+    }
 }

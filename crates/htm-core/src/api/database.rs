@@ -30,6 +30,14 @@ impl Database<'_> {
         server::versions(self.htm.shared_pool()).await
     }
 
+    /// Tries to write a megabyte, and undoes it: a full disk fails writes, while everything can be read.
+    ///
+    /// # Errors
+    /// `database_exhausted`; `database_denied` for a role that may not make temporary tables; or another database error.
+    pub async fn try_write(&self) -> Result<()> {
+        server::try_write(self.htm.shared_pool()).await
+    }
+
     /// Counts the memories by stage; reads all of them.
     ///
     /// # Errors

@@ -32,6 +32,23 @@ pub(crate) async fn versions(pool: &dyn Connections) -> Result<Versions> {
     .await
 }
 
+/// Writes a megabyte to a table that nobody else sees, and undoes it.
+///
+/// # Errors
+/// A database error, such as that of a full disk.
+pub(crate) async fn try_write(pool: &dyn Connections) -> Result<()> {
+    let mut tx = pool.begin().await?;
+    // Temporary tables may have a disk of their own, but memories are not there.
+    sql!("select set_config('temp_tablespaces', '', true)").execute(&mut tx).await?;
+    sql!(
+        "create temporary table htm_tried on commit drop as
+         select repeat('-', 1000) as filler from generate_series(1, 1000)"
+    )
+    .execute(&mut tx)
+    .await?;
+    Ok(tx.rollback().await?)
+}
+
 /// Whether the tables have policies for the tenants' role, and this role may set it.
 pub(crate) async fn has_row_security(pool: &dyn Connections) -> Result<bool> {
     sql!(

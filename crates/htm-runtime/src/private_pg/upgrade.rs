@@ -431,7 +431,7 @@ fn free_name(data: &Path, major: &str) -> PathBuf {
 
 // The fields' widths differ between systems.
 #[allow(clippy::unnecessary_cast)]
-fn free_bytes(dir: &Path) -> Result<u64> {
+pub(super) fn free_bytes(dir: &Path) -> Result<u64> {
     let stat = statvfs(dir).map_err(std::io::Error::from).or_io("look at", dir)?;
     Ok((stat.blocks_available() as u64).saturating_mul(stat.fragment_size() as u64))
 }
