@@ -32,6 +32,7 @@ pub(crate) mod namespaces;
 pub(crate) mod nodes;
 pub(crate) mod ontology;
 pub(crate) mod operation;
+pub(crate) mod outage;
 pub(crate) mod providers;
 pub(crate) mod purge;
 pub(crate) mod quota;

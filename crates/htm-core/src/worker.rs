@@ -2,6 +2,7 @@
 //!
 //! Applications do not need it: their handle is [`Htm`](crate::Htm).
 
+pub use crate::model::outage::Outage;
 pub use crate::store::{
     claims, embeddings, expiry, gauges, governor, jobs, learning, nodes, operations, priorities, queues,
     statistics, switches, tags, workers,

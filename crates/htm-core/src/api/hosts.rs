@@ -11,6 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::api::connect::connect_options;
 use crate::model::error::{Error, Result, chain, codes};
 use crate::model::hosts::one_each;
+use crate::model::outage::Outage;
 use crate::store::hosts::{self, HostState, name};
 
 /// The host and port of a server, or the directory of its socket, for messages.
@@ -80,7 +81,8 @@ impl Hosts {
             return None;
         }
         let hosts = self.options.clone();
-        let watch = Watch { hosts, at, timeline: 0, pools, connection: None, switched: None };
+        let watch =
+            Watch { hosts, at, timeline: 0, pools, connection: None, switched: None, outage: Outage::new() };
         Some(Follower { _task: AbortOnDropHandle::new(tokio::spawn(watch.run())) })
     }
 }
@@ -104,6 +106,8 @@ struct Watch {
     connection: Option<PgConnection>,
     /// The last switch, until no connection to the former host can be new.
     switched: Option<Instant>,
+    /// The time without a primary.
+    outage: Outage,
 }
 
 impl Watch {
@@ -117,19 +121,23 @@ impl Watch {
             }
             looks += 1;
             let is_primary = self.is_primary().await;
+            if is_primary {
+                self.has_primary();
+            }
             if !is_primary || looks >= LOOKS_AT_ALL {
                 looks = 0;
                 match find(&self.hosts, LOOK).await {
                     Ok((_, timeline)) if timeline < self.timeline => {
-                        tracing::warn!("a former primary runs, and no other host is the primary now");
+                        self.has_none("a former primary runs, and no other host is the primary");
                     }
                     Ok((found, timeline)) => {
                         self.timeline = timeline;
                         if found != self.at {
                             self.switch(found).await;
                         }
+                        self.has_primary();
                     }
-                    Err(error) => tracing::warn!(error = %chain(&error), "no host is the primary now"),
+                    Err(error) => self.has_none(&chain(&error)),
                 }
             }
             if self.switched.is_some_and(|switched| switched.elapsed() > CONNECTED) {
@@ -161,6 +169,19 @@ impl Watch {
                 tracing::debug!(error = %chain(&error), "the primary does not answer");
                 false
             }
+        }
+    }
+
+    fn has_primary(&mut self) {
+        if self.outage.ends() {
+            tracing::info!("a host is the primary again");
+        }
+    }
+
+    fn has_none(&mut self, error: &str) {
+        match self.outage.is_news(Instant::now()) {
+            true => tracing::warn!(error, "no host is the primary now"),
+            false => tracing::debug!(error, "no host is the primary now"),
         }
     }
 
