@@ -1,7 +1,11 @@
 //! The commands to type after an error. The library's hints name its functions. Programs show these hints instead.
 
+use std::path::Path;
+
 use htm_core::Error;
 use htm_core::error::codes;
+
+use crate::private_pg::log_in_use;
 
 /// The next step: the command to type if there is one, else the error's own hint.
 pub fn hint(error: &Error) -> String {
@@ -25,6 +29,16 @@ pub fn quoted(word: &str) -> String {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', "'\\''")),
     }
+}
+
+/// The next step if the database cannot be reached: a private one, with this log, or that of `database.url`.
+fn of_unreachable(private_log: Option<&Path>, address: Option<&str>) -> String {
+    if let Some(log) = private_log {
+        let log = log.display();
+        return format!("see why the private PostgreSQL does not answer: `htm doctor`, and its log {log}");
+    }
+    let server = address.map_or_else(|| "the server".into(), |it| format!("the server at {it}"));
+    format!("check that {server} runs, and database.url: `htm db status`, `htm config show`")
 }
 
 /// The table from codes to commands. None if the error's own hint is as good.
@@ -227,8 +241,7 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         "version_unfit" => "to embed everything again: `htm backfill embed --force`".into(),
         // A hint of the error's own names the cause.
         "database_unreachable" if error.hint() == codes::DATABASE_UNREACHABLE.hint => {
-            let server = value("address").map_or_else(|| "the server".into(), |it| format!("the server at {it}"));
-            format!("check that {server} runs, and database.url: `htm db status`, `htm config show`")
+            of_unreachable(log_in_use(), value("address"))
         }
         "database_no_primary" => "promote one of them, or check the hosts in database.url".into(),
         "database_pooled" => "name PostgreSQL's own host and port in database.url: HTM pools connections itself, as many \
@@ -294,6 +307,15 @@ mod tests {
             hint(&circle),
             "remove one relation of the chain first, such as `htm unrelate 7 supersedes 5`"
         );
+    }
+
+    #[test]
+    fn a_private_database_that_cannot_be_reached_is_not_said_to_be_that_of_a_url() {
+        let hint = of_unreachable(Some(Path::new("/data/server.log")), Some("/run:5432"));
+        assert!(hint.contains("`htm doctor`") && hint.contains("/data/server.log"), "{hint}");
+        assert!(!hint.contains("database.url"), "{hint}");
+        let hint = of_unreachable(None, Some("one:5432"));
+        assert!(hint.contains("the server at one:5432 runs, and database.url"), "{hint}");
     }
 
     #[test]

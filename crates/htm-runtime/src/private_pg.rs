@@ -36,6 +36,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -55,6 +56,14 @@ pub use upgrade::{UpdatedExtension, Upgrade, UpgradeMethod, UpgradePlan, Upgrade
 
 /// The step of a start of the server. The first start also creates the cluster.
 const STARTING: &str = "starting PostgreSQL";
+
+/// The log of the server that this process uses.
+static LOG_IN_USE: OnceLock<PathBuf> = OnceLock::new();
+
+/// The log of the private PostgreSQL that this process uses. None: it uses none.
+pub(crate) fn log_in_use() -> Option<&'static Path> {
+    LOG_IN_USE.get().map(PathBuf::as_path)
+}
 
 /// A private PostgreSQL, running or stopped.
 #[derive(Clone, Debug)]
@@ -119,6 +128,12 @@ impl PrivatePg {
     /// `private_pg_unsafe_path`.
     pub(crate) fn programs(&self) -> Result<Programs> {
         self.cluster.installation.programs(&self.cluster.user)
+    }
+
+    /// The connection URL for this process's own database. Hints name the server's log from now on.
+    pub(crate) fn url_in_use(&self) -> String {
+        LOG_IN_USE.get_or_init(|| self.cluster.log());
+        self.url()
     }
 
     /// The connection URL, for sqlx and psql. It does not depend on whether the server runs.
@@ -378,7 +393,7 @@ pub struct ServerUse {
 impl ServerUse {
     /// The connection URL.
     pub fn url(&self) -> String {
-        self.pg.url()
+        self.pg.url_in_use()
     }
 
     /// The server.

@@ -95,7 +95,7 @@ impl Runtime {
     pub async fn open_if_up(config: &Config) -> Result<Self> {
         let paths = Paths::from_env()?;
         let url = match config.database.url.is_empty() {
-            true => PrivatePg::locate(&paths)?.url(),
+            true => PrivatePg::locate(&paths)?.url_in_use(),
             false => config.database.url.expose().to_owned(),
         };
         Self::on(config, paths, None, url).await

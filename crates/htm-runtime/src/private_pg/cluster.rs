@@ -183,6 +183,11 @@ impl Cluster {
         }
     }
 
+    /// The path of the server's log.
+    pub(super) fn log(&self) -> PathBuf {
+        self.data.join(LOG)
+    }
+
     /// The cluster's directory, if it exists.
     fn data(&self) -> Result<Option<OwnedDir>> {
         OwnedDir::open(&self.data, &self.user)
@@ -345,7 +350,7 @@ impl Cluster {
         command.args(["start", "--wait", "--silent"]);
         command.arg(format!("--timeout={}", START_DEADLINE.as_secs()));
         command.arg("--options").arg(self.settings().options());
-        command.arg("--log").arg(self.data.join(LOG)).arg("--pgdata").arg(&self.data);
+        command.arg("--log").arg(self.log()).arg("--pgdata").arg(&self.data);
         output_of(&mut command)
     }
 
