@@ -239,8 +239,10 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         }
         "model_of_callers" => "bring the vector by the library or over HTTP, or use `--strategy fulltext`".into(),
         "version_unfit" => "to embed everything again: `htm backfill embed --force`".into(),
-        // A hint of the error's own names the cause.
-        "database_unreachable" if error.hint() == codes::DATABASE_UNREACHABLE.hint => {
+        // A hint of the error's own names the cause, but knows of no private database.
+        "database_unreachable"
+            if error.hint() == codes::DATABASE_UNREACHABLE.hint || log_in_use().is_some() =>
+        {
             of_unreachable(log_in_use(), value("address"))
         }
         "database_no_primary" => "promote one of them, or check the hosts in database.url".into(),

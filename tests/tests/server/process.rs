@@ -256,7 +256,7 @@ async fn the_metrics_of_an_open_server_are_shown_while_the_database_is_away() {
     assert_eq!(get("/metrics").await, 200);
     own.crash().await;
     // That there is no key is not looked up again for a moment.
-    wait_until(async || get("/v1/keys").await == 503).await;
+    wait_until(async || get("/mcp").await == 503).await;
     assert_eq!(get("/metrics").await, 200);
     stop.cancel();
     serving.await.unwrap();
