@@ -251,6 +251,26 @@ async fn a_forced_activation_says_what_vectors_lose_and_strands_nothing() {
 }
 
 #[tokio::test]
+async fn a_recall_by_a_new_model_counts_what_it_has_no_vectors_of() {
+    let db = TestDatabase::new().await;
+    let htm = handle(&db);
+    let old = add(&db, 8).await;
+    htm.remember_many(&(0..10).map(|n| Memory::new(format!("note {n}"))).collect::<Vec<_>>()).await.unwrap();
+    let new = add(&db, 16).await;
+    assert_eq!((old.state, new.state), (ModelState::Active, ModelState::Building));
+    // There is no job yet.
+    assert_eq!(queues::depth(&db.pool, new.queue.as_deref().unwrap()).await.unwrap().open(), 0);
+    let unembedded = async |strategy: Strategy| {
+        let query = RecallQuery::new("note 3").model(&new.label).strategy(strategy);
+        htm.recall(&query).await.unwrap().unembedded
+    };
+    assert_eq!(unembedded(Strategy::Vector).await, 10);
+    // The new one alone has a job.
+    htm.remember(Memory::new("note 10")).await.unwrap();
+    assert_eq!(unembedded(Strategy::Hybrid).await, 11);
+}
+
+#[tokio::test]
 async fn a_forced_activation_enqueues_what_is_missing_chunk_by_chunk() {
     let db = TestDatabase::new().await;
     let htm = handle(&db);

@@ -6994,7 +6994,7 @@ class Recalled(BaseModel):
     unembedded: int
     """
     Nodes in namespace and timeframe whose embedding is pending: vectors do not find them, or only by a former text;
-    full text does. At most 1,001 are counted, and of a model whose vectors callers bring, those among the latest 200. 0
+    full text does. At most 1,001 are counted, and of a building model or one of callers, those among the latest 200. 0
     for full text, which needs no embedding.
     """
     vector_search: Literal['exact', 'approximate'] | None = None

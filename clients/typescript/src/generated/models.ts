@@ -2498,8 +2498,8 @@ export interface Recalled {
   timeframe: TimeRange[];
   /**
    * Nodes in namespace and timeframe whose embedding is pending: vectors do not find them, or only
-   * by a former text; full text does. At most 1,001 are counted, and of a model whose vectors
-   * callers bring, those among the latest 200. 0 for full text, which needs no embedding.
+   * by a former text; full text does. At most 1,001 are counted, and of a building model or one of
+   * callers, those among the latest 200. 0 for full text, which needs no embedding.
    */
   unembedded: number;
   /** The kind of the vector search; none without vectors or vector hits. */

@@ -9,6 +9,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 use crate::model::kept_recall::{KeptCandidate, KeptSearch, MOST_KEPT};
+use crate::model::models::ModelState;
 use crate::model::rank::{self, Ranked, Ranking};
 use crate::model::rankings::{RankingUsed, TrialKind};
 use crate::model::recall::{
@@ -211,10 +212,18 @@ impl Search<'_> {
         }
         match self.embedding.as_ref().map(|(model, _)| *model) {
             None => reader.unembedded(conditions, Stage::Embed.queue(), None).await,
-            Some(model) => match &model.queue {
-                Some(queue) => reader.unembedded(conditions, queue, Some(&model.label)).await,
-                None => reader.awaited(conditions, &model.label).await,
-            },
+            Some(model) => {
+                let queued = match &model.queue {
+                    Some(queue) => reader.unembedded(conditions, queue, Some(&model.label)).await?,
+                    None => 0,
+                };
+                // Older nodes have no job for a new model before its backfill.
+                let awaited = match model.is_of_callers() || model.state == ModelState::Building {
+                    true => reader.awaited(conditions, &model.label).await?,
+                    false => 0,
+                };
+                Ok(queued.max(awaited))
+            }
         }
     }
 

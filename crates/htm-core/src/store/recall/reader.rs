@@ -350,7 +350,7 @@ impl Reader {
         Ok(count)
     }
 
-    /// The number of nodes in scope, among the latest, whose vectors callers have not brought.
+    /// The number of nodes in scope, among the latest, without a vector of a model, also without a job for one.
     pub(crate) async fn awaited(&mut self, conditions: &Conditions, label: &str) -> Result<i64> {
         let sql = include_str!("../sql/recall/awaited.sql")
             .replace("{{scope}}", &conditions.scope("n"))

@@ -1,5 +1,6 @@
--- The number of nodes without a vector of a model whose vectors callers bring, among the latest 200 in scope: a recall
--- does not wait for a count of all. Without sorting, each namespace's nodes come by their index.
+-- The number of nodes without a vector of a model, among the latest 200 in scope: a recall does not wait for a count of
+-- all. It is for nodes without a job: of a model whose vectors callers bring, and of a new one before its backfill.
+-- Without sorting, each namespace's nodes come by their index.
 --
 -- :label text of the model
 -- :namespaces text[]   scope on the node n
