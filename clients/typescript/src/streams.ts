@@ -54,7 +54,7 @@ export async function* sentEvents(lines: AsyncIterable<string>): AsyncGenerator<
 
 /** The body of an import. */
 export class LineBody {
-  /** What the source of the lines has thrown. */
+  /** What the source of the lines has thrown, or why a line of it has no JSON. */
   failure: unknown;
   readonly #lines: AsyncGenerator<Line, void, undefined>;
 
@@ -79,16 +79,17 @@ export class LineBody {
     const encoder = new TextEncoder();
     return new ReadableStream({
       pull: async (controller) => {
-        const { done, value } = await this.#next();
-        if (done) controller.close();
-        else controller.enqueue(encoder.encode(written(value)));
+        const line = await this.#next();
+        if (line === undefined) controller.close();
+        else controller.enqueue(encoder.encode(line));
       },
     });
   }
 
-  async #next(): Promise<IteratorResult<Line, void>> {
+  async #next(): Promise<string | undefined> {
     try {
-      return await this.#lines.next();
+      const { done, value } = await this.#lines.next();
+      return done ? undefined : written(value);
     } catch (error) {
       this.failure = error;
       throw error;

@@ -90,6 +90,19 @@ test("an import ends with its caller, and with its lines", async () => {
   await assert.rejects(all(htm.importLines(broken())), { message: "the disk is gone" });
 });
 
+test("a line that has no JSON is told, and ends its source", async () => {
+  let isEnded = false;
+  async function* lines() {
+    try {
+      yield { id: "a", ns: ownNamespace(), text: "one", meta: { x: NaN } };
+    } finally {
+      isEnded = true;
+    }
+  }
+  await assert.rejects(all(htm.importLines(lines())), { name: "TypeError", message: "`x` cannot be NaN" });
+  while (!isEnded) await new Promise((resolve) => setTimeout(resolve, 10));
+});
+
 test("a stream that breaks off is told", async () => {
   const server = createServer((_request, response) => {
     response.writeHead(200).write('{"kind":"header"}\n{"kind":');
