@@ -75,6 +75,29 @@ async fn a_letter_of_an_inflected_word_is_corrected() {
     }
 }
 
+/// The language cuts the ends of the words that are typed, and not those of the words with accents.
+#[tokio::test]
+async fn accents_may_be_left_out() {
+    let db = TestDatabase::new().await;
+    let texts = ["We decided to hire Käthe", "the tickets for Beyoncé", "a summary of résumé formats"];
+    let htm = filled(&db, &texts).await;
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        for (asked, used, text) in [("kathe", "käthe", texts[0]), ("beyonce", "beyoncé", texts[1])] {
+            let recalled = htm.recall(&RecallQuery::new(asked).strategy(Strategy::Fulltext)).await.unwrap();
+            let hits: Vec<_> = recalled.hits.iter().map(|hit| hit.node.content.as_str()).collect();
+            assert_eq!(hits, [text], "{asked}, counted {counted}");
+            let corrected: Vec<_> =
+                recalled.corrected.iter().map(|it| (it.asked.as_str(), it.used.as_str())).collect();
+            assert_eq!(corrected, [(asked, used)], "counted {counted}");
+        }
+        // An ordinary word is meant as it is.
+        assert!(found(&htm, "resume", Strategy::Fulltext).await.is_empty(), "counted {counted}");
+    }
+}
+
 /// Words are kept between two counts, unless all texts of a small namespace are read.
 #[tokio::test]
 async fn words_are_known_anew_when_they_are_counted_and_none_is_told_that_is_gone() {

@@ -52,17 +52,19 @@ impl Typed {
     }
 
     /// The stems, each with its letters and the most edits of a neighbour that may be meant: two of a long word, one of a word
-    /// that is not ASCII, whose variants are not made. Others differ in accents only.
+    /// that is not ASCII, whose variants are not made. Others differ in accents only, and so does the word itself: a
+    /// language may stem `kathe` to `kath`, and leave `käthe` as it is.
     fn stems_with_neighbours(&self) -> impl Iterator<Item = (&str, usize, usize)> {
         let is_long = self.word.chars().count() >= TWO_EDITS;
         let most = move |letters: usize| match is_long && letters >= LONG_STEM {
             true => 2,
             false => usize::from(!is_varied(&self.word)),
         };
-        self.stems.iter().map(move |stem| {
+        let stems = self.stems.iter().map(move |stem| {
             let letters = stem.chars().count();
             (stem.as_str(), letters, most(letters))
-        })
+        });
+        stems.chain([(self.word.as_str(), self.word.chars().count(), 0)])
     }
 }
 
@@ -106,7 +108,8 @@ pub(crate) fn lengths_of_neighbours(typed: &[Typed]) -> BTreeMap<char, (usize, u
 pub(crate) fn lengths(typed: &[Typed]) -> BTreeMap<char, (usize, usize)> {
     lengths_around(typed.iter().flat_map(|typed| {
         let stems = typed.stems.iter().map(|stem| (stem.as_str(), 2));
-        stems.chain(typed.variants.iter().map(|(_, stem)| (stem.as_str(), 0)))
+        let variants = typed.variants.iter().map(|(_, stem)| (stem.as_str(), 0));
+        stems.chain(variants).chain([(typed.word.as_str(), 0)])
     }))
 }
 
@@ -422,7 +425,23 @@ mod tests {
             assert_eq!(meant(word, stem), None, "{word}");
         }
         assert_eq!(unaccented("Łódź-Ñandú größe ж"), "Lodz-Nandu große ж");
-        assert_eq!(lengths_of_neighbours(&[stemmed("kathe", "kath", &[])]), BTreeMap::from([('k', (4, 4))]));
+        assert_eq!(lengths_of_neighbours(&[stemmed("kathe", "kath", &[])]), BTreeMap::from([('k', (4, 5))]));
+    }
+
+    /// A mark may keep a language from cutting the end of a word.
+    #[test]
+    fn a_word_without_its_accents_is_compared_as_typed_too() {
+        let known = known(&["käthe", "beyoncé"]);
+        for (word, stem, used) in [
+            ("kathe", "kath", Some("käthe")),
+            ("beyonce", "beyonc", Some("beyoncé")),
+            ("kathy", "kathi", None),
+        ] {
+            let typed = stemmed(word, stem, &[]);
+            assert_eq!(meant(&typed, &known, 1_000.0).map(|it| it.used).as_deref(), used, "{word}");
+        }
+        let remolding = stemmed("remolding", "rem", &[]);
+        assert_eq!(lengths(&[remolding]), BTreeMap::from([('r', (1, 9))]));
     }
 
     #[test]
