@@ -63,6 +63,8 @@ export class Htm extends Subjects {
 
   constructor(settings: HtmSettings = {}) {
     super();
+    // JavaScript takes a text here, which has no settings.
+    if (typeof settings !== "object") throw new TypeError("the settings of a client are an object, as in { url }");
     this.#url = (settings.url ?? DEFAULT_URL).replace(/\/+$/, "");
     this.#headers = authorization(settings.key);
     this.#retries = settings.retries ?? 4;

@@ -65,6 +65,11 @@ test("a part of a path cannot lead to another path", async () => {
   await assert.rejects(htm.memories.getByKey("half \ud83d"), { code: "path_invalid", detail: /"half \\ud83d"/ });
 });
 
+test("a URL alone is no client's settings", () => {
+  // @ts-expect-error: JavaScript has no compiler to say so.
+  assert.throws(() => new Htm("http://here"), { name: "TypeError", message: /\{ url \}/ });
+});
+
 test("the compiler knows the codes", () => {
   const { code } = new HtmError("key_taken", "it is taken");
   // @ts-expect-error: there is no such code.
