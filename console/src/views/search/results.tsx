@@ -52,7 +52,7 @@ export function Results({ query, isTitled, isHitWanted, hitFound, set }: Propert
         </Awaited>
       ) : (
         <Empty>
-          <p>Ask a question, or type some words. A phrase in quotes is wanted as it stands; a word after − is not.</p>
+          <p>Ask a question, or type some words. A phrase in quotes is wanted as it stands; a word after - is not.</p>
           <OtherNamespaces isOffered={namespace === undefined} />
         </Empty>
       )}

@@ -10,7 +10,7 @@
 //! | `17.2`, `--flag`, `snake_case`, `a::b`, `C++`, `#123`, `foo/bar.rs`, `PROJ-17` | hits that contain it as written come first |
 //!
 //! A sign counts at a word's start, after white space or a bracket. An unclosed quotation mark and a dash between
-//! spaces are no signs.
+//! spaces are no signs. A dash (`–`) and a minus sign (`−`) are as good as a hyphen.
 //!
 //! Queries may be sentences that were read elsewhere. In sentences, a quotation is no condition, a word in quotation
 //! marks is a word, and a dash is no negation. A text with a full stop, a question mark or a line break, or of more

@@ -8,6 +8,9 @@ const FEW: usize = 4;
 /// The characters that end a sentence.
 const END: [char; 5] = ['.', '!', '?', ';', '…'];
 
+/// The dashes of exclusions. Keyboards and pages make a dash or a minus sign of a hyphen.
+const DASHES: [char; 3] = ['-', '–', '−'];
+
 /// A piece of a text. All pieces together are the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Piece<'a> {
@@ -44,7 +47,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut before = None;
     while let Some(first) = rest.chars().next() {
         if starts_word(before) {
-            let unsigned = rest.strip_prefix('-');
+            let unsigned = rest.strip_prefix(DASHES);
             if let Some((phrase, after)) = quotation(unsigned.unwrap_or(rest)) {
                 pieces.push(Piece::Quotation {
                     is_negated: unsigned.is_some(),
@@ -102,7 +105,7 @@ fn ends_after_quotation(pieces: &[Piece<'_>]) -> bool {
 
 /// The word that a token excludes.
 pub(super) fn negated(token: &str) -> Option<&str> {
-    token.strip_prefix('-').filter(|word| word.starts_with(char::is_alphanumeric))
+    token.strip_prefix(DASHES).filter(|word| word.starts_with(char::is_alphanumeric))
 }
 
 /// Whether a token is a word and no sign.

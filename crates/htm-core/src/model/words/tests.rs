@@ -97,6 +97,16 @@ fn a_dash_before_a_word_is_a_no() {
     assert_eq!(without, [("mysql", false), ("night watch", false), ("foo_bar", true), ("17.2", true)]);
     assert!(words.signs.iter().all(|sign| sign.kind == SignKind::Without));
     assert!(signs("state - of -- the--art co-occurring").iter().all(|(kind, _)| *kind != SignKind::Without));
+    for dash in ['–', '−'] {
+        let words = Words::parse(&format!("{dash}mysql postgres {dash}\"night watch\" ({dash}ex*"));
+        assert_eq!(words.plain, "postgres (", "{dash}");
+        let texts: Vec<_> = words.signs.iter().map(|sign| sign.text.as_str()).collect();
+        assert_eq!(texts, ["mysql", "night watch", "ex"], "{dash}");
+        assert!(words.signs.iter().all(|sign| sign.kind.excludes()), "{dash}");
+        for text in [format!("state {dash} of"), format!("1990{dash}2000 a{dash}b")] {
+            assert!(!Words::parse(&text).filters(), "{text}");
+        }
+    }
     // That holds for up to four words; more of them are a sentence.
     assert!(Words::parse("notes of last summer -draft").filters());
     assert!(!Words::parse("notes of last summer party -draft").filters());
