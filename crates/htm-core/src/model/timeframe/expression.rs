@@ -32,7 +32,7 @@ pub(super) const MAX_PARTS: usize = 64;
 /// | `from A to B`, `between A and B` | from the start of A until the **end** of B; an A without a year, as `Monday` and `last Monday` are, is the latest before B |
 /// | `since A`, `after A` | from the start of A, from the end of A |
 /// | `before A`, `until A` | until the start of A, until the end of A |
-/// | `A, B`, `A or B`, `A and B` | either |
+/// | `A, B`, `A or B`, `A and B`, `A & B`, `A as well as B`; `either` or `both` before A | either |
 /// | `after A and before B`, and so each open start with an open end | from one to the other |
 /// | `today`, `yesterday`, `tomorrow` | D, the day before it, the day after it |
 /// | `this morning`, `this afternoon`, `this evening` | 06:00–12:00, 12:00–18:00, 18:00–24:00 of D; so `yesterday evening`, `Monday morning` |

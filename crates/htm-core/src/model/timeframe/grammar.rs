@@ -262,16 +262,43 @@ impl<'t> Parser<'t> {
             .or_else(|| {
                 self.attempt(|it| {
                     let lead = it.attempt(|it| it.word(LEADS));
-                    Some((Part::During(it.period()?), lead))
+                    Some((Part::During(it.listed()?), lead))
                 })
             })?;
         Some(Said { part, clarity: self.clarity, lead, loose: self.loose })
     }
 
-    /// Parses what joins alternatives: `or`, `and`, each also after a comma, or a comma alone.
+    /// Parses what joins alternatives: `or`, `and`, `&`, `as well as`, each also after a comma, or a comma alone.
     pub(super) fn joint(&mut self) -> Option<&'static str> {
         let comma = self.comma().then_some(",");
-        self.attempt(|it| it.word(&["or", "and"])).or(comma)
+        let sign = self.skip(Kind::And).then_some("and");
+        sign.or_else(|| self.attempt(|it| it.word(&["or", "and"])))
+            .or_else(|| self.attempt(Self::as_well_as))
+            .or(comma)
+    }
+
+    fn as_well_as(&mut self) -> Option<&'static str> {
+        self.word(&["as"])?;
+        self.word(&["well"])?;
+        self.word(&["as"])?;
+        Some("and")
+    }
+
+    /// A period. After `either` and `both`, another one must follow: "both March releases" are of one month.
+    fn listed(&mut self) -> Option<Period> {
+        let is_list = self.attempt(|it| it.word(&["either", "both"])).is_some();
+        let period = self.period()?;
+        // The other one is read again as a part of its own.
+        let here = (self.at, self.clarity, self.loose);
+        let is_alone = is_list && self.another().is_none();
+        (self.at, self.clarity, self.loose) = here;
+        (!is_alone).then_some(period)
+    }
+
+    fn another(&mut self) -> Option<Period> {
+        self.joint()?;
+        self.attempt(|it| it.word(LEADS));
+        self.period()
     }
 
     /// `A..B`, `A..`, `..B`

@@ -9,7 +9,7 @@ use std::ops::{Range, RangeInclusive};
 use chrono::Datelike;
 
 use super::expression::{MAX_PARTS, TimeExpression};
-use super::grammar::words::{NUMBERS, unit as unit_of};
+use super::grammar::words::{NUMBERS, is_short_month, unit as unit_of};
 use super::grammar::{Clarity, LEADS, Parser, Part, Period, Said};
 use super::tokens::{Kind, Token, tokens};
 
@@ -365,6 +365,7 @@ const GO_ON: &[&str] = &[
     "about",
     "and",
     "are",
+    "as",
     "at",
     "by",
     "did",
@@ -440,13 +441,6 @@ fn is_name(word: &str) -> bool {
         "q4",
     ];
     NAMES.contains(&word) || is_short_month(word)
-}
-
-fn is_short_month(word: &str) -> bool {
-    matches!(
-        word,
-        "jan" | "feb" | "mar" | "apr" | "jun" | "jul" | "aug" | "sep" | "sept" | "oct" | "nov" | "dec"
-    )
 }
 
 /// Whether a word is `may`, `march` or `august` in lower case: they are months only with a capital.

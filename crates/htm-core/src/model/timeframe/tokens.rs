@@ -20,6 +20,8 @@ pub(super) struct Token {
 pub(super) enum Kind {
     Word,
     Comma,
+    /// `&`
+    And,
     /// `..`
     Dots,
     /// Anything else that is not white space.
@@ -40,6 +42,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             (Kind::Dots, 2)
         } else if first == ',' {
             (Kind::Comma, 1)
+        } else if first == '&' {
+            (Kind::And, 1)
         } else {
             match word_length(rest) {
                 0 => (Kind::Other, first.len_utf8()),

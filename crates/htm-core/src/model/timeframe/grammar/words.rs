@@ -166,10 +166,10 @@ impl Parser<'_> {
         let day = |text| number_of_day(text).filter(|(day, _)| is_before_month || DAYS.contains(day));
         if let Some((day, is_ordinal)) = self.attempt(|it| it.take(day)) {
             self.attempt(|it| it.word(&["of"]));
-            let month = self.take(month)?;
+            let month = self.month()?;
             return self.month_day(month, day, is_ordinal);
         }
-        let month = self.take(month)?;
+        let month = self.month()?;
         // "in May 2 years ago": a count, not the second of May.
         let day = self.attempt(|it| {
             let day = it.take(number_of_day)?;
@@ -205,6 +205,19 @@ impl Parser<'_> {
             .or_else(|| self.attempt(|it| Some((it.take(year)?, it.take(quarter)?))))?;
         self.only(Clarity::Led);
         Some(Period::Quarter(year, quarter))
+    }
+
+    /// A month, with the full stop of a short one before a day or a year: `Sep. 5`.
+    fn month(&mut self) -> Option<i8> {
+        let (name, month) = self.take(|text| Some((text, month(text)?)))?;
+        if let [stop, number, ..] = &self.tokens[self.at..]
+            && is_short_month(name)
+            && stop.text == "."
+            && number.text.starts_with(|first: char| first.is_ascii_digit())
+        {
+            self.at += 1;
+        }
+        Some(month)
     }
 
     fn month_day(&mut self, month: i8, day: i8, is_ordinal: bool) -> Option<Period> {
@@ -354,6 +367,13 @@ pub(in super::super) fn month(word: &str) -> Option<i8> {
     let word = if word == "sept" { "sep" } else { word };
     let position = MONTHS.iter().position(|(name, short)| *name == word || *short == word)?;
     Some(position as i8 + 1)
+}
+
+pub(in super::super) fn is_short_month(word: &str) -> bool {
+    matches!(
+        word,
+        "jan" | "feb" | "mar" | "apr" | "jun" | "jul" | "aug" | "sep" | "sept" | "oct" | "nov" | "dec"
+    )
 }
 
 /// Four digits.
