@@ -71,14 +71,14 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
             "timeline",
             json!({ "around": id, "namespace": "home" }),
             "arguments_conflict",
-            "is of namespace default",
+            "is of namespace default, not of home\nnext: leave out namespace, or give default",
         ),
         ("tags", json!({ "search": "a", "below": "b" }), "arguments_conflict", "either search or below"),
         (
             "forget",
             json!({ "id": id, "confirm": true, "plan": "x" }),
             "arguments_conflict",
-            "a plan is for text",
+            "a plan is for text: an id needs none\nnext: leave out plan",
         ),
         ("tags", json!({ "below": "nothing" }), "tag_unknown", "nothing"),
     ] {

@@ -47,7 +47,8 @@ async fn forget(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
     let is_confirmed = arguments.flag("confirm");
     match (arguments.whole("id").map(NodeId), arguments.filled("text")) {
         (Some(_), None) if arguments.is_filled("plan") => {
-            Err(ToolError::new(codes::ARGUMENTS_CONFLICT, "a plan is for text: an id needs none"))
+            let error = ToolError::new(codes::ARGUMENTS_CONFLICT, "a plan is for text: an id needs none");
+            Err(error.with_hint("leave out plan"))
         }
         (Some(node), None) => {
             if is_confirmed {

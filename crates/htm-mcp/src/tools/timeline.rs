@@ -85,17 +85,17 @@ fn header(htm: &Htm, number: usize) -> String {
 
 /// The memories before and after one, whatever they are about.
 async fn around(htm: &Htm, who: &Who, arguments: &Arguments, node: NodeId) -> Result<Answer, ToolError> {
-    let conflict = |what: String| Err(ToolError::new(codes::ARGUMENTS_CONFLICT, what));
+    let conflict = |what: String| ToolError::new(codes::ARGUMENTS_CONFLICT, what);
     if let Some(filter) = FILTERS.iter().find(|name| arguments.is_filled(name)) {
-        return conflict(format!(
-            "around excludes {filter}: its neighbours are of any kind, as they are now"
-        ));
+        let what = format!("around excludes {filter}: its neighbours are of any kind, as they are now");
+        return Err(conflict(what));
     }
     let others = arguments.size("limit").saturating_sub(1);
     let found = htm.neighbours(node, others.div_ceil(2), others / 2).await?;
     if arguments.is_filled("namespace") && found.node.namespace != who.namespace {
         let (its, given) = (name(&found.node.namespace), name(&who.namespace));
-        return conflict(format!("memory {node} is of namespace {its}, not of {given}"));
+        let what = format!("memory {node} is of namespace {its}, not of {given}");
+        return Err(conflict(what).with_hint(format!("leave out namespace, or give {its}")));
     }
     let nodes: Vec<&Node> = found.before.iter().chain([&found.node]).chain(&found.after).collect();
     let (header, place, max_tokens) =
