@@ -66,7 +66,7 @@ pub use model::keepers::{Keepers, KeptBy};
 pub use model::learning::{
     Feedback, FeedbackAuthor, FeedbackReceipt, Learning, LearningProblem, LearningSettings, Signal,
 };
-pub use model::line::{MAX_LINE_BYTES, read_object};
+pub use model::line::{MAX_LINE_BYTES, read_object, unreadable};
 pub use model::map::{MAX_MAP, MapPoint, MemoryMap};
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
 pub use model::namespaces::{NamespaceQuery, UnknownNamespace, labels_of, namespace_of};

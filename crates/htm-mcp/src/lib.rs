@@ -27,7 +27,7 @@ mod server;
 mod text;
 mod tools;
 
-pub use messages::{id_of, message, unreadable};
+pub use messages::{id_of, ids_of, message};
 pub use options::{McpOptions, ToolSet};
 pub use server::McpServer;
 pub use text::{is_deceptive, plain, quoted_memories};

@@ -8,7 +8,7 @@ use rmcp::model::{
     GetPromptRequestParams, InitializeRequestParams, JsonRpcError, ReadResourceRequestParams, RequestId,
 };
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
 /// Reads a message of a client.
@@ -37,18 +37,16 @@ pub fn id_of(request: impl Read) -> Option<RequestId> {
     serde_json::from_reader::<_, Named>(BufReader::new(request)).ok()?.id
 }
 
-/// The reason why a text is not read as JSON. It does not quote the text.
-pub fn unreadable(error: &serde_json::Error) -> String {
-    let (line, column) = (error.line(), error.column());
-    match error.to_string() {
-        // The library speaks of escapes, which people do not see.
-        why if why.contains("hex escape") => {
-            format!(
-                "a text has half of a surrogate pair (\\ud800 to \\udfff), at line {line} column {column}"
-            )
-        }
-        why => why,
+/// The ids of the requests of a batch that cannot be read. None if it is no batch, or has other than objects.
+pub fn ids_of(batch: &[u8]) -> Vec<RequestId> {
+    #[derive(Deserialize)]
+    struct Named {
+        id: Option<RequestId>,
+        method: Option<IgnoredAny>,
     }
+    let messages: Vec<Named> = serde_json::from_slice(batch).unwrap_or_default();
+    // An answer, which has no method, is not answered.
+    messages.into_iter().filter_map(|it| it.method.and(it.id)).collect()
 }
 
 fn id(value: &Value) -> Option<RequestId> {
@@ -118,6 +116,7 @@ fn why<T: DeserializeOwned>(params: Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use htm_core::unreadable;
     use rmcp::model::ErrorCode;
     use serde_json::json;
 
@@ -141,6 +140,17 @@ mod tests {
             assert_eq!(id_of(text.as_bytes()), Some(RequestId::Number(7)), "{text}");
         }
         assert_eq!(id_of(&b"{\"id\": 7, oops"[..]), None);
+    }
+
+    #[test]
+    fn of_a_batch_that_cannot_be_read_the_requests_are_known() {
+        let ids = |text: &str| ids_of(text.as_bytes());
+        let batch = r#"[{"id": 91, "method": "ping", "params": "\ud83d"}, {"method": "a"}, {"id": "b", "method": "ping"},
+                        {"id": 3, "result": {}}]"#;
+        assert_eq!(ids(batch), [RequestId::Number(91), RequestId::String("b".into())]);
+        for text in [r#"{"id": 7, "method": "ping"}"#, r#"[{"id": 7, "method": "ping"}"#, "[5]"] {
+            assert!(ids(text).is_empty(), "{text}");
+        }
     }
 
     #[test]

@@ -48,7 +48,10 @@ pub(crate) fn weigh(parts: &Parts, json: &[u8]) -> Result<()> {
 pub(crate) fn unreadable(error: &serde_json::Error, is_empty: bool) -> Problem {
     match is_empty {
         true => Problem::new(codes::BODY_INVALID, "the body is empty"),
-        false => Problem::new(codes::BODY_INVALID, format!("the body cannot be read: {error}")),
+        false => {
+            let said = htm_core::unreadable(error);
+            Problem::new(codes::BODY_INVALID, format!("the body cannot be read: {said}"))
+        }
     }
 }
 

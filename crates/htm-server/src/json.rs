@@ -47,7 +47,7 @@ impl Place {
 
     /// An error with its place.
     fn said(&self, error: &serde_json::Error) -> String {
-        let mut said = error.to_string();
+        let mut said = htm_core::unreadable(error);
         if error.is_data() {
             // The place says it better than the line.
             said = plain(said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said));
@@ -327,6 +327,9 @@ mod tests {
         ] {
             assert_eq!(read::<Body>(json.as_bytes()).unwrap_err(), said, "{json}");
         }
+        let half = read::<Body>(br#"{"parts": [{"text": "\ud83d"}]}"#).unwrap_err();
+        let said = "`parts[0].text` of the body cannot be read: a text has half of a surrogate pair";
+        assert!(half.starts_with(said), "{half}");
         let unknown = read::<Body>(br#"{"limits": 1}"#).unwrap_err();
         assert!(
             unknown.starts_with("the body cannot be read: unknown field `limits`, expected one of"),

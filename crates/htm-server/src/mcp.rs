@@ -120,7 +120,7 @@ async fn one(service: &Service, parts: Parts, body: Bytes) -> Result<Response, O
         StatusCode::UNSUPPORTED_MEDIA_TYPE => Err(match serde_json::from_slice::<Value>(&body) {
             Ok(value) => htm_mcp::message(&value).err().flatten(),
             Err(error) => {
-                let flaw = ErrorData::parse_error(htm_mcp::unreadable(&error), None);
+                let flaw = ErrorData::parse_error(htm_core::unreadable(&error), None);
                 Some(Box::new(JsonRpcError::new(htm_mcp::id_of(&*body), flaw)))
             }
         }),

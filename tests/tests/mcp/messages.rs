@@ -92,6 +92,13 @@ async fn a_request_that_cannot_be_read_is_answered_with_its_id() {
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32_700)), "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains(said), "{answer}");
     }
+    let ping = |id: i64| json!({ "jsonrpc": "2.0", "id": id, "method": "ping", "params": { "a": "HALF" } });
+    raw.send_line(json!([ping(91), ping(92)]).to_string().replace("HALF", "\\ud83d").as_bytes()).await;
+    let answer = raw.receive().await;
+    for (place, id) in [(0_usize, 91), (1, 92)] {
+        let error = &answer[place];
+        assert_eq!((&error["id"], &error["error"]["code"]), (&json!(id), &json!(-32_700)), "{answer}");
+    }
 }
 
 #[tokio::test]

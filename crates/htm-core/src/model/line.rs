@@ -75,7 +75,7 @@ pub fn read_object<T: DeserializeOwned>(line: &[u8]) -> Result<T> {
     }
     serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        let said = error.to_string();
+        let said = unreadable(&error);
         let said = said.trim_end_matches(&format!(" at line {line} column {column}"));
         let what = match error.is_eof() {
             true => "the line is cut: it ends inside of its JSON object".to_owned(),
@@ -84,6 +84,19 @@ pub fn read_object<T: DeserializeOwned>(line: &[u8]) -> Result<T> {
         // The place of an error that has none is line 0.
         invalid(if line == 0 { what } else { format!("column {column}: {what}") })
     })
+}
+
+/// The reason why a text is not read as JSON, with its place. It does not quote a text that is no JSON.
+pub fn unreadable(error: &serde_json::Error) -> String {
+    match error.to_string() {
+        // The library speaks of escapes, which people do not see.
+        said if said.contains("hex escape") => format!(
+            "a text has half of a surrogate pair (\\ud800 to \\udfff) at line {} column {}",
+            error.line(),
+            error.column()
+        ),
+        said => said,
+    }
 }
 
 /// The beginning and the end of what is said: it may quote a whole value, and ends with what was expected.
@@ -170,6 +183,12 @@ mod tests {
             (br#"{"id":"a","ns":"n","text":"t","metdata":{}}"#, "line_invalid"),
         ] {
             assert_eq!(Memory::from_line(line, &rules).unwrap_err().code(), code);
+        }
+        for half in ["\\ud83d", "\\udc00", "\\ud83d\\u0041"] {
+            let line = format!(r#"{{"id":"a","ns":"n","text":"{half}"}}"#);
+            let error = Memory::from_line(line.as_bytes(), &rules).unwrap_err().to_string();
+            assert!(error.contains(": a text has half of a surrogate pair (\\ud800 to \\udfff)"), "{error}");
+            assert!(!error.contains("at line"), "{error}");
         }
     }
 

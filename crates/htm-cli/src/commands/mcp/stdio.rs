@@ -128,8 +128,14 @@ impl Lines {
                 alone.answers.into_iter().try_for_each(|text| self.write(text))
             }
             Err(error) => {
-                let what = format!("the line cannot be read: {}", htm_mcp::unreadable(&error));
-                self.refuse(htm_mcp::id_of(text), ErrorData::parse_error(what, None))
+                let what = format!("the line cannot be read: {}", htm_core::unreadable(&error));
+                let flaw = ErrorData::parse_error(what, None);
+                let ids = htm_mcp::ids_of(text).into_iter();
+                let answers = ids.map(|id| text_of(&JsonRpcError::new(Some(id), flaw.clone())));
+                match answers.collect::<io::Result<Vec<_>>>()? {
+                    answers if answers.is_empty() => self.refuse(htm_mcp::id_of(text), flaw),
+                    answers => self.write(format!("[{}]", answers.join(","))),
+                }
             }
         }
     }
