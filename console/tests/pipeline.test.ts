@@ -215,6 +215,8 @@ test("the last hour shows how many jobs were done, how they ended, and how long 
   await api("/v1/jobs/cancel", { queue: "htm.tag", confirm: true });
   await api("/v1/queues/htm.tag/resume", {});
   await until(async () => (await queues(api)).every(({ due, running }) => due + running === 0));
+  // So long that the numbers at the axis are wide.
+  await fixture.server.sql("update apalis.jobs set run_at = done_at - interval '10 minutes' where job_type = 'htm.tag' and status = 'Done'");
   const minutes = "date_trunc('minute', done_at)";
   const took = (share: number): string => `round(percentile_cont(${share}) within group (order by extract(epoch from done_at - run_at) * 1000))`;
   const page = await fixture.page("/console/pipeline");
@@ -227,6 +229,9 @@ test("the last hour shows how many jobs were done, how they ended, and how long 
   ];
   for (const { title, sql, state } of charts) {
     const figure = page.getByRole("figure").filter({ has: page.getByRole("img", { name: title }) });
+    const drawing = figure.locator("svg.drawing");
+    const left = (await drawing.boundingBox())?.x ?? 0;
+    for (const label of await drawing.locator("text").all()) assert.ok(((await label.boundingBox())?.x ?? 0) >= left, title);
     await figure.getByText("The numbers as a table").click();
     const names = await figure.getByRole("columnheader").allInnerTexts();
     for (const { queue, model } of (await queues(api)).filter(({ model }) => model)) {

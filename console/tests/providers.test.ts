@@ -236,6 +236,12 @@ test("a provider whose last calls failed is not shown as good before it is left 
     await row.getByText(text).waitFor();
     assert.equal(await row.locator(".state-good").count(), 0);
   }
+  // As a worker that did not start has noted it.
+  await fixture.server.sql(`update htm.providers set failures = 0, reason = 'a worker did not start: Connection refused' where model = '${model}'`);
+  await page.reload();
+  await row.getByText("It did not work last time").waitFor();
+  await row.getByText("a worker did not start: Connection refused").waitFor();
+  assert.equal(await row.locator(".state-good").count(), 0);
   await page.context().close();
 });
 

@@ -31,7 +31,7 @@ export function LineChart({ title, times, lines }: Properties): JSX.Element {
   const [element, width] = useWidth();
   const top = scaleOf(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))));
   const plot: Plot = {
-    left: 44,
+    left: Math.max(44, 8 * number(top).length),
     right: Math.max(60, width - 8),
     top: 8,
     bottom: HEIGHT - 24,

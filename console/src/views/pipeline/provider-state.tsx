@@ -28,10 +28,10 @@ export function ProviderState({ provider }: { provider: models.Provider | undefi
         </strong>
       )}
       {breaker === "closed" &&
-        (held_ms || failures > 0 ? (
+        (held_ms || failures > 0 || reason ? (
           <strong class="state-warn">
             <span aria-hidden="true">◐ </span>
-            {held_ms ? "It asked to wait" : failures === 1 ? "Its last call failed" : "Its last calls failed"}
+            {warningOf(provider)}
           </strong>
         ) : (
           good
@@ -46,4 +46,11 @@ export function ProviderState({ provider }: { provider: models.Provider | undefi
       )}
     </>
   );
+}
+
+/** What is wrong although it may be called. A worker that did not start has a reason, and no failed call. */
+function warningOf({ failures, held_ms }: models.Provider): string {
+  if (held_ms) return "It asked to wait";
+  if (failures === 0) return "It did not work last time";
+  return failures === 1 ? "Its last call failed" : "Its last calls failed";
 }
