@@ -344,6 +344,21 @@ async fn a_ranking_is_chosen_tried_and_reverted() {
 }
 
 #[tokio::test]
+async fn reverts_walk_back_through_the_choices() {
+    let (db, htm) = with_learning(on()).await;
+    let active = async || htm.revert_ranking(None).await.map(|it| it.active).map_err(|it| it.code());
+    assert_eq!(active().await, Err("ranking_unknown"));
+    for version in [1, 2] {
+        learnt(&db, by_age(), false).await;
+        htm.activate_ranking(None, version).await.unwrap();
+    }
+    assert_eq!((active().await, active().await), (Ok(1), Ok(0)));
+    assert_eq!(active().await, Err("ranking_unknown"), "nothing is left to take back");
+    htm.activate_ranking(None, 2).await.unwrap();
+    assert_eq!((active().await, active().await), (Ok(0), Err("ranking_unknown")));
+}
+
+#[tokio::test]
 async fn a_ranking_that_does_not_fit_falls_back() {
     let (db, htm) = with_learning(on()).await;
     let before = nodes(&recall(&htm).await);

@@ -1,10 +1,13 @@
 //! Verdicts, erasures, purges and fits beside each other, and namespaces that join and part.
 
-use htm_core::worker::learning;
-use htm_core::{Caller, Confirmation, Erase, Feedback, LearningSettings, Memory, Purge, RecallQuery, Signal};
+use htm_core::worker::learning::{self, LearntRanking};
+use htm_core::{
+    Caller, Confirmation, Erase, Feedback, LearningSettings, Memory, Purge, RankingFigures, RecallQuery,
+    Signal, Trial, TrialKind,
+};
 use htm_tests::wait_until;
 
-use super::{judge, nodes, on, recall, with_learning};
+use super::{by_age, judge, learnt, nodes, on, recall, with_learning};
 
 #[tokio::test]
 async fn verdicts_beside_erasures_and_purges_fail_neither() {
@@ -188,4 +191,29 @@ async fn a_namespace_that_joins_brings_its_judgements_and_outlives_the_other() {
     let parted = htm.learning(None).await.unwrap();
     assert_eq!((parted.settings.is_on, parted.settings.learns_with, parted.judged), (true, None, 12));
     assert!(recall(&htm).await.recall_id.is_some());
+}
+
+#[tokio::test]
+async fn a_new_ranking_leaves_a_trial_alone() {
+    let (db, htm) = with_learning(on()).await;
+    learnt(&db, by_age(), false).await;
+    let trial = Trial { version: 1, kind: TrialKind::Interleaved };
+    htm.try_ranking(None, Some(trial)).await.unwrap();
+    htm_tests::enqueue_learning(&db, "default").await;
+    let queue = htm_core::job::LEARN_QUEUE;
+    htm_core::worker::workers::register(&db.pool, queue, "worker", "test", 30_000).await.unwrap();
+    let (lease, claimed) =
+        htm_core::worker::jobs::claim(&db.pool, queue, "-", "worker", 10).await.unwrap().unwrap();
+    let better = LearntRanking {
+        ranking: by_age(),
+        figures: RankingFigures::default(),
+        adopted: true,
+        reason: "it is better".into(),
+    };
+    assert!(learning::ack(&db.pool, &lease, &claimed[0].id, "default", Some(&better)).await.unwrap());
+    let rankings = htm.rankings(None).await.unwrap();
+    assert_eq!((rankings.active, rankings.trial), (0, Some(trial)));
+    let newest = &rankings.rankings[0];
+    assert_eq!((newest.version, newest.was_adopted), (2, false));
+    assert_eq!(newest.reason, "it is better; not used while version 1 is tried");
 }

@@ -66,22 +66,20 @@ impl Htm {
         self.choose_ranking(namespace, &setting.home, version, "ranking.activate", "chosen").await
     }
 
-    /// Orders a namespace's hits by the version that was chosen before the present one.
+    /// Takes back the last choice of a version that was not taken back yet: each call goes one further back.
     ///
     /// # Errors
-    /// `ranking_unknown` if no other one was chosen before, and the errors of [`activate_ranking`](Self::activate_ranking).
+    /// `ranking_unknown` if there is none, and the errors of [`activate_ranking`](Self::activate_ranking).
     pub async fn revert_ranking(&self, namespace: Option<&str>) -> Result<Rankings> {
         let namespace = self.namespace_or_own(namespace)?;
-        let rankings = self.rankings(Some(namespace)).await?;
-        let Some(last) = rankings.choices.first() else {
+        let setting = self.setting_of_ranking(namespace, DEFAULT_RANKING).await?;
+        let Some(former) = store::former(self.shared_pool(), &setting.home).await? else {
             let message =
-                format!("namespace `{}` never had another ranking than the default", rankings.namespace);
+                format!("namespace `{}` has no ranking before version {}", setting.home, setting.version);
             return Err(Error::new(codes::RANKING_UNKNOWN, message));
         };
-        let former = last.former;
-        let setting = self.setting_of_ranking(namespace, former).await?;
         self.usable_ranking(&setting, former).await?;
-        self.choose_ranking(namespace, &setting.home, former, "ranking.revert", "reverted").await
+        self.choose_ranking(namespace, &setting.home, former, "ranking.revert", store::REVERTED).await
     }
 
     /// Tries a version on live recalls, where learning is on, or ends the trial.

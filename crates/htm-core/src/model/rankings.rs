@@ -177,31 +177,27 @@ pub struct RankingComparison {
 }
 
 impl RankingComparison {
-    /// Adds the test and the verdict to the counts.
-    pub(crate) fn judged(mut self) -> Self {
-        let decided = self.wins + self.losses;
-        self.by_chance = (decided > 0).then(|| sign_test(self.wins, self.losses));
+    /// Adds the test and the verdict to the counts. `other` answered beside the tried version; `earlier` recalls had
+    /// another one there, and do not count.
+    pub(crate) fn judged(mut self, other: Option<i32>, earlier: i64) -> Self {
+        let (version, wins, losses) = (self.version, self.wins, self.losses);
+        let than = other.map(|other| format!(" than version {other}")).unwrap_or_default();
+        self.by_chance = (wins + losses > 0).then(|| sign_test(wins, losses));
         self.verdict = match self.by_chance {
             None if self.shadowed > 0 => {
                 format!("it would have changed {} of {} recalls", self.differing, self.shadowed)
             }
             None => "nothing is known yet".into(),
-            Some(chance) if chance > 0.05 => {
-                format!("undecided: {} to {} (p = {chance:.3})", self.wins, self.losses)
-            }
-            Some(chance) if self.wins > self.losses => {
-                format!(
-                    "version {} is better: {} to {} (p = {chance:.3})",
-                    self.version, self.wins, self.losses
-                )
-            }
+            Some(chance) if chance > 0.05 => format!("undecided: {wins} to {losses} (p = {chance:.3})"),
             Some(chance) => {
-                format!(
-                    "version {} is worse: {} to {} (p = {chance:.3})",
-                    self.version, self.wins, self.losses
-                )
+                let how = if wins > losses { "better" } else { "worse" };
+                format!("version {version} is {how}{than}: {wins} to {losses} (p = {chance:.3})")
             }
         };
+        if let Some(other) = other.filter(|_| earlier > 0) {
+            let others = format!("; recalls beside another version than {other} do not count: {earlier}");
+            self.verdict.push_str(&others);
+        }
         self
     }
 }
@@ -234,9 +230,16 @@ mod tests {
         assert_eq!(sign_test(5, 5), 1.0);
         assert!((sign_test(500_000, 502_000) - 0.045_825).abs() < 1e-6);
         let verdict = |wins, losses| {
-            RankingComparison { version: 3, wins, losses, ..RankingComparison::default() }.judged().verdict
+            RankingComparison { version: 3, wins, losses, ..RankingComparison::default() }
+                .judged(Some(2), 0)
+                .verdict
         };
-        assert!(verdict(30, 10).starts_with("version 3 is better") && verdict(10, 30).contains("worse"));
+        assert!(
+            verdict(30, 10).starts_with("version 3 is better than version 2")
+                && verdict(10, 30).contains("worse")
+        );
         assert!(verdict(6, 5).starts_with("undecided"));
+        let earlier = RankingComparison::default().judged(Some(2), 23).verdict;
+        assert!(earlier.ends_with("beside another version than 2 do not count: 23"), "{earlier}");
     }
 }

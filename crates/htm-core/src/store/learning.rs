@@ -151,7 +151,7 @@ pub async fn ack(
 ) -> Result<bool> {
     let mut tx = Connections::begin(pool).await?;
     // In the order of feedback: the settings, then the job.
-    learning::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut tx)).await?;
+    let settings = learning::Entity::find_by_id(namespace).lock_exclusive().one(&on(&mut tx)).await?;
     let ended = sql!(include_str!("sql/ack_learn.sql"))
         .bind("job", job)?
         .bind("worker", &lease.worker)?
@@ -169,7 +169,15 @@ pub async fn ack(
             .one(&on(&mut tx))
             .await?
             .is_some();
-        let adopted = learnt.adopted && is_on;
+        // Another ranking beside the tried one would begin its trial anew.
+        let trial = settings.and_then(|settings| settings.trial);
+        let adopted = learnt.adopted && is_on && trial.is_none();
+        let reason = match trial {
+            Some(tried) if learnt.adopted => {
+                format!("{}; not used while version {tried} is tried", learnt.reason)
+            }
+            _ => learnt.reason.clone(),
+        };
         let version: i32 = sql!(
             "insert into htm.rankings (namespace, version, learnt, figures, adopted, reason)
              select l.namespace, coalesce((select max(version) from htm.rankings where namespace = l.namespace), 0) + 1,
@@ -181,12 +189,12 @@ pub async fn ack(
         .bind("learnt", Json(&learnt.ranking))?
         .bind("figures", Json(&learnt.figures))?
         .bind("adopted", adopted)?
-        .bind("reason", &learnt.reason)?
+        .bind("reason", &reason)?
         .fetch_optional_scalar(&mut *tx)
         .await?
         .unwrap_or_default();
         if adopted && version > 0 {
-            rankings::choose_in_tx(&mut tx, namespace, version, "learn-worker", &learnt.reason).await?;
+            rankings::choose_in_tx(&mut tx, namespace, version, "learn-worker", &reason).await?;
         }
     }
     tx.commit().await?;

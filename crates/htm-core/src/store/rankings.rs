@@ -338,6 +338,24 @@ pub(crate) async fn choices(pool: &dyn Connections, namespace: &str) -> Result<V
     Ok(rows.into_iter().map(choice).collect())
 }
 
+/// The reason of a choice that takes an earlier one back.
+pub(crate) const REVERTED: &str = "reverted";
+
+/// The version before the last choice that was not taken back; none: every choice was, or there is none.
+pub(crate) async fn former(pool: &dyn Connections, namespace: &str) -> Result<Option<i32>> {
+    // Backwards, each reverting choice takes back one more of the others.
+    sql!(
+        "select former
+           from (select id, former, sum(case when reason = :reverted then 1 else -1 end) over (order by id desc) as open
+                   from htm.ranking_choices where namespace = :namespace) choice
+          where open < 0 order by id desc limit 1"
+    )
+    .bind("namespace", namespace)?
+    .bind("reverted", REVERTED)?
+    .fetch_optional_scalar(pool)
+    .await
+}
+
 /// Chooses the version that orders a namespace's hits, and ends a trial of it. Returns the version before; none if the
 /// namespace has no settings.
 pub(crate) async fn choose_in_tx(
@@ -388,7 +406,8 @@ pub(crate) async fn try_in_tx(
 
 /// The counts of a version that was tried on live recalls of the namespaces that learn with `home`.
 pub(crate) async fn compare(pool: &dyn Connections, home: &str, version: i32) -> Result<RankingComparison> {
-    let (shadowed, differing, interleaved, wins, losses): (i64, i64, i64, i64, i64) =
+    type Counts = (i64, i64, i64, i64, i64, Option<i32>, i64);
+    let (shadowed, differing, interleaved, wins, losses, other, earlier): Counts =
         sql!(include_str!("sql/compare_rankings.sql"))
             .bind("home", home)?
             .bind("version", version)?
@@ -396,7 +415,7 @@ pub(crate) async fn compare(pool: &dyn Connections, home: &str, version: i32) ->
             .await?;
     let counts =
         RankingComparison { version, shadowed, differing, interleaved, wins, losses, ..Default::default() };
-    Ok(counts.judged())
+    Ok(counts.judged(other, earlier))
 }
 
 /// The chosen rankings that this program cannot use: namespace, version and reason.
