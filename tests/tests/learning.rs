@@ -154,6 +154,11 @@ async fn feedback_is_recorded_once_and_bounded() {
     assert_eq!((Some(receipt.recall), receipt.judged), (later.recall_id, 2));
     let other = htm.clone().on_behalf_of("key 0f3a");
     assert_eq!(other.feedback("last", &used).await.unwrap_err().code(), "recall_unknown");
+    // A full-text recall is not kept: its hits are none of the last one's.
+    let words = RecallQuery::new("something else").strategy(Strategy::Fulltext);
+    assert_eq!(htm.recall(&words).await.unwrap().recall_id, None);
+    let of_words = Feedback { used: vec![unknown], useless: vec![] };
+    assert_eq!(code("last", of_words).await, "feedback_invalid");
     // Another tenant does not find it.
     let walled = htm.within(["other"]).unwrap();
     let error = walled.feedback(recalled.recall_id.as_ref().unwrap(), &used).await.unwrap_err();

@@ -310,7 +310,7 @@ class RecallUnknown(HtmError):
 
 
 class FeedbackInvalid(HtmError):
-    """A feedback names no memory, too many, or one of them twice."""
+    """A feedback names no memory, too many, one of them twice, or no hit of the last recall."""
 
 
 class FeedbackExceeded(HtmError):

@@ -171,7 +171,7 @@ export type ServerCode =
   | "relation_unknown"
   /** 404: No recall of this id is kept. */
   | "recall_unknown"
-  /** 422: A feedback names no memory, too many, or one of them twice. */
+  /** 422: A feedback names no memory, too many, one of them twice, or no hit of the last recall. */
   | "feedback_invalid"
   /** 422: An author has judged the most recalls allowed in a day. */
   | "feedback_exceeded"

@@ -58,6 +58,9 @@ impl Htm {
         let verdicts: Vec<(NodeId, bool)> = (feedback.used.iter().map(|node| (*node, true)))
             .chain(feedback.useless.iter().map(|node| (*node, false)))
             .collect();
+        if recall == LAST_RECALL {
+            self.must_have_hit(&judged, &verdicts).await?;
+        }
         let (recorded, settled) = self.record_verdicts(&judged, None, &verdicts).await?;
         let considered: HashSet<NodeId> = recorded.iter().map(|(node, _)| *node).collect();
         let used = recorded.iter().filter(|(_, is_used)| *is_used).count();
@@ -70,6 +73,21 @@ impl Htm {
             judged: settled.judged,
             learns: settled.learns,
         })
+    }
+
+    /// Refuses verdicts on none of a recall's hits: they mean a later recall, which is not kept.
+    async fn must_have_hit(&self, last: &Judged, verdicts: &[(NodeId, bool)]) -> Result<()> {
+        let nodes: Vec<NodeId> = verdicts.iter().map(|(node, _)| *node).collect();
+        if store::has_hit(self.pool(), last, &nodes).await? {
+            return Ok(());
+        }
+        let message = format!(
+            "none of the named memories was a hit of the last kept recall, {} at {}",
+            last.id,
+            last.made_at.format("%Y-%m-%d %H:%M:%S UTC")
+        );
+        Err(Error::new(codes::FEEDBACK_INVALID, message)
+            .with_hint("a recall without an id is not kept; if this one is meant, name it by its id"))
     }
 
     /// Records that nodes were used or not, after a recall by the same author within half an hour, if the namespace

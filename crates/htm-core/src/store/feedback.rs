@@ -1,5 +1,6 @@
 //! Feedback on recalls.
 
+use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, DerivePartialModel, EntityTrait, QueryFilter};
 use sqlx::PgConnection;
 
@@ -20,6 +21,7 @@ pub(crate) struct Judged {
     pub(crate) number: i64,
     pub(crate) namespace: String,
     pub(crate) id: String,
+    pub(crate) made_at: DateTime<Utc>,
 }
 
 /// The effect of verdicts.
@@ -49,13 +51,30 @@ pub(crate) async fn last_of(
     seen: Option<&[String]>,
 ) -> Result<Option<Judged>> {
     sql!(
-        "select number, namespace, id from htm.recalls
+        "select number, namespace, id, made_at from htm.recalls
           where author = :author and (:seen::text[] is null or htm.is_within(namespace, :seen))
           order by made_at desc, number desc limit 1"
     )
     .bind("author", author)?
     .bind("seen", seen)?
     .fetch_optional(pool)
+    .await
+}
+
+/// Whether any of the nodes was a hit of the recall.
+pub(crate) async fn has_hit(pool: &dyn Connections, recall: &Judged, nodes: &[NodeId]) -> Result<bool> {
+    sql!(
+        "select exists (
+                select from htm.recalls r, unnest(r.candidates, r.candidates_shown) c(node, shown)
+                 where r.number = :recall and r.namespace = :namespace and shown > 0 and node = any (:nodes))
+             or exists (
+                select from htm.recall_candidates
+                 where recall = :recall and namespace = :namespace and shown is not null and node_id = any (:nodes))"
+    )
+    .bind("recall", recall.number)?
+    .bind("namespace", &recall.namespace)?
+    .bind("nodes", nodes)?
+    .fetch_scalar(pool)
     .await
 }
 
@@ -135,7 +154,7 @@ pub(crate) async fn last_with(
         nodes: Vec<NodeId>,
     }
     let row: Option<Row> = sql!(
-        "select r.number, r.namespace, r.id, array_agg(hit.node order by hit.node) as nodes
+        "select r.number, r.namespace, r.id, r.made_at, array_agg(hit.node order by hit.node) as nodes
            from htm.recalls r
           cross join lateral (
                 select node from unnest(r.candidates, r.candidates_shown) c(node, shown) where shown > 0

@@ -101,7 +101,7 @@ error_codes! {
         => "list the relations of a memory: `Htm::related`";
     RECALL_UNKNOWN "recall_unknown" User "No recall of this id is kept."
         => "give the recall_id of a recall; recalls are kept where learning is on (`Htm::set_learning`), and for a day until they are judged";
-    FEEDBACK_INVALID "feedback_invalid" User "A feedback names no memory, too many, or one of them twice."
+    FEEDBACK_INVALID "feedback_invalid" User "A feedback names no memory, too many, one of them twice, or no hit of the last recall."
         => "name 1 to 100 memories, each as used or as useless";
     FEEDBACK_EXCEEDED "feedback_exceeded" User "An author has judged the most recalls allowed in a day."
         => "go on tomorrow; the limit keeps one author from deciding what is learnt";
