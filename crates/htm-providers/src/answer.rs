@@ -181,14 +181,21 @@ fn lists(value: &Value, count: usize) -> Result<Vec<Option<&Value>>, String> {
     }
 }
 
-/// Puts lists at their indexes. An error for no list, an index out of range or an index twice.
+/// Puts lists at their indexes. The indexes may count from 1 if they are all there, and the only result for the only
+/// text may have any. An error for no list, an index out of range or an index twice.
 fn placed(pairs: Vec<(usize, &Value)>, count: usize) -> Result<Vec<Option<&Value>>, String> {
     if pairs.is_empty() {
         return Err("it has no results".to_owned());
     }
+    if let ([(_, tags)], 1) = (&pairs[..], count) {
+        return Ok(vec![Some(*tags)]);
+    }
+    // As many results as texts, none of them for index 0: from 1, unless one is out of range or there twice.
+    let from_one = pairs.len() == count && pairs.iter().all(|(index, _)| (1..=count).contains(index));
     let mut lists: Vec<Option<&Value>> = vec![None; count];
     for (index, tags) in pairs {
-        let place = lists.get_mut(index).ok_or_else(|| format!("it has index {index} of {count} texts"))?;
+        let at = index - usize::from(from_one);
+        let place = lists.get_mut(at).ok_or_else(|| format!("it has index {index} of {count} texts"))?;
         if place.replace(tags).is_some() {
             return Err(format!("it has index {index} twice"));
         }
@@ -206,12 +213,16 @@ type Proposal<'a> = Result<(&'a str, Option<f32>), &'a Value>;
 /// The rule that an item of another form breaks.
 const NO_TAG: &str = "it is neither a text nor an object with `tag`";
 
-/// The proposals of a list or of a text with commas. None for another form, which would hide what it proposes.
+/// The proposals of a list, of an object from tags to confidences, or of a text with commas. None for another form, which
+/// would hide what it proposes.
 fn proposals(tags: &Value) -> Option<Vec<Proposal<'_>>> {
     match tags {
         Value::Array(items) => {
             let items = items.iter().filter(|item| !item.is_null());
             Some(items.map(|item| tag_and_confidence(item).ok_or(item)).collect())
+        }
+        Value::Object(fields) if is_by_tag(fields) => {
+            Some(fields.iter().map(|(tag, value)| Ok((tag.as_str(), confidence(value)))).collect())
         }
         Value::String(text) => Some(text.split([',', '\n']).map(|text| Ok((text, None))).collect()),
         Value::Null => Some(Vec::new()),
@@ -219,15 +230,27 @@ fn proposals(tags: &Value) -> Option<Vec<Proposal<'_>>> {
     }
 }
 
+/// The keys of a tag in an object.
+const NAMES: [&str; 3] = ["tag", "path", "name"];
+
+/// Whether an object is `{"a:b": 0.9, "c": 0.4}`, and not the fields of one tag.
+fn is_by_tag(fields: &serde_json::Map<String, Value>) -> bool {
+    let is_field = |key: &String| key == "confidence" || NAMES.contains(&key.as_str());
+    !fields.is_empty() && fields.values().all(Value::is_number) && !fields.keys().any(is_field)
+}
+
 /// `"tag"` or `{"tag": "…", "confidence": 0.9}`.
 fn tag_and_confidence(item: &Value) -> Option<(&str, Option<f32>)> {
     if let Some(text) = item.as_str() {
         return Some((text, None));
     }
-    let text = ["tag", "path", "name"].iter().find_map(|key| item.get(key)?.as_str())?;
-    let confidence =
-        item.get("confidence").and_then(Value::as_f64).filter(|value| (0.0..=1.0).contains(value));
-    Some((text, confidence.map(|value| value as f32)))
+    let text = NAMES.iter().find_map(|key| item.get(key)?.as_str())?;
+    Some((text, item.get("confidence").and_then(confidence)))
+}
+
+/// A number from 0 to 1.
+fn confidence(value: &Value) -> Option<f32> {
+    value.as_f64().filter(|value| (0.0..=1.0).contains(value)).map(|value| value as f32)
 }
 
 /// Parses a tag.
@@ -241,12 +264,15 @@ fn bare(text: &str) -> &str {
 }
 
 /// Parses lines with one tag each, or several with commas. A line with anything else is prose and is skipped. In a list
-/// item, a level may be up to three words with spaces.
+/// item, a level may be up to three words with spaces. Below prose, an item of a single level may not: it may be the reason of
+/// a refusal.
 fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
     const WORDS_A_LEVEL: usize = 3;
     let mut found: Vec<TagSuggestion> = Vec::new();
+    let mut is_below_prose = false;
     for (line, is_item) in answer.lines().map(form::item).filter(|(line, _)| !line.is_empty()) {
         let is_tag = |part: &&str| match is_item {
+            true if is_below_prose && !part.contains(':') => !part.contains(char::is_whitespace),
             true => part.split(':').all(|level| level.split_whitespace().count() <= WORDS_A_LEVEL),
             false => part.parse::<TagPath>().is_ok(),
         };
@@ -257,6 +283,7 @@ fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
             .map(|part| is_tag(part).then(|| tag(part, reading.rules).ok()).flatten())
             .collect::<Option<Vec<_>>>()
         else {
+            is_below_prose |= !is_item && !is_lead_in(line);
             continue;
         };
         for path in paths {
@@ -268,6 +295,14 @@ fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
         }
     }
     found
+}
+
+/// Whether a line announces tags: `Here are the tags:`, not `I cannot give tags because:`.
+fn is_lead_in(line: &str) -> bool {
+    let line = line.to_lowercase().replace('’', "'");
+    let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    let refuses = |word: &str| word.ends_with("n't") || matches!(word, "not" | "cannot" | "no" | "unable");
+    line.ends_with(':') && words.clone().any(|word| word == "tags") && !words.any(refuses)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! A lease is (`lock_by`, `lock_at`): the worker's identity, new at each start, and the instant of the claim. It lasts
 //! as long as the worker is seen (`apalis.workers.last_seen`). Writes of a stale holder match no row.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -26,7 +26,7 @@ use super::embeddings::RegisteredModel;
 use super::named::{Named, sql};
 use super::workers::Unseen;
 use super::{job_list, server, tags};
-use crate::model::error::{Error, Result, chain};
+use crate::model::error::{Error, Result, chain, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::JobState;
 use crate::model::tags::TagRules;
@@ -103,6 +103,9 @@ pub struct Tagged {
     /// The suggested tags; may be empty.
     pub tags: Vec<TagSuggestion>,
 }
+
+/// The most tags that a line of the log names.
+const MOST_NAMED: usize = 20;
 
 /// The tagger that the tags are from.
 #[derive(Clone, Copy, Debug)]
@@ -181,16 +184,23 @@ async fn ack_tagged_in_tx(
         .chain(all().map(|(result, tag)| (result.namespace.as_str(), Some(tag.path.as_str()))))
         .unzip();
     let names = tags::hold_in_tx(tx, namespaces, paths, by.rules).await?;
+    let mut left_out: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     // Existing tags can be assigned although a new one is refused.
     let assignments: Vec<(&str, &str, Option<f32>)> = all()
         .filter_map(|(result, tag)| match names.of(&result.namespace, tag.path.as_str()) {
             Ok(name) => Some((result.job.as_str(), name, tag.confidence)),
-            Err(error) => {
-                tracing::warn!(code = error.code(), namespace = result.namespace, "a new tag is left out");
+            Err(_) => {
+                left_out.entry(&result.namespace).or_default().insert(tag.path.as_str());
                 None
             }
         })
         .collect();
+    for (namespace, tags) in left_out {
+        let code = codes::NAMESPACE_FULL.name;
+        let first: Vec<&str> = tags.iter().copied().take(MOST_NAMED).collect();
+        let (count, limit) = (tags.len(), by.rules.limits.namespace);
+        tracing::warn!(code, namespace, limit, count, tags = ?first, "new tags are left out: the namespace is full");
+    }
     let ended: Vec<(String, bool)> = sql!(include_str!("sql/ack_tag.sql"))
         .bind("worker", &lease.worker)?
         .bind("claimed_at", lease.claimed_at)?

@@ -52,6 +52,12 @@ fn items_of_a_list_are_tags_as_people_write_them_and_prose_is_none() {
     ] {
         assert_eq!(paths(answer, 1).unwrap(), [tags], "{answer}");
     }
+    let refusal =
+        "I can't tag this note because:\n\n1. Personal data\n2. Sensitive topic\n\nPlease rephrase.";
+    assert!(paths(refusal, 1).is_err());
+    let refusal = refusal.replace("can't tag this note", "don’t give tags");
+    assert!(paths(&refusal, 1).is_err());
+    assert_eq!(paths("Here are the tags:\n- Query Planning", 1).unwrap(), [["query-planning"]]);
     // An answer without tags is valid, unlike prose.
     assert_eq!(paths("[ ]", 1).unwrap(), [Vec::<String>::new()]);
     assert_eq!(paths("Tags: [ ]", 1).unwrap(), [Vec::<String>::new()]);
@@ -64,6 +70,19 @@ fn order_follows_the_index() {
     assert_eq!(paths(answer, 2).unwrap(), [["a"], ["b"]]);
     assert_eq!(paths(r#"[["a"],["b"]]"#, 2).unwrap(), [["a"], ["b"]]);
     assert_eq!(paths(r#"[{"tags":["a"]},{"tags":[]}]"#, 2).unwrap(), [vec!["a"], vec![]]);
+}
+
+#[test]
+fn indexes_may_count_from_one_where_nothing_else_is_meant() {
+    let only = r#"{"results":[{"index":1,"tags":["a"]}]}"#;
+    assert_eq!(paths(only, 1).unwrap(), [["a"]]);
+    assert!(paths(only, 2).is_err());
+    let both = r#"{"results":[{"index":2,"tags":["b"]},{"index":1,"tags":["a"]}]}"#;
+    assert_eq!(paths(both, 2).unwrap(), [["a"], ["b"]]);
+    assert_eq!(paths(r#"{"1":["a"],"2":["b"]}"#, 2).unwrap(), [["a"], ["b"]]);
+    for unclear in [r#"[{"index":1,"tags":["a"]},{"index":1,"tags":["b"]}]"#, r#"{"1":["a"],"3":["b"]}"#] {
+        assert!(paths(unclear, 2).is_err(), "{unclear}");
+    }
 }
 
 #[test]
@@ -94,6 +113,10 @@ fn confidence_is_kept_if_it_is_one() {
     let answer = r#"{"tags":[{"tag":"a","confidence":0.5},{"tag":"b","confidence":95}]}"#;
     let tags = parse(answer, reading(1)).unwrap().into_lists().unwrap();
     assert_eq!((tags[0][0].confidence, tags[0][1].confidence), (Some(0.5), None));
+    let by_tag = r#"{"tags":{"topic:dicta":0.5,"topic:dictb":95}}"#;
+    let tags = parse(by_tag, reading(1)).unwrap().into_lists().unwrap().remove(0);
+    let tags: Vec<_> = tags.iter().map(|tag| (tag.path.as_str(), tag.confidence)).collect();
+    assert_eq!(tags, [("topic:dicta", Some(0.5)), ("topic:dictb", None)]);
 }
 
 #[test]
@@ -118,7 +141,7 @@ fn what_has_another_form_is_told() {
             "{tags}: {draft:?}"
         );
     }
-    for tags in [r#"{"a:b":0.9}"#, "true", "7"] {
+    for tags in [r#"{"confidence":0.9}"#, r#"{"a:b":"yes"}"#, "{}", "true", "7"] {
         let draft = of(tags);
         assert_eq!(draft.trouble(), ["index 0 is left out, or has no list of tags"], "{tags}");
         assert!(draft.into_lists().is_err(), "{tags}");
@@ -181,6 +204,7 @@ proptest! {
                 Value::Array(items) => items.iter().all(|item| {
                     item.is_null() || tag_and_confidence(item).is_some_and(|(text, _)| is_read(text))
                 }),
+                Value::Object(fields) => is_by_tag(fields) && fields.keys().all(|tag| is_read(tag)),
                 _ => false,
             };
             prop_assert!(all_read, "{}", answer);
