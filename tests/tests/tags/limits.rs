@@ -48,7 +48,9 @@ async fn a_full_namespace_takes_no_new_tag_and_everything_else() {
     let error = htm.remember(with(&["new:tag"])).await.unwrap_err();
     assert!(error.to_string().contains("namespace `default` has 4 tags"), "{error}");
     assert!(error.hint().contains("`TagLimits::namespace`"), "{}", error.hint());
+    assert_eq!(htm.full_namespaces().await.unwrap(), [""; 0]);
     assert_eq!(htm.remember(with(&["new"])).await.unwrap().outcome, htm_core::Outcome::Written);
+    assert_eq!(htm.full_namespaces().await.unwrap(), ["default"]);
 
     // A tagger gives what there is.
     let says = |_| vec![("newer".to_owned(), 0.5), ("a:d".to_owned(), 0.5)];

@@ -9,6 +9,7 @@ use htm_core::error::codes::DATABASE_DENIED;
 use htm_core::fault::Fault;
 use htm_core::job::LEARN_QUEUE;
 use htm_core::{Error, LearningProblem, MAX_LIMIT, ReplicaState, Result};
+use htm_runtime::commands::in_namespace;
 use htm_runtime::config::Config;
 use htm_runtime::{Runtime, active_model, chain};
 use serde::Serialize;
@@ -131,6 +132,15 @@ async fn look(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
         }
     }
     findings.extend(htm.learning_problems().await?.into_iter().map(from_learning));
+    findings.extend(htm.full_namespaces().await?.iter().map(|namespace| {
+        warning(
+            format!("namespace {} has as many tags as it may: new ones are left out", plain(namespace)),
+            format!(
+                "remove unused ones (`htm tags orphans{}`), or raise `tag.namespace_limit`",
+                plain(&in_namespace(Some(namespace)))
+            ),
+        )
+    }));
     let stranded = htm.jobs()?.count_stranded().await?;
     findings.push(if stranded == 0 {
         ok("no node is stranded: each has its result, a job, or a dead letter")

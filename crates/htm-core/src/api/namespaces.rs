@@ -49,6 +49,16 @@ impl Htm {
         }
     }
 
+    /// The namespaces with as many tags as they may have ([`TagLimits::namespace`](crate::TagLimits)). New tags of taggers
+    /// are left out there.
+    ///
+    /// # Errors
+    /// `namespace_forbidden` on a restricted handle, or a database error.
+    pub async fn full_namespaces(&self) -> Result<Vec<String>> {
+        self.admit_all()?;
+        namespaces::with_tags(self.pool(), self.tag_rules().limits.namespace).await
+    }
+
     /// The given namespaces that exist by themselves and match.
     async fn listed(&self, query: &NamespaceQuery, mut given: Vec<String>) -> Result<HashSet<String>> {
         given.retain(|it| self.namespaces().is_none_or(|seen| is_within(it, seen)) && query.matches(it));

@@ -36,6 +36,17 @@ pub(crate) async fn living(pool: &dyn Connections, namespaces: &[String]) -> Res
     .await
 }
 
+/// The namespaces with `most` tags or more, in order.
+pub(crate) async fn with_tags(pool: &dyn Connections, most: usize) -> Result<Vec<String>> {
+    sql!(
+        "select namespace from htm.tags group by namespace having count(*) >= :most
+          order by namespace collate \"C\""
+    )
+    .bind("most", i64::try_from(most).unwrap_or(i64::MAX))?
+    .fetch_scalars(pool)
+    .await
+}
+
 /// The given namespaces without nodes, each with the nearest existing ones, only from `visible` if given.
 pub(crate) async fn unknown(
     pool: &dyn Connections,
