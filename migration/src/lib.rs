@@ -18,7 +18,7 @@ pub use roles::grant;
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{DatabaseConnection, SqlxPostgresConnector};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool, SqlSafeStr};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool, SqlSafeStr};
 
 /// The schema version of this program: the number of HTM's migrations.
 pub const LATEST: u32 = 1;
@@ -307,8 +307,9 @@ impl Lock {
 /// A pool with one connection. The search path begins with `htm`, because sea-orm creates its own table in the first
 /// schema. There is no statement timeout, because a migration may build an index for hours.
 async fn migration_pool(options: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
-    // Without the notices of what is already there, which sqlx logs.
-    let options = options.clone().options([
+    // Without the notices of what is already there, which sqlx logs, and without the statements: a slow one is the text of
+    // a whole migration.
+    let options = options.clone().disable_statement_logging().options([
         ("search_path", "htm,public"),
         ("statement_timeout", "0"),
         ("client_min_messages", "warning"),

@@ -245,7 +245,7 @@ async fn an_unusable_answer_is_a_dead_letter_that_shows_it_and_the_other_texts_h
         .await
         .unwrap();
     let shown = sandbox.htm(&["jobs", "show", &id]).await;
-    assert!(shown.succeeds().contains("the model said: I cannot [31m do that."), "{shown:?}");
+    assert!(shown.succeeds().contains("; the model said: I cannot [31m do that."), "{shown:?}");
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use htm_core::Error;
 use htm_core::error::codes;
+use htm_core::{Degraded, Error, Step};
 
 use crate::private_pg::log_in_use;
 
@@ -15,6 +15,17 @@ pub fn hint(error: &Error) -> String {
 /// As [`hint`], after a command that named a namespace: what is typed next is about the same one.
 pub fn hint_within(error: &Error, namespace: Option<&str>) -> String {
     of_code(error, namespace).unwrap_or_else(|| error.hint().to_owned())
+}
+
+/// The next step after a step of a recall that did not run. None if it is that of the error.
+pub fn hint_of_step(degraded: &Degraded) -> Option<String> {
+    Some(match (degraded.step, degraded.code) {
+        (Step::Rerank, "provider_timeout") => "raise rerank.timeout_ms, or lower rerank.top".into(),
+        (Step::Expansion, "provider_timeout") => "raise expansion.timeout_ms".into(),
+        // The error's own is about jobs.
+        (_, "provider_timeout" | "provider_unusable_answer") => degraded.hint.clone(),
+        _ => return None,
+    })
 }
 
 /// The option that names a namespace, with a space before it. Empty for none.
@@ -295,6 +306,21 @@ mod tests {
         assert_eq!(hint(&unknown()), log(""));
         assert_eq!(hint_within(&unknown(), Some("it's mine")), log(" --namespace 'it'\\''s mine'"));
         assert_eq!(hint_within(&unknown().with_value("namespace", "hb"), Some("x")), log(" --namespace hb"));
+    }
+
+    #[test]
+    fn a_recall_without_a_step_names_the_settings_of_that_step() {
+        let after = |step, code| {
+            let error = std::sync::Arc::new(Error::new(code, "it failed"));
+            let (code, reason, hint) = (error.code(), error.to_string(), "ask again".to_owned());
+            hint_of_step(&Degraded { step, code, reason, hint, error })
+        };
+        let late = after(Step::Rerank, codes::PROVIDER_TIMEOUT);
+        assert_eq!(late.as_deref(), Some("raise rerank.timeout_ms, or lower rerank.top"));
+        assert!(is_key("rerank.timeout_ms") && is_key("rerank.top") && is_key("expansion.timeout_ms"));
+        let unusable = after(Step::Expansion, codes::PROVIDER_UNUSABLE_ANSWER);
+        assert_eq!(unusable.as_deref(), Some("ask again"));
+        assert_eq!(after(Step::Rerank, codes::PROVIDER_UNREACHABLE), None);
     }
 
     #[test]

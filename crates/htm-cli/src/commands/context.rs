@@ -7,7 +7,7 @@ use console::style;
 use htm_core::error::codes::NODE_OVERSIZED;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    ContextHeader, ContextOptions, Filter, Htm, Intake, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized,
+    ContextHeader, ContextOptions, Filter, Htm, Intake, LeftOut, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized,
     RecallQuery, Robot, RobotContext, RobotRecalled, WorkingMemoryStats, Zone,
 };
 use htm_runtime::Runtime;
@@ -21,6 +21,9 @@ use crate::args::{ContextArgs, MemoryCommand, NodesArgs, WhoseArgs};
 use crate::codes;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain, table};
+
+/// The most omitted memories that are named to people.
+const MOST_NAMED: usize = 10;
 
 /// Checks the arguments.
 pub(crate) fn check(config: &Config, args: &ContextArgs) -> Result<(), CliError> {
@@ -283,28 +286,32 @@ impl Answer {
             text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
             text.push_str(&notes::describe_degraded(&recalled.degraded, &recalled.models));
         }
-        for left in &context.left_out {
-            text.push_str(&format!(
-                "\nleft out: node {} ({}): {}",
-                left.node,
-                count(left.tokens, "token"),
-                left.reason
-            ));
-        }
         let intake = self.recalled.as_ref().map(|recalled| &recalled.intake);
-        for oversized in intake.iter().flat_map(|intake| &intake.oversized) {
-            text.push_str(&format!(
-                "\nleft out: node {} ({}): larger than the working memory",
-                oversized.node,
-                count(oversized.tokens, "token")
-            ));
-        }
+        text.push_str(&describe_left_out(
+            &context.left_out,
+            intake.map(|it| it.oversized.as_slice()).unwrap_or_default(),
+        ));
         let evicted = intake.map_or(0, |intake| intake.evicted.len());
         if evicted > 0 {
             text.push_str(&format!("\n{} evicted from the working memory", count(evicted, "memory")));
         }
         text
     }
+}
+
+/// A line for each of the first omitted memories, and one for the others.
+fn describe_left_out(left_out: &[LeftOut], oversized: &[Oversized]) -> String {
+    let line = |node: NodeId, tokens: usize, why: &str| {
+        format!("\nleft out: node {node} ({}): {why}", count(tokens, "token"))
+    };
+    let of_context = left_out.iter().map(|it| line(it.node, it.tokens, &it.reason.to_string()));
+    let of_recall = oversized.iter().map(|it| line(it.node, it.tokens, "larger than the working memory"));
+    let mut text: String = of_context.chain(of_recall).take(MOST_NAMED).collect();
+    let others = (left_out.len() + oversized.len()).saturating_sub(MOST_NAMED);
+    if others > 0 {
+        text.push_str(&format!("\nleft out: {} more; all are in `--json`", count(others, "memory")));
+    }
+    text
 }
 
 fn describe(name: &str, stats: WorkingMemoryStats, entries: &[&Entry], zone: &Zone) -> String {
@@ -423,6 +430,21 @@ fn unescape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use htm_core::{LeftOut, LeftOutReason, NodeId, Oversized};
+
+    #[test]
+    fn only_the_first_omitted_memories_are_named() {
+        let left_out = |node| LeftOut { node: NodeId(node), tokens: 7, reason: LeftOutReason::NoRoom };
+        let left_out: Vec<LeftOut> = (1..=9).map(left_out).collect();
+        let oversized = |node| Oversized { node: NodeId(node), tokens: 1 };
+        let told = super::describe_left_out(&left_out, &[oversized(10)]);
+        assert_eq!(told.lines().count(), 11);
+        assert!(told.ends_with("left out: node 10 (1 token): larger than the working memory"), "{told}");
+        let told = super::describe_left_out(&left_out, &[oversized(10), oversized(11)]);
+        assert!(told.ends_with("\nleft out: 1 memory more; all are in `--json`"), "{told}");
+        assert_eq!(super::describe_left_out(&[], &[]), "");
+    }
+
     #[test]
     fn a_separator_may_have_line_breaks() {
         assert_eq!(super::unescape(r"\n---\n"), "\n---\n");

@@ -127,7 +127,7 @@ pub(crate) fn describe_model(models: &[String], instead_of: Option<&str>) -> Str
 /// Replaces the hint of each step that did not run by the command that fixes it, instead of the library's function.
 pub(crate) fn name_commands(degraded: &mut [Degraded]) {
     for degraded in degraded {
-        degraded.hint = hint(&degraded.error);
+        degraded.hint = commands::hint_of_step(degraded).unwrap_or_else(|| hint(&degraded.error));
     }
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn describe_degraded(degraded: &[Degraded], models: &[String]) -> Str
     let line = |degraded: &Degraded| {
         let what = match degraded.step {
             Step::Rerank => "not re-ranked",
-            Step::Expansion => "not all phrasings",
+            Step::Expansion => "fewer other phrasings, or none",
             Step::Vector if models.is_empty() => "no vector search",
             Step::Vector => "one of the models was not searched",
         };

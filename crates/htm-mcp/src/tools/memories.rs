@@ -207,9 +207,14 @@ pub(super) fn of_search(
         let what = match degraded.step {
             Step::Vector => "no search by meaning",
             Step::Rerank => "not re-ranked",
-            Step::Expansion => "not all phrasings",
+            Step::Expansion => "fewer other phrasings, or none",
         };
-        notes.push(format!("{what}: {}; {}", degraded.reason, hint(&degraded.error)));
+        let next = match degraded.code {
+            // These hints of errors are about jobs.
+            "provider_timeout" | "provider_unusable_answer" => degraded.hint.clone(),
+            _ => hint(&degraded.error).into_owned(),
+        };
+        notes.push(format!("{what}: {}; {next}", degraded.reason));
     }
     notes
 }

@@ -109,7 +109,8 @@ fn whole(job: &Job, zone: &Zone) -> String {
         ("namespace", text(&job.namespace)),
         ("payload", job.payload_text()),
         ("attempts", format!("{} of {}", job.attempts, job.max_attempts)),
-        ("last error", text(&job.last_error)),
+        // The line after the reason quotes what a model said.
+        ("last error", text(&job.last_error).replacen('\n', "; ", 1)),
         ("outcome", text(&job.outcome)),
         ("due", time(Some(job.due_at))),
         ("put off since", time(job.deferred_since)),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::{AsOf, Explanation, Snippet, Strategy};
-use crate::model::error::Error;
+use crate::model::error::{Error, codes};
 use crate::model::id::NodeId;
 use crate::model::kept_recall::KeptSearch;
 use crate::model::nodes::Node;
@@ -197,8 +197,20 @@ impl PartialEq for Degraded {
 
 impl Degraded {
     pub(crate) fn new(step: Step, error: Error) -> Self {
-        let (code, reason, hint) = (error.code(), error.to_string(), error.hint().to_owned());
-        Self { step, code, reason, hint, error: Arc::new(error) }
+        let (code, reason) = (error.code(), error.to_string());
+        // The errors' own hints are about jobs.
+        let hint = match step {
+            Step::Vector if error.is(codes::PROVIDER_TIMEOUT) => "raise the provider's timeout",
+            Step::Rerank if error.is(codes::PROVIDER_TIMEOUT) => {
+                "raise the re-ranker's timeout, or let it read fewer candidates"
+            }
+            Step::Expansion if error.is(codes::PROVIDER_TIMEOUT) => "raise the language model's timeout",
+            _ if error.is(codes::PROVIDER_UNUSABLE_ANSWER) => {
+                "ask again, or without this step; a larger model may do better"
+            }
+            _ => error.hint(),
+        };
+        Self { step, code, reason, hint: hint.to_owned(), error: Arc::new(error) }
     }
 }
 
