@@ -52,7 +52,21 @@ async fn a_member_reads_lines_and_tells_what_happens() {
         events.iter().filter(|it| it["event"] == "touched").map(|it| it["was_there"].clone()).collect();
     assert_eq!(touched, [true, false]);
     assert_eq!(events.last().unwrap()["event"], "left");
+    // A group keeps its budget, and says so.
+    let join = |tokens| ["--json", "groups", "join", "small", "--robot", "ada", "--max-tokens", tokens];
+    let joined = async |tokens| -> Value {
+        let answer = sandbox.htm_reading(&join(tokens), b"").await;
+        serde_json::from_str(answer.succeeds().lines().next().unwrap()).unwrap()
+    };
+    let first = joined("500").await;
+    assert_eq!((&first["max_tokens"], &first["note"]), (&json!(500), &Value::Null));
+    assert_eq!(joined("100").await["note"], "the group keeps its budget of 500 tokens");
     // For people.
+    let input = b"/context 1\n/remove 999999\n";
+    let answer = sandbox.htm_reading(&["groups", "join", "crew", "--robot", "ada"], input).await;
+    let said = answer.succeeds();
+    assert!(said.contains("\nnothing fits into 1 token; left out: 1 memory\n"), "{said}");
+    assert!(said.contains("\nnode 999999 was not there\n"), "{said}");
     let answer = sandbox.htm_reading(&["groups", "join", "crew", "--robot", "ada"], b"/context\n").await;
     let said = answer.succeeds();
     assert!(said.contains("joined") && said.contains("Mara prefers tabs."), "{said}");

@@ -530,7 +530,7 @@ class GroupMemberPassive(HtmError):
 
 
 class GroupMemberReplaced(HtmError):
-    """Another member took over, or another process speaks for this robot now."""
+    """Another member took over, another process speaks for this robot now, or it was merged."""
 
 
 class GroupMemberLost(HtmError):

@@ -281,7 +281,7 @@ export type ServerCode =
   | "group_member_unknown"
   /** 409: The robot is a passive member of the group: it does not write. */
   | "group_member_passive"
-  /** 409: Another member took over, or another process speaks for this robot now. */
+  /** 409: Another member took over, another process speaks for this robot now, or it was merged. */
   | "group_member_replaced"
   /** 409: The member was not seen for its lease. */
   | "group_member_lost"

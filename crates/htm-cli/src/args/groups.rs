@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use htm_core::{JoinOptions, NodeId};
+use htm_core::NodeId;
 
 use super::robots::ScopeArgs;
 use crate::duration::parse_duration;
@@ -71,9 +71,9 @@ pub(crate) struct JoinArgs {
     /// and a third of it
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "3s")]
     pub(crate) lease: Duration,
-    /// The token budget of the group's working memory, set by its first member
-    #[arg(long, value_name = "N", default_value_t = JoinOptions::default().max_tokens)]
-    pub(crate) max_tokens: u64,
+    /// The token budget of the group's working memory, set by its first member. Default: 128000
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
 }
 
 #[derive(Args)]

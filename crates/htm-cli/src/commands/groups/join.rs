@@ -30,11 +30,21 @@ pub(super) async fn run(runtime: &Runtime, args: JoinArgs, output: &Output) -> R
         (_, true) => Some(GroupRole::Passive),
         _ => None,
     };
-    let options = JoinOptions { role, lease: args.lease, max_tokens: args.max_tokens };
+    let max_tokens = args.max_tokens.unwrap_or(JoinOptions::default().max_tokens);
+    let options = JoinOptions { role, lease: args.lease, max_tokens };
     let member = group(&runtime.htm(), &args.group).join(robot, options).await?;
     let mut events = member.events();
     let nodes = member.entries().await.len();
-    say(output, json!({ "event": "joined", "robot": robot, "role": member.role(), "nodes": nodes }).into());
+    let mut joined = json!({ "event": "joined", "robot": robot, "role": member.role(), "nodes": nodes });
+    // The first member has set the budget for good.
+    if let Some(asked) = args.max_tokens {
+        let budget = member.stats().await?.max_tokens;
+        joined["max_tokens"] = budget.into();
+        if budget as u64 != asked {
+            joined["note"] = format!("the group keeps its budget of {}", count(budget, "token")).into();
+        }
+    }
+    say(output, joined.into());
     let mut lines = lines_of_stdin();
     // Of the first line that was refused. A person has seen the error and may have typed the line again.
     let mut fault = None;
@@ -171,12 +181,8 @@ async fn obey(member: &GroupMember, line: &str, zone: &Zone) -> Result<Answer, C
         .map_err(|what| CliError::new(codes::USAGE, what).with_hint(format!("use one of: {COMMANDS}")))?;
     let event = match command {
         Command::Add(node) => json!({ "event": "added", "node": node, "evicted": member.add(node).await? }),
-        Command::Remove(node) => {
-            json!({ "event": "removed", "node": node, "was_there": member.remove(node).await? })
-        }
-        Command::Touch(node) => {
-            json!({ "event": "touched", "node": node, "was_there": member.touch(node).await? })
-        }
+        Command::Remove(node) => return Ok(of_node("removed", node, member.remove(node).await?)),
+        Command::Touch(node) => return Ok(of_node("touched", node, member.touch(node).await?)),
         Command::Memory => {
             member.sync().await?;
             let mut nodes: Vec<NodeId> = member.entries().await.iter().map(|entry| entry.node).collect();
@@ -185,7 +191,15 @@ async fn obey(member: &GroupMember, line: &str, zone: &Zone) -> Result<Answer, C
         }
         Command::Context(tokens) => {
             let context = member.context(&ContextOptions::new(tokens)).await?;
-            let text = Some(plain(&context.text));
+            let text = match (context.text.is_empty(), context.left_out.len()) {
+                (false, _) => plain(&context.text),
+                (true, 0) => "the working memory is empty".into(),
+                (true, left_out) => {
+                    let (tokens, left_out) = (count(tokens, "token"), count(left_out, "memory"));
+                    format!("nothing fits into {tokens}; left out: {left_out}")
+                }
+            };
+            let text = Some(text);
             let event = json!({ "event": "context", "tokens": context.tokens, "text": context.text });
             return Ok(Answer { event, text });
         }
@@ -221,6 +235,12 @@ async fn obey(member: &GroupMember, line: &str, zone: &Zone) -> Result<Answer, C
         }
     };
     Ok(event.into())
+}
+
+/// The answer to a command about a node, which may not have been in the working memory.
+fn of_node(event: &str, node: NodeId, was_there: bool) -> Answer {
+    let text = (!was_there).then(|| format!("node {node} was not there"));
+    Answer { event: json!({ "event": event, "node": node, "was_there": was_there }), text }
 }
 
 fn describe_recalled(found: &GroupRecalled) -> String {

@@ -224,7 +224,7 @@ error_codes! {
         => "see its members: `Group::info`";
     GROUP_MEMBER_PASSIVE "group_member_passive" User "The robot is a passive member of the group: it does not write."
         => "let an active member write, or make this one active: `Group::promote`";
-    GROUP_MEMBER_REPLACED "group_member_replaced" Permanent "Another member took over, or another process speaks for this robot now."
+    GROUP_MEMBER_REPLACED "group_member_replaced" Permanent "Another member took over, another process speaks for this robot now, or it was merged."
         => "nothing of this write was kept; join again to go on, passive as long as another member is active";
     GROUP_MEMBER_LOST "group_member_lost" Transient "The member was not seen for its lease."
         => "start its process again, and let it join: `Group::join`";

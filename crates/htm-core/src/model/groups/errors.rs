@@ -22,10 +22,12 @@ pub(crate) fn passive(group: &str, robot: &str) -> Error {
         .with_value("robot", robot)
 }
 
-/// The member was not seen for its lease and another one took over, or another process acts for its robot now.
+/// The member was not seen for its lease and another one took over, another process acts for its robot now, or its robot
+/// was merged.
 pub fn replaced(group: &str, robot: &str) -> Error {
     let message = format!(
-        "robot `{robot}` of group `{group}` was replaced: another took over, or another process speaks for it now"
+        "robot `{robot}` of group `{group}` was replaced: another took over, another process speaks for it now, or it \
+         was merged into another robot"
     );
     Error::new(codes::GROUP_MEMBER_REPLACED, message)
 }
