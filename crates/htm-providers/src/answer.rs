@@ -264,8 +264,8 @@ fn bare(text: &str) -> &str {
 }
 
 /// Parses lines with one tag each, or several with commas. A line with anything else is prose and is skipped. In a list
-/// item, a level may be up to three words with spaces. Below prose, an item of a single level may not: it may be the reason of
-/// a refusal.
+/// item, a level may be up to three words with spaces. Below prose, an item of a single level may not: it may be the
+/// reason of a refusal.
 fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
     const WORDS_A_LEVEL: usize = 3;
     let mut found: Vec<TagSuggestion> = Vec::new();

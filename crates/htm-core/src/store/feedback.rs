@@ -66,7 +66,7 @@ pub(crate) async fn has_hit(pool: &dyn Connections, recall: &Judged, nodes: &[No
     sql!(
         "select exists (
                 select from htm.recalls r, unnest(r.candidates, r.candidates_shown) c(node, shown)
-                 where r.number = :recall and r.namespace = :namespace and shown > 0 and node = any (:nodes))
+                 where r.number = :recall and r.namespace = :namespace and c.shown > 0 and c.node = any (:nodes))
              or exists (
                 select from htm.recall_candidates
                  where recall = :recall and namespace = :namespace and shown is not null and node_id = any (:nodes))"
