@@ -53,7 +53,9 @@ async fn a_member_reads_lines_and_tells_what_happens() {
     assert_eq!(touched, [true, false]);
     assert_eq!(events.last().unwrap()["event"], "left");
     // A group keeps its budget, and says so.
-    let join = |tokens: &'static str| ["--json", "groups", "join", "small", "--robot", "ada", "--max-tokens", tokens];
+    let join = |tokens: &'static str| {
+        ["--json", "groups", "join", "small", "--robot", "ada", "--max-tokens", tokens]
+    };
     let joined = async |tokens: &'static str| -> Value {
         let answer = sandbox.htm_reading(&join(tokens), b"").await;
         serde_json::from_str(answer.succeeds().lines().next().unwrap()).unwrap()
