@@ -307,8 +307,7 @@ impl Lock {
 /// A pool with one connection. The search path begins with `htm`, because sea-orm creates its own table in the first
 /// schema. There is no statement timeout, because a migration may build an index for hours.
 async fn migration_pool(options: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
-    // Without the notices of what is already there, which sqlx logs, and without the statements: a slow one is the text of
-    // a whole migration.
+    // sqlx would log the notices of what is already there, and slow statements with the text of a whole migration.
     let options = options.clone().disable_statement_logging().options([
         ("search_path", "htm,public"),
         ("statement_timeout", "0"),

@@ -41,7 +41,7 @@ REPEATED_STATUSES: Final = frozenset({408, LIMITED, 502, 503, 504})
 # The request cannot be sent: it would fail again.
 NOT_SENT: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 
-# What a header can have, and the server takes for a key.
+# The characters that a header can carry and the server accepts in a key.
 VISIBLE: Final = re.compile("[!-~]+")
 
 MAX_OPERATION: Final = 255
@@ -337,7 +337,7 @@ def plain(value: Any) -> Any:
     """The lists, numbers and texts of an array or a value of NumPy, which JSON does not know; else the value."""
     if not hasattr(value, "tolist"):
         return value
-    # Of times it would make numbers of nanoseconds.
+    # `tolist` would turn times into numbers of nanoseconds.
     if getattr(getattr(value, "dtype", None), "kind", None) in ("M", "m"):
         return [plain(it) for it in value] if value.ndim else str(value)
     return _dumped(value.tolist())

@@ -78,8 +78,8 @@ class Htm(Subjects):
         _clients.add(self)
 
     def _leave_connections(self) -> None:
-        """Leaves the connections to the process from which this one was forked, which reads their answers."""
-        # Without `close`: another thread may have held the lock of the pool. It may have held this one too.
+        """Drops the connections of the parent process, which reads their answers."""
+        # Not by `close`: another thread may have held the pool's lock at the fork. The same holds for this lock.
         self._own: httpx.Client | None = None
         self._lock = threading.Lock()
 

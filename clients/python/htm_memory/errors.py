@@ -38,7 +38,7 @@ class HtmError(Exception):
         self.request_id = request_id
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Not by `__init__`, whose parameters are no `args`, and differ from class to class.
+        # A copy does not call `__init__`: its parameters are not `args`, and they differ from class to class.
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 

@@ -210,7 +210,9 @@ def _plain(value: Any) -> Any:
 
 
 class Chunk:
-    """The lines of a request of an import: HTTPX reads no answer before it has sent the whole request.
+    """The lines of one request of an import.
+
+    An import takes several: HTTPX reads no answer before it has sent the whole request.
 
     Attributes:
         is_full: Whether it takes no more.
@@ -238,7 +240,7 @@ class Chunk:
         return self._content.count(b"\n")
 
     def is_over(self, line: int) -> bool:
-        """Whether the server ended the import with the result of this line. Only blank lines have none."""
+        """Whether the server ended the import after this line: lines that are not blank follow it."""
         content = self._content.rstrip()
         return line < content.count(b"\n") + bool(content)
 

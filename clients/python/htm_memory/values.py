@@ -24,7 +24,7 @@ def key_of(key: str) -> str:
 
 
 def hash_of(key: bytes) -> str:
-    """What stands for a key that is none in HTM."""
+    """The stand-in for a key that HTM does not accept."""
     return f"#{hashlib.sha256(key).hexdigest()}"
 
 

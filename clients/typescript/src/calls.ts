@@ -36,7 +36,7 @@ export interface Sender {
   send<Answer>(call: Call, options?: EditOptions): Promise<Answer>;
 }
 
-// What a header can have, and the server takes for a key.
+// The characters that a header can carry and the server accepts in a key.
 const VISIBLE = /^[!-~]+$/;
 
 const MAX_OPERATION = 255;

@@ -26,8 +26,8 @@ pub(crate) struct FrontMatter {
     pub(crate) left_out: Option<String>,
 }
 
-/// Splits the front matter off a text. Returns it with the place where the text begins. A block that begins with a field and
-/// cannot be read is left out with the reason, unless it has paragraphs or nothing follows it. Another one is text.
+/// Splits the front matter off a text. Returns it with the place where the text begins. A block that cannot be read is
+/// left out, with the reason, if it has fields alone and text follows it. Otherwise it is text.
 pub(crate) fn split(text: &str) -> (FrontMatter, usize) {
     let of = |fence, sign, parse: fn(&str) -> Result<Map<String, Value>, String>| {
         let (inner, end) = block(text, fence)?;

@@ -31,8 +31,8 @@ const KEPT: Duration = Duration::from_secs(1);
 /// The path of the metrics, which matter most while the database is away.
 const METRICS: &str = "/metrics";
 
-/// The time for which a key that was accepted, or an open server, shows the metrics although the database is away. They
-/// have no memories.
+/// How long the metrics are shown while the database is away: to a key that was accepted before, or on an open server.
+/// Metrics contain no memories.
 const SEEN: Duration = Duration::from_secs(3_600);
 
 /// The principal of a request: who makes it.

@@ -19,8 +19,8 @@ fn of_code(error: &Error) -> Option<String> {
                 .into()
         }
         "not_owner" => {
-            "a key of one robot changes only what that one remembered; with another key, ask as that robot (`robot`, \
-             `namespace`), or allow any robot's (`any_robot`)"
+            "a key of one robot changes only what this robot remembered; with another key, name the robot that \
+             remembered it (`robot`, `namespace`), or give `any_robot`"
                 .into()
         }
         "remembered_by_others" => {

@@ -164,8 +164,8 @@ fn extracted(file: &Value) -> Option<&str> {
     json::text(file, "extracted_content").map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// The texts of a message's blocks (of an older export, which has none, its `text`), and then those of its attachments for which
-/// a memory has room. With the attachments that are left out.
+/// The texts of a message's blocks (an older export has `text` instead), then those of the attachments that fit into a
+/// memory. Also returns the attachments that are left out.
 fn words(message: &Value) -> (String, Vec<(&Value, Why)>) {
     let blocks = json::list(message, "content");
     let texts: Vec<&str> = blocks

@@ -22,7 +22,7 @@ pub(crate) struct Kind {
     pub(crate) read: fn(&Value, &mut Counts) -> std::result::Result<Vec<Item>, String>,
 }
 
-/// The most elements of a file that are read without one that can be: the file is of another system.
+/// The number of elements after which a file counts as another system's, if none could be understood.
 const STRANGE: usize = 1_000;
 
 /// An export of one or several files. One that cannot be read, or not to its end, does not stop the others.
@@ -109,7 +109,7 @@ impl Export {
         Err(Error::new(codes::SOURCE_UNRECOGNISED, message))
     }
 
-    /// Keeps the error of a file for the end. There is one end: the errors of further files are listed.
+    /// Keeps the first error for the end. An import ends with one error: those of further files are listed.
     fn fail(&mut self, error: Error) {
         if self.error.is_none() {
             self.error = Some(error);

@@ -45,7 +45,8 @@ pub(crate) fn has_expired(expires_at: Option<DateTime<Utc>>) -> bool {
     expires_at.is_some_and(|end| end <= Utc::now())
 }
 
-/// The categories of a memory, which become tags; none if they are no list of texts, among which may be nulls.
+/// The categories of a memory, which become tags. Nulls in the list are skipped; anything but a list of texts gives
+/// none.
 pub(crate) fn categories(fields: &Value) -> Vec<String> {
     let named = json::list(fields, "categories").iter().filter(|it| !it.is_null());
     named.map(|it| it.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>().unwrap_or_default()

@@ -364,7 +364,7 @@ async fn up_serves_the_active_model_when_the_configured_one_is_retired() {
     sandbox.remember(&["embedded by the active model"]).await;
     htm_tests::wait_until(|| async { db.count("select count(*) from htm.embeddings_2").await == 42 }).await;
     assert_eq!(db.count("select count(*) from htm.embeddings_1").await, 40);
-    let warnings = up.log().matches("no worker for the configured embedding model").count();
+    let warnings = up.log().matches("the configured embedding model is retired and has no worker").count();
     assert_eq!(warnings, 1, "{}", up.log());
     assert!(up.log().contains("stay with fake/wide"), "{}", up.log());
     up.signal(Signal::SIGTERM);

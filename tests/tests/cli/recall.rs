@@ -38,8 +38,8 @@ async fn an_answer_says_what_was_done() {
     assert!(said.succeeds().contains(expected), "{said:?}");
     let sentence = ["recall", "--strategy", "fulltext", "what did the watch see at night -zeppelin"];
     let said = sandbox.htm(&sentence).await;
-    let expected = "\nnote: nothing was excluded by `-zeppelin`: the query reads as a sentence; ask without sentence \
-                    marks, with at most four words beside";
+    let expected = "\nnote: `-zeppelin` excluded nothing, because the query reads as a sentence; leave out full stops \
+                    and question marks, and give at most four other words";
     assert!(said.succeeds().contains(expected), "{said:?}");
     // Before a query that begins with a dash.
     let recalled = sandbox.htm(&["recall", "--json", "--", "-night 17.2"]).await.json();

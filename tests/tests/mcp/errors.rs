@@ -64,9 +64,14 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
             "timeline",
             json!({ "around": id, "as_of": "2026-03-01" }),
             "arguments_conflict",
-            "around excludes as_of",
+            "around cannot be combined with as_of",
         ),
-        ("timeline", json!({ "around": id, "tags": ["a"] }), "arguments_conflict", "around excludes tags"),
+        (
+            "timeline",
+            json!({ "around": id, "tags": ["a"] }),
+            "arguments_conflict",
+            "around cannot be combined with tags",
+        ),
         (
             "timeline",
             json!({ "around": id, "namespace": "home" }),

@@ -44,7 +44,7 @@ async fn what_is_remembered_is_recalled() {
 
     let sentence = json!({ "query": "which PostgreSQL do we run? -vendor" });
     let (text, facts) = client.succeeds("recall", sentence).await;
-    let told = "nothing was excluded by -vendor: the query reads as a sentence; ask without sentence marks";
+    let told = "-vendor excluded nothing, because the query reads as a sentence; leave out full stops";
     assert!(text.contains(&format!("\nnote: {told}")), "{text}");
     assert!(facts["notes"].to_string().contains(told), "{facts}");
 

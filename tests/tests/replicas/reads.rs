@@ -71,7 +71,7 @@ async fn a_replica_that_lags_too_far_is_left_out_and_comes_back() {
     replica.pause(true).await;
     htm.remember(Memory::new("The lighthouse keeper wakes at four.")).await.unwrap();
     wait_until(|| async { !state().in_use }).await;
-    assert!(state().reason.contains("of 1.5 s at most"), "{}", state().reason);
+    assert!(state().reason.contains("at most 1.5 s are allowed"), "{}", state().reason);
     assert_eq!(found(&htm).await, 1);
     replica.pause(false).await;
     wait_until(|| async { state().in_use }).await;
@@ -314,7 +314,7 @@ async fn a_server_says_that_a_replica_lags() {
     wait_until(|| async { text("/readyz").await == "ok\n" }).await;
     replica.pause(true).await;
     sandbox.remember(&["The lighthouse has a lamp."]).await;
-    wait_until(|| async { text("/readyz").await.contains("of 1.5 s at most") }).await;
+    wait_until(|| async { text("/readyz").await.contains("at most 1.5 s are allowed") }).await;
     assert_eq!(metric("htm_replica_in_use{host=").await, 0.0);
     assert!(metric("htm_replica_staleness_seconds{host=").await > 1.5);
     replica.pause(false).await;

@@ -190,7 +190,7 @@ class ContentTaken(HtmError):
 
 
 class Contended(HtmError):
-    """Others changed the same rows at the same moment. Nothing was written, except by an erasure, which goes on when it is resumed."""
+    """Others changed the same rows at the same moment. Nothing was written. Only an erasure keeps what it has removed: resume it."""
 
 
 class NotWritten(HtmError):
@@ -530,7 +530,7 @@ class GroupMemberPassive(HtmError):
 
 
 class GroupMemberReplaced(HtmError):
-    """Another member took over, another process speaks for this robot now, or it was merged."""
+    """Another member took over, another process speaks for this robot now, or the robot was merged."""
 
 
 class GroupMemberLost(HtmError):

@@ -6993,8 +6993,8 @@ class Recalled(BaseModel):
     """
     unembedded: int
     """
-    Nodes in namespace and timeframe whose embedding is pending: vectors do not find them, or only by a former text;
-    full text does. At most 1,001 are counted, and of a building model or one of callers, those among the latest 200. 0
+    Nodes in namespace and timeframe whose embedding is pending: vectors find them by a former text, or not at all.
+    At most 1,001 are counted. For a building model or one of callers, only the latest 200 nodes are looked at. 0
     for full text, which needs no embedding.
     """
     vector_search: Literal['exact', 'approximate'] | None = None

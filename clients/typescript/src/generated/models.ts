@@ -2497,9 +2497,9 @@ export interface Recalled {
   /** The resolved timeframe. */
   timeframe: TimeRange[];
   /**
-   * Nodes in namespace and timeframe whose embedding is pending: vectors do not find them, or only
-   * by a former text; full text does. At most 1,001 are counted, and of a building model or one of
-   * callers, those among the latest 200. 0 for full text, which needs no embedding.
+   * Nodes in namespace and timeframe whose embedding is pending: vectors find them by a former
+   * text, or not at all. At most 1,001 are counted. For a building model or one of callers, only
+   * the latest 200 nodes are looked at. 0 for full text, which needs no embedding.
    */
   unembedded: number;
   /** The kind of the vector search; none without vectors or vector hits. */

@@ -159,10 +159,10 @@ async fn look_at_room(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<
     match runtime.htm().database()?.try_write().await {
         Ok(()) => {}
         Err(error) if error.is(DATABASE_DENIED) => findings.push(warning(
-            "whether the database has room was not tried: the role may not make temporary tables",
+            "the room on the database's disk was not checked: the role may not make temporary tables",
             "grant it: grant temporary on database NAME to ROLE",
         )),
-        Err(error) => findings.push(from_error("a write that was only tried", &error)),
+        Err(error) => findings.push(from_error("a trial write", &error)),
     }
     findings.extend(runtime.private_free_bytes().and_then(from_free_bytes));
     Ok(())

@@ -39,8 +39,8 @@ pub(crate) struct Workers {
 
 impl Workers {
     /// Makes the workers of the configured models, and the one that learns. If the provider of a new embedding model is
-    /// away, that worker is made later, unless the workers are to drain their queues. Without one for a retired model they
-    /// drain those of the others.
+    /// away, that worker is made later, unless the workers are to drain their queues. A retired model has no worker;
+    /// the queues of the other models are drained all the same.
     pub(crate) async fn start(runtime: &Runtime, drain: bool) -> htm_core::Result<Self> {
         let patience = if drain { Duration::MAX } else { PATIENCE };
         let embed = match start(runtime, EMBED, embed_worker::handler(runtime, None, patience)).await {
@@ -56,7 +56,7 @@ impl Workers {
             Err(error) if error.is(codes::MODEL_RETIRED) => {
                 tracing::warn!(
                     code = error.code(), %error, hint = commands::hint(&error),
-                    "no worker for the configured embedding model, which is retired: the others are served"
+                    "the configured embedding model is retired and has no worker; the other models are served"
                 );
                 None
             }

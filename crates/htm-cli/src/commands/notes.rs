@@ -31,8 +31,8 @@ pub(crate) async fn of(
     if !ignored.is_empty() {
         let ignored: Vec<String> = ignored.iter().map(|it| format!("`{}`", one_line(it, 40))).collect();
         notes.push(format!(
-            "nothing was excluded by {}: the query reads as a sentence; ask without sentence marks, with at most four \
-             words beside",
+            "{} excluded nothing, because the query reads as a sentence; leave out full stops and question marks, and \
+             give at most four other words",
             ignored.join(" ")
         ));
     }

@@ -75,7 +75,7 @@ impl Htm {
         })
     }
 
-    /// Refuses verdicts on none of a recall's hits: they mean a later recall, which is not kept.
+    /// Refuses verdicts that name none of the recall's hits: they are about a later recall, which was not kept.
     async fn must_have_hit(&self, last: &Judged, verdicts: &[(NodeId, bool)]) -> Result<()> {
         let nodes: Vec<NodeId> = verdicts.iter().map(|(node, _)| *node).collect();
         if store::has_hit(self.pool(), last, &nodes).await? {
@@ -87,7 +87,7 @@ impl Htm {
             last.made_at.format("%Y-%m-%d %H:%M:%S UTC")
         );
         Err(Error::new(codes::FEEDBACK_INVALID, message)
-            .with_hint("a recall without an id is not kept; if this one is meant, name it by its id"))
+            .with_hint("to judge that recall, give its id; a recall without an id is not kept"))
     }
 
     /// Records that nodes were used or not, after a recall by the same author within half an hour, if the namespace

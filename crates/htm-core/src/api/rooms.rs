@@ -93,7 +93,8 @@ impl Rooms {
         room.take(namespace, more)
     }
 
-    /// Takes from the use of a namespace what is gone from it. One that is not counted now is counted without it.
+    /// Takes from the use of a namespace what is gone from it. A namespace that is not counted yet needs no change: its
+    /// count will leave it out.
     pub(crate) async fn give(&self, namespace: &str, gone: QuotaUse) {
         if let Some(room) = self.0.get(namespace).await {
             room.give(gone);

@@ -150,8 +150,8 @@ impl Htm {
         Err(Error::new(codes::NAMESPACE_FORBIDDEN, message))
     }
 
-    /// Fails if a node, forgotten ones included, is in a namespace that the handle does not see, and if there is no such
-    /// node: a later error would tell the two apart. Runs a statement only on a restricted handle.
+    /// Fails alike if the handle does not see a node's namespace and if there is no such node: callers must not tell
+    /// the two apart. Forgotten nodes count too. Runs a statement only on a restricted handle.
     pub(crate) async fn admit_nodes(&self, nodes: &[NodeId]) -> Result<()> {
         self.admit_places(nodes, false).await
     }

@@ -195,7 +195,8 @@ impl RankingComparison {
             }
         };
         if let Some(other) = other.filter(|_| earlier > 0) {
-            let others = format!("; recalls beside another version than {other} do not count: {earlier}");
+            let others =
+                format!("; not counted, because another version than {other} answered beside it: {earlier}");
             self.verdict.push_str(&others);
         }
         self
@@ -240,6 +241,9 @@ mod tests {
         );
         assert!(verdict(6, 5).starts_with("undecided"));
         let earlier = RankingComparison::default().judged(Some(2), 23).verdict;
-        assert!(earlier.ends_with("beside another version than 2 do not count: 23"), "{earlier}");
+        assert!(
+            earlier.ends_with("; not counted, because another version than 2 answered beside it: 23"),
+            "{earlier}"
+        );
     }
 }

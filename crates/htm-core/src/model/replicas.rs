@@ -65,10 +65,13 @@ impl History {
         }
         let of = most.as_secs_f64();
         Some(match stale {
-            Some(stale) => format!("it is {:.1} s stale, of {of} s at most", stale.as_secs_f64()),
+            Some(stale) => format!("it is {:.1} s stale; at most {of} s are allowed", stale.as_secs_f64()),
             None if self.is_unmeasured(now, replayed, most) => "its staleness is not measured yet".into(),
             None => {
-                format!("it is more than {:.1} s stale, of {of} s at most", self.age(now).as_secs_f64())
+                format!(
+                    "it is more than {:.1} s stale; at most {of} s are allowed",
+                    self.age(now).as_secs_f64()
+                )
             }
         })
     }
@@ -130,8 +133,8 @@ mod tests {
         };
         assert_eq!(why(1, 100), "");
         assert_eq!(why(1, 99), "its staleness is not measured yet");
-        assert_eq!(why(6, 99), "it is more than 6.0 s stale, of 5 s at most");
-        assert_eq!(why(6, 100), "it is 6.0 s stale, of 5 s at most");
+        assert_eq!(why(6, 99), "it is more than 6.0 s stale; at most 5 s are allowed");
+        assert_eq!(why(6, 100), "it is 6.0 s stale; at most 5 s are allowed");
         let unseen = History::new(10 * SECOND);
         assert!(unseen.is_unmeasured(start, WalPosition(100), 5 * SECOND));
     }

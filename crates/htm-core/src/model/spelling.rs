@@ -51,9 +51,9 @@ impl Typed {
         self.stems.iter().any(|stem| edits(stem, lexeme) <= 1)
     }
 
-    /// The stems, each with its letters and the most edits of a neighbour that may be meant: two of a long word, one of a word
-    /// that is not ASCII, whose variants are not made. Others differ in accents only, and so does the word itself: a
-    /// language may stem `kathe` to `kath`, and leave `käthe` as it is.
+    /// The stems and the word itself, each with its number of letters and the most edits to a neighbour: two for a long
+    /// word, one for a word beyond ASCII, of which no variants are made. With none, a neighbour differs in accents
+    /// only: a language may stem `kathe` to `kath`, and leave `käthe` as it is.
     fn stems_with_neighbours(&self) -> impl Iterator<Item = (&str, usize, usize)> {
         let is_long = self.word.chars().count() >= TWO_EDITS;
         let most = move |letters: usize| match is_long && letters >= LONG_STEM {

@@ -305,8 +305,9 @@ impl Identity {
     }
 }
 
-/// Waits for other imports into these namespaces, and holds up later ones until the transaction's end: two that read at once
-/// what is known would both insert what is not. There are 256 locks, so that many namespaces fit into the database's lock table.
+/// Waits for other imports into these namespaces, and holds up later ones until the transaction's end: two imports at
+/// once would both find a memory missing, and both insert it. There are 256 locks, so that many namespaces fit into the
+/// database's lock table.
 pub(crate) async fn hold_in_tx(connection: &mut PgConnection, items: &[NewSaved<'_>]) -> Result<()> {
     sql!(
         "select count(pg_advisory_xact_lock(hashtext('htm.imports'), place))

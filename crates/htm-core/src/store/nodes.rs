@@ -302,8 +302,8 @@ pub(crate) async fn same_content(
     Ok(ids)
 }
 
-/// The error about a node that is not live. That it was forgotten is told to callers that see its namespace alone: others
-/// are refused before.
+/// The error about a node that is not live. It may say that the node was forgotten: callers that do not see its
+/// namespace were refused before.
 pub(crate) async fn missing(db: impl Into<Db<'_>>, id: NodeId) -> Error {
     let of_forgotten = node::Entity::find_by_id(id)
         .select_only()

@@ -159,14 +159,14 @@ pub(super) fn notes(recalled: &Recalled, query: &str, htm: &Htm) -> Vec<String> 
         _ if is_told => {}
         0 => {}
         1..=1_000 => notes.push(format!(
-            "{} not embedded yet: found by words, and by the meaning of a former text at most",
+            "{} not embedded yet: search by words works; search by meaning finds a former text at most",
             match recalled.unembedded {
                 1 => "1 memory is".into(),
                 several => format!("{several} memories are"),
             }
         )),
         _ => notes.push(
-            "many memories are not embedded yet: found by words, and by the meaning of a former text at most"
+            "many memories are not embedded yet: search by words works; search by meaning finds a former text at most"
                 .into(),
         ),
     }
@@ -191,8 +191,8 @@ pub(super) fn of_search(
     let ignored = ignored_exclusions(phrase.map_or(query, |taken| &taken.query));
     if !ignored.is_empty() {
         notes.push(format!(
-            "nothing was excluded by {}: the query reads as a sentence; ask without sentence marks, with at most four \
-             words beside",
+            "{} excluded nothing, because the query reads as a sentence; leave out full stops and question marks, and \
+             give at most four other words",
             text::names(ignored)
         ));
     }

@@ -87,7 +87,8 @@ fn header(htm: &Htm, number: usize) -> String {
 async fn around(htm: &Htm, who: &Who, arguments: &Arguments, node: NodeId) -> Result<Answer, ToolError> {
     let conflict = |what: String| ToolError::new(codes::ARGUMENTS_CONFLICT, what);
     if let Some(filter) = FILTERS.iter().find(|name| arguments.is_filled(name)) {
-        let what = format!("around excludes {filter}: its neighbours are of any kind, as they are now");
+        let what =
+            format!("around cannot be combined with {filter}: it shows all neighbours, as they are now");
         return Err(conflict(what));
     }
     let others = arguments.size("limit").saturating_sub(1);

@@ -44,8 +44,8 @@ pub(super) fn install(args: &InstallArgs, output: &Output) -> Result<ExitCode, C
     if !variables.is_empty() {
         let names = variables.join(", ");
         output.aside(&plain(&format!(
-            "note: set in this shell, and perhaps not where the client starts the server: {names}; set them in its `env`, \
-             or in the configuration of HTM"
+            "note: {names}: set in this shell, but perhaps not where the client starts the server; put them into the \
+             entry's `env` or into HTM's configuration"
         )));
     }
     Ok(code)

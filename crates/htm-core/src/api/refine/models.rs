@@ -44,8 +44,8 @@ impl Htm {
     }
 }
 
-/// Fuses the lists of several models by rank. The score of a hit is the best that a list gives it: by ranks, what leads
-/// one list would have nearly the score of what leads all.
+/// Fuses the lists of several models by rank. The score of a hit is the best that a list gives it: a score from ranks
+/// would be nearly the same for the first hit of one list and the first hit of all lists.
 fn merged(lists: Vec<(String, Vec<Hit>)>, explain: bool) -> Vec<Hit> {
     let mut best: HashMap<NodeId, f64> = HashMap::new();
     for hit in lists.iter().flat_map(|(_, list)| list) {

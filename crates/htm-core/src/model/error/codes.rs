@@ -39,7 +39,7 @@ error_codes! {
         => "use another key, or read the node that has it: `Htm::get`";
     CONTENT_TAKEN "content_taken" User "Another node has this content already, and duplicates are not allowed there."
         => "use the node that has it, or forget one of the two: `Htm::get`, `Htm::forget`";
-    CONTENDED "contended" Transient "Others changed the same rows at the same moment. Nothing was written, except by an erasure, which goes on when it is resumed."
+    CONTENDED "contended" Transient "Others changed the same rows at the same moment. Nothing was written. Only an erasure keeps what it has removed: resume it."
         => "make the same call again";
     NOT_WRITTEN "not_written" Transient "The database failed before this one of many memories was written."
         => "write the memories without a receipt again";
@@ -224,7 +224,7 @@ error_codes! {
         => "see its members: `Group::info`";
     GROUP_MEMBER_PASSIVE "group_member_passive" User "The robot is a passive member of the group: it does not write."
         => "let an active member write, or make this one active: `Group::promote`";
-    GROUP_MEMBER_REPLACED "group_member_replaced" Permanent "Another member took over, another process speaks for this robot now, or it was merged."
+    GROUP_MEMBER_REPLACED "group_member_replaced" Permanent "Another member took over, another process speaks for this robot now, or the robot was merged."
         => "nothing of this write was kept; join again to go on, passive as long as another member is active";
     GROUP_MEMBER_LOST "group_member_lost" Transient "The member was not seen for its lease."
         => "start its process again, and let it join: `Group::join`";

@@ -95,7 +95,8 @@ impl TimeExpression {
         Ok(all.unwrap_or(Timeframe::ALL))
     }
 
-    /// The error of a part from one period through another that comes before it. Its end as such is that of a period.
+    /// The error of `A to B` if B is before A. It quotes the text: the computed end is the end of a period, which
+    /// nobody wrote.
     fn reversed(&self, part: &Part) -> Option<Error> {
         let Part::Through(from, to) = part else { return None };
         let text: String = self.text.chars().take(200).collect();

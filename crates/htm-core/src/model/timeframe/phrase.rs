@@ -150,8 +150,8 @@ fn read(tokens: &[Token], at: usize, years: &RangeInclusive<i16>) -> Read {
         let is_time = is_time(&said, words, tokens.get(parser.at()), before, years)
             && said.part.bare_years().all(|year| years.contains(&year));
         if !is_time || (parts.is_empty() && is_refused) {
-            // Of "since March and April", a part would hide the memories of the other. In "yesterday and March budget"
-            // the other is no time.
+            // Half of "since March and April" would hide the memories of the other half. In "yesterday and March
+            // budget", March is no time.
             let is_apart = |last: &Part| !last.is_open() && !last.is_like(&said.part);
             let is_of_noun =
                 parts.last().is_some_and(is_apart) && tokens.get(parser.at()).is_some_and(is_noun);
