@@ -264,15 +264,15 @@ fn bare(text: &str) -> &str {
 }
 
 /// Parses lines with one tag each, or several with commas. A line with anything else is prose and is skipped. In a list
-/// item, a level may be up to three words with spaces. Below prose, an item of a single level may not: it may be the
-/// reason of a refusal.
+/// item, a level may be up to three words with spaces. Below a refusal, an item of a single level may not: it may be
+/// the reason.
 fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
     const WORDS_A_LEVEL: usize = 3;
     let mut found: Vec<TagSuggestion> = Vec::new();
-    let mut is_below_prose = false;
+    let mut is_below_refusal = false;
     for (line, is_item) in answer.lines().map(form::item).filter(|(line, _)| !line.is_empty()) {
         let is_tag = |part: &&str| match is_item {
-            true if is_below_prose && !part.contains(':') => !part.contains(char::is_whitespace),
+            true if is_below_refusal && !part.contains(':') => !part.contains(char::is_whitespace),
             true => part.split(':').all(|level| level.split_whitespace().count() <= WORDS_A_LEVEL),
             false => part.parse::<TagPath>().is_ok(),
         };
@@ -283,7 +283,7 @@ fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
             .map(|part| is_tag(part).then(|| tag(part, reading.rules).ok()).flatten())
             .collect::<Option<Vec<_>>>()
         else {
-            is_below_prose |= !is_item && !is_lead_in(line);
+            is_below_refusal |= !is_item && refuses(line);
             continue;
         };
         for path in paths {
@@ -297,12 +297,11 @@ fn tags_in_lines(answer: &str, reading: Reading<'_>) -> Vec<TagSuggestion> {
     found
 }
 
-/// Whether a line announces tags: `Here are the tags:`, not `I cannot give tags because:`.
-fn is_lead_in(line: &str) -> bool {
+/// Whether a line refuses: `I cannot give tags because:`, not `Here are the tags:`.
+fn refuses(line: &str) -> bool {
     let line = line.to_lowercase().replace('’', "'");
     let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '\'');
-    let refuses = |word: &str| word.ends_with("n't") || matches!(word, "not" | "cannot" | "no" | "unable");
-    line.ends_with(':') && words.clone().any(|word| word == "tags") && !words.any(refuses)
+    words.any(|word| word.ends_with("n't") || matches!(word, "not" | "cannot" | "unable"))
 }
 
 #[cfg(test)]

@@ -19,13 +19,12 @@ pub fn hint_within(error: &Error, namespace: Option<&str>) -> String {
 
 /// The next step after a step of a recall that did not run. None if it is that of the error.
 pub fn hint_of_step(degraded: &Degraded) -> Option<String> {
-    Some(match (degraded.step, degraded.code) {
-        (Step::Rerank, "provider_timeout") => "raise rerank.timeout_ms, or lower rerank.top".into(),
-        (Step::Expansion, "provider_timeout") => "raise expansion.timeout_ms".into(),
-        // The error's own is about jobs.
-        (_, "provider_timeout" | "provider_unusable_answer") => degraded.hint.clone(),
-        _ => return None,
-    })
+    let is_late = degraded.error.is(codes::PROVIDER_TIMEOUT);
+    match degraded.step {
+        Step::Rerank if is_late => Some("raise rerank.timeout_ms, or lower rerank.top".into()),
+        Step::Expansion if is_late => Some("raise expansion.timeout_ms".into()),
+        _ => degraded.has_own_hint().then(|| degraded.hint.clone()),
+    }
 }
 
 /// The option that names a namespace, with a space before it. Empty for none.
@@ -46,7 +45,7 @@ pub fn quoted(word: &str) -> String {
 fn of_unreachable(private_log: Option<&Path>, address: Option<&str>) -> String {
     if let Some(log) = private_log {
         let log = log.display();
-        return format!("see why the private PostgreSQL does not answer: `htm doctor`, and its log {log}");
+        return format!("see in its log why the private PostgreSQL does not answer: {log}");
     }
     let server = address.map_or_else(|| "the server".into(), |it| format!("the server at {it}"));
     format!("check that {server} runs, and database.url: `htm db status`, `htm config show`")
@@ -340,8 +339,9 @@ mod tests {
     #[test]
     fn a_private_database_that_cannot_be_reached_is_not_said_to_be_that_of_a_url() {
         let hint = of_unreachable(Some(Path::new("/data/server.log")), Some("/run:5432"));
-        assert!(hint.contains("`htm doctor`") && hint.contains("/data/server.log"), "{hint}");
-        assert!(!hint.contains("database.url"), "{hint}");
+        assert!(hint.contains("/data/server.log"), "{hint}");
+        // The doctor shows the hint too, and it finds no more.
+        assert!(!hint.contains("database.url") && !hint.contains("`htm doctor`"), "{hint}");
         let hint = of_unreachable(None, Some("one:5432"));
         assert!(hint.contains("the server at one:5432 runs, and database.url"), "{hint}");
     }

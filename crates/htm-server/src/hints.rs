@@ -118,7 +118,9 @@ fn of_code(error: &Error) -> Option<String> {
         // Callers of the server cannot mend these.
         "database_unreachable" => "send the request again in a moment".into(),
         "database_exhausted" => {
-            "tell the operator: the database's server needs room on its disk (`htm doctor`); then send the request again".into()
+            "tell the operator: the database's server has run out of disk, memory or files (`htm doctor`); then send \
+             the request again"
+                .into()
         }
         "database_denied" | "database_locks" | "database_error" | "corrupt" => {
             "tell the operator of the server; its log has the cause".into()

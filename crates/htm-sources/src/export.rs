@@ -129,8 +129,7 @@ impl Source for Export {
             }
             if self.open.is_some() {
                 if let Err(error) = self.step() {
-                    // Its first elements say more than its end.
-                    let error = self.close().err().unwrap_or(error);
+                    self.open = None;
                     self.fail(error);
                 }
                 continue;
@@ -205,5 +204,12 @@ mod tests {
         let error = error.unwrap();
         assert_eq!(error.code(), "source_unrecognised");
         assert!(error.to_string().contains("the first memory has no text"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_cut_file_is_damaged_whatever_its_first_elements_are() {
+        let (ids, _, error) = read(&[("a.json", r#"[{"text": "x"}, {"te"#.into())]).await;
+        assert!(ids.is_empty());
+        assert_eq!(error.unwrap().code(), "source_damaged");
     }
 }

@@ -67,11 +67,14 @@ pub struct Foreign {
 }
 
 impl Foreign {
-    /// Keeps the times of an object that cannot be read in the metadata, as they are.
+    /// Keeps the times of an object that cannot be read in the metadata, as they are. A time whose name the metadata has
+    /// already is neither kept nor counted.
     pub(crate) fn keeping_times(mut self, object: &Value, names: &[&str]) -> Self {
         for name in names.iter().filter(|name| json::has_strange_time(object, name)) {
-            self.metadata.entry(*name).or_insert_with(|| object[*name].clone());
-            self.unread_times += 1;
+            if !self.metadata.contains_key(*name) {
+                self.metadata.insert((*name).into(), object[*name].clone());
+                self.unread_times += 1;
+            }
         }
         self
     }

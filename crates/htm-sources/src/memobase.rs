@@ -249,4 +249,13 @@ mod tests {
         let code = blob(&row(json!({"blob_type": "code", "blob_data": {"content": "fn"}})));
         assert!(matches!(&code[..], [Item::Memory(it)] if it.kind.as_deref() == Some("code")));
     }
+
+    #[test]
+    fn a_time_of_a_message_and_of_its_chat_counts_once() {
+        let messages = json!([{"role": "user", "content": "Tabs?", "created_at": "at noon"}]);
+        let chat = json!({"blob_type": "chat", "blob_data": {"messages": messages}, "created_at": "in May"});
+        let found = blob(&row(chat));
+        let [Item::Memory(found)] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((found.unread_times, &found.metadata["created_at"]), (1, &json!("in May")));
+    }
 }

@@ -123,3 +123,21 @@ pub(crate) struct ShutdownArgs {
     #[arg(long)]
     pub(crate) yes: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use htm_core::DEFAULT_BUDGET;
+
+    use crate::args::Arguments;
+
+    #[test]
+    fn the_help_has_the_default_budget() {
+        let arguments = Arguments::command();
+        let groups = arguments.find_subcommand("groups").unwrap();
+        let join = groups.find_subcommand("join").unwrap();
+        let budget = join.get_arguments().find(|it| it.get_long() == Some("max-tokens")).unwrap();
+        let help = budget.get_help().unwrap().to_string();
+        assert!(help.ends_with(&format!("Default: {DEFAULT_BUDGET}")), "{help}");
+    }
+}

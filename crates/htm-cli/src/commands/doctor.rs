@@ -301,7 +301,7 @@ fn from_error(where_: &str, error: &Error) -> Finding {
 
 /// The next step after an error. This command is none.
 fn help(error: &Error) -> String {
-    let help = hint(error).replace("`htm doctor`, and ", "");
+    let help = hint(error);
     if help.contains("`htm doctor`") { error.hint().to_owned() } else { help }
 }
 

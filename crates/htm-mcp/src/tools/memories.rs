@@ -209,10 +209,9 @@ pub(super) fn of_search(
             Step::Rerank => "not re-ranked",
             Step::Expansion => "fewer other phrasings, or none",
         };
-        let next = match degraded.code {
-            // These hints of errors are about jobs.
-            "provider_timeout" | "provider_unusable_answer" => degraded.hint.clone(),
-            _ => hint(&degraded.error).into_owned(),
+        let next = match degraded.has_own_hint() {
+            true => degraded.hint.clone(),
+            false => hint(&degraded.error).into_owned(),
         };
         notes.push(format!("{what}: {}; {next}", degraded.reason));
     }

@@ -57,7 +57,10 @@ fn items_of_a_list_are_tags_as_people_write_them_and_prose_is_none() {
     assert!(paths(refusal, 1).is_err());
     let refusal = refusal.replace("can't tag this note", "don’t give tags");
     assert!(paths(&refusal, 1).is_err());
-    assert_eq!(paths("Here are the tags:\n- Query Planning", 1).unwrap(), [["query-planning"]]);
+    for above in ["Here are the tags:", "Here they are:", "Suggested topics:", "**Tags:**", "Sure!"] {
+        let answer = format!("{above}\n- Query Planning");
+        assert_eq!(paths(&answer, 1).unwrap(), [["query-planning"]], "{answer}");
+    }
     // An answer without tags is valid, unlike prose.
     assert_eq!(paths("[ ]", 1).unwrap(), [Vec::<String>::new()]);
     assert_eq!(paths("Tags: [ ]", 1).unwrap(), [Vec::<String>::new()]);

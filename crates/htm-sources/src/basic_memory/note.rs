@@ -65,11 +65,9 @@ impl<'a> Note<'a> {
         (!super::is_note(Path::new(permalink))).then_some(permalink)
     }
 
-    /// The fields of the front matter that have no place of their own, with the dates that cannot be read.
+    /// The fields of the front matter that have no place of their own.
     pub(super) fn further(&self) -> Map<String, Value> {
-        let is_date = |name: &str| CREATED.contains(&name) || UPDATED.contains(&name);
-        let has_place =
-            |name: &str| KNOWN.contains(&name) || (is_date(name) && json::time(&self.front, name).is_some());
+        let has_place = |name: &str| [&KNOWN[..], &CREATED, &UPDATED].iter().any(|it| it.contains(&name));
         let fields = self.front.as_object().into_iter().flatten();
         fields
             .filter(|(name, value)| !has_place(name) && !value.is_null())

@@ -212,6 +212,11 @@ impl Degraded {
         };
         Self { step, code, reason, hint: hint.to_owned(), error: Arc::new(error) }
     }
+
+    /// Whether the hint is of the step. That of the error is about jobs then.
+    pub fn has_own_hint(&self) -> bool {
+        self.error.is(codes::PROVIDER_TIMEOUT) || self.error.is(codes::PROVIDER_UNUSABLE_ANSWER)
+    }
 }
 
 /// A hit.
@@ -309,4 +314,23 @@ pub(crate) fn facets(hits: &[Hit]) -> Vec<Facet> {
         counts.into_iter().map(|(tag, hits)| Facet { tag: tag.clone(), hits }).collect();
     facets.sort_by_key(|facet| Reverse(facet.hits));
     facets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_without_an_own_hint_has_that_of_its_error() {
+        for step in [Step::Vector, Step::Rerank, Step::Expansion] {
+            for (code, is_own) in [
+                (codes::PROVIDER_TIMEOUT, true),
+                (codes::PROVIDER_UNUSABLE_ANSWER, true),
+                (codes::PROVIDER_UNREACHABLE, false),
+            ] {
+                let degraded = Degraded::new(step, Error::new(code, "it failed"));
+                assert_eq!((degraded.has_own_hint(), degraded.hint != code.hint), (is_own, is_own));
+            }
+        }
+    }
 }
