@@ -22,14 +22,15 @@ create function htm.joined(content text) returns text language sql immutable par
                      U&'\2010\2011\2212', '---')
 $$;
 
--- A text with one form of each letter (NFKC): with its accents, without ligatures, of one width. PostgreSQL sorts a run of
--- accents in quadratic time and cannot be interrupted, so a text with a word of 255 letters stays as it is.
-create function htm.composed(content text) returns text language sql immutable parallel safe as $$
-    select case when content is nfkc normalized or content ~ '\S{255}' then content else normalize(content, nfkc) end
+-- Whether a text can be normalised. PostgreSQL sorts a run of accents in quadratic time and cannot be interrupted. No word
+-- has 255 letters beyond ASCII, but for scripts without spaces, whose letters are no accents.
+create function htm.is_normal(content text) returns boolean language sql immutable parallel safe as $$
+    select content !~ ('[^\u0001-\u007F\u3000-\u3029\u3030-\u3098\u309B-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7A3'
+                    || '\uFF01-\uFF60]{255}')
 $$;
 
 -- A text for PostgreSQL's parser, the same in any locale. Its marks are spaces, also the few that NFKC makes: of a letter
--- with a dot, and of a slash.
+-- with a dot, and of a slash. Letters have one form (NFKC): with their accents, without ligatures, of one width.
 create function htm.normalized(content text) returns text language plpgsql immutable parallel safe as $$
 declare
     spaced text;
@@ -38,10 +39,15 @@ begin
         return content;
     end if;
     spaced := regexp_replace(htm.joined(content), htm.marks(), ' ', 'g');
-    return translate(htm.composed(spaced), U&'\00B7\2044', '  ');
+    if spaced is nfkc normalized or not htm.is_normal(spaced) then
+        return spaced;
+    end if;
+    return translate(normalize(spaced, nfkc), U&'\00B7\2044', '  ');
 end $$;
 
--- A text for a comparison letter by letter. Typographic apostrophes and quotation marks are those of ASCII.
+-- A text for a comparison letter by letter. Typographic apostrophes, quotation marks and spaces are those of ASCII. Letters
+-- have their accents (NFC). NFKC, for ligatures and letters of another width, would make `2¹` and `TM` of other signs, so
+-- only texts with such letters get it.
 create function htm.folded(content text) returns text language plpgsql immutable parallel safe as $$
 declare
     plain text;
@@ -49,9 +55,18 @@ begin
     if octet_length(content) = length(content) then
         return content;
     end if;
-    plain := translate(htm.joined(content), U&'\2018\2019\201C\201D\201E', '''''"""');
-    return htm.composed(plain);
+    plain := translate(htm.joined(content), U&'\2018\2019\201C\201D\201E\00A0\202F\3000', '''''"""   ');
+    if plain ~ '[\uFB00-\uFB06\uFF01-\uFFDC]' then
+        return case when htm.is_normal(plain) then normalize(plain, nfkc) else plain end;
+    end if;
+    return case when plain is nfc normalized or not htm.is_normal(plain) then plain else normalize(plain, nfc) end;
 end $$;
+
+-- Whether a text has another in it, in any case, letter by letter or in another form of the letters.
+create function htm.contains(content text, sought text) returns boolean language sql immutable parallel safe as $$
+    select strpos(lower(content), lower(sought)) > 0
+        or (htm.folded(sought) <> '' and strpos(lower(htm.folded(content)), lower(htm.folded(sought))) > 0)
+$$;
 
 -- A text in which each run of marks is between control characters, so that PostgreSQL's parser finds the words beside it in
 -- any locale. Letters have their accents (NFC), and soft hyphens are left out. Otherwise it is the text.
@@ -63,7 +78,7 @@ begin
         return content;
     end if;
     shown := translate(content, U&'\00AD', '');
-    if shown is not nfc normalized and shown !~ '\S{255}' then
+    if shown is not nfc normalized and htm.is_normal(shown) then
         shown := normalize(shown, nfc);
     end if;
     return regexp_replace(shown, '(' || htm.marks() || ')', E'\x05\\1\x05', 'g');

@@ -65,7 +65,11 @@ async fn a_text_selects_former_texts_and_forgotten_memories_too() {
 async fn a_text_selects_every_form_of_its_letters() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
+    let (many, token) = ("好".repeat(300), "x".repeat(300));
     for (stored, text) in [
+        (&*format!("{many}你好，世界…"), "你好，世界…"),
+        (&*format!("{token} cafe\u{301}"), "café"),
+        ("version 17.2¹ of ½ iOS™", "17.2¹ of ½ ios™"),
         ("a cre\u{300}me bru\u{302}le\u{301}e", "Crème brûlée"),
         ("they don’t say “wibble”", "don't say \"wibble\""),
         ("no\u{a0}break at db\u{2011}08", "no break at db-08"),
@@ -111,6 +115,7 @@ async fn a_selection_of_nothing_or_of_everything_is_refused() {
         (Erase::Memories(vec![NodeId(99)]), "node_not_found"),
         (matching("", None), "content_empty"),
         (matching(" \n", None), "content_empty"),
+        (matching("\u{feff}", None), "content_empty"),
         (matching("a\0b", None), "nul_byte"),
         (matching("a", Some("a//b")), "namespace_invalid"),
         (Erase::Namespace(" ".into()), "namespace_invalid"),

@@ -75,7 +75,7 @@ impl Htm {
             store::presented_at_replica(&*replica, parts).await
         };
         let at_primary = store::presented(self.shared_pool(), parts);
-        let found = self.at_primary_or_replica(at_primary, at_replica).await?;
+        let found = self.at_primary_or_replica(at_primary, at_replica, Option::is_some).await?;
         let found = found.filter(|found| found.is_right).ok_or_else(invalid)?;
         let id = &found.key.id;
         if found.key.revoked_at.is_some() {
@@ -108,7 +108,7 @@ impl Htm {
     /// A database error.
     pub async fn has_api_keys(&self) -> Result<bool> {
         let at_replica = |replica: Arc<dyn Connections>| async move { store::exist(&*replica).await };
-        self.at_primary_or_replica(store::exist(self.shared_pool()), at_replica).await
+        self.at_primary_or_replica(store::exist(self.shared_pool()), at_replica, |_| true).await
     }
 
     /// Takes up to `wanted` of the requests that a key may make in this minute. Returns how many of them were left, and
@@ -119,7 +119,7 @@ impl Htm {
     /// A database error.
     pub async fn take_requests(&self, key: &ApiKey, limit: i32, wanted: i32) -> Result<(i32, f64)> {
         let counted = store::take_requests(self.shared_pool(), &key.id, limit, wanted);
-        self.at_primary_or_replica(counted, |_| async move { Ok((wanted, 1.0)) }).await
+        self.at_primary_or_replica(counted, |_| async move { Ok((wanted, 1.0)) }, |_| true).await
     }
 
     /// Refuses the robot of a key, or none, on a handle that is restricted to another one.

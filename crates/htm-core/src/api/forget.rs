@@ -14,6 +14,7 @@ use crate::model::memory::{content_empty, refuse_nul};
 use crate::model::nodes::{Node, expect_revision, key_taken_meanwhile, not_found};
 use crate::model::operation::Kept;
 use crate::model::timeline::TimeCursor;
+use crate::model::words::folded;
 use crate::store::connections::Tx;
 use crate::store::forget as store;
 use crate::store::{nodes, operations};
@@ -96,7 +97,7 @@ impl Htm {
         namespace: Option<&str>,
         caller: &Caller,
     ) -> Result<ForgetPlan> {
-        if text.trim().is_empty() {
+        if folded(text).trim().is_empty() {
             return Err(content_empty());
         }
         refuse_nul("text", text)?;

@@ -81,7 +81,8 @@ impl Htm {
         let counting = &counting(namespaces);
         let at_replica =
             |replica: Arc<dyn Connections>| async move { store::of_requests(&*replica, counting).await };
-        self.at_primary_or_replica(store::of_requests(self.shared_pool(), counting), at_replica).await
+        self.at_primary_or_replica(store::of_requests(self.shared_pool(), counting), at_replica, |_| true)
+            .await
     }
 
     /// Takes up to `wanted` of the requests that the quota of a namespace allows in this minute. Returns how many of them were
@@ -92,7 +93,7 @@ impl Htm {
     /// A database error.
     pub async fn take_requests_of(&self, namespace: &str, wanted: i32) -> Result<Option<(i32, f64)>> {
         let counted = store::take_requests(self.shared_pool(), namespace, wanted);
-        self.at_primary_or_replica(counted, |_| async move { Ok(Some((wanted, 1.0))) }).await
+        self.at_primary_or_replica(counted, |_| async move { Ok(Some((wanted, 1.0))) }, |_| true).await
     }
 
     /// Counts texts that are about to be forgotten as gone, so that others may take their place.

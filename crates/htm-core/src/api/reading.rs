@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::api::htm::Htm;
 use crate::api::replicas::{Reading, Replicas};
@@ -11,6 +12,11 @@ use crate::model::wal::WalPosition;
 use crate::store::connections::Connections;
 use crate::store::error::had_to_wait;
 use crate::store::hosts;
+
+/// How long the primary may take before a replica is asked in its place, if it is away.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// The most replicas that are asked in its place.
+const REPLICAS_TRIED: usize = 3;
 
 impl Htm {
     /// This handle with read replicas. Recall, timelines, statistics and maps are read there. All else, also a node
@@ -72,8 +78,7 @@ impl Htm {
                 Some(answer) => return answer,
             };
             // A replica cancels reads that keep it from replaying. Other errors may be of a schema that it has not replayed
-            // yet. A busy pool is no failure of the server: only this read goes elsewhere.
-            let is_failure = |error: &Error| error.fault() == Fault::Transient && !had_to_wait(error);
+            // yet. With a busy pool, only this read goes elsewhere.
             if let Some(error) = failed.filter(is_failure) {
                 replica.leave_out(&error);
             }
@@ -81,20 +86,26 @@ impl Htm {
         read(self.clone()).await
     }
 
-    /// Asks the primary. While it is away, a fresh replica answers instead, by `at_replica`, which must not write.
+    /// Asks the primary. While it is away, a fresh replica answers instead, by `at_replica`, which must not write. Its answer
+    /// counts only if it `suffices`: a replica may lack the newest rows.
     pub(crate) async fn at_primary_or_replica<T, F>(
         &self,
         at_primary: impl Future<Output = Result<T>>,
-        at_replica: impl FnOnce(Arc<dyn Connections>) -> F,
+        at_replica: impl Fn(Arc<dyn Connections>) -> F,
+        suffices: impl Fn(&T) -> bool,
     ) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
         let Some(replicas) = self.replicas() else { return at_primary.await };
         let mut at_primary = pin!(at_primary);
+        let is_away = async {
+            tokio::time::sleep(PATIENCE).await;
+            replicas.primary_is_away().await;
+        };
         let answer = tokio::select! {
             answer = &mut at_primary => Some(answer),
-            () = replicas.primary_is_away() => None,
+            () = is_away => None,
         };
         let failed = match answer {
             None => None,
@@ -102,10 +113,27 @@ impl Htm {
             Some(Err(error)) if error.is(codes::DATABASE_UNREACHABLE) && !had_to_wait(&error) => Some(error),
             Some(answer) => return answer,
         };
-        match (replicas.choose(None).await, failed) {
-            (Some(replica), _) => at_replica(replica.connections(None)).await,
-            (None, Some(error)) => Err(error),
-            (None, None) => at_primary.await,
+        for _ in 0..REPLICAS_TRIED {
+            let Some(replica) = replicas.choose(None).await else { break };
+            let answer = tokio::select! {
+                answer = at_replica(replica.connections(None)) => answer,
+                () = replica.failure() => continue,
+            };
+            match answer {
+                Ok(answer) if suffices(&answer) => return Ok(answer),
+                Ok(_) => break,
+                Err(error) if is_failure(&error) => replica.leave_out(&error),
+                Err(_) => {}
+            }
+        }
+        match failed {
+            Some(error) => Err(error),
+            None => at_primary.await,
         }
     }
+}
+
+/// Whether an error is of the server. A busy pool is no failure of it.
+fn is_failure(error: &Error) -> bool {
+    error.fault() == Fault::Transient && !had_to_wait(error)
 }

@@ -29,7 +29,9 @@ impl Htm {
     pub async fn signed_in(&self, token: &str) -> Result<SignIn> {
         let digest = &digest(token);
         let at_replica = |replica: Arc<dyn Connections>| async move { store::find(&*replica, digest).await };
-        let found = self.at_primary_or_replica(store::find(self.shared_pool(), digest), at_replica).await?;
+        let found = self
+            .at_primary_or_replica(store::find(self.shared_pool(), digest), at_replica, Option::is_some)
+            .await?;
         let found = found.ok_or_else(|| Error::new(codes::SIGNED_OUT, "the sign-in has ended"))?;
         Ok(SignIn { key: found.key, ends_at: found.ends_at, token: None })
     }

@@ -11,6 +11,7 @@ use crate::model::error::{Error, ErrorKind, Result, codes};
 use crate::model::forget::Match;
 use crate::model::id::NodeId;
 use crate::model::memory::{MAX_NAME_BYTES, content_empty, refuse_nul, validate_name};
+use crate::model::words::folded;
 
 /// The memories to erase, forgotten ones included.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl Erase {
     pub(crate) fn validate(&self) -> Result<()> {
         match self {
             Self::Memories(nodes) if nodes.is_empty() => Err(nothing("no memory is named")),
-            Self::Matching { text, .. } if text.trim().is_empty() => Err(content_empty()),
+            Self::Matching { text, .. } if folded(text).trim().is_empty() => Err(content_empty()),
             Self::Matching { text, .. } => refuse_nul("text", text),
             Self::Robot { robot, .. } => validate_name("robot", robot, MAX_NAME_BYTES),
             Self::Memories(_) | Self::Namespace(_) => Ok(()),

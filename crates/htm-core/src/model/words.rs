@@ -31,6 +31,7 @@ use std::borrow::Cow;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::model::lexeme::quoted;
+pub(crate) use pattern::folded;
 use pattern::{as_written, beginning};
 pub(crate) use pieces::is_blank;
 use pieces::{Piece, Reading, negated, pieces};

@@ -45,9 +45,9 @@ pub(crate) struct Selected<'a> {
 const SELECTED: &str = "(:nodes::bigint[] is null or n.id = any (:nodes)) \
     and (:namespace::text is null or n.namespace = :namespace) \
     and (:robot::bigint is null or n.robot_id = :robot) \
-    and (:text::text is null or strpos(lower(htm.folded(n.content)), lower(htm.folded(:text))) > 0 \
+    and (:text::text is null or htm.contains(n.content, :text) \
          or exists (select from htm.node_revisions f \
-                     where f.node_id = n.id and f.namespace = n.namespace and strpos(lower(htm.folded(f.content)), lower(htm.folded(:text))) > 0))";
+                     where f.node_id = n.id and f.namespace = n.namespace and htm.contains(f.content, :text)))";
 
 impl Selected<'_> {
     fn statement(&self, text: &str) -> Result<Named> {

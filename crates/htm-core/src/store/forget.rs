@@ -165,7 +165,7 @@ pub(crate) async fn matching(
                 and not exists (select from htm.repeats p
                                  where p.node_id = n.id and p.namespace = n.namespace
                                    and p.robot_id <> n.robot_id))) o(own)
-          where n.namespace = :namespace and n.deleted_at is null and strpos(lower(htm.folded(n.content)), lower(htm.folded(:text))) > 0"
+          where n.namespace = :namespace and n.deleted_at is null and htm.contains(n.content, :text)"
     )
     .bind("namespace", namespace)?
     .bind("text", text)?

@@ -100,7 +100,7 @@ pub(crate) async fn counted(db: impl Into<Db<'_>>, namespace: &str) -> Result<(Q
     Ok((QuotaUse { memories, bytes }, at))
 }
 
-/// What has been forgotten in a namespace since a time, and is still forgotten.
+/// What was live in a namespace at a time, has been forgotten since, and is still forgotten.
 pub(crate) async fn forgotten_since(
     db: impl Into<Db<'_>>,
     namespace: &str,
@@ -108,7 +108,8 @@ pub(crate) async fn forgotten_since(
 ) -> Result<QuotaUse> {
     let (memories, bytes) = sql!(
         "select count(*), coalesce(sum(octet_length(n.content)), 0)::bigint
-           from htm.nodes n where n.namespace = :namespace and n.deleted_at >= :since"
+           from htm.nodes n
+          where n.namespace = :namespace and n.deleted_at >= :since and n.remembered_at < :since"
     )
     .bind("namespace", namespace)?
     .bind("since", since)?

@@ -53,7 +53,7 @@ fn escaped(c: char) -> String {
 }
 
 /// A text as `htm.folded` compares it.
-fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     let plain = |c: char| match c {
         '\u{ad}'
         | '\u{200d}'
@@ -64,7 +64,10 @@ fn folded(text: &str) -> String {
         '‘' | '’' => Some('\''),
         '“' | '”' | '„' => Some('"'),
         '\u{2010}' | '\u{2011}' | '\u{2212}' => Some('-'),
+        '\u{a0}' | '\u{202f}' | '\u{3000}' => Some(' '),
         _ => Some(c),
     };
-    text.chars().filter_map(plain).nfkc().collect()
+    let plain: String = text.chars().filter_map(plain).collect();
+    let is_wide = |c: char| matches!(c, '\u{fb00}'..='\u{fb06}' | '\u{ff01}'..='\u{ffdc}');
+    if plain.contains(is_wide) { plain.nfkc().collect() } else { plain.nfc().collect() }
 }

@@ -12,6 +12,6 @@ select n.id as node, n.revision, r.name as robot, n.created_at,
         or (r.name = :robot
             and not exists (select from htm.repeats p
                              where p.node_id = n.id and p.namespace = n.namespace and p.robot_id <> n.robot_id)))
-   and strpos(lower(htm.folded(n.content)), lower(htm.folded(:text))) > 0
+   and htm.contains(n.content, :text)
  order by n.id
  limit :limit
