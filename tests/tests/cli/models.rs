@@ -172,10 +172,10 @@ async fn a_backfill_beside_open_jobs_of_others_does_not_say_that_nothing_is_miss
     let db = TestDatabase::new().await;
     let sandbox = Sandbox::new(&db);
     sandbox.htm(&["remember", "--namespace", "nm", "x"]).await.succeeds();
-    sandbox.htm(&["jobs", "pause", "htm.embed"]).await.succeeds();
-    let answer = sandbox.htm(&["backfill", "embed", "--namespace", "nm"]).await;
+    sandbox.htm(&["jobs", "pause", "htm.tag"]).await.succeeds();
+    let answer = sandbox.htm(&["backfill", "tag", "--namespace", "nm"]).await;
     assert!(answer.succeeds().ends_with(": no job enqueued\n"), "{answer:?}");
-    let said = "htm.embed is paused (by an operator): `htm jobs resume htm.embed`";
+    let said = "htm.tag is paused (by an operator): `htm jobs resume htm.tag`";
     assert!(answer.stderr.contains(said), "{answer:?}");
 }
 

@@ -22,7 +22,9 @@ async fn prose_around_the_answer_does_no_harm() {
 #[tokio::test]
 async fn answers_that_are_none() {
     for api in APIS {
-        for content in ["I cannot do that.", "", r#"{"results":[{"index":5,"tags":[]}]}"#] {
+        for content in
+            ["I cannot do that.", "", r#"{"results":[{"index":5,"tags":[]},{"index":6,"tags":[]}]}"#]
+        {
             let server = serve(ResponseTemplate::new(200).set_body_json(api.chat(content))).await;
             let error = failure(api, &server.uri()).await;
             assert_eq!(error.kind, ProviderErrorKind::UnusableAnswer, "{content}");
