@@ -118,7 +118,7 @@ const MARKED: [(&str, &[&str]); 12] = [
     ("Cafe\u{301} au lait", &["café", "Cafe\u{301}"]),
     ("ＡＢＣ１２３ and ﬁne ㎏", &["abc123", "fine"]),
     ("db\u{2011}08 failed\u{a0}over by Silben\u{ad}trennung", &["db-08", "db\u{2011}08", "Silbentrennung"]),
-    ("Berlin¹ is 10² km of H₂O, 17.2¹", &["Berlin", "10", "H2O", "17.2"]),
+    ("Berlin¹ is 10² km of H₂O, 17.2¹", &["Berlin", "H2O", "17.2"]),
 ];
 
 #[tokio::test]

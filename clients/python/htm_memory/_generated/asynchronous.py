@@ -383,7 +383,8 @@ class AsyncErasures:
             dry_run: Answers with the plan, and erases nothing.
             ids: These memories.
             namespace: The namespace of the text or the robot. Default: the server's.
-            plan: The plan of a dry run, which a text needs. The act is refused if the memories have changed since.
+            plan: The plan of a dry run, which a text needs. The act is refused if the memories have
+                changed since.
             robot: Those that this robot remembered.
             text: Those whose text, or a former text, contains this.
         """
@@ -758,6 +759,8 @@ class AsyncFiles:
         path: str,
         *,
         namespace: str | None = None,
+        robot: str | None = None,
+        any_robot: bool | None = None,
         command: str | None = None,
         view_range: Sequence[int] | None = None,
     ) -> m.FileReply:
@@ -765,6 +768,9 @@ class AsyncFiles:
 
         Args:
             namespace: The namespace. Default: the server's.
+            robot: The robot that writes: it may change the files that it created. Default: the
+                server's.
+            any_robot: Whether files of any robot may be changed.
             command: `view`, or not given.
             path: Its path, `/memories` or below.
             view_range: The first and the last line of a file, from 1. -1 is the end of the file.
@@ -776,6 +782,8 @@ class AsyncFiles:
                 m.FileReply,
                 query={
                     "namespace": namespace,
+                    "robot": robot,
+                    "any_robot": any_robot,
                 },
                 body={
                     "command": command,

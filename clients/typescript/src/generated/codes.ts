@@ -100,7 +100,10 @@ export type ServerCode =
   | "key_taken"
   /** 409: Another node has this content already, and duplicates are not allowed there. */
   | "content_taken"
-  /** 503: Others changed the same rows at the same moment. Nothing was written. Only an erasure keeps what it has removed: resume it. */
+  /**
+   * 503: Others changed the same rows at the same moment. Nothing was written. Only an erasure
+   * keeps what it has removed: resume it.
+   */
   | "contended"
   /** 503: The database failed before this one of many memories was written. */
   | "not_written"
@@ -281,7 +284,10 @@ export type ServerCode =
   | "group_member_unknown"
   /** 409: The robot is a passive member of the group: it does not write. */
   | "group_member_passive"
-  /** 409: Another member took over, another process speaks for this robot now, or the robot was merged. */
+  /**
+   * 409: Another member took over, another process speaks for this robot now, or the robot was
+   * merged.
+   */
   | "group_member_replaced"
   /** 409: The member was not seen for its lease. */
   | "group_member_lost"

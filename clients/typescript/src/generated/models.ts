@@ -659,7 +659,10 @@ export interface EraseMemories {
   ids?: NodeId[];
   /** The namespace of the text or the robot. Default: the server's. */
   namespace?: string | null;
-  /** The plan of a dry run, which a text needs. The act is refused if the memories have changed since. */
+  /**
+   * The plan of a dry run, which a text needs. The act is refused if the memories have changed
+   * since.
+   */
   plan?: string | null;
   /** Those that this robot remembered. */
   robot?: string | null;
@@ -2484,7 +2487,10 @@ export interface Recalled {
   ranking: RankingUsed;
   /** The id by which feedback names this recall; none where learning is off. */
   recall_id?: string | null;
-  /** Whether the words of the required phrases were searched, because no memory in scope has the phrases. */
+  /**
+   * Whether the words of the required phrases were searched, because no memory in scope has the
+   * phrases.
+   */
   relaxed: boolean;
   /** Milliseconds for the re-ranker. */
   rerank_ms: number;

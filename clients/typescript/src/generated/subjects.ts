@@ -447,15 +447,19 @@ export class Files {
     fields: models.FileView & {
       /** The namespace. Default: the server's. */
       namespace?: string | null | undefined;
+      /** The robot that writes: it may change the files that it created. Default: the server's. */
+      robot?: string | null | undefined;
+      /** Whether files of any robot may be changed. */
+      any_robot?: boolean | null | undefined;
     },
     options: Options = {},
   ): Promise<models.FileReply> {
-    const { namespace, ...body } = fields;
+    const { namespace, robot, any_robot, ...body } = fields;
     return this.#sender.send(
       {
         method: "POST",
         path: "/v1/files/view",
-        query: { namespace },
+        query: { namespace, robot, any_robot },
         body,
       },
       options,

@@ -13,7 +13,7 @@ use crate::codes;
 use crate::extract::{Asked, Body};
 use crate::idempotency::{Once, answer_of};
 use crate::problem::{Problem, Result};
-use crate::routes::memories::{InNamespace, caller};
+use crate::routes::memories::caller;
 
 /// The path that only reads.
 pub(crate) fn reads() -> OpenApiRouter<Shared> {
@@ -75,7 +75,7 @@ struct FileView {
 }
 
 /// View a file with its line numbers, or list a directory.
-#[utoipa::path(post, path = "/v1/files/view", tag = "files", params(InNamespace), request_body = FileView,
+#[utoipa::path(post, path = "/v1/files/view", tag = "files", params(Writing), request_body = FileView,
     responses((status = 200, body = FileReply)))]
 async fn view(
     app: App,
