@@ -139,7 +139,7 @@ async fn marks_of_any_script_end_a_word() {
             }
         }
     }
-    for (beginning, memory) in [("caf*", MARKED[8].0), ("fin*", MARKED[9].0), ("ＡＢＣ*", MARKED[9].0)] {
+    for (beginning, memory) in [("caf*", MARKED[8].0), ("fin*", MARKED[9].0)] {
         assert_eq!(found(&htm, beginning, Strategy::Fulltext).await, [memory], "{beginning}");
         let hits = found(&htm, &format!("zeppelin -{beginning}"), Strategy::Hybrid).await;
         assert!(!hits.iter().any(|hit| hit == memory), "-{beginning}: {hits:?}");
