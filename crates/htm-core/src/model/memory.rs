@@ -288,12 +288,12 @@ pub(crate) fn validate_namespace(namespace: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks a namespace that is written to. With a label `*`, it would be the pattern of a key or a quota.
+/// Checks a namespace that is written to. With a last label `*`, it would be the pattern of a key or a quota.
 pub(crate) fn validate_written_namespace(namespace: &str) -> Result<()> {
     validate_namespace(namespace)?;
-    if namespace.split('/').any(|label| label == "*") {
+    if namespace == "*" || namespace.ends_with("/*") {
         let value: String = namespace.chars().take(80).collect();
-        let message = format!("namespace `{value}` is not valid: its label `*` stands for any label");
+        let message = format!("namespace `{value}` is not valid: its last label `*` stands for any");
         return Err(Error::new(codes::NAMESPACE_INVALID, message)
             .with_hint("name one namespace: keys, quotas and lists alone take `*`"));
     }
@@ -486,7 +486,7 @@ mod tests {
         assert_eq!(code(Memory::new("a").at(DateTime::<Utc>::MIN_UTC)), "time_out_of_range");
         let late = Expiry::At(DateTime::<Utc>::MAX_UTC);
         assert_eq!(code(Memory::new("a").expires(late)), "time_out_of_range");
-        for namespace in ["", "/", "a//b", "/a", "a/", "a/ /b", "*", "a/*", "a/*/b", &"a".repeat(513)] {
+        for namespace in ["", "/", "a//b", "/a", "a/", "a/ /b", "*", "a/*", &"a".repeat(513)] {
             assert_eq!(code(Memory::new("a").namespace(namespace)), "namespace_invalid", "{namespace:?}");
         }
         assert_eq!(code(Memory::new("a").robot("x".repeat(129))), "robot_invalid");
@@ -507,7 +507,9 @@ mod tests {
 
     #[test]
     fn a_star_may_be_a_part_of_a_label() {
-        Memory::new("a").namespace("a*/b**").validate().unwrap();
+        for namespace in ["a*/b**", "a/*/b"] {
+            Memory::new("a").namespace(namespace).validate().unwrap();
+        }
     }
 
     #[test]
