@@ -66,7 +66,7 @@ impl Form {
 pub(crate) struct Said {
     output: String,
     error: String,
-    /// What a stopped command [leaves](Output::leaves) from now on, for programs and for people.
+    /// The result that a stopped command [leaves](Output::leaves) from now on, for programs and for people.
     left: Option<(Value, String)>,
 }
 

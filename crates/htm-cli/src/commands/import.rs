@@ -67,7 +67,7 @@ pub(crate) async fn run(config: &Config, args: ImportArgs, output: &Output) -> R
     Ok(exit_code(report.refused_count))
 }
 
-/// What a file is that is no lines of JSON, by its first bytes, with the next step.
+/// The format of a file that has no lines of JSON, by its first bytes, with the next step.
 fn foreign_format(begin: &[u8]) -> Option<(&'static str, &'static str)> {
     const OF_A_SYSTEM: &str = "if another system made it, name the system: `htm import --from SYSTEM FILE`";
     let text = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(begin).trim_ascii_start();

@@ -36,11 +36,11 @@ struct Room {
 #[derive(Clone, Copy, Default)]
 struct State {
     quota: Quota,
-    /// What was counted, and what this process has written since.
+    /// The use that was counted, with the writes of this process since.
     written: QuotaUse,
-    /// What this process has forgotten since.
+    /// The use that this process has given back since.
     given: QuotaUse,
-    /// What all processes had forgotten since, at the last look.
+    /// The use that all processes had given back since, at the last look.
     gone: QuotaUse,
     looked_at: Option<Instant>,
 }

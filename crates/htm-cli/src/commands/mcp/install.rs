@@ -73,7 +73,7 @@ fn variables() -> BTreeSet<String> {
 /// A change of a client's file.
 struct Change {
     text: String,
-    /// What is told once it is written.
+    /// The note after it is written.
     then: &'static str,
     /// Of an installation: the variables of HTM in this shell that are not in the entry's `env`.
     variables: Option<Vec<String>>,
