@@ -180,8 +180,8 @@ error_codes! {
     TIMEFRAME_INVALID "timeframe_invalid" User "A text is not a timeframe."
         => "give a day (2026-03-01, 3 March 2026), a range (2026-03-01..2026-04-01, either side may be left out), several \
             (A, B or C), or words: today, yesterday, tomorrow, tonight, last night, this morning, last week, this month, \
-            next year, last weekend, weekend before last, Monday, last Friday, in March, Q1 2026, last 3 days, \
-            past 2 hours, last 24h, 5 minutes ago, a few weeks ago, recently, since A, before A, after A, between A and B, from A to B";
+            next year, last weekend, weekend before last, Monday, last Friday, in March, Q1 2026, last quarter, \
+            last 3 days, past 2 hours, last 24h, 5 minutes ago, a few weeks ago, recently, since A, before A, after A, between A and B, from A to B";
     TIMEFRAME_REVERSED "timeframe_reversed" User "A timeframe ends before it starts, or at its start."
         => "swap its start and its end; the end is exclusive";
     TIME_WITHOUT_BEGINNING "time_without_beginning" User "A time has no beginning, so it is no point in time."

@@ -6,7 +6,7 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
 use super::TimeSettings;
-use super::grammar::{Part, PartOfDay, Period, Unit, Which};
+use super::grammar::{Months, Part, PartOfDay, Period, Unit, Which};
 use super::zone::{instant, timestamp};
 
 type Result<T> = std::result::Result<T, jiff::Error>;
@@ -38,7 +38,7 @@ impl Calendar {
         let start = |period: &Period| -> Result<_> { Ok(Some(instant(of(period)?.0))) };
         let end = |period: &Period| -> Result<_> { Ok(Some(instant(of(period)?.1))) };
         Ok(match part {
-            Part::During(period @ (Period::Instant(_) | Period::Local(_) | Period::Now)) => {
+            Part::During(period) if period.is_instant() => {
                 let day = day(period)?;
                 let (from, until) = self.days(day, day.tomorrow()?)?;
                 (Some(instant(from)), Some(instant(until)))
@@ -72,6 +72,10 @@ impl Calendar {
             Period::Now => Ok((now, now)),
             Period::Instant(at) => timestamp(*at).map(|at| (at, at)),
             Period::Local(at) => self.first(*at).map(|at| (at, at)),
+            Period::At(day, time) => {
+                let day = self.dates(day, anchor)?.0;
+                self.first(day.to_datetime(*time)).map(|at| (at, at))
+            }
             Period::PartOfDay(day, part) => {
                 let day = self.dates(day, anchor)?.0;
                 let (from, days, until) = match part {
@@ -104,12 +108,11 @@ impl Calendar {
                 plus_days(first, weekday.since(self.week_start).into())?
             }
             Period::MonthDay(month, day) => latest_month_day(*month, *day, anchor)?,
-            Period::Month(year, month) => Date::new(*year, *month, 1)?,
-            Period::Quarter(year, quarter) => Date::new(*year, 3 * quarter - 2, 1)?,
-            Period::MonthNamed(which, month) => self.month(*which, *month, anchor)?,
-            Period::MonthOfYear(years, month) => {
+            Period::Month(year, months) => Date::new(*year, months.first, 1)?,
+            Period::MonthNamed(which, months) => self.months(*which, *months, anchor)?,
+            Period::MonthOfYear(years, months) => {
                 let first = self.unit_start(Unit::Year, (*years).into())?;
-                Date::new(first.year(), *month, 1)?
+                Date::new(first.year(), months.first, 1)?
             }
             Period::Year(year) => Date::new(*year, 1, 1)?,
             Period::Calendar(unit, count) => self.unit_start(*unit, (*count).into())?,
@@ -119,14 +122,13 @@ impl Calendar {
             }
             Period::LatestWeekend => latest_weekday(Weekday::Saturday, anchor)?,
             // Not periods of whole days. No caller asks for them.
-            Period::Now | Period::Instant(_) | Period::Local(_) | Period::PartOfDay(..) => self.today,
-            Period::Back(..) | Period::Ahead(..) => self.today,
+            Period::Now | Period::Instant(_) | Period::Local(_) | Period::At(..) => self.today,
+            Period::PartOfDay(..) | Period::Back(..) | Period::Ahead(..) => self.today,
         };
         let until = match period {
-            Period::Month(..) | Period::MonthNamed(..) | Period::MonthOfYear(..) => {
-                from.checked_add(Span::new().months(1))?
+            Period::Month(_, months) | Period::MonthNamed(_, months) | Period::MonthOfYear(_, months) => {
+                from.checked_add(Span::new().months(months.count))?
             }
-            Period::Quarter(..) => from.checked_add(Span::new().months(3))?,
             Period::Year(_) => from.checked_add(Span::new().years(1))?,
             Period::Calendar(unit, _) | Period::Ago(unit, _) => from.checked_add(span(*unit, 1)?)?,
             Period::Weekend(_) | Period::LatestWeekend => plus_days(from, 2)?,
@@ -135,11 +137,12 @@ impl Calendar {
         Ok((from, until))
     }
 
-    /// The first day of the week, month or year that is `count` units from the current one.
+    /// The first day of the week, month, quarter or year that is `count` units from the current one.
     fn unit_start(&self, unit: Unit, count: i64) -> Result<Date> {
         let this = match unit {
             Unit::Week => week_start(self.today, self.week_start)?,
             Unit::Month => self.today.first_of_month(),
+            Unit::Quarter => first_of_months(self.today, 3)?,
             Unit::Year => self.today.first_of_year(),
             _ => self.today,
         };
@@ -158,16 +161,16 @@ impl Calendar {
         }
     }
 
-    fn month(&self, which: Which, month: i8, anchor: Date) -> Result<Date> {
-        let today = self.today;
-        let latest = |anchor: Date| anchor.year() - i16::from(month > anchor.month());
+    fn months(&self, which: Which, months: Months, anchor: Date) -> Result<Date> {
+        let (today, Months { first, count }) = (self.today, months);
+        let latest = |anchor: Date| anchor.year() - i16::from(first > anchor.month());
         let year = match which {
             Which::Latest => latest(anchor),
-            Which::Last => latest(anchor.min(today.first_of_month().yesterday()?)),
-            Which::Next => today.year() + i16::from(month <= today.month()),
+            Which::Last => latest(anchor.min(first_of_months(today, count)?.yesterday()?)),
+            Which::Next => today.year() + i16::from(first <= today.month()),
             Which::This => today.year(),
         };
-        Date::new(year, month, 1)
+        Date::new(year, first, 1)
     }
 
     /// The instant `count` units from now: minutes and hours by the second, other units by the calendar, at the same
@@ -228,6 +231,7 @@ fn span(unit: Unit, count: i64) -> Result<Span> {
         Unit::Day => span.try_days(count),
         Unit::Week => span.try_weeks(count),
         Unit::Month => span.try_months(count),
+        Unit::Quarter => span.try_months(count.saturating_mul(3)),
         Unit::Year => span.try_years(count),
     }
 }
@@ -235,6 +239,11 @@ fn span(unit: Unit, count: i64) -> Result<Span> {
 /// The first day of the week of a day.
 fn week_start(day: Date, first: Weekday) -> Result<Date> {
     latest_weekday(first, day)
+}
+
+/// The first day of the months around a day, if a year is divided into as many each.
+fn first_of_months(day: Date, count: i8) -> Result<Date> {
+    Date::new(day.year(), day.month() - (day.month() - 1) % count, 1)
 }
 
 /// The latest day of this name that is not after `anchor`.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use chrono::{DateTime, Utc};
 
 use super::calendar::Calendar;
-use super::grammar::{Parser, Part, Period};
+use super::grammar::{Parser, Part};
 use super::tokens::tokens;
 use super::{TimeRange, TimeSettings, Timeframe};
 use crate::model::error::{Error, Result, codes};
@@ -23,11 +23,11 @@ pub(super) const MAX_PARTS: usize = 64;
 /// | expression | means |
 /// |---|---|
 /// | nothing | always |
-/// | `2026-03-01`, `3 March 2026`, `March 3, 2026` | that day |
+/// | `2026-03-01`, `1.3.2026`, `3 March 2026`, `March 3, 2026` | that day |
 /// | `2026-03`, `March 2026`, `2026` | that month, that year |
 /// | `Q1 2026`, `2026 Q1` | that quarter |
-/// | `3 March`, `March`, `Monday`, `weekend` | the latest that has begun |
-/// | `2026-03-01T12:00:00Z`, `2026-03-01 12:00` | the day of that instant; in a range, and after `since`, the instant |
+/// | `3 March`, `March`, `Q1`, `Monday`, `weekend` | the latest that has begun |
+/// | `2026-03-01T12:00:00Z`, `2026-03-01 12:00`, `yesterday at 17:00` | the day of that instant; in a range, and after `since`, the instant |
 /// | `A..B`, `A..`, `..B` | from the start of A until the start of B |
 /// | `from A to B`, `between A and B` | from the start of A until the **end** of B; an A without a year, as `Monday` and `last Monday` are, is the latest before B |
 /// | `since A`, `after A` | from the start of A, from the end of A |
@@ -38,16 +38,16 @@ pub(super) const MAX_PARTS: usize = 64;
 /// | `this morning`, `this afternoon`, `this evening` | 06:00–12:00, 12:00–18:00, 18:00–24:00 of D; so `yesterday evening`, `Monday morning` |
 /// | `tonight`, `last night` | 18:00 of D (of the day before) until 06:00 of the next day |
 /// | `last N minutes`, `past N hours` | from that long before n until n |
-/// | `last N days`, `weeks`, `months`, `years` | from the same time of the day so many days, weeks, months or years back until n; a month without that day gives its last day |
+/// | `last N days`, `weeks`, `months`, `quarters`, `years` | from the same time of the day so many of them back until n; a month without that day gives its last day |
 /// | `past week`, `last hour`, `last day` | as with 1 for N |
 /// | `next N days` | from n until that much later |
 /// | `N days ago`, and so each unit | the whole minute, hour, day, week, month or year that is N units back |
 /// | `recently` | `last 3 days` |
-/// | `this week`, `last week`, `next week` | the week of D, the one before, the one after; so month, year, weekend |
+/// | `this week`, `last week`, `next week` | the week of D, the one before, the one after; so month, quarter, year, weekend |
 /// | `this weekend` | Saturday and Sunday of the ISO week of D |
 /// | `last Monday`, `next Monday`, `this Monday` | the latest before D, the first after D, the one of the week of D |
-/// | `last March`, `next March`, `this March` | the latest before this month, the first after it, that of this year |
-/// | `March last year`, `Monday last week`, `Monday of this week` | that of the year, of the week |
+/// | `last March`, `next March`, `this March`, `last Q1` | the latest before this month, the first after it, that of this year |
+/// | `March last year`, `Q1 last year`, `Monday last week`, `Monday of this week` | that of the year, of the week |
 /// | `week before last`, `weekend before last` | two before this one |
 ///
 /// N is a number, `a`, `one` to `twelve`, `a couple of` (2), `few` or `several` (3). Capitals, and `in`, `on`,
@@ -113,7 +113,7 @@ impl TimeExpression {
     /// As [`resolve`](Self::resolve).
     pub fn begins(&self, now: DateTime<Utc>, settings: &TimeSettings) -> Result<Option<DateTime<Utc>>> {
         let begins = match &self.parts[..] {
-            [Part::During(period @ (Period::Instant(_) | Period::Local(_) | Period::Now))] => {
+            [Part::During(period)] if period.is_instant() => {
                 Self::new(self.text.clone(), vec![Part::Since(period.clone())]).resolve(now, settings)?
             }
             _ => self.resolve(now, settings)?,

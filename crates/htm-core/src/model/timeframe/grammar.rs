@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem::discriminant;
 
 use chrono::{DateTime, Month, Utc};
-use jiff::civil::{Date, DateTime as LocalTime, Weekday};
+use jiff::civil::{Date, DateTime as LocalTime, Time, Weekday};
 
 use super::tokens::{Kind, Token};
 
@@ -94,17 +94,17 @@ pub(super) enum Period {
     Instant(DateTime<Utc>),
     Local(LocalTime),
     Day(Date),
-    Month(i16, i8),
-    /// A year, and its quarter.
-    Quarter(i16, i8),
+    /// A time of a day.
+    At(Box<Period>, Time),
+    Month(i16, Months),
     Year(i16),
     /// Days from today.
     FromToday(i32),
     /// Month and day, the latest.
     MonthDay(i8, i8),
-    MonthNamed(Which, i8),
+    MonthNamed(Which, Months),
     /// The month of the year that is this many from the current one.
-    MonthOfYear(i32, i8),
+    MonthOfYear(i32, Months),
     Weekday(Which, Weekday),
     /// The weekday of the week that is this many from the current one.
     WeekdayOfWeek(i32, Weekday),
@@ -118,6 +118,21 @@ pub(super) enum Period {
     /// This long from now.
     Ahead(Unit, i64),
     Ago(Unit, i64),
+}
+
+impl Period {
+    /// Whether it is a point in time.
+    pub(super) fn is_instant(&self) -> bool {
+        matches!(self, Period::Now | Period::Instant(_) | Period::Local(_) | Period::At(..))
+    }
+}
+
+/// A month, or the months of a quarter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Months {
+    /// 1 to 12.
+    pub(super) first: i8,
+    pub(super) count: i8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +159,7 @@ pub(super) enum Unit {
     Day,
     Week,
     Month,
+    Quarter,
     Year,
 }
 

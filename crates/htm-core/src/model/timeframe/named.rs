@@ -48,7 +48,7 @@ pub(crate) fn named_months(query: &str) -> Vec<NamedMonth> {
 
 fn by_digits(token: &Token) -> Option<NamedMonth> {
     match word(Some(token)).and_then(numeric)? {
-        Period::Month(year, month) => Some(NamedMonth { year: Some(year), month }),
+        Period::Month(year, months) => Some(NamedMonth { year: Some(year), month: months.first }),
         Period::Day(date) => Some(NamedMonth { year: Some(date.year()), month: date.month() }),
         Period::Local(time) => Some(NamedMonth { year: Some(time.year()), month: time.month() }),
         _ => None,

@@ -231,7 +231,7 @@ fn is_time(
         && (words.windows(2).any(|pair| is_verb(&pair[0]) && !is_year(&pair[1]))
             || words.last().is_some_and(is_verb));
     // "3 mar", "jan": names of people and of much else; with a year it is a month, and so it is in "on Nov 29".
-    let is_day = said.part.periods().iter().all(|it| matches!(it, Period::MonthDay(..)))
+    let is_day = said.part.periods().into_iter().all(is_month_day)
         && (lead == "on" || !matches!(said.part, Part::During(_)));
     let is_short =
         words.iter().any(|word| is_short_month(&word.text)) && !words.iter().any(is_year) && !is_day;
@@ -240,6 +240,15 @@ fn is_time(
         && (before.is_some_and(|before| ["least", "less", "more", "most"].contains(&before.text.as_str()))
             || next_word.is_some_and(is_participle));
     is_clear && !is_bent && !goes_on && !is_verb && !is_short && !is_how_recent
+}
+
+/// Whether a period is a day of a month without a year, or a part of it.
+fn is_month_day(period: &Period) -> bool {
+    match period {
+        Period::MonthDay(..) => true,
+        Period::PartOfDay(day, _) | Period::At(day, _) => is_month_day(day),
+        _ => false,
+    }
 }
 
 const FIRST_YEAR: i16 = 1900;

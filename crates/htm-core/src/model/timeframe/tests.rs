@@ -142,7 +142,45 @@ fn a_quarter_stands_where_a_month_does() {
         ("Q1 2025 to Q2 2025", "from 2025-01 to 2025-06"),
         ("between Q1 2025 and Q2 2025", "from 2025-01 to 2025-06"),
         ("Q1 2025..Q3 2025", "2025-01..2025-07"),
+        // It is March 2026.
+        ("in Q1", "from 2026-01 to 2026-03"),
+        ("Q4", "from 2025-10 to 2025-12"),
+        ("from Q3 to Q4", "from 2025-07 to 2025-12"),
+        ("last Q1", "from 2025-01 to 2025-03"),
+        ("next Q1", "from 2027-01 to 2027-03"),
+        ("this Q3", "from 2026-07 to 2026-09"),
+        ("Q2 last year", "from 2025-04 to 2025-06"),
+        ("last quarter", "from 2025-10 to 2025-12"),
+        ("this quarter", "from 2026-01 to 2026-03"),
+        ("next quarter", "from 2026-04 to 2026-06"),
+        ("quarter before last", "from 2025-07 to 2025-09"),
+        ("2 quarters ago", "from 2025-07 to 2025-09"),
+        ("last 2 quarters", "last 6 months"),
+        ("past quarter", "last 3 months"),
     ] {
         assert_eq!(resolved(text).unwrap(), resolved(same).unwrap(), "{text}");
+    }
+}
+
+#[test]
+fn a_day_takes_a_time() {
+    for (text, same) in [
+        ("since yesterday 17:00", "since 2026-03-17T17:00:00Z"),
+        ("yesterday at 17:00..today 09:30", "2026-03-17T17:00:00Z..2026-03-18T09:30:00Z"),
+        ("before Monday at 08:00", "before 2026-03-16T08:00:00Z"),
+        ("after 3 March at 08:00:30", "since 2026-03-03T08:00:30Z"),
+        ("Monday last week 12:00..", "2026-03-09T12:00:00Z.."),
+        ("3 March 2025 at 12:00..", "2025-03-03T12:00:00Z.."),
+        ("1.3.2026 12:00..", "2026-03-01T12:00:00Z.."),
+        ("yesterday 17:00", "yesterday"),
+        ("29.11.2025", "2025-11-29"),
+        ("1.3.2025 to 02.03.2025", "from 2025-03-01 to 2025-03-02"),
+    ] {
+        assert_eq!(resolved(text).unwrap(), resolved(same).unwrap(), "{text}");
+    }
+    let no_day = resolved("30.2.2026").unwrap_err();
+    assert!(no_day.to_string().ends_with("February 2026 has no day 30"), "{no_day}");
+    for text in ["1.13.2026", "1.3.26", "17.2", "last month 17:00", "yesterday 25:00", "yesterday at"] {
+        assert_eq!(resolved(text).unwrap_err().code(), "timeframe_invalid", "{text}");
     }
 }

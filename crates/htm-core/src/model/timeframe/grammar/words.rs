@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use chrono::DateTime;
-use jiff::civil::{Date, DateTime as LocalTime, Weekday};
+use jiff::civil::{Date, DateTime as LocalTime, Time, Weekday};
 
-use super::{Clarity, NoDay, Parser, PartOfDay, Period, Unit, Which};
+use super::{Clarity, Months, NoDay, Parser, PartOfDay, Period, Unit, Which};
 
 pub(in super::super) const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
@@ -21,12 +21,28 @@ impl Parser<'_> {
             .or_else(|| self.attempt(Self::relative))
             .or_else(|| self.attempt(Self::date))
             .or_else(|| self.attempt(Self::bare))?;
-        let has_parts = matches!(period, Period::FromToday(_) | Period::Weekday(..) | Period::Day(_));
-        let part = has_parts.then(|| self.attempt(Self::part_of_day)).flatten();
-        Some(match part {
-            Some(part) => Period::PartOfDay(Box::new(period), part),
-            None => period,
+        let is_day = match period {
+            Period::FromToday(_) | Period::Weekday(..) | Period::Day(_) => true,
+            Period::WeekdayOfWeek(..) | Period::MonthDay(..) => true,
+            _ => false,
+        };
+        if !is_day {
+            return Some(period);
+        }
+        if let Some(part) = self.attempt(Self::part_of_day) {
+            return Some(Period::PartOfDay(period.into(), part));
+        }
+        Some(match (self.attempt(Self::time), period) {
+            (None, period) => period,
+            (Some(time), Period::Day(date)) => Period::Local(date.to_datetime(time)),
+            (Some(time), day) => Period::At(day.into(), time),
         })
+    }
+
+    /// `17:00`, `at 17:00`
+    fn time(&mut self) -> Option<Time> {
+        self.attempt(|it| it.word(&["at"]));
+        self.take(time_of_day)
     }
 
     /// `today`, `the day before yesterday`, `last night`, `recently`
@@ -67,11 +83,9 @@ impl Parser<'_> {
 
     /// `weekend before last`
     fn before_last(&mut self) -> Option<Period> {
-        let period = match self.word(&["week", "month", "year", "weekend"])? {
-            "week" => Period::Calendar(Unit::Week, -2),
-            "month" => Period::Calendar(Unit::Month, -2),
-            "year" => Period::Calendar(Unit::Year, -2),
-            _ => Period::Weekend(-2),
+        let period = match self.word(&["week", "month", "quarter", "year", "weekend"])? {
+            "weekend" => Period::Weekend(-2),
+            word => Period::Calendar(unit(word)?, -2),
         };
         self.word(&["before"])?;
         self.word(&["last"])?;
@@ -127,13 +141,13 @@ impl Parser<'_> {
             if let Some(weekday) = self.attempt(|it| it.take(weekday)) {
                 return Some(Period::Weekday(which, weekday));
             }
-            if let Some(month) = self.attempt(|it| it.take(month)) {
-                return Some(Period::MonthNamed(which, month));
+            if let Some(months) = self.attempt(|it| it.take(|word| month(word).map(one).or(quarter(word)))) {
+                return Some(Period::MonthNamed(which, months));
             }
         }
         let unit = self.take(|text| unit(text).filter(|_| !text.ends_with('s')))?;
         match (word, unit) {
-            ("last" | "this" | "next", Unit::Week | Unit::Month | Unit::Year) => {
+            ("last" | "this" | "next", Unit::Week | Unit::Month | Unit::Quarter | Unit::Year) => {
                 Some(Period::Calendar(unit, offset))
             }
             // "the last day", "the past year": this long until now.
@@ -147,7 +161,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `2026-03-01`, `2026-03-01 12:00`, `3 March 2026`, `March 3rd, 2026`, `March 2026`, `Q1 2026`, `2026`
+    /// `2026-03-01`, `1.3.2026`, `3 March 2026`, `March 3rd, 2026`, `March 2026`, `Q1 2026`, `2026`
     fn date(&mut self) -> Option<Period> {
         if let Some(period) = self.quarter() {
             return Some(period);
@@ -155,9 +169,7 @@ impl Parser<'_> {
         if let Some(period) = self.attempt(|it| it.take(numeric)) {
             self.only(Clarity::Led);
             self.loose = matches!(period, Period::Year(_));
-            let Period::Day(date) = period else { return Some(period) };
-            let time = self.attempt(|it| it.take(time_of_day));
-            return Some(time.map_or(period, |time| Period::Local(date.to_datetime(time))));
+            return Some(period);
         }
         if let Some((year, month, day)) = self.peek().and_then(date_in_digits) {
             self.keep_no_day(Some(year), month, day);
@@ -186,25 +198,32 @@ impl Parser<'_> {
         if let Some((day, is_ordinal)) = day {
             return self.month_day(month, day, is_ordinal);
         }
-        if let Some(year) = self.attempt(|it| it.take(year)) {
-            return Some(Period::Month(year, month));
-        }
-        if let Some(years) = self.attempt(|it| it.of_which("year")) {
-            return Some(Period::MonthOfYear(years, month));
-        }
-        self.only(Clarity::Led);
-        Some(Period::MonthNamed(Which::Latest, month))
+        Some(self.in_year(one(month)))
     }
 
-    /// `Q1 2026`, `2026 Q1`
+    /// `Q1 2026`, `2026 Q1`, `Q1 last year`, `Q1`
     fn quarter(&mut self) -> Option<Period> {
-        let (year, quarter) = None
-            .or_else(|| {
-                self.attempt(|it| Some((it.take(quarter)?, it.take(year)?))).map(|(q, year)| (year, q))
-            })
-            .or_else(|| self.attempt(|it| Some((it.take(year)?, it.take(quarter)?))))?;
+        let period = match self.attempt(|it| Some((it.take(year)?, it.take(quarter)?))) {
+            Some((year, quarter)) => Period::Month(year, quarter),
+            None => {
+                let quarter = self.take(quarter)?;
+                self.in_year(quarter)
+            }
+        };
         self.only(Clarity::Led);
-        Some(Period::Quarter(year, quarter))
+        Some(period)
+    }
+
+    /// Months of the year that follows; the latest if none does.
+    fn in_year(&mut self, months: Months) -> Period {
+        if let Some(year) = self.attempt(|it| it.take(year)) {
+            return Period::Month(year, months);
+        }
+        if let Some(years) = self.attempt(|it| it.of_which("year")) {
+            return Period::MonthOfYear(years, months);
+        }
+        self.only(Clarity::Led);
+        Period::MonthNamed(Which::Latest, months)
     }
 
     /// A month, with the full stop of a short one before a day or a year: `Sep. 5`.
@@ -320,8 +339,13 @@ fn short_time(word: &str) -> Option<(i64, Unit)> {
 }
 
 /// `Q1` to `Q4`
-fn quarter(word: &str) -> Option<i8> {
-    ["q1", "q2", "q3", "q4"].iter().position(|quarter| *quarter == word).map(|place| place as i8 + 1)
+fn quarter(word: &str) -> Option<Months> {
+    let place = ["q1", "q2", "q3", "q4"].iter().position(|quarter| *quarter == word)?;
+    Some(Months { first: 3 * place as i8 + 1, count: 3 })
+}
+
+fn one(month: i8) -> Months {
+    Months { first: month, count: 1 }
 }
 
 pub(in super::super) fn unit(word: &str) -> Option<Unit> {
@@ -331,6 +355,7 @@ pub(in super::super) fn unit(word: &str) -> Option<Unit> {
         "day" | "days" => Unit::Day,
         "week" | "weeks" => Unit::Week,
         "month" | "months" => Unit::Month,
+        "quarter" | "quarters" => Unit::Quarter,
         "year" | "years" => Unit::Year,
         _ => return None,
     })
@@ -401,12 +426,28 @@ fn number_of_day(word: &str) -> Option<(i8, bool)> {
     Some((day, is_ordinal))
 }
 
-/// The year, month and day of `2026-02-30` and `2026-02-30T12:00`, also of a day that the month does not have.
+/// The year, month and day of `2026-02-30`, `2026-02-30T12:00` and `30.2.2026`, also of a day that the month does not
+/// have.
 fn date_in_digits(word: &str) -> Option<(i16, i8, i8)> {
+    if let Some(date) = date_with_stops(word) {
+        return Some(date);
+    }
     let (year_digits, rest) = word.get(..10)?.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
     let month = month.parse().ok().filter(|month| (1..=12).contains(month))?;
     Some((year(year_digits)?, month, day.parse().ok()?))
+}
+
+/// The year, month and day of `3.10.2026`: with full stops, the day is first everywhere.
+fn date_with_stops(word: &str) -> Option<(i16, i8, i8)> {
+    let (day, rest) = word.split_once('.')?;
+    let (month, year_digits) = rest.split_once('.')?;
+    let number = |digits: &str| {
+        let is_number = matches!(digits.len(), 1 | 2) && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| digits.parse::<i8>().ok()).flatten()
+    };
+    let month = number(month).filter(|month| (1..=12).contains(month))?;
+    Some((year(year_digits)?, month, number(day)?))
 }
 
 /// A period in digits alone: a year, a month, a day, or a time.
@@ -418,7 +459,10 @@ pub(in super::super) fn numeric(word: &str) -> Option<Period> {
         && month_digits.len() == 2
         && let (Some(year), Ok(month @ 1..=12)) = (year(year_digits), month_digits.parse())
     {
-        return Some(Period::Month(year, month));
+        return Some(Period::Month(year, one(month)));
+    }
+    if let Some((year, month, day)) = date_with_stops(word) {
+        return Date::new(year, month, day).ok().map(Period::Day);
     }
     if !word.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
@@ -435,7 +479,7 @@ pub(in super::super) fn numeric(word: &str) -> Option<Period> {
 }
 
 /// `12:00`, `12:00:30`
-fn time_of_day(word: &str) -> Option<jiff::civil::Time> {
+fn time_of_day(word: &str) -> Option<Time> {
     let shaped = word.bytes().enumerate().all(|(place, byte)| match place {
         2 | 5 => byte == b':',
         _ => byte.is_ascii_digit(),
