@@ -26,7 +26,7 @@ pub mod ranking {
 pub use model::{context, error, fault, jobs as job, tags as tag, working_memory};
 
 pub use api::backfill::{Backfill, BackfillProgress, BackfillRequest, BackfillRun, BackfillStep};
-pub use api::connect::{connect_options, is_surely_outside_transactions, pool_options, tenant_options};
+pub use api::connect::{connect_options, pool_options, tenant_options};
 pub use api::edit::{Edit, Edited};
 pub use api::embedders::Embedders;
 pub use api::erase::ErasureFollower;

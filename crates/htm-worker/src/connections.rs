@@ -13,8 +13,7 @@ const ANSWER: Duration = Duration::from_secs(1);
 /// The time limit for closing the connections.
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// A pool with the options of another one. It drops connections that do not answer, and those whose transaction was cut
-/// off as it began.
+/// A pool with the options of another one. It drops connections that do not answer.
 ///
 /// sqlx pings each returned connection without a timeout. After a cancelled statement, a silent server would occupy the
 /// connection's place in the pool for ever.
@@ -24,7 +23,7 @@ pub(crate) fn own_pool(like: &PgPool, connections: u32) -> PgPool {
         .max_connections(connections)
         .test_before_acquire(false)
         .before_acquire(answers)
-        .after_release(is_usable)
+        .after_release(answers)
         .connect_lazy_with(like.connect_options().as_ref().clone())
 }
 
@@ -33,17 +32,6 @@ pub(crate) async fn close(pool: &PgPool) {
     if tokio::time::timeout(CLOSE, pool.close()).await.is_err() {
         tracing::warn!("a connection to the database did not close in time");
     }
-}
-
-/// Whether a returned connection answers, and is in no transaction.
-fn is_usable(
-    connection: &mut PgConnection,
-    its: PoolConnectionMetadata,
-) -> Pin<Box<dyn Future<Output = sqlx::Result<bool>> + Send + '_>> {
-    Box::pin(async move {
-        let is_outside = htm_core::is_surely_outside_transactions(connection).await;
-        if is_outside { answers(connection, its).await } else { Ok(false) }
-    })
 }
 
 fn answers(

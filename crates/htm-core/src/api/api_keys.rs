@@ -141,7 +141,7 @@ impl Htm {
 
     async fn record_key_in_tx(
         &self,
-        tx: &mut sqlx::PgTransaction<'_>,
+        tx: &mut sqlx::PgConnection,
         action: &'static str,
         key: &ApiKey,
     ) -> Result<()> {

@@ -8,7 +8,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{Connection, PgConnection};
 
 use crate::model::error::{Error, Result, codes};
-use crate::store::connections::{TENANT_ROLE, may_be_within_a_transaction};
+use crate::store::connections::TENANT_ROLE;
 use crate::store::{losses, switches};
 
 /// Parameters of a URL that sqlx reads. It would log any other one with its value, which may be a secret.
@@ -96,24 +96,8 @@ pub fn pool_options() -> PgPoolOptions {
     // long as TCP's retries, and the connection's place in the pool with it.
     options.after_release(|connection, last| {
         let is_former = switches::is_former(last.age);
-        Box::pin(async move {
-            Ok(!is_former
-                && is_surely_outside_transactions(connection).await
-                && (has_answered_lately() || answers(connection).await))
-        })
+        Box::pin(async move { Ok(!is_former && (has_answered_lately() || answers(connection).await)) })
     })
-}
-
-/// Whether a returned connection is in no transaction whose begin was cut off. It is asked only for a moment after a cut.
-pub async fn is_surely_outside_transactions(connection: &mut PgConnection) -> bool {
-    !may_be_within_a_transaction() || is_outside_transactions(connection).await
-}
-
-/// Whether the server answers in time that no transaction is open.
-async fn is_outside_transactions(connection: &mut PgConnection) -> bool {
-    // It begins none, and fails in one that has failed.
-    let begun = tokio::time::timeout(ANSWER, connection.begin_with("select 1"));
-    matches!(begun.await, Ok(Err(sqlx::Error::BeginFailed)))
 }
 
 /// Whether the server answers in time.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use sqlx::PgTransaction;
+use sqlx::PgConnection;
 
 use crate::api::htm::Htm;
 use crate::api::remember::noted;
@@ -122,7 +122,7 @@ impl Htm {
     /// Returns the number of passages that the namespace's statistics have to note.
     async fn write_plan_in_tx(
         &self,
-        tx: &mut PgTransaction<'_>,
+        tx: &mut PgConnection,
         namespace: &str,
         caller: &Caller,
         plan: &LoadPlan,
@@ -165,7 +165,7 @@ impl Htm {
         if plan.written.is_empty() {
             return Ok(changed);
         }
-        let held = &mut Some(&mut **tx);
+        let held = &mut Some(&mut *tx);
         let (results, mut accepted) = self.sort(held, &plan.written, None).await?;
         if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
             return Err(refused);
@@ -182,7 +182,7 @@ impl Htm {
     /// Fails if a purge or another writer has come before it.
     async fn restore_unloaded_in_tx(
         &self,
-        tx: &mut PgTransaction<'_>,
+        tx: &mut PgConnection,
         namespace: &str,
         unloaded: &[NodeId],
         touched: &[NodeId],
@@ -207,7 +207,7 @@ impl Htm {
     /// Locks nodes that the caller may change.
     async fn lock_own_in_tx(
         &self,
-        tx: &mut PgTransaction<'_>,
+        tx: &mut PgConnection,
         caller: &Caller,
         nodes: &[NodeId],
     ) -> Result<Vec<forget::Locked>> {

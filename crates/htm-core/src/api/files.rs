@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use sqlx::{PgConnection, PgTransaction};
+use sqlx::PgConnection;
 
 use crate::api::edit::{Edit, Edited};
 use crate::api::htm::Htm;
@@ -111,7 +111,7 @@ impl<'a> Files<'a> {
         if !blank.is_null() {
             memory = memory.metadata(BLANK_TEXT, blank);
         }
-        let pending = match self.htm.remember_in_tx(&mut tx, memory).await {
+        let pending = match self.htm.remember_within(&mut tx, memory).await {
             Ok(pending) if pending.receipt().outcome == Outcome::Written => pending,
             // Another call has remembered something with this key meanwhile.
             Ok(_) => return Err(exists(&path)),
@@ -215,13 +215,13 @@ impl<'a> Files<'a> {
     }
 
     /// Whether there is a file or a directory at the path.
-    async fn is_taken(&self, tx: &mut PgTransaction<'_>, path: &FilePath) -> Result<bool> {
+    async fn is_taken(&self, tx: &mut PgConnection, path: &FilePath) -> Result<bool> {
         let file = store::files_among(tx, self.namespace, std::slice::from_ref(path)).await?;
         Ok(!file.is_empty() || !store::below(tx, self.namespace, path).await?.is_empty())
     }
 
     /// Refuses a path with a file in the place of a directory.
-    async fn refuse_files_above(&self, tx: &mut PgTransaction<'_>, path: &FilePath) -> Result<()> {
+    async fn refuse_files_above(&self, tx: &mut PgConnection, path: &FilePath) -> Result<()> {
         let above = path.above();
         let found = store::files_among(tx, self.namespace, &above).await?;
         let file = above.iter().find(|path| found.iter().any(|(_, key)| key == path.as_str()));
@@ -229,7 +229,7 @@ impl<'a> Files<'a> {
     }
 
     /// The file at the path, or all files below it, with their keys.
-    async fn files_of(&self, tx: &mut PgTransaction<'_>, path: &FilePath) -> Result<Vec<(NodeId, String)>> {
+    async fn files_of(&self, tx: &mut PgConnection, path: &FilePath) -> Result<Vec<(NodeId, String)>> {
         let mut files = store::files_among(tx, self.namespace, std::slice::from_ref(path)).await?;
         if files.is_empty() {
             let below = store::below(tx, self.namespace, path).await?;
@@ -239,11 +239,7 @@ impl<'a> Files<'a> {
     }
 
     /// Locks files that the caller may change. Fails if an edit has moved one meanwhile, or one was forgotten.
-    async fn lock(
-        &self,
-        tx: &mut PgTransaction<'_>,
-        files: &[(NodeId, String)],
-    ) -> Result<Vec<forget::Locked>> {
+    async fn lock(&self, tx: &mut PgConnection, files: &[(NodeId, String)]) -> Result<Vec<forget::Locked>> {
         let nodes: Vec<NodeId> = files.iter().map(|(node, _)| *node).collect();
         let locked = forget::lock_in_tx(tx, &nodes).await?;
         for node in &locked {

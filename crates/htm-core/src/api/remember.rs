@@ -6,7 +6,7 @@ mod parts;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
-use sqlx::{Connection, PgConnection, PgTransaction};
+use sqlx::{PgConnection, PgTransaction};
 
 use crate::api::htm::Htm;
 use crate::api::ping::Pinger;
@@ -17,15 +17,23 @@ use crate::model::memory::{Memory, filled, language_unknown};
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
 use crate::store::again::{ATTEMPTS, was_overtaken};
-use crate::store::connections::{Db, Held};
+use crate::store::connections::{Db, Held, Lent, Part};
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode, Unique};
 use crate::store::robots::{self, ROBOT_KEYS};
-use crate::store::switches::{answered, tested};
 use crate::store::{priorities, statistics, tags};
 
 /// The errors of some memories, at their places, and the others, ready to be written.
 pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>);
+
+/// What came of an attempt to write.
+enum Attempt {
+    Wrote(Vec<Result<Receipt>>),
+    /// All were there already, or are refused.
+    WroteNothing(Vec<Result<Receipt>>),
+    /// A namespace may have no further tag.
+    IsFull(Error),
+}
 
 /// The receipt of a write that the caller has yet to commit.
 #[derive(Debug)]
@@ -150,13 +158,31 @@ impl Htm {
     ///
     /// # Errors
     /// As [`remember`](Self::remember); the transaction is then as it was before (the write has a savepoint).
+    ///
+    /// # Cancel safety
+    /// If this is dropped before it returns, the transaction may have a part of the memory: roll it back.
     pub async fn remember_in_tx(&self, tx: &mut PgTransaction<'_>, memory: Memory) -> Result<PendingReceipt> {
+        self.remember_within(tx, memory).await
+    }
+
+    /// As [`remember_in_tx`](Self::remember_in_tx), on a connection with an open transaction.
+    pub(crate) async fn remember_within(
+        &self,
+        connection: &mut PgConnection,
+        memory: Memory,
+    ) -> Result<PendingReceipt> {
         let node = self.prepare(&memory)?;
-        let mut saved = answered(tested(tx).await?.begin()).await?;
-        self.admit_one(&mut Some(&mut *saved), &node).await?;
-        let receipt = self.write_in_tx(&mut saved, std::slice::from_ref(&node)).await?.remove(0)?;
-        answered(saved.commit()).await?;
-        Ok(PendingReceipt { receipt, pinger: self.pinger().clone() })
+        let mut part = Part::begin(connection).await?;
+        let admitted = self.admit_one(&mut Some(&mut *part), &node).await;
+        let written = match admitted {
+            Ok(()) => self.write_in_tx(&mut part, std::slice::from_ref(&node)).await,
+            Err(error) => Err(error),
+        };
+        let written = written.and_then(|mut results| results.remove(0));
+        match part.end(written).await {
+            Ok(receipt) => Ok(PendingReceipt { receipt, pinger: self.pinger().clone() }),
+            Err(error) => Err(error),
+        }
     }
 
     /// The database's time, if the expiry of a memory has to be compared with it.
@@ -377,7 +403,10 @@ impl Htm {
                 Err(error) => return Err(error),
             }
         }
-        let results = self.write_in_tx(&mut connection, nodes).await?;
+        let mut connection = Lent::new(connection);
+        let results = self.write_in_tx(&mut connection, nodes).await;
+        connection.settled();
+        let results = results?;
         for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
             self.known_robots().insert(robot_of(node), ());
         }
@@ -434,17 +463,57 @@ impl Htm {
         Ok(results)
     }
 
-    /// Registers robots and tags, inserts nodes, finds what prevented each item that was not inserted, and assigns
-    /// tags. If nothing was written, all is rolled back.
+    /// Attempts to write. If nothing was written, all is rolled back.
     async fn attempt_in_tx(
         &self,
         connection: &mut PgConnection,
         nodes: &[NewNode<'_>],
         notes: bool,
     ) -> Result<Vec<Result<Receipt>>> {
-        let mut tx = answered(tested(connection).await?.begin()).await?;
+        let mut part = Part::begin(&mut *connection).await?;
+        let attempted = self.attempt(&mut part, nodes, notes).await;
+        let results = match attempted {
+            Ok(Attempt::Wrote(results)) => return part.end(Ok(results)).await,
+            Ok(Attempt::WroteNothing(results)) => Some(results),
+            Ok(Attempt::IsFull(full)) if nodes.len() == 1 => Some(vec![Err(full)]),
+            Ok(Attempt::IsFull(_)) => None,
+            Err(error) => return part.end(Err(error)).await,
+        };
+        part.rollback().await?;
+        if let Some(results) = results {
+            return Ok(results);
+        }
+        // The first ones get the remaining room. They are written together or not at all, as without a limit.
+        let mut part = Part::begin(connection).await?;
+        let written = self.attempt_each(&mut part, nodes, notes).await;
+        part.end(written).await
+    }
+
+    /// Writes one by one.
+    async fn attempt_each(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[NewNode<'_>],
+        notes: bool,
+    ) -> Result<Vec<Result<Receipt>>> {
+        // Before any node, as in each attempt.
         let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
-        robots::register_in_tx(&mut tx, &robots).await?;
+        robots::register_in_tx(&mut *connection, &robots).await?;
+        let tagged = nodes.iter().filter(|node| !self.normalised_tags(node.memory).is_empty());
+        let named: BTreeSet<&str> = tagged.map(|node| node.namespace).collect();
+        let all_names = vec![None; named.len()];
+        tags::hold_in_tx(&mut *connection, named.into_iter().collect(), all_names, self.tag_rules()).await?;
+        let mut results = Vec::new();
+        for node in nodes.chunks(1) {
+            results.extend(Box::pin(self.attempt_in_tx(&mut *connection, node, notes)).await?);
+        }
+        Ok(results)
+    }
+
+    /// Registers robots and tags, inserts nodes, finds what prevented each item that was not inserted, and assigns tags.
+    async fn attempt(&self, tx: &mut PgConnection, nodes: &[NewNode<'_>], notes: bool) -> Result<Attempt> {
+        let robots: Vec<(&str, &str)> = nodes.iter().map(|node| (node.namespace, node.robot)).collect();
+        robots::register_in_tx(&mut *tx, &robots).await?;
         // Tags are registered before any node is locked, as everywhere. Otherwise a writer that waits for a tag could
         // hold a node that the holder of the tag waits for.
         let stored_tags: Vec<Vec<TagPath>> =
@@ -454,45 +523,28 @@ impl Htm {
             .zip(&stored_tags)
             .flat_map(|(node, tags)| tags.iter().map(|tag| (node.namespace, tag.as_str())))
             .collect();
-        let names = tags::register_in_tx(&mut tx, &paths, self.tag_rules()).await?;
+        let names = tags::register_in_tx(&mut *tx, &paths, self.tag_rules()).await?;
         let full = (nodes.iter().zip(&stored_tags)).find_map(|(node, tags)| {
             tags.iter().find_map(|tag| names.of(node.namespace, tag.as_str()).err())
         });
         if let Some(full) = full {
-            answered(tx.rollback()).await?;
-            if nodes.len() == 1 {
-                return Ok(vec![Err(full)]);
-            }
-            // One by one: the first ones get the remaining room. They are written together or not at all, as without a limit.
-            let mut tx = answered(tested(connection).await?.begin()).await?;
-            // Before any node, as above.
-            robots::register_in_tx(&mut tx, &robots).await?;
-            let named: BTreeSet<&str> = paths.iter().map(|(namespace, _)| *namespace).collect();
-            let all_names = vec![None; named.len()];
-            tags::hold_in_tx(&mut tx, named.into_iter().collect(), all_names, self.tag_rules()).await?;
-            let mut results = Vec::new();
-            for node in nodes.chunks(1) {
-                results.extend(Box::pin(self.attempt_in_tx(&mut tx, node, notes)).await?);
-            }
-            answered(tx.commit()).await?;
-            return Ok(results);
+            return Ok(Attempt::IsFull(full));
         }
-        let mut results: Vec<Result<Receipt>> = nodes::insert_in_tx(&mut tx, nodes, &self.insertion())
+        let mut results: Vec<Result<Receipt>> = nodes::insert_in_tx(&mut *tx, nodes, &self.insertion())
             .await?
             .into_iter()
             .map(|id| id.map(written).ok_or_else(Error::contended))
             .collect();
-        existing::resolve_keys_in_tx(&mut tx, nodes, &mut results).await?;
-        existing::resolve_repeats_in_tx(&mut tx, nodes, &mut results).await?;
-        let has_prolonged = existing::prolong_in_tx(&mut tx, nodes, &mut results).await?;
+        existing::resolve_keys_in_tx(&mut *tx, nodes, &mut results).await?;
+        existing::resolve_repeats_in_tx(&mut *tx, nodes, &mut results).await?;
+        let has_prolonged = existing::prolong_in_tx(&mut *tx, nodes, &mut results).await?;
         let changed = |result: &&Result<Receipt>| {
             matches!(result, Ok(Receipt { outcome: Outcome::Written | Outcome::Repeated, .. }))
         };
-        self.bring_vectors_in_tx(&mut tx, nodes, &results).await?;
+        self.bring_vectors_in_tx(&mut *tx, nodes, &results).await?;
         let has_vectors = nodes.iter().any(|node| !node.memory.vectors.is_empty());
         if !has_vectors && !has_prolonged && !results.iter().any(|result| changed(&result)) {
-            answered(tx.rollback()).await?;
-            return Ok(results);
+            return Ok(Attempt::WroteNothing(results));
         }
         let tags: Vec<(NodeId, &str, &str)> = nodes
             .iter()
@@ -504,13 +556,12 @@ impl Htm {
             .map(|(id, namespace, tag)| Ok((id, namespace, names.of(namespace, tag.as_str())?)))
             .collect::<Result<_>>()?;
         if !tags.is_empty() {
-            tags::assign_manual_in_tx(&mut tx, &tags).await?;
+            tags::assign_manual_in_tx(&mut *tx, &tags).await?;
         }
         if notes {
-            statistics::note_in_tx(&mut tx, noted(nodes)).await?;
+            statistics::note_in_tx(&mut *tx, noted(nodes)).await?;
         }
-        answered(tx.commit()).await?;
-        Ok(results)
+        Ok(Attempt::Wrote(results))
     }
 
     /// The tags of a validated memory, in their stored form.

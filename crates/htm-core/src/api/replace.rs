@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sqlx::PgTransaction;
+use sqlx::PgConnection;
 
 use crate::api::htm::Htm;
 use crate::api::remember::noted;
@@ -99,7 +99,7 @@ impl Htm {
 
     async fn replace_in_tx(
         &self,
-        tx: &mut PgTransaction<'_>,
+        tx: &mut PgConnection,
         replacement: &Replacement,
         memories: &[Memory],
     ) -> Result<Vec<Receipt>> {
@@ -139,7 +139,7 @@ impl Htm {
             (*count, *bytes) = (*count + 1, *bytes + part.bytes);
         }
         for (namespace, (count, bytes)) in freed {
-            self.give_room(&mut Some(&mut **tx), namespace, count, bytes).await;
+            self.give_room(&mut Some(&mut *tx), namespace, count, bytes).await;
         }
         forget::forget_in_tx(tx, &locked, ForgetReason::Asked).await?;
         if memories.is_empty() {
@@ -147,7 +147,7 @@ impl Htm {
             return Ok(Vec::new());
         }
         let memories = self.with_times(memories, &parts);
-        let held = &mut Some(&mut **tx);
+        let held = &mut Some(&mut *tx);
         let now = self.time_of(held, &memories).await?;
         let (results, mut accepted) = self.sort(held, &memories, now).await?;
         in_place(results.into_iter().enumerate().filter_map(|(place, result)| Some((place, result?))))?;

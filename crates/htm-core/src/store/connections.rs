@@ -1,16 +1,20 @@
 //! Where statements get their connections: a pool, a pool whose connections see some namespaces only, or the caller.
 
 use std::ops::{Deref, DerefMut};
-use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::pool::PoolConnection;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Result, Transaction};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Result, SqlSafeStr};
+use sqlx_core::transaction::TransactionManager;
 use tokio::time::timeout;
 
 use super::switches::{answered, tested};
+
+type Outcome<T> = crate::model::error::Result<T>;
+
+type Manager = <Postgres as sqlx::Database>::TransactionManager;
 
 /// The role of walled connections. The policies of the tables restrict it to the namespaces in the setting
 /// `htm.namespaces`.
@@ -18,9 +22,6 @@ pub(crate) const TENANT_ROLE: &str = "htm_tenant";
 
 /// The time limit for an idle connection to begin a transaction.
 const ANSWER: Duration = Duration::from_secs(1);
-
-/// The time for which connections are looked at after a begin was cut off. They are returned at once.
-const CUT_OFF_FOR: Duration = Duration::from_secs(2);
 
 /// A connection that should be of the tenants' role is of another, which may see every row.
 #[derive(Debug, thiserror::Error)]
@@ -49,18 +50,41 @@ pub trait Connections: Send + Sync {
 }
 
 /// A transaction. Its end fails, as its statements do, if it was begun before another host became the primary and is not
-/// answered.
+/// answered. Dropped before its end, it is undone.
 #[derive(Debug)]
-pub struct Tx(Transaction<'static, Postgres>);
+pub struct Tx {
+    connection: PoolConnection<Postgres>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The server may have begun it.
+    Unknown,
+    Open,
+    Ended,
+}
 
 impl Tx {
+    /// Begins a transaction. If this fails or is dropped, the connection is closed: sqlx would return it to the pool, and
+    /// its next user would write into a transaction that nobody commits.
+    async fn begin(connection: PoolConnection<Postgres>, statement: &str) -> Result<Self> {
+        let mut tx = Self { connection, state: State::Unknown };
+        let statement = AssertSqlSafe(statement.to_owned()).into_sql_str();
+        answered(Manager::begin(&mut tx.connection, Some(statement))).await?;
+        tx.state = State::Open;
+        Ok(tx)
+    }
+
     /// Commits it.
     ///
     /// # Errors
     /// A database error. It may be committed all the same if the connection was lost.
     pub async fn commit(mut self) -> Result<()> {
-        tested(&mut self.0).await?;
-        answered(self.0.commit()).await
+        tested(&mut self.connection).await?;
+        answered(Manager::commit(&mut self.connection)).await?;
+        self.state = State::Ended;
+        Ok(())
     }
 
     /// Undoes it.
@@ -68,23 +92,164 @@ impl Tx {
     /// # Errors
     /// A database error. It is undone all the same.
     pub async fn rollback(mut self) -> Result<()> {
-        tested(&mut self.0).await?;
-        answered(self.0.rollback()).await
+        tested(&mut self.connection).await?;
+        answered(Manager::rollback(&mut self.connection)).await?;
+        self.state = State::Ended;
+        Ok(())
+    }
+}
+
+impl Drop for Tx {
+    fn drop(&mut self) {
+        match self.state {
+            State::Unknown => self.connection.close_on_drop(),
+            State::Open => Manager::start_rollback(&mut self.connection),
+            State::Ended => {}
+        }
     }
 }
 
 impl Deref for Tx {
-    type Target = Transaction<'static, Postgres>;
+    type Target = PoolConnection<Postgres>;
 
     fn deref(&self) -> &Self::Target {
-        &self.0
+        &self.connection
     }
 }
 
 impl DerefMut for Tx {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
+        &mut self.connection
     }
+}
+
+/// A connection of a pool on which [parts](Part) begin. If it is dropped before it is [settled](Self::settled), it is
+/// closed, because a transaction may be open on it.
+pub(crate) struct Lent {
+    connection: PoolConnection<Postgres>,
+    is_settled: bool,
+}
+
+impl Lent {
+    pub(crate) fn new(connection: PoolConnection<Postgres>) -> Self {
+        Self { connection, is_settled: false }
+    }
+
+    /// Returns it to the pool after its last part has ended.
+    pub(crate) fn settled(mut self) {
+        self.is_settled = true;
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            self.connection.close_on_drop();
+        }
+    }
+}
+
+impl Deref for Lent {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        &mut self.connection
+    }
+}
+
+/// A part of a transaction that can be undone alone: a savepoint. On a [lent](Lent) connection it is a transaction.
+///
+/// If it is dropped before its end, what was written since its savepoint stays in the transaction, which the caller then has
+/// to undo. A savepoint of sqlx may end the caller's whole transaction instead, and what follows commits statement by
+/// statement.
+pub(crate) struct Part<'c> {
+    connection: &'c mut PgConnection,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Savepoint,
+    Transaction,
+    Ended,
+}
+
+impl<'c> Part<'c> {
+    pub(crate) async fn begin(connection: &'c mut PgConnection) -> Result<Self> {
+        let connection = tested(connection).await?;
+        if Manager::get_transaction_depth(connection) > 0 {
+            run(connection, "savepoint htm_part").await?;
+            return Ok(Self { connection, kind: Kind::Savepoint });
+        }
+        answered(Manager::begin(connection, None)).await?;
+        Ok(Self { connection, kind: Kind::Transaction })
+    }
+
+    /// Keeps what was written.
+    pub(crate) async fn commit(mut self) -> Result<()> {
+        match self.kind {
+            Kind::Savepoint => run(self.connection, "release savepoint htm_part").await?,
+            _ => answered(Manager::commit(self.connection)).await?,
+        }
+        self.kind = Kind::Ended;
+        Ok(())
+    }
+
+    /// Keeps what was written, or undoes it after an error.
+    pub(crate) async fn end<T>(self, done: Outcome<T>) -> Outcome<T> {
+        match done {
+            Ok(done) => self.commit().await.map(|()| done).map_err(Into::into),
+            Err(error) => {
+                // If this fails, so does the end of the transaction.
+                self.rollback().await.ok();
+                Err(error)
+            }
+        }
+    }
+
+    /// Undoes what was written.
+    pub(crate) async fn rollback(mut self) -> Result<()> {
+        match self.kind {
+            Kind::Savepoint => {
+                run(self.connection, "rollback to savepoint htm_part; release savepoint htm_part").await?;
+            }
+            _ => answered(Manager::rollback(self.connection)).await?,
+        }
+        self.kind = Kind::Ended;
+        Ok(())
+    }
+}
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        if self.kind == Kind::Transaction {
+            Manager::start_rollback(self.connection);
+        }
+    }
+}
+
+impl Deref for Part<'_> {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        self.connection
+    }
+}
+
+impl DerefMut for Part<'_> {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        self.connection
+    }
+}
+
+async fn run(connection: &mut PgConnection, statements: &'static str) -> Result<()> {
+    answered(sqlx::raw_sql(statements).execute(connection)).await.map(drop)
 }
 
 #[async_trait]
@@ -94,8 +259,8 @@ impl Connections for PgPool {
     }
 
     async fn begin_with(&self, statement: &str) -> Result<Tx> {
-        #[expect(clippy::disallowed_methods, reason = "it is looked after here")]
-        begun(answered(PgPool::begin_with(self, AssertSqlSafe(statement.to_owned())))).await.map(Tx)
+        let connection = answered(PgPool::acquire(self)).await?;
+        Tx::begin(connection, statement).await
     }
 
     fn are_mostly_idle(&self) -> bool {
@@ -105,41 +270,11 @@ impl Connections for PgPool {
 
     async fn begin_if_idle(&self, statement: &str) -> Option<Tx> {
         // It is not tested before its use, as those that are waited for are.
-        let begin = async {
-            #[expect(clippy::disallowed_methods, reason = "it is looked after here")]
-            let begin = self.try_begin_with(AssertSqlSafe(statement.to_owned()));
-            timeout(ANSWER, begin).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
-        };
-        let begun = begun(begin).await;
-        begun.inspect_err(|error| tracing::debug!(%error, "an idle connection is of no use")).ok()?.map(Tx)
+        let connection = self.try_acquire()?;
+        let begun = timeout(ANSWER, Tx::begin(connection, statement)).await;
+        let begun = begun.unwrap_or(Err(sqlx::Error::PoolTimedOut));
+        begun.inspect_err(|error| tracing::debug!(%error, "an idle connection is of no use")).ok()
     }
-}
-
-/// The last transaction of which it is unknown whether it was begun.
-static CUT_OFF: Mutex<Option<Instant>> = Mutex::new(None);
-
-/// Awaits the begin of a transaction. If it fails or is dropped, sqlx does not end the transaction that the server may have
-/// begun, and returns the connection to the pool.
-async fn begun<T>(begin: impl Future<Output = Result<T>>) -> Result<T> {
-    struct CutOff;
-    impl Drop for CutOff {
-        fn drop(&mut self) {
-            *CUT_OFF.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        }
-    }
-    // Dropped before the connection is returned.
-    let (begin, cut_off) = (pin!(begin), CutOff);
-    let begun = begin.await;
-    if begun.is_ok() {
-        std::mem::forget(cut_off);
-    }
-    begun
-}
-
-/// Whether a connection that is returned may be within a transaction that was cut off as it was begun.
-pub(crate) fn may_be_within_a_transaction() -> bool {
-    let cut_off = *CUT_OFF.lock().unwrap_or_else(PoisonError::into_inner);
-    cut_off.is_some_and(|at| at.elapsed() < CUT_OFF_FOR)
 }
 
 /// Any connection of a pool, or a given one.
@@ -188,9 +323,9 @@ impl<'c> From<&'c mut PgConnection> for Db<'c> {
     }
 }
 
-impl<'c> From<&'c mut Transaction<'_, Postgres>> for Db<'c> {
-    fn from(tx: &'c mut Transaction<'_, Postgres>) -> Self {
-        Self::from(&mut **tx)
+impl<'c> From<&'c mut PoolConnection<Postgres>> for Db<'c> {
+    fn from(connection: &'c mut PoolConnection<Postgres>) -> Self {
+        Self::from(&mut **connection)
     }
 }
 

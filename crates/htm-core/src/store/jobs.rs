@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use pgvector::HalfVector;
-use sqlx::{PgConnection, PgTransaction};
+use sqlx::PgConnection;
 
 use super::again::ATTEMPTS;
 pub use super::claims::{Claimed, Lease};
@@ -171,7 +171,7 @@ async fn ack_tagged_part(
 /// Writes tags, but none of the jobs whose texts are gone. Returns the jobs that were still held, and whether the text of
 /// each is still there.
 async fn ack_tagged_in_tx(
-    tx: &mut PgTransaction<'_>,
+    tx: &mut PgConnection,
     lease: &Lease,
     by: TaggedBy<'_>,
     results: &[Tagged],

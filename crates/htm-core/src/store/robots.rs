@@ -7,15 +7,14 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{LockType, OnConflict};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
-use sqlx::{Connection, PgConnection};
+use sqlx::PgConnection;
 
 use super::again::{again, was_overtaken};
-use super::connections::{Connections, Db};
+use super::connections::{Connections, Db, Part};
 use super::entity::robot;
 use super::groups;
 use super::named::{Named, sql};
 use super::orm::on;
-use super::switches::{answered, tested};
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::{GroupId, RobotId};
 use crate::model::robots::{MergeReceipt, RobotInfo, RobotStatistics, unknown};
@@ -38,17 +37,17 @@ pub(crate) async fn register_in_tx(connection: &mut PgConnection, robots: &[(&st
     for _ in 0..REGISTRATIONS {
         // The locks of an attempt are released before the next one. They are taken in one order; otherwise two callers
         // that hold one robot each would wait for the other's.
-        let mut attempt = answered(tested(connection).await?.begin()).await?;
-        let missing: i64 = sql!(include_str!("sql/register_robots.sql"))
+        let mut attempt = Part::begin(&mut *connection).await?;
+        let missing: Result<i64> = sql!(include_str!("sql/register_robots.sql"))
             .bind("namespaces", &namespaces)?
             .bind("names", &names)?
             .fetch_scalar(&mut *attempt)
-            .await?;
-        if missing == 0 {
-            answered(attempt.commit()).await?;
-            return Ok(());
+            .await;
+        if matches!(missing, Ok(0)) {
+            return Ok(attempt.commit().await?);
         }
-        answered(attempt.rollback()).await?;
+        attempt.rollback().await?;
+        missing?;
     }
     Err(Error::contended())
 }

@@ -242,7 +242,7 @@ impl Inner {
                     robots::hold_name_in_tx(&mut tx, self.robot_id).await?.ok_or_else(Error::contended)?;
                 memory.robot = Some(name);
                 let bytes = memory.content.len();
-                let pending = self.htm.remember_in_tx(&mut tx, *memory).await?;
+                let pending = self.htm.remember_within(&mut tx, *memory).await?;
                 change.room = (pending.receipt().outcome == Outcome::Written).then_some(bytes);
                 let node = pending.receipt().node;
                 written.pending = Some(pending);
