@@ -152,9 +152,9 @@ fn context() {
         ("half fit", ContextOptions { max_tokens: all / 2, ..options }),
     ];
     for (name, options) in cases {
-        let once = assemble(&entries, &options, ENCODING, at(200));
-        let assembly =
-            median(|| timed(|| assemble(black_box(&entries), &options, ENCODING, at(200)))).as_secs_f64();
+        let once = assemble(&entries, &[], &options, ENCODING, at(200));
+        let assembly = median(|| timed(|| assemble(black_box(&entries), &[], &options, ENCODING, at(200))))
+            .as_secs_f64();
         let count = median(|| timed(|| ENCODING.count(black_box(&once.text)))).as_secs_f64();
         assert_eq!(ENCODING.count(&once.text), once.tokens);
         println!(

@@ -1,8 +1,8 @@
 //! Relations between memories: who may set them, what recall says of them, and how they end.
 
 use htm_core::{
-    Caller, Confirmation, Edit, Htm, Memory, NodeId, Purge, RecallQuery, RelatedBy, RelationKind, Scope,
-    Stage, Strategy, TimelineQuery,
+    Caller, Confirmation, ContextHeader, ContextOptions, ContextOrder, Edit, Erase, Htm, JoinOptions, Memory,
+    NodeId, Purge, RecallQuery, RelatedBy, RelationKind, Scope, Stage, Strategy, TimelineQuery,
 };
 use htm_tests::{TestDatabase, drain};
 
@@ -148,6 +148,48 @@ async fn a_superseded_hit_says_so_and_is_behind_its_successor() {
     assert_eq!(found(&htm, &query).await[0], old);
     htm.restore(new, &Caller::Handle).await.unwrap();
     assert_eq!(htm.get(old).await.unwrap().superseded_by.len(), 1);
+}
+
+#[tokio::test]
+async fn a_context_keeps_the_newer_of_two_and_tells_of_the_older() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let robot = htm.robot("ada").await.unwrap();
+    let text = |day| format!("The move is on {day} November.");
+    let old = robot.remember(Memory::new(text(28)).importance(8.0)).await.unwrap().receipt.node;
+    let new = robot.remember(Memory::new(text(29)).importance(5.0)).await.unwrap().receipt.node;
+    htm.relate(new, Supersedes, old, None, &Caller::AnyRobot).await.unwrap();
+    let member = htm.group("crew").join("ada", JoinOptions::default()).await.unwrap();
+    member.add(old).await.unwrap();
+    member.add(new).await.unwrap();
+    let tokens = htm.settings().token_encoding.count(&text(29));
+    for order in ContextOrder::ALL {
+        // Also where the older one is the best hit.
+        let plain = ContextOptions::new(tokens).order(order).first([old, new]);
+        let all = ContextOptions { max_tokens: 1_000, ..plain.clone() };
+        let headed = all.clone().header(ContextHeader::AgeAndSource);
+        let of_robot = async |options| robot.context(options).await.context;
+        let of_group = async |options| member.context(options).await.unwrap();
+        for (one, both, headed) in [
+            (of_robot(&plain).await, of_robot(&all).await, of_robot(&headed).await),
+            (of_group(&plain).await, of_group(&all).await, of_group(&headed).await),
+        ] {
+            assert_eq!((one.included, one.superseded.len()), (vec![new], 0), "{order}");
+            assert_eq!(both.included, [new, old], "{order}");
+            assert_eq!((both.superseded.len(), both.superseded[0].node), (1, old));
+            assert_eq!(both.superseded[0].superseded_by[0].node, new);
+            let told = format!(" superseded=\"by node {new}\">\n{}", text(28));
+            assert!(headed.text.contains(&told), "{}", headed.text);
+        }
+    }
+    // What was erased is in no context.
+    htm.erase(&Erase::Memories(vec![new]), None, Confirmation::Confirmed).await.unwrap();
+    for context in [
+        robot.context(&ContextOptions::new(1_000)).await.context,
+        member.context(&ContextOptions::new(1_000)).await.unwrap(),
+    ] {
+        assert_eq!((context.text, context.superseded.len()), (text(28), 0));
+    }
 }
 
 #[tokio::test]

@@ -210,6 +210,43 @@ async fn recall_takes_its_hits_into_mind() {
 }
 
 #[tokio::test]
+async fn the_hits_of_a_query_come_first_in_its_context() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    let robot = htm.robot("architect").await.unwrap();
+    let gate = say(&robot, "The gate at the airport is B23.", 1.0).await;
+    for number in 0..12 {
+        say(&robot, &format!("Mara prefers colour {number}."), 9.0).await;
+    }
+    let found = robot.recall(&by_words("airport gate")).await.unwrap();
+    assert_eq!(found.recalled.nodes().collect::<Vec<_>>(), [gate]);
+    for order in ContextOrder::ALL {
+        let options = ContextOptions::new(20).order(order).first(found.recalled.nodes());
+        let context = robot.context(&options).await.context;
+        assert_eq!(context.included[0], gate, "{order}");
+        assert!(!context.left_out.is_empty(), "{order}");
+    }
+}
+
+#[tokio::test]
+async fn a_text_is_in_a_context_once() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    let robot = htm.robot("architect").await.unwrap();
+    let mut turns = Vec::new();
+    for turn in 0..5 {
+        let session = Some("bedroom".into());
+        let memory = Memory { session, seq: Some(turn), ..Memory::new("Alarm set for 6:30.") };
+        turns.push(robot.remember(memory).await.unwrap().receipt.node);
+    }
+    let context = robot.context(&ContextOptions::new(100)).await.context;
+    assert_eq!((context.text.as_str(), context.included), ("Alarm set for 6:30.", vec![turns[4]]));
+    let left: Vec<_> = context.left_out.iter().map(|left| (left.node, left.reason)).collect();
+    let others = turns[..4].iter().rev().map(|turn| (*turn, LeftOutReason::Duplicate));
+    assert_eq!(left, others.collect::<Vec<_>>());
+}
+
+#[tokio::test]
 async fn a_text_too_large_for_the_mind_is_remembered_all_the_same() {
     let db = TestDatabase::new().await;
     let htm = process(&db.pool, 10);

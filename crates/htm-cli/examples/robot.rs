@@ -39,8 +39,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let found = robot.recall(&RecallQuery::new("what is the next step for the ledger?")).await?;
     println!("Recalled: {} memories.", found.recalled.hits.len());
 
-    // The text for the prompt, never more tokens than asked for.
-    let options = ContextOptions::new(1_000).header(ContextHeader::AgeAndSource);
+    // The text for the prompt, the hits first, never more tokens than asked for.
+    let options =
+        ContextOptions::new(1_000).first(found.recalled.nodes()).header(ContextHeader::AgeAndSource);
     let answer = robot.context(&options).await;
     println!("Context of {} tokens:\n\n{}", answer.context.tokens, answer.context.text);
 

@@ -18,7 +18,7 @@ async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
     let sandbox =
         Sandbox::new(&db).set("HTM_RECALL__STRATEGY", "fulltext").set("HTM_TOKENS__ENCODING", "o200k_base");
     filled(&sandbox).await;
-    let arguments = ["context", "--order", "important", "--budget", "40", "ledger"];
+    let arguments = ["context", "--order", "important", "--budget", "40", "PostgreSQL ledger"];
     let answer = sandbox.htm(&arguments).await;
     assert_eq!(
         answer.succeeds(),

@@ -61,6 +61,10 @@ async fn members_share_a_working_memory_through_any_server() {
     one.patch(&format!("/v1/memories/{second}"), edit).await.is(200);
     let context = other.as_member("ben", &ben["membership"], "context", json!({})).await.is(200);
     assert_eq!(context["text"], "Ben is on call.");
+    let relation = json!({"kind": "supersedes", "to": second, "any_robot": true});
+    one.post(&format!("/v1/memories/{first}/relations"), relation).await.is(201);
+    let context = other.as_member("ben", &ben["membership"], "context", json!({})).await.is(200);
+    assert_eq!(context["superseded"][0]["superseded_by"][0]["node"], first);
     let to_robot = json!({"to_robot": "ben"});
     let refused = one.as_member("ben", &ben["membership"], "transfer", to_robot.clone()).await;
     assert_eq!(refused.problem().1, "group_member_passive");

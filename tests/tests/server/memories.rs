@@ -260,9 +260,13 @@ async fn memories_are_recalled_by_words_and_by_vectors() {
     let context = served.post("/v1/context", json!({"robot": "ada", "max_tokens": 100})).await.is(200);
     assert_eq!(context["text"], "Mara prefers tabs over spaces.");
     assert_eq!(served.post("/v1/context", json!({"robot": "adda"})).await.problem(), (404, "robot_unknown"));
-    let asked = json!({"robot": "ben", "query": "staging port"});
-    let context = served.post("/v1/context", asked).await.is(200);
-    assert!(context["text"].as_str().unwrap().starts_with("The staging"), "{context}");
+    // What is asked about comes first, also if it is in the working memory already.
+    for (query, first) in [("staging port", "The staging"), ("tabs", "Mara"), ("staging port", "The staging")]
+    {
+        let asked = json!({"robot": "ben", "query": query});
+        let context = served.post("/v1/context", asked).await.is(200);
+        assert!(context["text"].as_str().unwrap().starts_with(first), "{context}");
+    }
 }
 
 #[tokio::test]

@@ -4073,7 +4073,7 @@ class ContextBody(BaseModel):
     """
     header: bool | None = None
     """
-    Whether each memory has a line with its age and its source.
+    Whether each memory has a line with its age, its source, and the memory that supersedes it.
     """
     limit: Annotated[int | None, Field(ge=0)] = None
     """
@@ -4085,11 +4085,12 @@ class ContextBody(BaseModel):
     """
     order: str | None = None
     """
-    The order: recent, important, frequent, balanced. Default: balanced.
+    The order of the memories behind the hits: recent, important, frequent, balanced. Default: balanced.
     """
     query: str | None = None
     """
-    Recalls this first: the hits enter the working memory. Needs a writer's key.
+    Recalls this first: the hits enter the working memory, and come first in the text, the best one first. Needs a
+    writer's key.
     """
     robot: str
     """
@@ -4872,7 +4873,7 @@ class GroupContext(BaseModel):
     """
     header: bool | None = None
     """
-    Whether each memory has a line with its age and its source.
+    Whether each memory has a line with its age, its source, and the memory that supersedes it.
     """
     max_tokens: Annotated[int | None, Field(ge=1, le=1000000)] = None
     """
@@ -5279,7 +5280,7 @@ class LeftOut(BaseModel):
     """
     The node.
     """
-    reason: Literal['oversized', 'no_room', 'forgotten', 'evicted']
+    reason: Literal['oversized', 'no_room', 'forgotten', 'evicted', 'duplicate']
     """
     The reason.
     """
@@ -6519,6 +6520,10 @@ class Context(BaseModel):
     """
     The order of the nodes.
     """
+    superseded: list[Superseded] | None = None
+    """
+    The nodes of the text that other memories supersede.
+    """
     text: str
     """
     The text.
@@ -7048,10 +7053,6 @@ class RobotContext(Context):
     model_config = ConfigDict(
         extra='ignore',
     )
-    superseded: list[Superseded] | None = None
-    """
-    The nodes of the text that other memories supersede.
-    """
     unverified: Unverified | None = None
 
 

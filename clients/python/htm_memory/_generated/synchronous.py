@@ -1707,7 +1707,8 @@ class Members:
 
         Args:
             filter: The memories of the context. Default: the whole working memory.
-            header: Whether each memory has a line with its age and its source.
+            header: Whether each memory has a line with its age, its source, and the memory that
+                supersedes it.
             max_tokens: The most tokens of the text, 1 to 1,000,000. Default: 4,000.
             membership: The membership.
             namespace: The namespace. Default: the server's.
@@ -3159,11 +3160,14 @@ class Recall:
         Args:
             correct: Whether unknown words of the query are spell-corrected. Default: true.
             filter: The memories of the context, and of the query.
-            header: Whether each memory has a line with its age and its source.
+            header: Whether each memory has a line with its age, its source, and the memory that
+                supersedes it.
             limit: The most hits of the query. Default: 20.
             max_tokens: The most tokens of the text, 1 to 1,000,000. Default: 4,000.
-            order: The order: recent, important, frequent, balanced. Default: balanced.
-            query: Recalls this first: the hits enter the working memory. Needs a writer's key.
+            order: The order of the memories behind the hits: recent, important, frequent, balanced.
+                Default: balanced.
+            query: Recalls this first: the hits enter the working memory, and come first in the
+                text, the best one first. Needs a writer's key.
             robot: The robot whose working memory it is. A query registers a new one.
             separator: The separator between two memories, up to 1,024 characters. Default: an empty
                 line.

@@ -364,6 +364,8 @@ export interface Context {
   max_tokens: number;
   /** The order of the nodes. */
   order: ContextOrder;
+  /** The nodes of the text that other memories supersede. */
+  superseded?: Superseded[];
   /** The text. */
   text: string;
   /** The tokens of the whole text, never more than the budget. */
@@ -386,15 +388,21 @@ export interface ContextBody {
   correct?: boolean | null;
   /** The memories of the context, and of the query. */
   filter?: FilterBody;
-  /** Whether each memory has a line with its age and its source. */
+  /** Whether each memory has a line with its age, its source, and the memory that supersedes it. */
   header?: boolean;
   /** The most hits of the query. Default: 20. */
   limit?: number | null;
   /** The most tokens of the text, 1 to 1,000,000. Default: 4,000. */
   max_tokens?: number | null;
-  /** The order: recent, important, frequent, balanced. Default: balanced. */
+  /**
+   * The order of the memories behind the hits: recent, important, frequent, balanced. Default:
+   * balanced.
+   */
   order?: string | null;
-  /** Recalls this first: the hits enter the working memory. Needs a writer's key. */
+  /**
+   * Recalls this first: the hits enter the working memory, and come first in the text, the best one
+   * first. Needs a writer's key.
+   */
   query?: string | null;
   /** The robot whose working memory it is. A query registers a new one. */
   robot: string;
@@ -1019,7 +1027,7 @@ export interface ForgottenPage {
 export interface GroupContext {
   /** The memories of the context. Default: the whole working memory. */
   filter?: FilterBody;
-  /** Whether each memory has a line with its age and its source. */
+  /** Whether each memory has a line with its age, its source, and the memory that supersedes it. */
   header?: boolean;
   /** The most tokens of the text, 1 to 1,000,000. Default: 4,000. */
   max_tokens?: number | null;
@@ -1420,7 +1428,7 @@ export interface LeftOut {
 }
 
 /** The reason why a node is not in a context. */
-export type LeftOutReason = "oversized" | "no_room" | "forgotten" | "evicted";
+export type LeftOutReason = "oversized" | "no_room" | "forgotten" | "evicted" | "duplicate";
 
 /** The treatment of the nodes of a split tag whose text fits none of the tags in its place. */
 export type Leftover = "keep" | "first";
@@ -2811,11 +2819,9 @@ export interface RobotChange {
 
 /** A context made from a robot's working memory. */
 export interface RobotContext extends Context {
-  /** The nodes of the text that other memories supersede. */
-  superseded?: Superseded[];
   /**
-   * Set if the database did not answer: the text may have nodes that were forgotten or edited
-   * elsewhere.
+   * Set if the database did not answer: the text may have nodes that were forgotten, edited or
+   * superseded elsewhere.
    */
   unverified?: Unverified | null;
 }

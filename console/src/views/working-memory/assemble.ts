@@ -34,7 +34,7 @@ export async function contextsOf(whose: Whose, query: ContextQuery, working: mod
   const found = new Set(recalled.hits.map(({ id }) => id));
   const entries = taken.entries.filter(({ node }) => !among || among.has(node) || found.has(node));
   return {
-    contexts: ORDERS.map((order) => assembled(entries, order, query)),
+    contexts: ORDERS.map((order) => assembled(entries, order, query, recalled.hits)),
     entries: mapped([...working.nodes, ...taken.entries]),
     query: { recalled, taken },
   };

@@ -120,6 +120,7 @@ const REASONS: Record<models.LeftOutReason, string> = {
   oversized: "larger than the whole context",
   forgotten: "it was forgotten meanwhile",
   evicted: "it left the working memory, as a text grew",
+  duplicate: "its text is in it already",
 };
 
 interface LeftOutProperties {

@@ -31,7 +31,7 @@ export function Contexts({ whose, working, mayChange, changed }: Properties): JS
     <section class="stack" aria-label="Context for a prompt">
       <p class="small muted">
         A context is the text that an agent gets for its prompt: its working memory, in one of four orders, until the most tokens
-        are reached. Looking at it here changes nothing and counts as no use.
+        are reached. What a question finds comes first, what is superseded last. Looking at it here changes nothing and counts as no use.
       </p>
       <ContextFields query={query} robot={whose.robot} />
       <Awaited answer={answer}>

@@ -81,11 +81,22 @@ function placeIn(order: readonly models.Entry[], entry: models.Entry): number {
 }
 
 /** A context of these memories, with about so many tokens. */
-export function assembled(entries: readonly models.Entry[], order: models.ContextOrder, query: ContextQuery): models.Context {
+export function assembled(
+  entries: readonly models.Entry[],
+  order: models.ContextOrder,
+  query: ContextQuery,
+  hits: readonly models.Node[],
+): models.Context {
   const { maxTokens, header, separator } = query;
   const context: models.Context = { text: "", tokens: 0, max_tokens: maxTokens, order, included: [], left_out: [] };
   const texts: string[] = [];
-  for (const entry of inOrder(entries, order, Date.now())) {
+  const seen = new Set<string>();
+  for (const entry of hitsFirst(inOrder(entries, order, Date.now()), hits)) {
+    const text = entry.content.trim();
+    if (seen.has(text)) {
+      context.left_out.push({ node: entry.node, tokens: entry.tokens, reason: "duplicate" });
+      continue;
+    }
     const own = entry.tokens + (header ? headerTokens(entry) : 0);
     const all = context.tokens + own + separatorTokens(separator, texts.at(-1));
     if (all > maxTokens) {
@@ -95,9 +106,18 @@ export function assembled(entries: readonly models.Entry[], order: models.Contex
     context.tokens = all;
     context.included.push(entry.node);
     texts.push(entry.content);
+    seen.add(text);
   }
   // A header has the age as the server says it, and protects against texts that imitate one.
   return { ...context, text: header ? "" : texts.join(separator) };
+}
+
+/** Memories with the hits first, the best one first. Hits that others supersede come last. */
+function hitsFirst(entries: readonly models.Entry[], hits: readonly models.Node[]): models.Entry[] {
+  const others = hits.length;
+  const places = new Map(hits.map(({ id, superseded_by }, place) => [id, superseded_by?.length ? others + 1 + place : place]));
+  const placeOf = ({ node }: models.Entry): number => places.get(node) ?? others;
+  return [...entries].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** About the tokens of a separator after a text; undefined: it is the first one. */

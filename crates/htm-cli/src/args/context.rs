@@ -17,7 +17,7 @@ Examples:
   htm context --as architect --type decision --min-importance 7
   htm context --separator '\\n---\\n' --limit 50 \"the migration\" > prompt.txt")]
 pub(crate) struct ContextArgs {
-    /// A query to recall first. Filters limit both the recall and the context
+    /// A query to recall first: its hits come first. Filters limit both the recall and the context
     #[arg(num_args = 0..)]
     pub(crate) query: Vec<String>,
     /// The robot, in the first namespace. Default: memory.robot
@@ -26,7 +26,7 @@ pub(crate) struct ContextArgs {
     /// The token budget of the context
     #[arg(long, value_name = "TOKENS", default_value = "4000", allow_negative_numbers = true)]
     pub(crate) budget: String,
-    /// The order: recent, important, frequent or balanced
+    /// The order behind the hits: recent, important, frequent or balanced
     #[arg(long, value_name = "O", default_value = "balanced",
           value_parser = Words(ContextOrder::VARIANTS), hide_possible_values = true)]
     pub(crate) order: String,
@@ -36,7 +36,7 @@ pub(crate) struct ContextArgs {
     /// Do not spell-correct unknown words of the query
     #[arg(long)]
     pub(crate) no_correct: bool,
-    /// Wrap each memory with its age and source: <memory age="3 hours ago" source="chat">…</memory>
+    /// Wrap each memory with its age, its source and what supersedes it: <memory age="3 hours ago" source="chat">…</memory>
     #[arg(long)]
     pub(crate) header: bool,
     /// The text between two memories; \n is a line break

@@ -8,7 +8,7 @@ use htm_core::error::codes::NODE_OVERSIZED;
 use htm_core::working_memory::Entry;
 use htm_core::{
     ContextHeader, ContextOptions, Filter, Htm, Intake, LeftOut, MAX_BUDGET, MAX_LIMIT, NodeId, Oversized,
-    RecallQuery, Robot, RobotContext, RobotRecalled, WorkingMemoryStats, Zone,
+    RecallQuery, Robot, RobotContext, RobotRecalled, Superseded, WorkingMemoryStats, Zone,
 };
 use htm_runtime::Runtime;
 use htm_runtime::commands::{in_namespace, quoted};
@@ -40,9 +40,9 @@ struct ContextAsked {
 fn asked(config: &Config, args: &ContextArgs) -> Result<ContextAsked, CliError> {
     let options = ContextOptions {
         order: args.order.parse()?,
-        max_tokens: whole("budget", &args.budget, 1..=MAX_BUDGET)?,
         separator: unescape(&args.separator),
         header: if args.header { ContextHeader::AgeAndSource } else { ContextHeader::None },
+        ..ContextOptions::new(whole("budget", &args.budget, 1..=MAX_BUDGET)?)
     };
     let limit = match &args.limit {
         Some(limit) => whole("limit", limit, 1..=MAX_LIMIT)?,
@@ -78,6 +78,7 @@ pub(crate) async fn on(runtime: &Runtime, args: ContextArgs, output: &Output) ->
         let phrase = recalled.as_ref().and_then(|it| it.recalled.time_phrase.as_ref());
         let text = query.as_ref().map_or("", |query| &query.text);
         let notes = notes::of(htm, text, &filter, &[], phrase).await?;
+        let options = options.clone().first(recalled.iter().flat_map(|it| it.recalled.nodes()));
         let context = match &filter {
             filter if is_whole(filter) => robot.context(&options).await,
             // A time that was taken from the query limits the context too.
@@ -251,13 +252,16 @@ impl Answer {
     fn report(&self) -> String {
         let context = &self.context.context;
         let mind = &self.working_memory;
+        let order = match self.recalled {
+            Some(_) => format!("hits first, then {}", context.order),
+            None => format!("{} first", context.order),
+        };
         let mut text = format!(
-            "{} of {} in working memory, {} of {}, {} first",
+            "{} of {} in working memory, {} of {}, {order}",
             context.included.len(),
             count(mind.nodes, "memory"),
             context.tokens,
-            count(context.max_tokens, "token"),
-            context.order
+            count(context.max_tokens, "token")
         );
         if self.is_new {
             text.push_str("\nthe robot is new and was registered");
@@ -277,10 +281,7 @@ impl Answer {
                 one_line(&unverified.reason, 300)
             ));
         }
-        for it in &self.context.superseded {
-            let by: Vec<String> = it.superseded_by.iter().map(|by| by.node.to_string()).collect();
-            text.push_str(&format!("\nnode {} is superseded by node {}", it.node, by.join(", ")));
-        }
+        text.push_str(&describe_superseded(&context.superseded));
         for recalled in self.recalled.iter().map(|recalled| &recalled.recalled) {
             text.push_str(&notes::describe_model(&recalled.models, recalled.instead_of.as_deref()));
             text.push_str(&notes::describe_words(&recalled.corrected, recalled.relaxed));
@@ -297,6 +298,15 @@ impl Answer {
         }
         text
     }
+}
+
+/// A line for each superseded memory.
+pub(super) fn describe_superseded(superseded: &[Superseded]) -> String {
+    let line = |it: &Superseded| {
+        let by: Vec<String> = it.superseded_by.iter().map(|by| by.node.to_string()).collect();
+        format!("\nnode {} is superseded by node {}", it.node, by.join(", "))
+    };
+    superseded.iter().map(line).collect()
 }
 
 /// A line for each of the first omitted memories, and one for the others.

@@ -17,7 +17,6 @@ use crate::model::id::{NodeId, RobotId};
 use crate::model::memory::{MAX_NAME_BYTES, Memory, filled, validate_name};
 use crate::model::nodes::not_found;
 use crate::model::recall::{RecallQuery, Recalled};
-use crate::model::relations::Superseded;
 use crate::model::remember::{Outcome, Receipt};
 use crate::model::robots::unknown;
 use crate::model::tokens::TokenEncoding;
@@ -40,8 +39,9 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 /// use htm_core::{ContextOptions, Memory, RecallQuery};
 /// let robot = htm.robot("architect").await?;
 /// robot.remember(Memory::new("We chose PostgreSQL for the ledger.").importance(8.0)).await?;
-/// robot.recall(&RecallQuery::new("which database did we choose?")).await?;
-/// let prompt = robot.context(&ContextOptions::new(4_000)).await.context.text;
+/// let found = robot.recall(&RecallQuery::new("which database did we choose?")).await?;
+/// let options = ContextOptions::new(4_000).first(found.recalled.nodes());
+/// let prompt = robot.context(&options).await.context.text;
 /// robot.close().await?;
 /// # Ok(())
 /// # }
@@ -105,12 +105,8 @@ pub struct RobotContext {
     /// The text, and the nodes in it.
     #[serde(flatten)]
     pub context: Context,
-    /// Set if the database did not answer: the text may have nodes that were forgotten or edited elsewhere.
+    /// Set if the database did not answer: the text may have nodes that were forgotten, edited or superseded elsewhere.
     pub unverified: Option<Unverified>,
-    /// The nodes of the text that other memories supersede.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(required = false))]
-    pub superseded: Vec<Superseded>,
 }
 
 /// The reason why a context could not be compared with long-term memory.
@@ -322,8 +318,8 @@ impl Robot {
     }
 
     /// The working memory as one text for a prompt. It is checked against long-term memory first: forgotten nodes are
-    /// removed, edited ones have their new text. If the database does not answer, the check is skipped and the answer
-    /// says so.
+    /// removed, edited ones have their new text, superseded ones come last. If the database does not answer, the check is
+    /// skipped and the answer says so.
     pub async fn context(&self, options: &ContextOptions) -> RobotContext {
         self.context_where(options, |_| true).await
     }
@@ -347,38 +343,39 @@ impl Robot {
     ) -> RobotContext {
         let known: Vec<(NodeId, i32)> =
             self.mind.lock().memory.iter().map(|entry| (entry.node, entry.revision)).collect();
-        let answer = tokio::time::timeout(VERIFY_TIMEOUT, store::live_nodes(self.htm.pool(), &known));
-        let unanswered = || Unverified {
-            code: "database_unreachable",
-            reason: format!("no answer within {} s", VERIFY_TIMEOUT.as_secs()),
+        let nodes: Vec<NodeId> = known.iter().map(|(node, _)| *node).collect();
+        let looked_up = async {
+            let superseded = relations::superseded(self.htm.pool(), &nodes).await?;
+            // The texts last: they are shown.
+            Ok::<_, Error>((superseded, store::live_nodes(self.htm.pool(), &known).await?))
         };
-        let failed =
-            |error: Error| Unverified { code: error.code(), reason: format!("{error}; {}", error.hint()) };
-        let (mut left_out, mut unverified) = match answer.await {
-            Ok(Ok(live)) => (self.refresh(&known, live), None),
-            Ok(Err(error)) => (Vec::new(), Some(failed(error))),
-            Err(_elapsed) => (Vec::new(), Some(unanswered())),
+        let answer = match tokio::time::timeout(VERIFY_TIMEOUT, looked_up).await {
+            Ok(answer) => answer.map_err(|error| Unverified {
+                code: error.code(),
+                reason: format!("{error}; {}", error.hint()),
+            }),
+            Err(_elapsed) => Err(Unverified {
+                code: "database_unreachable",
+                reason: format!("no answer within {} s", VERIFY_TIMEOUT.as_secs()),
+            }),
+        };
+        let (superseded, mut left_out, unverified) = match answer {
+            Ok((superseded, live)) => (superseded, self.refresh(&known, live), None),
+            Err(unverified) => {
+                let robot = self.name();
+                tracing::info!(code = unverified.code, %robot, "a context was not verified");
+                (Vec::new(), Vec::new(), Some(unverified))
+            }
         };
         let mut context = {
             let mut state = self.mind.lock();
             let now = state.tick();
-            assemble(state.memory.iter().filter(passes), options, self.encoding(), now)
+            let entries = state.memory.iter().filter(passes);
+            assemble(entries, &superseded, options, self.encoding(), now)
         };
         left_out.append(&mut context.left_out);
         context.left_out = left_out;
-        let mut superseded = Vec::new();
-        if unverified.is_none() && !context.included.is_empty() {
-            let asked = relations::superseded(self.htm.pool(), &context.included);
-            match tokio::time::timeout(VERIFY_TIMEOUT, asked).await {
-                Ok(Ok(found)) => superseded = found,
-                Ok(Err(error)) => unverified = Some(failed(error)),
-                Err(_elapsed) => unverified = Some(unanswered()),
-            }
-        }
-        if let Some(unverified) = &unverified {
-            tracing::info!(code = unverified.code, robot = %self.name(), "a context was not verified");
-        }
-        RobotContext { context, unverified, superseded }
+        RobotContext { context, unverified }
     }
 
     /// Adds nodes of any namespace to the working memory, in order. A node that is there already counts as used.

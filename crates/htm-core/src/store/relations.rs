@@ -247,6 +247,9 @@ pub(crate) async fn successions(
 
 /// Those of the nodes that others supersede.
 pub(crate) async fn superseded(pool: &dyn Connections, nodes: &[NodeId]) -> Result<Vec<Superseded>> {
+    if nodes.is_empty() {
+        return Ok(Vec::new());
+    }
     let sql = format!(
         "select h.id, m.superseded_by
            from unnest(:nodes::bigint[]) with ordinality h(id, ord)

@@ -1,10 +1,11 @@
 //! `context`: memories as one text for a prompt.
 
-use chrono::{TimeDelta, Utc};
+use chrono::Utc;
 use htm_core::context::assemble;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    Context, ContextHeader, ContextOptions, ContextOrder, Htm, NodeId, RecallQuery, Superseded, TokenEncoding,
+    Context, ContextHeader, ContextOptions, Htm, LeftOut, LeftOutReason, NodeId, RecallQuery, Superseded,
+    TokenEncoding,
 };
 use serde_json::json;
 
@@ -43,8 +44,7 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         };
         let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
         let superseded = htm.superseded(&nodes).await?;
-        let (what, order) = ("The working memory", ContextOrder::Balanced);
-        return Ok(answer(htm, what, entries, &superseded, &[], order, max_tokens));
+        return Ok(answer(htm, "The working memory", entries, &superseded, &[], &[], max_tokens));
     };
     let query = RecallQuery {
         filter: filter(&server, &arguments, &who.namespace)?,
@@ -53,12 +53,10 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
     };
     let recalled = htm.recall(&query).await?;
     let now = Utc::now();
-    // The best hit counts as the most recently used.
-    let entries = recalled.hits.iter().enumerate().map(|(rank, hit)| Entry {
+    let entries = recalled.hits.iter().map(|hit| Entry {
         happened_at: hit.node.created_at,
         source: hit.node.source.clone(),
         importance: hit.node.importance,
-        accessed_at: now - TimeDelta::seconds(rank as i64),
         ..Entry::new(hit.node.id, hit.node.content.as_str(), hit.node.token_count.max(0) as usize, now)
     });
     let superseded: Vec<Superseded> = recalled
@@ -67,26 +65,19 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         .filter(|hit| !hit.node.superseded_by.is_empty())
         .map(|hit| Superseded { node: hit.node.id, superseded_by: hit.node.superseded_by.clone() })
         .collect();
-    let (what, order) = ("Relevant memories", ContextOrder::Recent);
-    Ok(answer(
-        htm,
-        what,
-        entries.collect(),
-        &superseded,
-        &notes(&recalled, &query.text, htm),
-        order,
-        max_tokens,
-    ))
+    let notes = notes(&recalled, &query.text, htm);
+    let first: Vec<NodeId> = recalled.nodes().collect();
+    Ok(answer(htm, "Relevant memories", entries.collect(), &superseded, &notes, &first, max_tokens))
 }
 
-/// The answer with as many whole memories as fit.
-pub(super) fn answer(
+/// The answer with as many whole memories as fit, the `first` ones before the others.
+fn answer(
     htm: &Htm,
     what: &str,
     entries: Vec<Entry>,
     superseded: &[Superseded],
     notes: &[String],
-    order: ContextOrder,
+    first: &[NodeId],
     max_tokens: usize,
 ) -> Answer {
     let encoding = htm.settings().token_encoding;
@@ -101,8 +92,9 @@ pub(super) fn answer(
         .collect();
     let mut budget = max_tokens.saturating_sub(RESERVE);
     loop {
-        let options = ContextOptions::new(budget).order(order).header(ContextHeader::AgeAndSource);
-        let mut answer = framed(what, &assemble(&entries, &options, encoding, Utc::now()), superseded);
+        let options =
+            ContextOptions::new(budget).first(first.iter().copied()).header(ContextHeader::AgeAndSource);
+        let mut answer = framed(what, &assemble(&entries, superseded, &options, encoding, Utc::now()));
         answer.text.extend(notes.iter().map(|note| format!("\nnote: {note}")));
         match smaller_budget(budget, &answer, max_tokens, encoding) {
             Some(smaller) => budget = smaller,
@@ -125,7 +117,7 @@ pub(super) fn smaller_budget(
 }
 
 /// A context with lines that say what it is, what is missing, and what others supersede.
-pub(super) fn framed(what: &str, context: &Context, superseded: &[Superseded]) -> Answer {
+pub(super) fn framed(what: &str, context: &Context) -> Answer {
     let mut text = match (context.included.len(), context.left_out.len()) {
         (0, 0) => format!("{what}: empty."),
         (0, _) => format!("{what}: none fits."),
@@ -137,12 +129,19 @@ pub(super) fn framed(what: &str, context: &Context, superseded: &[Superseded]) -
     if !context.text.is_empty() {
         text.push_str(&format!("\n{}", context.text));
     }
-    if !context.left_out.is_empty() {
-        let left_out = count(context.left_out.len(), "memory");
+    let is_duplicate = |it: &&LeftOut| it.reason == LeftOutReason::Duplicate;
+    let duplicates = context.left_out.iter().filter(is_duplicate).count();
+    if duplicates < context.left_out.len() {
+        let left_out = count(context.left_out.len() - duplicates, "memory");
         text.push_str(&format!("\nnote: {left_out} left out; raise max_tokens to see more"));
     }
-    let told = superseded.iter().filter(|it| context.included.contains(&it.node));
-    let told: Vec<String> = told
+    if duplicates > 0 {
+        let left_out = count(duplicates, "memory");
+        text.push_str(&format!("\nnote: {left_out} left out: the text is above already"));
+    }
+    let told: Vec<String> = context
+        .superseded
+        .iter()
         .map(|it| {
             let by: Vec<String> =
                 it.superseded_by.iter().take(MAX_SUCCESSORS).map(|by| format!("[{}]", by.node)).collect();

@@ -272,8 +272,7 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
         let options = ContextOptions::new(budget).header(ContextHeader::AgeAndSource);
         let mut context = member.context(&options).await?;
         context.text = plain(&context.text);
-        let superseded = server.htm().superseded(&context.included).await?;
-        let answer = framed(&format!("The working memory of {}", name(&called)), &context, &superseded);
+        let answer = framed(&format!("The working memory of {}", name(&called)), &context);
         match smaller_budget(budget, &answer, max_tokens, encoding) {
             Some(smaller) => budget = smaller,
             None => return Ok(answer),

@@ -258,7 +258,7 @@ struct GroupContext {
     /// The separator between two memories, up to 1,024 characters. Default: an empty line.
     #[schema(max_length = 1_024)]
     separator: Option<String>,
-    /// Whether each memory has a line with its age and its source.
+    /// Whether each memory has a line with its age, its source, and the memory that supersedes it.
     #[serde(default)]
     header: bool,
 }

@@ -207,7 +207,8 @@ async fn recall_simply(app: App, Asked(asked): Asked<SimpleQuery>) -> Result<Jso
 struct ContextBody {
     /// The robot whose working memory it is. A query registers a new one.
     robot: String,
-    /// Recalls this first: the hits enter the working memory. Needs a writer's key.
+    /// Recalls this first: the hits enter the working memory, and come first in the text, the best one first. Needs a
+    /// writer's key.
     query: Option<String>,
     /// The memories of the context, and of the query.
     #[serde(default)]
@@ -218,7 +219,7 @@ struct ContextBody {
     correct: Option<bool>,
     /// The most hits of the query. Default: 20.
     limit: Option<usize>,
-    /// The order: recent, important, frequent, balanced. Default: balanced.
+    /// The order of the memories behind the hits: recent, important, frequent, balanced. Default: balanced.
     order: Option<String>,
     /// The most tokens of the text, 1 to 1,000,000. Default: 4,000.
     #[schema(minimum = 1, maximum = 1_000_000)]
@@ -226,7 +227,7 @@ struct ContextBody {
     /// The separator between two memories, up to 1,024 characters. Default: an empty line.
     #[schema(max_length = 1_024)]
     separator: Option<String>,
-    /// Whether each memory has a line with its age and its source.
+    /// Whether each memory has a line with its age, its source, and the memory that supersedes it.
     #[serde(default)]
     header: bool,
 }
@@ -301,6 +302,7 @@ async fn context(app: App, Body(body): Body<ContextBody>) -> Result<Json<Context
             Some(robot.recall(&query).await?.recalled)
         }
     };
+    let options = options.first(recalled.iter().flat_map(Recalled::nodes));
     // A single namespace only selects the robot.
     let is_whole =
         filter.namespaces.len() < 2 && Filter { namespaces: Vec::new(), ..filter.clone() }.is_empty();

@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use super::{group, in_table};
 use crate::args::JoinArgs;
 use crate::codes;
+use crate::commands::context::describe_superseded;
 use crate::commands::notes;
 use crate::error::CliError;
 use crate::output::{Output, count, one_line, plain};
@@ -192,7 +193,7 @@ async fn obey(member: &GroupMember, line: &str, zone: &Zone) -> Result<Answer, C
         Command::Context(tokens) => {
             let context = member.context(&ContextOptions::new(tokens)).await?;
             let text = match (context.text.is_empty(), context.left_out.len()) {
-                (false, _) => plain(&context.text),
+                (false, _) => plain(&context.text) + &describe_superseded(&context.superseded),
                 (true, 0) => "the working memory is empty".into(),
                 (true, left_out) => {
                     let (tokens, left_out) = (count(tokens, "token"), count(left_out, "memory"));
@@ -200,7 +201,12 @@ async fn obey(member: &GroupMember, line: &str, zone: &Zone) -> Result<Answer, C
                 }
             };
             let text = Some(text);
-            let event = json!({ "event": "context", "tokens": context.tokens, "text": context.text });
+            let event = json!({
+                "event": "context",
+                "tokens": context.tokens,
+                "text": context.text,
+                "superseded": context.superseded,
+            });
             return Ok(Answer { event, text });
         }
         Command::Members => {

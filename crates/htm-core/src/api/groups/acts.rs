@@ -21,7 +21,7 @@ use crate::model::memory::Memory;
 use crate::model::remember::Receipt;
 use crate::model::working_memory::Entry;
 use crate::store::groups::{self, MembershipRecord};
-use crate::store::{group_memory, robots};
+use crate::store::{group_memory, relations, robots};
 
 /// The most events that a slow reader can be behind before it misses the oldest.
 const EVENTS: usize = 1_024;
@@ -109,7 +109,9 @@ impl Inner {
             let passing = conditions.passing(self.htm.pool(), &nodes).await?;
             entries.retain(|entry| passing.contains(&entry.node));
         }
-        Ok(assemble(&entries, options, encoding, Utc::now()))
+        let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
+        let superseded = relations::superseded(self.htm.pool(), &nodes).await?;
+        Ok(assemble(&entries, &superseded, options, encoding, Utc::now()))
     }
 
     pub(super) async fn leave(&self) -> Result<()> {

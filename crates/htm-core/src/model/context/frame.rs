@@ -4,18 +4,23 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::model::id::NodeId;
 use crate::model::working_memory::Entry;
 
 /// The closing line of a framed memory.
 pub(super) const END: &str = "</memory>";
 
-/// The line above a memory: `<memory age="3 hours ago" source="chat">`.
-pub(super) fn header(entry: &Entry, now: DateTime<Utc>) -> String {
-    let age = age(now - entry.happened_at);
-    match &entry.source {
-        None => format!("<memory age=\"{age}\">\n"),
-        Some(source) => format!("<memory age=\"{age}\" source=\"{}\">\n", attribute(source.trim())),
+/// The line above a memory: `<memory age="3 hours ago" source="chat" superseded="by node 12">`.
+pub(super) fn header(entry: &Entry, successor: Option<NodeId>, now: DateTime<Utc>) -> String {
+    let mut line = format!("<memory age=\"{}\"", age(now - entry.happened_at));
+    if let Some(source) = &entry.source {
+        line.push_str(&format!(" source=\"{}\"", attribute(source.trim())));
     }
+    if let Some(successor) = successor {
+        line.push_str(&format!(" superseded=\"by node {successor}\""));
+    }
+    line.push_str(">\n");
+    line
 }
 
 /// Escapes everything in `text` that a lenient reader could take for a frame: `<` becomes `&lt;` before `memory` or

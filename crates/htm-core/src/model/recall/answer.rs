@@ -74,6 +74,13 @@ pub struct Recalled {
     pub(crate) kept: Option<KeptSearch>,
 }
 
+impl Recalled {
+    /// The nodes of the hits, the best first. They are the [`first`](crate::ContextOptions::first) of a context.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.hits.iter().map(|hit| hit.node.id)
+    }
+}
+
 /// A strategy that was chosen by the query.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
