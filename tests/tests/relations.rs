@@ -103,7 +103,7 @@ async fn two_at_once_close_no_circle() {
 }
 
 #[tokio::test]
-async fn a_superseded_hit_says_so_and_is_behind_its_successor() {
+async fn a_superseded_hit_says_so_and_its_successor_takes_its_place() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
     let old = remember(&htm, "ledger database ledger database: PostgreSQL 17").await;
@@ -118,8 +118,8 @@ async fn a_superseded_hit_says_so_and_is_behind_its_successor() {
 
     let recalled = htm.recall(&query).await.unwrap();
     let hits: Vec<NodeId> = recalled.hits.iter().map(|hit| hit.node.id).collect();
-    assert_eq!(hits, [other, new, old]);
-    let successor = &recalled.hits[2].node.superseded_by[0];
+    assert_eq!(hits, [new, old, other]);
+    let successor = &recalled.hits[1].node.superseded_by[0];
     assert_eq!((successor.node, successor.reason.as_deref()), (new, Some("it is newer")));
     assert!(successor.excerpt.starts_with("the ledger has moved"));
     assert!(recalled.hits[0].node.superseded_by.is_empty());

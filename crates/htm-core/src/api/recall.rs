@@ -98,7 +98,8 @@ impl Htm {
         Ok(())
     }
 
-    /// Puts superseded hits behind those that supersede them, also by way of memories that are no hits.
+    /// Puts superseded hits behind those that supersede them, at the best place of all, also by way of memories that are no
+    /// hits.
     async fn put_in_order(&self, query: &RecallQuery, hits: &mut Vec<Hit>) -> Result<()> {
         let mut beyond = Beyond::new();
         let unknown = succession::unknown(hits);

@@ -1,6 +1,6 @@
 //! Superseded hits: their order, and the memories that take their places.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::Hit;
 use crate::model::id::NodeId;
@@ -27,54 +27,45 @@ fn direct(hit: &Hit) -> impl Iterator<Item = NodeId> {
     hit.node.superseded_by.iter().map(|it| it.node)
 }
 
-/// The hits that supersede a hit, directly or by memories that are no hits.
-fn superseding(hit: &Hit, hits: &HashSet<NodeId>, beyond: &Beyond) -> HashSet<NodeId> {
+/// The places of the hits that supersede a hit, directly or by memories that are no hits, the last first.
+fn superseding(hit: &Hit, places: &HashMap<NodeId, usize>, beyond: &Beyond) -> Vec<usize> {
     let mut open: Vec<NodeId> = direct(hit).collect();
-    let mut seen = HashSet::new();
+    let (mut seen, mut found) = (HashSet::new(), Vec::new());
     while let Some(node) = open.pop() {
-        if seen.insert(node) && !hits.contains(&node) {
-            open.extend(beyond.get(&node).into_iter().flatten());
+        if seen.insert(node) {
+            match places.get(&node) {
+                Some(place) => found.push(*place),
+                None => open.extend(beyond.get(&node).into_iter().flatten()),
+            }
         }
     }
-    seen.retain(|node| hits.contains(node));
-    seen
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found
 }
 
-/// Moves each superseded hit behind the hits that supersede it. All others keep their order.
+/// Moves the hits that supersede a hit directly before it, the current ones first. All others keep their order.
 pub(crate) fn order(hits: &mut Vec<Hit>, beyond: &Beyond) {
     if hits.iter().all(|hit| hit.node.superseded_by.is_empty()) {
         return;
     }
-    let all: HashSet<NodeId> = hits.iter().map(|hit| hit.node.id).collect();
-    let mut open = all.clone();
-    // The number of hits that each one waits for, and the hits that wait for a memory.
-    let mut missing = vec![0; hits.len()];
-    let mut waiting: HashMap<NodeId, Vec<usize>> = HashMap::new();
-    let (mut order, mut free) = (Vec::with_capacity(hits.len()), BTreeSet::new());
-    for (at, hit) in hits.iter().enumerate() {
-        for successor in superseding(hit, &all, beyond).intersection(&open) {
-            missing[at] += 1;
-            waiting.entry(*successor).or_default().push(at);
-        }
-        if missing[at] == 0 {
-            free.insert(at);
-        }
-        while let Some(first) = free.pop_first() {
-            let node = hits[first].node.id;
-            open.remove(&node);
-            order.push(first);
-            for behind in waiting.remove(&node).unwrap_or_default() {
-                missing[behind] -= 1;
-                if missing[behind] == 0 {
-                    free.insert(behind);
-                }
+    let places: HashMap<NodeId, usize> = hits.iter().enumerate().map(|(at, hit)| (hit.node.id, at)).collect();
+    let (mut is_known, mut order) = (vec![false; hits.len()], Vec::with_capacity(hits.len()));
+    for at in 0..hits.len() {
+        // A hit waits below those that supersede it. Not by recursion: chains are long.
+        let mut open = vec![(at, false)];
+        while let Some((at, has_waited)) = open.pop() {
+            if has_waited {
+                order.push(at);
+            } else if !std::mem::replace(&mut is_known[at], true) {
+                open.push((at, true));
+                open.extend(
+                    superseding(&hits[at], &places, beyond).into_iter().map(|before| (before, false)),
+                );
             }
         }
     }
     let mut rest: Vec<Option<Hit>> = std::mem::take(hits).into_iter().map(Some).collect();
     hits.extend(order.into_iter().filter_map(|at| rest[at].take()));
-    // Relations are without circles, so nothing waits any more.
-    hits.extend(rest.into_iter().flatten());
 }
 
 /// The memories that may take the places of superseded hits: of each hit the one that was set last.
@@ -176,32 +167,16 @@ mod tests {
         nodes.iter().enumerate().map(hit).collect()
     }
 
-    /// The order by looking at all waiting hits after each one.
-    fn rescanned(hits: Vec<Hit>) -> Vec<Hit> {
-        let all: HashSet<NodeId> = hits.iter().map(|hit| hit.node.id).collect();
-        let (mut ordered, mut waiting) = (Vec::<Hit>::new(), Vec::<Hit>::new());
-        for hit in hits {
-            waiting.push(hit);
-            while let Some(at) = waiting.iter().position(|hit| {
-                let is_placed = |node: NodeId| ordered.iter().any(|it| it.node.id == node);
-                hit.node.superseded_by.iter().all(|it| !all.contains(&it.node) || is_placed(it.node))
-            }) {
-                ordered.push(waiting.remove(at));
-            }
-        }
-        ordered
-    }
-
     fn ids(hits: &[Hit]) -> Vec<i64> {
         hits.iter().map(|hit| hit.node.id.0).collect()
     }
 
     #[test]
-    fn a_superseded_hit_is_behind_its_successor() {
+    fn a_successor_takes_the_best_place_and_the_superseded_hit_is_behind_it() {
         // 1 is superseded by 2, 2 by 3; 9 supersedes 4 and is no hit.
         let mut found = hits(&[(1, &[2]), (4, &[9]), (2, &[3]), (5, &[]), (3, &[]), (6, &[])]);
         order(&mut found, &Beyond::new());
-        assert_eq!(ids(&found), [4, 5, 3, 2, 1, 6]);
+        assert_eq!(ids(&found), [3, 2, 1, 4, 5, 6]);
     }
 
     #[test]
@@ -215,7 +190,29 @@ mod tests {
         assert!(unknown(&hits(&[(1, &[2]), (2, &[])])).is_empty());
         let mut found = hits(&nodes);
         order(&mut found, &beyond);
-        assert_eq!(ids(&found), [3, 2, 1]);
+        assert_eq!(ids(&found), [2, 1, 3]);
+    }
+
+    #[test]
+    fn the_best_hit_does_not_depend_on_what_is_found_behind_the_pair() {
+        let current: &[i64] = &[];
+        let mut all: Vec<(i64, &[i64])> = vec![(1, &[2])];
+        all.extend((10..22).map(|id| (id, current)));
+        all.push((2, current));
+        all.extend((30..80).map(|id| (id, current)));
+        for limit in [14, 20, all.len()] {
+            let mut found = hits(&all[..limit]);
+            order(&mut found, &Beyond::new());
+            assert_eq!(ids(&found)[..3], [2, 1, 10], "{limit}");
+        }
+    }
+
+    #[test]
+    fn two_successors_of_a_hit_keep_their_order() {
+        // 1 is superseded by 2 and 3, both of them by 4.
+        let mut found = hits(&[(9, &[]), (1, &[2, 3]), (3, &[4]), (8, &[]), (2, &[4]), (4, &[])]);
+        order(&mut found, &Beyond::new());
+        assert_eq!(ids(&found), [9, 4, 3, 2, 1, 8]);
     }
 
     #[test]
@@ -253,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_hit_is_lost_and_none_is_before_its_successor(
+        fn no_hit_is_lost_and_only_successors_are_moved_up(
             order_of in Just((0i64..12).collect::<Vec<_>>()).prop_shuffle(),
             edges in prop::collection::vec((0i64..12, 0i64..14), 0..20),
         ) {
@@ -264,12 +261,25 @@ mod tests {
             let nodes: Vec<(i64, &[i64])> = order_of.iter().map(|id| (*id, &by[*id as usize][..])).collect();
             let mut found = hits(&nodes);
             order(&mut found, &Beyond::new());
-            prop_assert_eq!(ids(&found), ids(&rescanned(hits(&nodes))));
             let places: HashMap<i64, usize> = ids(&found).into_iter().enumerate().map(|(at, id)| (id, at)).collect();
             prop_assert_eq!(places.len(), 12);
             for (id, successors) in by.iter().enumerate() {
                 for successor in successors.iter().filter(|it| places.contains_key(it)) {
                     prop_assert!(places[successor] < places[&(id as i64)]);
+                }
+            }
+            // The larger numbers first: what supersedes a successor supersedes the hit, too.
+            let mut above: Vec<HashSet<i64>> = vec![HashSet::new(); 14];
+            for id in (0..12).rev() {
+                let further = by[id].iter().flat_map(|it| above[*it as usize].iter().chain([it]));
+                let further: HashSet<i64> = further.copied().collect();
+                above[id] = further;
+            }
+            for (at, later) in order_of.iter().enumerate() {
+                let is_needed = |it: &i64| above[*it as usize].contains(later);
+                for earlier in order_of[..at].iter().filter(|it| places[*it] > places[later]) {
+                    let up_to = order_of.iter().position(|it| it == earlier).unwrap_or_default();
+                    prop_assert!(order_of[..=up_to].iter().any(is_needed), "{later} is before {earlier}");
                 }
             }
             let successors: HashMap<NodeId, Node> = (0..14)
