@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpander, Reranker};
-use htm_core::{Htm, Memory, RecallQuery, RecallSettings, Recalled, RefineSettings, Settings, Stage, Step};
+use htm_core::{
+    Caller, Htm, Memory, RecallQuery, RecallSettings, Recalled, RefineSettings, RelationKind, Settings,
+    Stage, Step,
+};
 use htm_providers::fake::{FakeExpander, FakeReranker};
 use htm_tests::{TestDatabase, drain, wait_until};
 
@@ -243,6 +246,40 @@ async fn diversity_brings_forward_what_is_not_a_twin() {
     let (plain, relevant, diverse) = (ask(None).await, ask(Some(0.0)).await, ask(Some(0.5)).await);
     assert_eq!((twins(&plain), keys(&plain)), (2, keys(&relevant)));
     assert_eq!((twins(&diverse), keys(&diverse)[0]), (1, keys(&plain)[0]));
+}
+
+#[tokio::test]
+async fn of_two_near_duplicates_the_current_one_is_shown() {
+    let db = TestDatabase::new().await;
+    let memories = [
+        ("old", "The staging database moved to port 5433"),
+        // The fake's vectors are of words, whatever stands between them.
+        ("new", "The staging database moved to port 5433!"),
+        ("other", "Which port the database of production has nobody knows"),
+        ("sea", "the sea is cold"),
+    ];
+    let htm = filled(&db, &memories).await;
+    let node = async |key: &str| htm.get_by_key(None, key).await.unwrap().unwrap().id;
+    let (old, new) = (node("old").await, node("new").await);
+    let ask = async |query: RecallQuery| htm.recall(&query).await.unwrap();
+    let query = || RecallQuery::new("staging database port");
+    // Whichever was found first, it is the outdated one.
+    let found = ask(RecallQuery { fold: true, ..query() }).await;
+    let (old, new) = if found.hits[0].node.id == old { (old, new) } else { (new, old) };
+    assert_eq!((found.hits[0].node.id, &found.hits[0].folded[..]), (old, &[new][..]));
+    htm.relate(new, RelationKind::Supersedes, old, None, &Caller::AnyRobot).await.unwrap();
+
+    for (fold, diversity) in [(true, None), (true, Some(0.5)), (false, Some(0.5))] {
+        let recalled = ask(RecallQuery { fold, diversity, ..query().limit(2) }).await;
+        let shown: Vec<_> = recalled.hits.iter().map(|hit| hit.node.id).collect();
+        assert!(shown[0] == new && !shown.contains(&old), "{fold} {diversity:?}: {:?}", keys(&recalled));
+        let folded = if fold { vec![old] } else { Vec::new() };
+        assert_eq!(recalled.hits[0].folded, folded, "{diversity:?}");
+    }
+    let followed = ask(RecallQuery { fold: true, follow: true, ..query() }).await;
+    let first = &followed.hits[0];
+    assert_eq!((first.node.id, first.followed_from.as_ref().map(|it| it.node)), (new, Some(old)));
+    assert!(followed.hits.iter().all(|hit| !hit.folded.contains(&hit.node.id)));
 }
 
 #[tokio::test]

@@ -67,12 +67,12 @@ impl Htm {
         self.admit_as_of(query.as_of).await?;
         let mut recalled = match query.is_refined() {
             true => self.recall_refined(query).await?,
-            false => self.search(query, &[]).await?,
+            false => {
+                let mut recalled = self.search(query, &[]).await?;
+                self.heed_relations(query, &mut recalled).await?;
+                recalled
+            }
         };
-        match query.follow {
-            true => self.follow(query, &mut recalled).await?,
-            false => self.put_in_order(query, &mut recalled.hits).await?,
-        }
         if query.as_of.is_some() {
             recalled.hits.iter_mut().for_each(|hit| self.count_tokens_of(&mut hit.node));
         }
@@ -98,9 +98,17 @@ impl Htm {
         Ok(())
     }
 
+    /// Follows superseded hits to their successors, or puts them in order.
+    pub(crate) async fn heed_relations(&self, query: &RecallQuery, recalled: &mut Recalled) -> Result<()> {
+        match query.follow {
+            true => self.follow(query, recalled).await,
+            false => self.put_in_order(query, &mut recalled.hits).await,
+        }
+    }
+
     /// Puts superseded hits behind those that supersede them, at the best place of all, also by way of memories that are no
     /// hits.
-    async fn put_in_order(&self, query: &RecallQuery, hits: &mut Vec<Hit>) -> Result<()> {
+    pub(crate) async fn put_in_order(&self, query: &RecallQuery, hits: &mut Vec<Hit>) -> Result<()> {
         let mut beyond = Beyond::new();
         let unknown = succession::unknown(hits);
         if !unknown.is_empty() {

@@ -3,11 +3,13 @@
 //! 0. the vectors of several models are searched, and the lists are fused by rank (`models.rs`);
 //! 1. other phrasings of the query are searched too, and the lists are fused by rank, with the most weight on the
 //!    query's own (`model/refine/fuse.rs`);
-//! 2. near-duplicates are folded into the best of them (`model/refine/diversity.rs`), and so are passages of one document;
-//! 3. the first candidates are ordered by a re-ranker; the rest stays behind them in its order;
-//! 4. hits are chosen that differ from one another (`model/refine/diversity.rs`).
+//! 2. superseded memories are followed, or put behind those that supersede them, so that the current one of two
+//!    near-duplicates stays (`model/recall/succession.rs`); the order is restored after each later step that changes it;
+//! 3. near-duplicates are folded into the best of them (`model/refine/diversity.rs`), and so are passages of one document;
+//! 4. the first candidates are ordered by a re-ranker; the rest stays behind them in its order;
+//! 5. hits are chosen that differ from one another (`model/refine/diversity.rs`).
 //!
-//! A failure of step 1 or 3 costs only its own effect: the order stays, and [`Recalled::degraded`](crate::Recalled)
+//! A failure of step 1 or 4 costs only its own effect: the order stays, and [`Recalled::degraded`](crate::Recalled)
 //! says why.
 
 mod models;
@@ -54,6 +56,7 @@ impl Htm {
         if query.expand && has_words {
             self.expand(&search, &mut recalled).await;
         }
+        self.heed_relations(query, &mut recalled).await?;
         let compares = query.fold || (query.diversity.is_some() && is_search);
         let vectors = if compares { self.vectors_of(&recalled).await? } else { HashMap::new() };
         if query.fold {
@@ -64,9 +67,11 @@ impl Htm {
         }
         if query.rerank && has_words {
             self.rerank(&Words::parse(&query.text).plain, &mut recalled).await;
+            self.put_in_order(query, &mut recalled.hits).await?;
         }
         if let Some(novelty) = query.diversity.filter(|_| is_search) {
             diversify(&mut recalled, &vectors, novelty, query.limit);
+            self.put_in_order(query, &mut recalled.hits).await?;
         }
         recalled.hits.truncate(query.limit);
         recalled.facets = facets(&recalled.hits);
@@ -323,7 +328,8 @@ fn compared<'a>(hits: &'a [Hit], vectors: &'a HashMap<NodeId, Vec<f32>>) -> Vec<
 }
 
 /// The values that the hits are ordered by, as 0 to 1. If some were re-ranked, the others are behind the last of them.
-/// Fused lists are in the order of their ranks, whatever ordered each list.
+/// Fused lists are in the order of their ranks, whatever ordered each list. A hit that supersedes others is as relevant as
+/// the best of them, which are behind it.
 fn relevance(hits: &[Hit], is_fused: bool) -> Vec<f64> {
     let reranked: Vec<f64> = hits.iter().map_while(|hit| hit.scores.reranked).collect();
     let mut relevance = match reranked.is_empty() {
@@ -337,6 +343,9 @@ fn relevance(hits: &[Hit], is_fused: bool) -> Vec<f64> {
         false => diversity::normalised(&reranked),
     };
     relevance.resize(hits.len(), 0.0);
+    for at in (1..relevance.len()).rev() {
+        relevance[at - 1] = relevance[at - 1].max(relevance[at]);
+    }
     relevance
 }
 

@@ -27,7 +27,7 @@ fn direct(hit: &Hit) -> impl Iterator<Item = NodeId> {
     hit.node.superseded_by.iter().map(|it| it.node)
 }
 
-/// The places of the hits that supersede a hit, directly or by memories that are no hits, the last first.
+/// The places of the hits that supersede a hit, directly or by memories that are no hits, in order.
 fn superseding(hit: &Hit, places: &HashMap<NodeId, usize>, beyond: &Beyond) -> Vec<usize> {
     let mut open: Vec<NodeId> = direct(hit).collect();
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
@@ -39,7 +39,7 @@ fn superseding(hit: &Hit, places: &HashMap<NodeId, usize>, beyond: &Beyond) -> V
             }
         }
     }
-    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.sort_unstable();
     found
 }
 
@@ -58,9 +58,8 @@ pub(crate) fn order(hits: &mut Vec<Hit>, beyond: &Beyond) {
                 order.push(at);
             } else if !std::mem::replace(&mut is_known[at], true) {
                 open.push((at, true));
-                open.extend(
-                    superseding(&hits[at], &places, beyond).into_iter().map(|before| (before, false)),
-                );
+                let before = superseding(&hits[at], &places, beyond);
+                open.extend(before.into_iter().rev().map(|at| (at, false)));
             }
         }
     }
