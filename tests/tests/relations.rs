@@ -59,32 +59,86 @@ async fn a_relation_is_set_once_listed_and_removed() {
 async fn what_makes_no_sense_is_refused() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
-    let mut chain = Vec::new();
-    for text in ["one", "two", "three", "four"] {
-        chain.push(remember(&htm, text).await);
-    }
+    let one = remember(&htm, "one").await;
     let elsewhere = htm.remember(Memory::new("elsewhere").namespace("other")).await.unwrap().node;
     let of_bob = htm.remember(Memory::new("by bob").robot("bob")).await.unwrap().node;
-    assert_eq!(relate(&htm, chain[0], Supersedes, chain[0]).await, Err("relation_invalid"));
-    assert_eq!(relate(&htm, chain[0], Supersedes, elsewhere).await, Err("relation_invalid"));
-    assert_eq!(relate(&htm, chain[0], Supersedes, NodeId(999_999)).await, Err("node_not_found"));
-    assert_eq!(relate(&htm, of_bob, Supersedes, chain[0]).await, Err("not_owner"));
-    assert_eq!(relate(&htm, chain[0], Supersedes, of_bob).await, Ok(true), "the other may be of anybody");
+    assert_eq!(relate(&htm, one, Supersedes, one).await, Err("relation_invalid"));
+    assert_eq!(relate(&htm, one, Supersedes, elsewhere).await, Err("relation_invalid"));
+    assert_eq!(relate(&htm, one, Supersedes, NodeId(999_999)).await, Err("node_not_found"));
+    assert_eq!(relate(&htm, of_bob, Supersedes, one).await, Err("not_owner"));
+    assert_eq!(relate(&htm, one, Supersedes, of_bob).await, Ok(true), "the other may be of anybody");
     let bob = Caller::Robot("bob".into());
-    assert!(htm.relate(of_bob, Contradicts, chain[0], None, &bob).await.unwrap().is_new);
+    assert!(htm.relate(of_bob, Contradicts, one, None, &bob).await.unwrap().is_new);
+}
 
-    for pair in chain.windows(2) {
-        assert_eq!(relate(&htm, pair[1], Supersedes, pair[0]).await, Ok(true));
+/// Four memories, each of which supersedes the one before.
+async fn chain_of_four(htm: &Htm) -> [NodeId; 4] {
+    let mut chain = [NodeId(0); 4];
+    for (place, text) in ["one", "two", "three", "four"].into_iter().enumerate() {
+        chain[place] = remember(htm, text).await;
     }
-    let error = htm.relate(chain[0], Supersedes, chain[3], None, &Caller::Handle).await.unwrap_err();
-    assert_eq!(error.code(), "relation_cycle");
-    let [first, second, third, fourth] = chain[..] else { panic!() };
-    let named = format!("{fourth} supersedes {third} supersedes {second} supersedes {first}");
-    assert!(error.to_string().ends_with(&named), "{error}");
-    // A forgotten link may come back.
+    for pair in chain.windows(2) {
+        assert_eq!(relate(htm, pair[1], Supersedes, pair[0]).await, Ok(true));
+    }
+    chain
+}
+
+async fn successors(htm: &Htm, node: NodeId) -> Vec<NodeId> {
+    htm.get(node).await.unwrap().superseded_by.iter().map(|it| it.node).collect()
+}
+
+#[tokio::test]
+async fn a_fact_returns_to_a_former_value() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let [first, second, third, fourth] = chain_of_four(&htm).await;
+    let made = htm.relate(first, Supersedes, fourth, None, &Caller::Handle).await.unwrap();
+    let removed: Vec<_> = made.removed.iter().map(|it| (it.from, it.kind, it.to)).collect();
+    assert!(made.is_new);
+    assert_eq!(removed, [(second, Supersedes, first)]);
+    for (node, by) in [(first, None), (fourth, Some(first)), (third, Some(fourth)), (second, Some(third))] {
+        assert_eq!(successors(&htm, node).await, Vec::from_iter(by), "{node}");
+    }
+    // And back again: only what closes a circle is removed.
+    let other = remember(&htm, "another successor of the first").await;
+    relate(&htm, other, Supersedes, first).await.unwrap();
+    assert_eq!(relate(&htm, fourth, Supersedes, first).await, Ok(true));
+    assert_eq!(successors(&htm, fourth).await, []);
+    assert_eq!(successors(&htm, first).await, [fourth, other]);
+}
+
+#[tokio::test]
+async fn a_fact_returns_by_way_of_a_forgotten_memory() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let [first, second, _, fourth] = chain_of_four(&htm).await;
     htm.forget(second, &Caller::Handle, Confirmation::Confirmed).await.unwrap();
-    assert_eq!(relate(&htm, first, Supersedes, fourth).await, Err("relation_cycle"));
     assert_eq!(relate(&htm, first, Supersedes, second).await, Err("node_not_found"));
+    assert_eq!(relate(&htm, first, Supersedes, fourth).await, Ok(true));
+    htm.restore(second, &Caller::Handle).await.unwrap();
+    assert_eq!(successors(&htm, first).await, []);
+}
+
+#[tokio::test]
+async fn a_relation_of_another_robots_memory_is_not_removed() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let first = remember(&htm, "coffee").await;
+    let of_bob = htm.remember(Memory::new("tea").robot("bob")).await.unwrap().node;
+    let third = remember(&htm, "cocoa").await;
+    let bob = Caller::Robot("bob".into());
+    htm.relate(of_bob, Supersedes, first, None, &bob).await.unwrap();
+    assert_eq!(relate(&htm, third, Supersedes, of_bob).await, Ok(true));
+    let error = htm.relate(first, Supersedes, third, None, &Caller::Handle).await.unwrap_err();
+    assert_eq!(error.code(), "relation_cycle");
+    let chain = format!("{third} supersedes {of_bob} supersedes {first}");
+    assert!(error.to_string().ends_with(&chain), "{error}");
+    let last = (of_bob.to_string(), first.to_string());
+    assert_eq!(error.value("superseding").zip(error.value("superseded")), Some((&*last.0, &*last.1)));
+    assert_eq!(successors(&htm, first).await, [of_bob]);
+    let made = htm.relate(first, Supersedes, third, None, &Caller::AnyRobot).await.unwrap();
+    assert_eq!(made.removed.len(), 1);
+    assert_eq!(successors(&htm, first).await, []);
 }
 
 #[tokio::test]
@@ -95,10 +149,10 @@ async fn two_at_once_close_no_circle() {
         let a = remember(&htm, &format!("a {round}")).await;
         let b = remember(&htm, &format!("b {round}")).await;
         let both = tokio::join!(relate(&htm, a, Supersedes, b), relate(&htm, b, Supersedes, a));
-        assert!(
-            matches!(both, (Ok(true), Err("relation_cycle")) | (Err("relation_cycle"), Ok(true))),
-            "{both:?}"
-        );
+        assert_eq!(both, (Ok(true), Ok(true)));
+        // The later one holds.
+        let (of_a, of_b) = (successors(&htm, a).await, successors(&htm, b).await);
+        assert!((of_a == [b] && of_b.is_empty()) || (of_b == [a] && of_a.is_empty()), "{of_a:?} {of_b:?}");
     }
 }
 

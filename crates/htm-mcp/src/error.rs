@@ -78,7 +78,9 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "model_of_callers" => "tell the user; its vectors come from the programs that write",
         "document_not_found" => "look for it with recall; documents are loaded with the command `htm load`",
         "node_not_found" => "look for it with recall; a forgotten memory comes back with restore",
-        "relation_cycle" => "the message names the chain; remove one of its relations first, if it is wrong",
+        "relation_cycle" => {
+            "the message names the chain; its last relation is of another robot: any_robot: true, if the user wants that"
+        }
         "relation_unknown" => "list the relations of the memory with related",
         "recall_unknown" => "give the recall id that the answer of recall names, within a day",
         "ranking_unknown" | "ranking_unusable" => {

@@ -119,14 +119,8 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         }
         "erase_plan_changed" => "check the memories again with `--dry-run`".into(),
         "relation_cycle" => {
-            let chain: Vec<&str> = value("chain").unwrap_or_default().split(" supersedes ").collect();
-            let (first, second) = match chain[..] {
-                [first, second, ..] => (first, second),
-                _ => ("NODE", "OTHER"),
-            };
-            format!(
-                "remove one relation of the chain first, such as `htm unrelate {first} supersedes {second}`"
-            )
+            let (from, to) = (value("superseding").unwrap_or("NODE"), value("superseded").unwrap_or("OTHER"));
+            format!("remove this relation first: `htm unrelate {from} supersedes {to}`")
         }
         "relation_unknown" => format!("list the relations: `htm related {}`", named("node")),
         "not_forgotten" => format!("nothing is left to do: `htm get {}`", named("node")),
@@ -328,12 +322,10 @@ mod tests {
         assert_eq!(hint(&unfit()), "use one of: dead, parked");
         let one = unfit().with_value("job", "j1").with_value("state", "dead");
         assert_eq!(hint(&one), "to do it again: `htm jobs retry j1`");
-        let circle =
-            Error::new(codes::RELATION_CYCLE, "it failed").with_value("chain", "7 supersedes 5 supersedes 4");
-        assert_eq!(
-            hint(&circle),
-            "remove one relation of the chain first, such as `htm unrelate 7 supersedes 5`"
-        );
+        let circle = Error::new(codes::RELATION_CYCLE, "it failed")
+            .with_value("superseding", 5)
+            .with_value("superseded", 4);
+        assert_eq!(hint(&circle), "remove this relation first: `htm unrelate 5 supersedes 4`");
     }
 
     #[test]

@@ -32,7 +32,10 @@ fn of_code(error: &Error) -> Option<String> {
         "revision_conflict" if error.value("session").is_none() => {
             format!("read it again (GET /v1/memories/{}), then edit what it says now", value("node"))
         }
-        "relation_cycle" => "remove one relation of the chain first: DELETE /v1/memories/{id}/relations".into(),
+        "relation_cycle" => {
+            let (from, to) = (value("superseding"), error.value("superseded").unwrap_or("{other}"));
+            format!("remove this relation first: DELETE /v1/memories/{from}/relations?kind=supersedes&to={to}")
+        }
         "relation_unknown" => "list them: GET /v1/memories/{id}/relations".into(),
         "recall_unknown" => {
             "give the recall_id of a recall; they are kept where learning is on: GET /v1/learning".into()

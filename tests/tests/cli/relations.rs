@@ -20,8 +20,17 @@ async fn a_superseded_memory_for_people_and_programs() {
         "node 2 supersedes node 1: the vendor certified 18; it was set before, and nothing has changed\n"
     );
     sandbox.htm(&["relate", "3", "contradicts", "1"]).await.succeeds();
-    let circle = sandbox.htm(&["relate", "1", "supersedes", "2"]).await;
-    assert!(circle.fails(2, "relation_cycle").contains("`htm unrelate 2 supersedes 1`"), "{circle:?}");
+    let turned = sandbox.htm(&["relate", "1", "supersedes", "2"]).await;
+    assert_eq!(
+        turned.succeeds(),
+        "node 1 supersedes node 2\nremoved: node 2 supersedes node 1: the vendor certified 18\n"
+    );
+    sandbox.htm(&relate).await.succeeds();
+    sandbox.htm(&["remember", "--robot", "bob", "Bob drinks tea."]).await.succeeds();
+    sandbox.htm(&["relate", "4", "supersedes", "1", "--robot", "bob"]).await.succeeds();
+    let circle = sandbox.htm(&["relate", "1", "supersedes", "4"]).await;
+    assert!(circle.fails(2, "relation_cycle").contains("`htm unrelate 4 supersedes 1`"), "{circle:?}");
+    sandbox.htm(&["unrelate", "4", "supersedes", "1", "--robot", "bob"]).await.succeeds();
     for (kind, hint) in [("replaces", "give `supersedes` or `contradicts`"), ("superseded_by", "way round")] {
         let refused = sandbox.htm(&["relate", "1", kind, "2"]).await;
         assert!(refused.exits(2).stderr.contains(hint), "{refused:?}");

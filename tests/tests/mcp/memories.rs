@@ -299,6 +299,20 @@ async fn a_memory_supersedes_another_one() {
 }
 
 #[tokio::test]
+async fn a_fact_returns_to_a_former_value() {
+    let client = Client::start(&["--no-workers"]).await;
+    client.succeeds("remember", json!({ "text": "Mara drinks coffee." })).await;
+    client.succeeds("remember", json!({ "text": "Mara drinks tea.", "supersedes": [1] })).await;
+    let again = json!({ "text": "Mara drinks coffee.", "supersedes": [2] });
+    let (text, facts) = client.succeeds("remember", again).await;
+    assert!(text.ends_with("It supersedes [2]. [2] no longer supersedes [1]."), "{text}");
+    assert_eq!((&facts["node"], &facts["supersedes"]), (&json!(1), &json!([2])));
+    let (text, facts) = client.succeeds("recall", json!({ "query": "Mara drinks" })).await;
+    assert_eq!((&facts["hits"][0]["id"], &facts["hits"][1]["id"]), (&json!(1), &json!(2)), "{text}");
+    assert_eq!(facts["hits"][1]["superseded_by"][0]["node"], 1);
+}
+
+#[tokio::test]
 async fn a_memory_with_many_successors_fits_in_a_small_context() {
     let client = Client::start(&["--no-workers", "--tools", "all"]).await;
     client.succeeds("create_group", json!({ "group": "crew" })).await;

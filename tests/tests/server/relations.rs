@@ -15,8 +15,21 @@ async fn relations_over_http() {
     let made = served.post(path, body.clone()).await.is(201);
     assert_eq!((&made["from"], &made["to"], &made["is_new"]), (&2.into(), &1.into(), &true.into()));
     assert_eq!(served.post(path, body).await.is(200)["is_new"], false);
+    // The newest statement holds, and back again.
     let reverse = json!({"kind": "supersedes", "to": 2, "robot": "ada"});
-    assert_eq!(served.post("/v1/memories/1/relations", reverse).await.problem().1, "relation_cycle");
+    let turned = served.post("/v1/memories/1/relations", reverse).await.is(201);
+    assert_eq!((&turned["removed"][0]["from"], &turned["removed"][0]["to"]), (&2.into(), &1.into()));
+    let back = json!({"kind": "supersedes", "to": 1, "reason": "certified", "robot": "ada"});
+    served.post(path, back).await.is(201);
+    served.post("/v1/memories", json!({"content": "It is retired now.", "robot": "bob"})).await.is(201);
+    let by_bob = json!({"kind": "supersedes", "to": 2, "robot": "bob"});
+    served.post("/v1/memories/3/relations", by_bob).await.is(201);
+    let refused =
+        served.post("/v1/memories/2/relations", json!({"kind": "supersedes", "to": 3, "robot": "ada"})).await;
+    assert_eq!(refused.problem().1, "relation_cycle");
+    let hint = "DELETE /v1/memories/3/relations?kind=supersedes&to=2";
+    assert!(refused.body["hint"].as_str().unwrap().ends_with(hint), "{:?}", refused.body);
+    served.delete("/v1/memories/3/relations?kind=supersedes&to=2&robot=bob").await.is(200);
     let others = json!({"kind": "contradicts", "to": 1, "robot": "bob"});
     assert_eq!(served.post(path, others.clone()).await.problem().1, "not_owner");
     let mut of_any = others;

@@ -7043,6 +7043,10 @@ class Relating(Relation):
     """
     Whether it is new. A repeat changes nothing.
     """
+    removed: list[Relation] | None = None
+    """
+    The relations that it has ended: those by which the other memory superseded this one.
+    """
 
 
 class RobotContext(Context):

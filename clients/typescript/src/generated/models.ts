@@ -2603,6 +2603,8 @@ export interface RelatedNode {
 export interface Relating extends Relation {
   /** Whether it is new. A repeat changes nothing. */
   is_new: boolean;
+  /** The relations that it has ended: those by which the other memory superseded this one. */
+  removed?: Relation[];
 }
 
 /** A relation that a person or an agent has set. */

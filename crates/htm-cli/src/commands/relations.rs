@@ -16,7 +16,10 @@ pub(crate) async fn relate(config: &Config, args: RelateArgs, output: &Output) -
     let reason = args.reason.as_deref();
     let made = with_htm(config, async |htm| htm.relate(from, kind, to, reason, &caller).await).await?;
     output.value(&made, || match made.is_new {
-        true => describe(&made.relation),
+        true => std::iter::once(describe(&made.relation))
+            .chain(made.removed.iter().map(|it| format!("removed: {}", describe(it))))
+            .collect::<Vec<_>>()
+            .join("\n"),
         false => format!("{}; it was set before, and nothing has changed", describe(&made.relation)),
     });
     Ok(ExitCode::SUCCESS)

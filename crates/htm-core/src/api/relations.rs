@@ -1,5 +1,7 @@
 //! Relations between memories.
 
+use sqlx::PgConnection;
+
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, refuse_others};
 use crate::model::error::Result;
@@ -17,7 +19,10 @@ use crate::store::{candidates, nodes};
 
 impl Htm {
     /// Sets a relation: node `from` supersedes or contradicts node `to`. Both are in one namespace. The caller must have
-    /// remembered `from`; `to` may be of any robot. A relation that is set already stays as it is.
+    /// remembered `from` first; `to` may be of any robot. A relation that is set already stays as it is.
+    ///
+    /// The newest statement holds: if `to` superseded `from`, directly or through others, the relations by which it did so
+    /// are removed. For each of them, the caller must have remembered the node from which it goes.
     ///
     /// ```no_run
     /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -30,7 +35,7 @@ impl Htm {
     ///
     /// # Errors
     /// `relation_invalid`, `field_too_long` (the reason), `node_not_found`, `not_owner`, `relation_cycle` (`to` supersedes
-    /// `from`, directly or through others), or a database error. Nothing has changed then.
+    /// `from` by a relation of a node of another robot), or a database error. Nothing has changed then.
     pub async fn relate(
         &self,
         from: NodeId,
@@ -55,19 +60,42 @@ impl Htm {
         }
         store::hold_in_tx(&mut tx, &first.namespace).await?;
         if let Some(relation) = store::get(&mut tx, &first.namespace, (from, kind, to)).await? {
-            return Ok(Relating { relation, is_new: false });
+            return Ok(Relating { relation, is_new: false, removed: Vec::new() });
         }
-        if kind == RelationKind::Supersedes {
-            let chain = store::chain(&mut tx, &first.namespace, from, to).await?;
-            if !chain.is_empty() {
-                return Err(model::cycle(from, to, &chain));
-            }
-        }
+        let removed = match kind {
+            RelationKind::Supersedes => self.make_current_in_tx(&mut tx, first, to, caller).await?,
+            RelationKind::Contradicts => Vec::new(),
+        };
         let robot = caller.robot(self.settings());
         let relation =
             store::insert_in_tx(&mut tx, &first.namespace, (from, kind, to), (reason, robot, None)).await?;
         tx.commit().await?;
-        Ok(Relating { relation, is_new: true })
+        Ok(Relating { relation, is_new: true, removed })
+    }
+
+    /// Removes the relations by which `to` supersedes `from`, directly or through others: they would close a circle. The
+    /// relations of the namespace are held.
+    async fn make_current_in_tx(
+        &self,
+        tx: &mut PgConnection,
+        from: &End,
+        to: NodeId,
+        caller: &Caller,
+    ) -> Result<Vec<Relation>> {
+        let mut removed = Vec::new();
+        for last in store::closing(tx, &from.namespace, from.id, to).await? {
+            if refuse_others(caller.owner(self.settings()), last.id, last.owner()).is_err() {
+                let mut chain = store::chain(tx, &from.namespace, last.id, to).await?;
+                chain.push(from.id);
+                return Err(model::cycle(from.id, to, &chain));
+            }
+            let between = (last.id, RelationKind::Supersedes, from.id);
+            if let Some(relation) = store::get(tx, &from.namespace, between).await? {
+                store::delete_in_tx(tx, &from.namespace, &relation).await?;
+                removed.push(relation);
+            }
+        }
+        Ok(removed)
     }
 
     /// Removes a relation. Returns it as it was.

@@ -50,6 +50,10 @@ pub struct Relating {
     pub relation: Relation,
     /// Whether it is new. A repeat changes nothing.
     pub is_new: bool,
+    /// The relations that it has ended: those by which the other memory superseded this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub removed: Vec<Relation>,
 }
 
 /// A memory that supersedes another one.
@@ -197,11 +201,16 @@ pub(crate) fn of_two_namespaces(from: (NodeId, &str), to: (NodeId, &str)) -> Err
     Error::new(codes::RELATION_INVALID, message)
 }
 
-/// The relation would close a circle. `chain` are the nodes from `to` to `from`, each of which supersedes the next.
+/// The relation would close a circle. `chain` are the nodes from `to` to `from`, each of which supersedes the next. Without
+/// its last relation, `from` would be current.
 pub(crate) fn cycle(from: NodeId, to: NodeId, chain: &[NodeId]) -> Error {
+    let last = chain.len().checked_sub(2).and_then(|at| chain.get(at)).copied().unwrap_or(to);
     let chain = chain.iter().map(ToString::to_string).collect::<Vec<_>>().join(" supersedes ");
     let message = format!("node {from} cannot supersede node {to}, because {chain}");
-    Error::new(codes::RELATION_CYCLE, message).with_value("chain", chain)
+    Error::new(codes::RELATION_CYCLE, message)
+        .with_value("chain", chain)
+        .with_value("superseding", last)
+        .with_value("superseded", from)
 }
 
 /// There is no such relation.
@@ -239,5 +248,6 @@ mod tests {
     fn a_circle_is_named() {
         let error = cycle(NodeId(1), NodeId(3), &[NodeId(3), NodeId(2), NodeId(1)]);
         assert_eq!(error.to_string(), "node 1 cannot supersede node 3, because 3 supersedes 2 supersedes 1");
+        assert_eq!((error.value("superseding"), error.value("superseded")), (Some("2"), Some("1")));
     }
 }

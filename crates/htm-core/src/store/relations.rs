@@ -21,7 +21,7 @@ use crate::model::id::NodeId;
 use crate::model::relations::{RelatedBy, RelatedNode, Relation, RelationKind, Successor, Superseded};
 use crate::model::tags::read_tag;
 
-/// A live node that a relation is about.
+/// A node that a relation is about.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct End {
     pub(crate) id: NodeId,
@@ -99,6 +99,21 @@ pub(crate) async fn chain(
         .fetch_optional_scalar(connection)
         .await?;
     Ok(found.unwrap_or_default())
+}
+
+/// The nodes that supersede `from` in the chains from `to` to `from`, forgotten ones included.
+pub(crate) async fn closing(
+    connection: &mut PgConnection,
+    namespace: &str,
+    from: NodeId,
+    to: NodeId,
+) -> Result<Vec<End>> {
+    sql!(include_str!("sql/closing_relations.sql"))
+        .bind("namespace", namespace)?
+        .bind("from", from)?
+        .bind("to", to)?
+        .fetch_all(connection)
+        .await
 }
 
 /// Sets a relation. Without a time, it is set now.

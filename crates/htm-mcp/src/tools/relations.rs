@@ -55,9 +55,12 @@ async fn relate(server: McpServer, arguments: Arguments) -> Result<Answer, ToolE
         return Ok(Answer::new(format!("Removed: {}.", told(&removed)), compact(&removed)));
     }
     let made = server.htm().relate(from, kind, to, arguments.text("reason"), &caller).await?;
-    let Relating { relation, is_new } = &made;
+    let Relating { relation, is_new, removed } = &made;
     let text = match is_new {
-        true => format!("{}.", told(relation)),
+        true => std::iter::once(format!("{}.", told(relation)))
+            .chain(removed.iter().map(|ended| format!("Removed: {}.", told(ended))))
+            .collect::<Vec<_>>()
+            .join(" "),
         false => format!("{} was known already; nothing has changed.", told(relation)),
     };
     Ok(Answer::new(text, compact(&made)))

@@ -77,9 +77,12 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     for to in corrected {
         let caller = who.caller(&arguments);
         match server.htm().relate(node, RelationKind::Supersedes, to, None, &caller).await {
-            Ok(_) => {
+            Ok(made) => {
                 superseded.push(to);
                 text.push_str(&format!(" It supersedes [{to}]."));
+                for ended in made.removed {
+                    text.push_str(&format!(" [{}] no longer supersedes [{node}].", ended.from));
+                }
             }
             Err(error) => {
                 text.push_str(&format!(" It does not supersede [{to}]: {}.", plain(&error.to_string())))
