@@ -120,6 +120,22 @@ async fn a_fact_returns_by_way_of_a_forgotten_memory() {
 }
 
 #[tokio::test]
+async fn a_memory_is_of_the_robot_that_remembered_it_first() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let other = remember(&htm, "Lena likes roses.").await;
+    let text = || Memory::new("Lena likes sunflowers.");
+    let node = htm.remember(text().robot("planner")).await.unwrap().node;
+    assert_eq!(htm.remember(text().robot("helper")).await.unwrap().node, node);
+    let by =
+        async |robot: &str| htm.relate(node, Supersedes, other, None, &Caller::Robot(robot.into())).await;
+    let refused = by("helper").await.unwrap_err();
+    assert_eq!(refused.code(), "not_owner");
+    assert!(refused.to_string().contains("was first remembered by robot `planner`"), "{refused}");
+    assert!(by("planner").await.unwrap().is_new);
+}
+
+#[tokio::test]
 async fn a_relation_of_another_robots_memory_is_not_removed() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

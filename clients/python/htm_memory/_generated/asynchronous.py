@@ -2442,8 +2442,8 @@ class AsyncMemories:
             kind: The kind.
             namespace: The namespace of the robot that says so. Default: the server's.
             reason: The reason.
-            robot: The robot that says so: it must have remembered the memory of the path. Default:
-                the server's.
+            robot: The robot that says so: it must have first remembered the memory of the path.
+                Default: the server's.
             to: The memory that is superseded or contradicted.
         """
         return await self._sender.send(
@@ -2632,7 +2632,7 @@ class AsyncMemories:
             kind: The kind.
             to: The memory that is superseded or contradicted.
             namespace: The namespace of the robot that removes it. Default: the server's.
-            robot: The robot that removes it: it must have remembered the memory of the path.
+            robot: The robot that removes it: it must have first remembered the memory of the path.
                 Default: the server's.
             any_robot: Whether the memory of the path may be of any robot. Default: false.
         """

@@ -282,7 +282,7 @@ class NodeNotFound(HtmError):
 
 
 class NotOwner(HtmError):
-    """Another robot remembered the node."""
+    """Another robot remembered the node first."""
 
 
 class RememberedByOthers(HtmError):

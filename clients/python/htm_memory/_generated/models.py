@@ -6173,7 +6173,7 @@ class RelationBody(BaseModel):
     """
     robot: str | None = None
     """
-    The robot that says so: it must have remembered the memory of the path. Default: the server's.
+    The robot that says so: it must have first remembered the memory of the path. Default: the server's.
     """
     to: int
     """

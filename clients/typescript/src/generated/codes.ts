@@ -157,7 +157,7 @@ export type ServerCode =
   | "too_many_namespaces"
   /** 404: There is no such node, or it was forgotten. */
   | "node_not_found"
-  /** 403: Another robot remembered the node. */
+  /** 403: Another robot remembered the node first. */
   | "not_owner"
   /** 409: Other robots remembered the node too. */
   | "remembered_by_others"

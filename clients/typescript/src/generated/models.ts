@@ -2634,7 +2634,8 @@ export interface RelationBody {
   /** The reason. */
   reason?: string | null;
   /**
-   * The robot that says so: it must have remembered the memory of the path. Default: the server's.
+   * The robot that says so: it must have first remembered the memory of the path. Default: the
+   * server's.
    */
   robot?: string | null;
   /** The memory that is superseded or contradicted. */

@@ -1487,8 +1487,8 @@ export class Memories {
       /** The namespace of the robot that removes it. Default: the server's. */
       namespace?: string | null | undefined;
       /**
-       * The robot that removes it: it must have remembered the memory of the path. Default: the
-       * server's.
+       * The robot that removes it: it must have first remembered the memory of the path. Default:
+       * the server's.
        */
       robot?: string | null | undefined;
       /** Whether the memory of the path may be of any robot. Default: false. */

@@ -4,7 +4,7 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::settings::Settings;
 
-/// The caller of an edit, forget, restore or purge. A robot may change the nodes that it remembered itself. It is
+/// The caller of an edit, forget, restore or purge. A robot may change the nodes that it remembered first. It is
 /// identified by its namespace and its name. This prevents mistakes between robots. It is not access control: the
 /// caller states who it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,13 +50,13 @@ pub(crate) struct Owner<'a> {
     pub(crate) robot: &'a str,
 }
 
-/// Refuses a robot that is not the one that remembered the node.
+/// Refuses a robot that is not the one that remembered the node first: a repeat makes no owner.
 pub(crate) fn refuse_others(asks: Option<Owner<'_>>, node: NodeId, owner: Owner<'_>) -> Result<()> {
     match asks {
         Some(asks) if asks != owner => Err(Error::new(
             codes::NOT_OWNER,
             format!(
-                "node {node} was remembered by robot `{}` of namespace `{}`, not by `{}` of `{}`",
+                "node {node} was first remembered by robot `{}` of namespace `{}`, not by `{}` of `{}`",
                 owner.robot, owner.namespace, asks.robot, asks.namespace
             ),
         )),

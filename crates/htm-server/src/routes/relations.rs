@@ -53,7 +53,7 @@ struct RelationBody {
     reason: Option<String>,
     /// The namespace of the robot that says so. Default: the server's.
     namespace: Option<String>,
-    /// The robot that says so: it must have remembered the memory of the path. Default: the server's.
+    /// The robot that says so: it must have first remembered the memory of the path. Default: the server's.
     robot: Option<String>,
     /// Whether the memory of the path may be of any robot.
     #[serde(default)]
@@ -87,7 +87,7 @@ struct UnrelateQuery {
     to: NodeId,
     /// The namespace of the robot that removes it. Default: the server's.
     namespace: Option<String>,
-    /// The robot that removes it: it must have remembered the memory of the path. Default: the server's.
+    /// The robot that removes it: it must have first remembered the memory of the path. Default: the server's.
     robot: Option<String>,
     /// Whether the memory of the path may be of any robot. Default: false.
     any_robot: Option<bool>,

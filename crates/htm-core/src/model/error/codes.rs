@@ -87,7 +87,7 @@ error_codes! {
     // Nodes
     NODE_NOT_FOUND "node_not_found" User "There is no such node, or it was forgotten."
         => "look for it: `Htm::recall`; a forgotten one comes back by `Htm::restore`";
-    NOT_OWNER "not_owner" User "Another robot remembered the node."
+    NOT_OWNER "not_owner" User "Another robot remembered the node first."
         => "ask as the robot that remembered it, or for any robot: `Caller::Robot`, `Caller::AnyRobot`";
     REMEMBERED_BY_OTHERS "remembered_by_others" User "Other robots remembered the node too."
         => "forget it for all robots that remembered it: `Caller::AnyRobot`";
