@@ -57,8 +57,8 @@ const WITHOUT_COMMANDS: &[&str] = &[
     "docs/replicas.md",
 ];
 
-/// Documents whose reader may have followed README.md on the same database: its first memory is of another robot.
-const AFTER_README: &[&str] = &["docs/http.md"];
+/// Documents whose reader may have followed README.md on the same database: its first memory is of another robot, and stays.
+const AFTER_README: &[&str] = &["docs/erase.md", "docs/http.md"];
 
 /// The most lines of the documents that everybody reads.
 const MOST_LINES: &[(&str, usize)] = &[("README.md", 150), ("ARCHITECTURE.md", 200)];
@@ -103,9 +103,10 @@ async fn run(document: &str) {
     let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache-of-documents");
     let share = format!("mkdir -p '{cache}' \"$HTM_HOME\" && ln -s '{cache}' \"$HTM_HOME/cache\"");
     sandbox.shell(&share).await.succeeds();
-    if AFTER_README.contains(&document) {
-        sandbox.remember(&["--robot", "architect", "We pin PostgreSQL 17.2."]).await;
-    }
+    let of_readme = match AFTER_README.contains(&document) {
+        true => Some(sandbox.remember(&["--robot", "architect", "We pin PostgreSQL 17.2."]).await),
+        false => None,
+    };
     let (mut ran, mut left) = (0, 0);
     let mut background = Vec::new();
     for Block { run, commands } in &blocks {
@@ -132,6 +133,9 @@ async fn run(document: &str) {
             }
             ran += 1;
         }
+    }
+    if let Some(node) = of_readme {
+        sandbox.htm(&["get", &node]).await.succeeds();
     }
     eprintln!("{document}: {ran} commands run, {left} not");
     assert!(ran > 0, "{document} has no command that runs: show one, or list it in WITHOUT_COMMANDS");
