@@ -235,11 +235,16 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         "model_retired" if error.hint() == codes::MODEL_RETIRED.hint => format!("take it into use again: `htm models add {}`", named("label")),
         "model_active" => "activate another one first: `htm models activate LABEL`".into(),
         "model_incomplete" => {
-            let (label, open, dead) = (named("label"), named("open"), named("dead"));
-            format!(
-                "open jobs in its queue: {open}, dead letters: {dead}: `htm models backfill {label}`, `htm jobs retry` \
-                 for the dead; or go without those nodes: `htm models activate {label} --force`"
-            )
+            let label = named("label");
+            let wait = match (value("open"), value("dead")) {
+                (Some(open), Some(dead)) => format!(
+                    "open jobs in its queue: {open}, dead letters: {dead}: `htm models backfill {label}`, `htm jobs retry` \
+                     for the dead"
+                ),
+                // A model of callers has no queue.
+                _ => "bring the missing vectors: `PUT /v1/memories/{id}/vector`".into(),
+            };
+            format!("{wait}; or go without those nodes: `htm models activate {label} --force`")
         }
         "model_of_callers" => "bring the vector by the library or over HTTP, or use `--strategy fulltext`".into(),
         "version_unfit" => "to embed everything again: `htm backfill embed --force`".into(),
@@ -322,6 +327,12 @@ mod tests {
         assert_eq!(hint(&unfit()), "use one of: dead, parked");
         let one = unfit().with_value("job", "j1").with_value("state", "dead");
         assert_eq!(hint(&one), "to do it again: `htm jobs retry j1`");
+        let incomplete = || Error::new(codes::MODEL_INCOMPLETE, "it failed").with_value("label", "a/b");
+        let of_callers = hint(&incomplete());
+        assert!(of_callers.contains("/vector") && !of_callers.contains("queue"), "{of_callers}");
+        assert!(of_callers.ends_with("`htm models activate a/b --force`"), "{of_callers}");
+        let of_queue = hint(&incomplete().with_value("open", 3).with_value("dead", 1));
+        assert!(of_queue.contains("queue: 3, dead letters: 1: `htm models backfill a/b`"), "{of_queue}");
         let circle = Error::new(codes::RELATION_CYCLE, "it failed")
             .with_value("superseding", 5)
             .with_value("superseded", 4);

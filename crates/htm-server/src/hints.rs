@@ -99,6 +99,10 @@ fn of_code(error: &Error) -> Option<String> {
         "provider_unknown" => "list them: GET /v1/providers".into(),
         "model_unknown" => "list them: GET /v1/models".into(),
         "model_active" => "activate another one first: POST /v1/models/activate".into(),
+        // A model of callers has no queue.
+        "model_incomplete" if error.value("open").is_none() => {
+            "bring the missing vectors (PUT /v1/memories/{id}/vector); or go without those memories: `force`".into()
+        }
         "model_incomplete" => {
             "wait for its queue (GET /v1/queues), and retry its dead letters (POST /v1/jobs/retry); or go without those \
              memories: `force`"
@@ -137,6 +141,15 @@ mod tests {
     use htm_core::error::codes;
 
     use super::*;
+
+    #[test]
+    fn a_model_of_callers_has_no_queue_to_wait_for() {
+        let incomplete = || Error::new(codes::MODEL_INCOMPLETE, "it failed").with_value("label", "caller/mine");
+        let of_callers = hint(&incomplete());
+        assert!(of_callers.contains("PUT /v1/memories/{id}/vector"), "{of_callers}");
+        assert!(!of_callers.contains("queue"), "{of_callers}");
+        assert!(hint(&incomplete().with_value("open", 3)).contains("GET /v1/queues"));
+    }
 
     #[test]
     fn no_hint_names_a_function_of_the_library() {

@@ -41,6 +41,17 @@ async fn asked(sandbox: &Sandbox) -> Value {
 }
 
 #[tokio::test]
+async fn a_model_of_callers_waits_for_vectors_and_for_no_queue() {
+    let db = TestDatabase::new().await;
+    let sandbox = filled(&db).await;
+    sandbox.htm(&["models", "add", "caller/mine", "--dimensions", "3"]).await.succeeds();
+    let refused = sandbox.htm(&["models", "activate", "caller/mine"]).await;
+    let said = refused.fails(75, "model_incomplete");
+    assert!(said.contains("bring the missing vectors") && !said.contains("queue"), "{said}");
+    assert!(said.contains("`htm models activate caller/mine --force`"), "{said}");
+}
+
+#[tokio::test]
 async fn a_model_goes_from_its_registration_to_recall_and_back() {
     let db = TestDatabase::new().await;
     let sandbox = filled(&db).await;

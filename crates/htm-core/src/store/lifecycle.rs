@@ -275,7 +275,7 @@ async fn incomplete(
     let (label, active) = (&target.label, &active.label);
     let message =
         format!("{label} lacks the embeddings of {missing} nodes that recall finds by vector with {active}");
-    let error = Error::new(codes::MODEL_INCOMPLETE, message);
+    let error = Error::new(codes::MODEL_INCOMPLETE, message).with_value("label", label);
     if target.is_of_callers() {
         return Ok(error.with_hint(
             "bring the missing vectors: `Htm::set_vector`; or go without those nodes: `Models::activate` with `forced`",
@@ -286,7 +286,6 @@ async fn incomplete(
             "open jobs in its queue: {open}, dead letters: {dead}. Wait, and retry the dead: `Jobs::retry`; or go \
              without those nodes: `Models::activate` with `forced`"
         ))
-        .with_value("label", label)
         .with_value("open", open)
         .with_value("dead", dead))
 }
