@@ -31,7 +31,7 @@ pub(crate) fn outline(text: &str, size: usize) -> Result<Outline, Unreadable> {
     let breaks = blank.map(|line| (line.range.end, Strength::Part)).collect();
     let mut sections = Vec::new();
     within(text, &lines, &[], size, DEPTH, &mut sections)?;
-    Ok(Outline { sections, breaks })
+    Ok(Outline { sections, breaks, fences: Vec::new() })
 }
 
 /// Adds the sections of lines, which are at the same place in the code's structure.

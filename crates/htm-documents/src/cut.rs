@@ -45,18 +45,13 @@ pub(crate) struct Piece {
 pub(crate) fn pieces(text: &str, outline: &Outline, cutting: &Cutting) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (place, section) in outline.sections.iter().enumerate() {
-        let ranges = ranges(text, section, &outline.breaks, cutting);
+        let ranges = ranges(text, section, outline, cutting);
         pieces.extend(ranges.into_iter().map(|range| Piece { section: place, range }));
     }
     pieces
 }
 
-fn ranges(
-    text: &str,
-    section: &Section,
-    breaks: &[(usize, Strength)],
-    cutting: &Cutting,
-) -> Vec<Range<usize>> {
+fn ranges(text: &str, section: &Section, outline: &Outline, cutting: &Cutting) -> Vec<Range<usize>> {
     let end = section.range.start + text[section.range.clone()].trim_end().len();
     let mut ranges: Vec<Range<usize>> = Vec::new();
     // The text that no passage has yet.
@@ -65,12 +60,15 @@ fn ranges(
     while fresh < end {
         let cut = match left <= cutting.size {
             true => end,
-            false => filled(text, (fresh, section.body), left, cutting, breaks),
+            false => filled(text, (fresh, section.body), left, cutting, &outline.breaks),
         };
         let said = text[fresh..cut].trim_end().len();
         let room = cutting.size - text[fresh..fresh + said].chars().count();
         let start = match ranges.last() {
-            Some(before) => repeat_from(text, before.start + 1, fresh, cutting.overlap.min(room)),
+            Some(before) => {
+                let most = cutting.overlap.min(room);
+                repeat_from(text, before.start + 1, fresh, most, &outline.fences)
+            }
             None => fresh,
         };
         left -= text[fresh..cut].chars().count();
@@ -128,8 +126,8 @@ fn filled(
 }
 
 /// Where the passage begins whose new text begins at `fresh`: at a line, a sentence or a word of the text before it, from
-/// `least` on.
-fn repeat_from(text: &str, least: usize, fresh: usize, overlap: usize) -> usize {
+/// `least` on, and not within a block of code.
+fn repeat_from(text: &str, least: usize, fresh: usize, overlap: usize, fences: &[Range<usize>]) -> usize {
     if overlap == 0 {
         return fresh;
     }
@@ -143,7 +141,15 @@ fn repeat_from(text: &str, least: usize, fresh: usize, overlap: usize) -> usize 
         let blank = window.split_word_bound_indices().find(|(_, it)| it.trim().is_empty());
         blank.map(|(at, it)| from + at + it.len())
     };
-    let start = sentences().or_else(words).unwrap_or(fresh);
+    let mut start = sentences().or_else(words).unwrap_or(fresh);
+    // Without its opening fence, code would read as prose, and what follows as code.
+    let torn = fences.get(fences.partition_point(|fence| fence.end <= start));
+    if let Some(fence) = torn.filter(|fence| fence.start < start) {
+        start = match fence.start >= from {
+            true => fence.start,
+            false => after_blank_lines(text, fence.end.min(fresh), fresh),
+        };
+    }
     // White space alone repeats nothing.
     if text[start..fresh].trim().is_empty() { fresh } else { start }
 }

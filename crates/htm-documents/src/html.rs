@@ -70,7 +70,11 @@ pub(crate) fn read(source: &str, is_xml: bool) -> Result<Page, Unreadable> {
         breaks.iter_mut().for_each(|(at, _)| *at -= from);
     }
     let title = Some(one_line(&title)).filter(|title| !title.is_empty());
-    Ok(Page { title, outline: Outline { sections: sections(&text, 0, &headings)?, breaks }, text })
+    Ok(Page {
+        title,
+        outline: Outline { sections: sections(&text, 0, &headings)?, breaks, fences: Vec::new() },
+        text,
+    })
 }
 
 fn collect(source: &str, is_xml: bool, skips_around: bool) -> Collected {

@@ -1,6 +1,6 @@
 //! The structure of Markdown, by CommonMark's rules.
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::outline::{Heading, Outline, Strength, one_line, sections};
 use crate::unreadable::Unreadable;
@@ -10,6 +10,7 @@ pub(crate) fn outline(text: &str, start: usize) -> Result<Outline, Unreadable> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS;
     let mut breaks = Vec::new();
     let mut headings = Vec::new();
+    let mut fences = Vec::new();
     let mut depth = 0_usize;
     let mut open: Option<String> = None;
     for (event, range) in Parser::new_ext(&text[start..], options).into_offset_iter() {
@@ -18,6 +19,9 @@ pub(crate) fn outline(text: &str, start: usize) -> Result<Outline, Unreadable> {
             Event::Start(tag) => {
                 if matches!(tag, Tag::Heading { .. }) && depth == 0 {
                     open = Some(String::new());
+                }
+                if matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(_))) {
+                    fences.push(range);
                 }
                 depth += 1;
             }
@@ -55,5 +59,6 @@ pub(crate) fn outline(text: &str, start: usize) -> Result<Outline, Unreadable> {
     breaks.sort_unstable_by_key(|(at, strength)| (*at, std::cmp::Reverse(*strength)));
     breaks.dedup_by_key(|(at, _)| *at);
     breaks.retain(|(at, _)| text.is_char_boundary(*at));
-    Ok(Outline { sections: sections(text, start, &headings)?, breaks })
+    fences.retain(|it| text.is_char_boundary(it.start) && text.is_char_boundary(it.end));
+    Ok(Outline { sections: sections(text, start, &headings)?, breaks, fences })
 }

@@ -36,6 +36,8 @@ pub(crate) struct Outline {
     pub(crate) sections: Vec<Section>,
     /// The ends of blocks, in the order of the text.
     pub(crate) breaks: Vec<(usize, Strength)>,
+    /// The blocks of code between fences, in the order of the text.
+    pub(crate) fences: Vec<Range<usize>>,
 }
 
 /// A heading of a text.

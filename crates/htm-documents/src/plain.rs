@@ -32,7 +32,7 @@ pub(crate) fn outline(text: &str, start: usize) -> Result<Outline, Unreadable> {
         before = (!bare.is_empty() && !line.starts_with([' ', '\t'])).then_some((at, bare));
         at += line.len();
     }
-    Ok(Outline { sections: sections(text, start, &headings)?, breaks })
+    Ok(Outline { sections: sections(text, start, &headings)?, breaks, fences: Vec::new() })
 }
 
 /// The character that a line repeats at least three times, if it has no other.

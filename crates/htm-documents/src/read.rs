@@ -14,7 +14,7 @@ use crate::unreadable::Unreadable;
 use crate::{MAX_FILE_BYTES, code, html, markdown, merge, pdf, plain};
 
 /// The version of the cut. A document that was cut by another one is cut anew when it is loaded again.
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
 
 /// The text of a file, and its passages.
 #[derive(Clone, Debug)]
@@ -133,11 +133,12 @@ pub fn read_with(path: &str, bytes: &[u8], cutting: &Cutting, pdfs: &PdfReader) 
             }
         }
     };
-    let Outline { sections, breaks } = outline;
+    let Outline { sections, breaks, fences } = outline;
     if kind != DocumentKind::Code {
         title = matter.title.take().or_else(|| only_outermost(&sections)).or(title);
     }
-    let outline = Outline { sections: merge::short(&text, sections, cutting.least, cutting.size), breaks };
+    let sections = merge::short(&text, sections, cutting.least, cutting.size);
+    let outline = Outline { sections, breaks, fences };
     let pieces = pieces(&text, &outline, &cutting);
     if pieces.len() > htm_core::MAX_PASSAGES {
         return Err(Unreadable::TooLarge);

@@ -60,6 +60,18 @@ fn long_sections_are_cut_at_blocks_and_repeat_an_end() {
 }
 
 #[test]
+fn no_passage_repeats_the_end_of_a_block_of_code() {
+    let paragraph = "Then tell the others. ".repeat(11);
+    let text = format!(
+        "# Deploy\n\nStop it.\n\n```sh\ncargo build --release\nscp app host:/srv\n```\n\n{paragraph}\n"
+    );
+    let overlapping = Cutting { overlap: 40, ..CUTTING };
+    let read = htm_documents::read("a.md", text.as_bytes(), &overlapping).unwrap();
+    let texts: Vec<&str> = read.passages.iter().map(|it| &read.text[it.range.clone()]).collect();
+    assert_eq!(texts, [text[..text.find("\n\nThen").unwrap()].trim(), paragraph.trim()]);
+}
+
+#[test]
 fn a_heading_stays_with_the_large_block_below_it() {
     let paragraph = "Hold the button for ten seconds, until the light blinks twice. ".repeat(27);
     let row = format!("| {} | a router |\n", "word ".repeat(40));

@@ -33,6 +33,12 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..120).prop_map(|pieces| pieces.concat())
 }
 
+/// Paragraphs and blocks of code, each shorter than a passage.
+fn blocks() -> impl Strategy<Value = String> {
+    let block = prop_oneof!["([a-z]{1,8} ){1,10}[a-z]\\.\n\n", "```\n([a-z]{1,8}\n){1,8}```\n\n"];
+    prop::collection::vec(block, 1..30).prop_map(|blocks| blocks.concat())
+}
+
 fn check(read: &Read, cutting: &Cutting) {
     let text = &read.text;
     let mut covered = vec![false; text.len()];
@@ -74,6 +80,15 @@ proptest! {
     fn passages_cover_a_text_in_bounds(name in names(), text in texts(), cutting in cuttings()) {
         if let Ok(read) = read(name, text.as_bytes(), &cutting) {
             check(&read, &cutting);
+        }
+    }
+
+    #[test]
+    fn a_fence_is_in_a_passage_with_its_block(text in blocks(), cutting in cuttings()) {
+        let read = read("a.md", text.as_bytes(), &cutting).unwrap();
+        for passage in &read.passages {
+            let of_passage = &read.text[passage.range.clone()];
+            prop_assert!(of_passage.matches("```").count() % 2 == 0, "{of_passage}");
         }
     }
 

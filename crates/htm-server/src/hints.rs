@@ -144,7 +144,8 @@ mod tests {
 
     #[test]
     fn a_model_of_callers_has_no_queue_to_wait_for() {
-        let incomplete = || Error::new(codes::MODEL_INCOMPLETE, "it failed").with_value("label", "caller/mine");
+        let incomplete =
+            || Error::new(codes::MODEL_INCOMPLETE, "it failed").with_value("label", "caller/mine");
         let of_callers = hint(&incomplete());
         assert!(of_callers.contains("PUT /v1/memories/{id}/vector"), "{of_callers}");
         assert!(!of_callers.contains("queue"), "{of_callers}");
