@@ -115,5 +115,5 @@ pub use model::timeline::{
 pub use model::tokens::TokenEncoding;
 pub use model::vectors::VectorSet;
 pub use model::wal::WalPosition;
-pub use model::words::ignored_exclusions;
+pub use model::words::{IgnoredExclusions, ignored_exclusions};
 pub use model::working_memory::{WorkingMemory, WorkingMemoryStats};

@@ -9,6 +9,9 @@ use htm_runtime::commands;
 use crate::error::{CliError, hint};
 use crate::output::{Output, one_line, plain};
 
+/// The most exclusions that a note names: a pasted text may have many.
+const MOST_EXCLUSIONS: usize = 20;
+
 /// A sentence for each part of a filter that names something unknown, for each unknown tag that is only preferred, and
 /// for exclusions of the question's text that exclude nothing. `phrase` is the time that was taken from the text.
 pub(crate) async fn of(
@@ -27,14 +30,15 @@ pub(crate) async fn of(
     if filter.timeframe == TimeFilter::Auto && phrase.is_none() {
         notes.push("no time that has begun was recognised in the query; all times were searched".into());
     }
-    let ignored = ignored_exclusions(phrase.map_or(text, |taken| &taken.query));
-    if !ignored.is_empty() {
-        let ignored: Vec<String> = ignored.iter().map(|it| format!("`{}`", one_line(it, 40))).collect();
-        notes.push(format!(
-            "{} excluded nothing, because the query reads as a sentence; leave out full stops and question marks, and \
-             give at most four other words",
-            ignored.join(" ")
-        ));
+    if let Some(ignored) = ignored_exclusions(phrase.map_or(text, |taken| &taken.query)) {
+        let all = &ignored.exclusions;
+        let named: Vec<String> =
+            all.iter().take(MOST_EXCLUSIONS).map(|it| format!("`{}`", one_line(it, 40))).collect();
+        let others = match all.len() - named.len() {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        notes.push(format!("{}{others} excluded nothing, because {}", named.join(" "), ignored.reason));
     }
     for robot in &filter.robots {
         let mut unknown = Vec::new();

@@ -122,22 +122,48 @@ impl Sign {
     }
 }
 
-/// The exclusions of a text that exclude nothing, because the text reads as a sentence. Those of several lines are
-/// punctuation, as in lists.
-pub fn ignored_exclusions(text: &str) -> Vec<String> {
-    if text.chars().nth(LONGEST).is_some() || text.trim().contains('\n') {
-        return Vec::new();
+/// The exclusions of a text that exclude nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoredExclusions {
+    /// As they are written.
+    pub exclusions: Vec<String>,
+    /// The reason, and what to do.
+    pub reason: &'static str,
+}
+
+/// The exclusions of a text that exclude nothing, with the reason. None: all have an effect. A dash that begins one of
+/// several lines is that of a list.
+pub fn ignored_exclusions(text: &str) -> Option<IgnoredExclusions> {
+    let has_lines = text.trim().contains('\n');
+    let all = pieces(text);
+    let mut begins_line = has_lines;
+    let mut exclusions = Vec::new();
+    for piece in &all {
+        let written = match piece {
+            Piece::Quotation { is_negated: true, source, .. } => Some(*source),
+            Piece::Token(token) => negated(token).map(|_| *token),
+            _ => None,
+        };
+        exclusions.extend(written.filter(|_| !begins_line).map(str::to_owned));
+        begins_line = match piece {
+            Piece::Between('\n') => has_lines,
+            Piece::Between(c) => begins_line && c.is_whitespace(),
+            _ => false,
+        };
     }
-    let pieces = pieces(text);
-    if Reading::of(text, &pieces) != Reading::Text {
-        return Vec::new();
+    if exclusions.is_empty() || Words::parse(text).signs.iter().any(|sign| sign.kind.excludes()) {
+        return None;
     }
-    let exclusion = |piece: Piece<'_>| match piece {
-        Piece::Quotation { is_negated: true, source, .. } => Some(source.to_owned()),
-        Piece::Token(token) => negated(token).map(|_| token.to_owned()),
-        _ => None,
+    let reason = if text.chars().nth(LONGEST).is_some() {
+        "the query has over 1,000 characters; shorten it"
+    } else if has_lines {
+        "the query has several lines; write it in one"
+    } else if Reading::of(text, &all) == Reading::Text {
+        "the query reads as a sentence; leave out full stops and question marks, and give at most four other words"
+    } else {
+        "the query has over 16 signs of one kind; give fewer"
     };
-    pieces.into_iter().filter_map(exclusion).collect()
+    Some(IgnoredExclusions { exclusions, reason })
 }
 
 impl Words {

@@ -173,6 +173,9 @@ pub(super) fn notes(recalled: &Recalled, query: &str, htm: &Htm) -> Vec<String> 
     notes
 }
 
+/// The most exclusions that a note names: a pasted text may have many.
+const MOST_EXCLUSIONS: usize = 20;
+
 /// The notes that a recall and a timeline share.
 pub(super) fn of_search(
     htm: &Htm,
@@ -188,13 +191,14 @@ pub(super) fn of_search(
         let meant = timeframe.describe(&htm.settings().time.zone);
         notes.push(format!("{} was read as the time {meant}", text::quoted(&taken.phrase)));
     }
-    let ignored = ignored_exclusions(phrase.map_or(query, |taken| &taken.query));
-    if !ignored.is_empty() {
-        notes.push(format!(
-            "{} excluded nothing, because the query reads as a sentence; leave out full stops and question marks, and \
-             give at most four other words",
-            text::names(ignored)
-        ));
+    if let Some(ignored) = ignored_exclusions(phrase.map_or(query, |taken| &taken.query)) {
+        let all = &ignored.exclusions;
+        let named = text::names(all.iter().take(MOST_EXCLUSIONS));
+        let others = match all.len().saturating_sub(MOST_EXCLUSIONS) {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        notes.push(format!("{named}{others} excluded nothing, because {}", ignored.reason));
     }
     if relaxed {
         notes.push("no memory among those searched has the quoted phrase; its words were searched".into());

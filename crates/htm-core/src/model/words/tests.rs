@@ -146,14 +146,31 @@ fn a_dash_before_a_beginning_excludes_all_words_with_it() {
 }
 
 #[test]
-fn exclusions_of_a_sentence_are_told() {
-    let ignored = |text| ignored_exclusions(text).join(" ");
-    assert_eq!(ignored("what did Ava say about the dentist -expensive"), "-expensive");
-    assert_eq!(ignored("what about the dentist? -\"the bill\" -ex*"), "-\"the bill\" -ex*");
-    for text in
-        ["dentist -expensive", "what did Ava say about it - or him", "to do:\n-renew it. -pay it.", ""]
-    {
-        assert_eq!(ignored(text), "", "{text}");
+fn exclusions_without_effect_are_told_with_the_reason() {
+    let ignored = |text: &str| match ignored_exclusions(text) {
+        Some(it) => (it.exclusions.join(" "), it.reason),
+        None => (String::new(), ""),
+    };
+    let is = |text: &str, exclusions: &str, reason: &str| {
+        let (found, why) = ignored(text);
+        assert_eq!(found, exclusions, "{text}");
+        assert!(why.contains(reason), "{text}: {why}");
+    };
+    is("what did Ava say about the dentist -expensive", "-expensive", "a sentence");
+    is("what about the dentist? -\"the bill\" -ex*", "-\"the bill\" -ex*", "a sentence");
+    is("parcel -search\nplease", "-search", "several lines");
+    is("to do:\n-renew it. -pay it.", "-pay", "several lines");
+    is(&format!("{} -search", "parcel ".repeat(200)), "-search", "1,000 characters");
+    let many: Vec<String> = (1..=17).map(|n| format!("-a{n}")).collect();
+    is(&format!("{} parcel", many.join(" ")), &many.join(" "), "16 signs");
+    for text in [
+        "dentist -expensive",
+        "what did Ava say about it - or him",
+        "to do:\n-renew it.\n  -\"the bill\" is next",
+        &format!("{} parcel", many[..16].join(" ")),
+        "",
+    ] {
+        assert_eq!(ignored(text), (String::new(), ""), "{text}");
     }
 }
 
