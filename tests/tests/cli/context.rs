@@ -44,6 +44,14 @@ async fn it_is_ready_to_paste_and_the_report_stands_beside_it() {
         ),
         "{answer:?}"
     );
+
+    let arguments = ["context", "--type", "decision"];
+    let answer = sandbox.htm(&arguments).await;
+    assert_eq!(answer.succeeds(), "");
+    assert_eq!(answer.stderr.matches(": the filter leaves it out").count(), 3, "{answer:?}");
+    let json = sandbox.htm(&[&["--json"], &arguments[..]].concat()).await.json();
+    assert_eq!(json["left_out"].as_array().map(Vec::len), Some(3), "{json}");
+    assert_eq!(json["left_out"][0]["reason"], "filtered");
 }
 
 #[tokio::test]

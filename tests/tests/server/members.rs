@@ -61,6 +61,9 @@ async fn members_share_a_working_memory_through_any_server() {
     one.patch(&format!("/v1/memories/{second}"), edit).await.is(200);
     let context = other.as_member("ben", &ben["membership"], "context", json!({})).await.is(200);
     assert_eq!(context["text"], "Ben is on call.");
+    let decisions = json!({"filter": {"types": ["decision"]}});
+    let context = other.as_member("ben", &ben["membership"], "context", decisions).await.is(200);
+    assert_eq!((&context["text"], &context["left_out"][0]["reason"]), (&json!(""), &json!("filtered")));
     let relation = json!({"kind": "supersedes", "to": second, "any_robot": true});
     one.post(&format!("/v1/memories/{first}/relations"), relation).await.is(201);
     let context = other.as_member("ben", &ben["membership"], "context", json!({})).await.is(200);

@@ -5280,7 +5280,7 @@ class LeftOut(BaseModel):
     """
     The node.
     """
-    reason: Literal['oversized', 'no_room', 'forgotten', 'evicted', 'duplicate']
+    reason: Literal['oversized', 'no_room', 'forgotten', 'evicted', 'duplicate', 'filtered']
     """
     The reason.
     """
@@ -6510,7 +6510,7 @@ class Context(BaseModel):
     """
     left_out: list[LeftOut]
     """
-    The omitted nodes, in the order of the context.
+    The omitted nodes, in the order of the context; last those that do not pass the filter.
     """
     max_tokens: Annotated[int, Field(ge=0)]
     """

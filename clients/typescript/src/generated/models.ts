@@ -358,7 +358,7 @@ export interface CoOccurrence {
 export interface Context {
   /** The nodes in it, in their order. */
   included: NodeId[];
-  /** The omitted nodes, in the order of the context. */
+  /** The omitted nodes, in the order of the context; last those that do not pass the filter. */
   left_out: LeftOut[];
   /** The budget. */
   max_tokens: number;
@@ -1428,7 +1428,7 @@ export interface LeftOut {
 }
 
 /** The reason why a node is not in a context. */
-export type LeftOutReason = "oversized" | "no_room" | "forgotten" | "evicted" | "duplicate";
+export type LeftOutReason = "oversized" | "no_room" | "forgotten" | "evicted" | "duplicate" | "filtered";
 
 /** The treatment of the nodes of a split tag whose text fits none of the tags in its place. */
 export type Leftover = "keep" | "first";

@@ -121,6 +121,7 @@ const REASONS: Record<models.LeftOutReason, string> = {
   forgotten: "it was forgotten meanwhile",
   evicted: "it left the working memory, as a text grew",
   duplicate: "its text is in it already",
+  filtered: "the filter leaves it out",
 };
 
 interface LeftOutProperties {

@@ -333,7 +333,12 @@ impl Robot {
         let nodes: Vec<NodeId> = self.mind.lock().memory.iter().map(|entry| entry.node).collect();
         let conditions = self.htm.conditions(&filter.or_in(&self.mind.namespace)).await?;
         let passing = conditions.passing(self.htm.pool(), &nodes).await?;
-        Ok(self.context_where(options, |entry| passing.contains(&entry.node)).await)
+        let mut answer = self.context_where(options, |entry| passing.contains(&entry.node)).await;
+        let state = self.mind.lock();
+        let others = state.memory.iter().filter(|entry| !passing.contains(&entry.node));
+        answer.context.left_out.extend(others.map(LeftOut::filtered));
+        drop(state);
+        Ok(answer)
     }
 
     async fn context_where(

@@ -147,7 +147,7 @@ pub struct Context {
     pub order: ContextOrder,
     /// The nodes in it, in their order.
     pub included: Vec<NodeId>,
-    /// The omitted nodes, in the order of the context.
+    /// The omitted nodes, in the order of the context; last those that do not pass the filter.
     pub left_out: Vec<LeftOut>,
     /// The nodes of the text that other memories supersede.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -187,6 +187,16 @@ pub enum LeftOutReason {
     /// An earlier node has the same text, apart from white space around it.
     #[strum(to_string = "its text is in the context already")]
     Duplicate,
+    /// It does not pass the filter.
+    #[strum(to_string = "the filter leaves it out")]
+    Filtered,
+}
+
+impl LeftOut {
+    /// An entry that does not pass the filter.
+    pub(crate) fn filtered(entry: &Entry) -> Self {
+        Self { node: entry.node, tokens: entry.tokens, reason: LeftOutReason::Filtered }
+    }
 }
 
 /// Joins nodes into one text: first those of the options, then the others in their order, at last the superseded ones,

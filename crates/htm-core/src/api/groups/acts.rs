@@ -11,7 +11,7 @@ use super::JoinOptions;
 use super::inner::{Inner, Op, State};
 use crate::api::htm::Htm;
 use crate::api::remember::PendingReceipt;
-use crate::model::context::{Context, ContextOptions, assemble};
+use crate::model::context::{Context, ContextOptions, LeftOut, assemble};
 use crate::model::error::{Error, Result};
 use crate::model::filter::Filter;
 use crate::model::groups::errors;
@@ -103,15 +103,18 @@ impl Inner {
             false => entry.clone(),
         };
         let mut entries: Vec<Entry> = mirror.memory().iter().map(counted).collect();
+        let mut others: Vec<Entry> = Vec::new();
         if !filter.is_empty() {
             let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
             let conditions = self.htm.conditions(&filter.or_in(&self.namespace)).await?;
             let passing = conditions.passing(self.htm.pool(), &nodes).await?;
-            entries.retain(|entry| passing.contains(&entry.node));
+            (entries, others) = entries.into_iter().partition(|entry| passing.contains(&entry.node));
         }
         let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
         let superseded = relations::superseded(self.htm.pool(), &nodes).await?;
-        Ok(assemble(&entries, &superseded, options, encoding, Utc::now()))
+        let mut context = assemble(&entries, &superseded, options, encoding, Utc::now());
+        context.left_out.extend(others.iter().map(LeftOut::filtered));
+        Ok(context)
     }
 
     pub(super) async fn leave(&self) -> Result<()> {
