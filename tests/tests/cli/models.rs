@@ -107,6 +107,8 @@ async fn a_model_goes_from_its_registration_to_recall_and_back() {
     let retired = sandbox.htm(&["models", "retire", "fake/wide", "--drop", "--yes", "--json"]).await.json();
     assert_eq!((&retired["retired"], &retired["dropped"]), (&json!("fake/wide"), &json!(true)));
     assert_eq!(fields(&sandbox, "fake/wide", &["state", "bytes"]).await, [json!("retired"), json!(0)]);
+    let kinds = sandbox.htm(&["models", "index", "--json"]).await.json().to_string();
+    assert!(kinds.contains("fake/fake-64") && !kinds.contains("fake/wide"), "{kinds}");
     for arguments in [&["models", "activate", "fake/wide"][..], &["models", "backfill", "fake/wide"]] {
         sandbox.htm(arguments).await.fails(2, "model_retired");
     }

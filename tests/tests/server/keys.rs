@@ -330,6 +330,8 @@ async fn a_quota_refuses_what_is_beyond_it() {
     assert_eq!(edit.problem(), (507, "quota_exceeded"));
     let used = served.get("/v1/quotas").await.is(200);
     assert_eq!(used["used"], json!({"memories": 2, "bytes": 15}));
+    let of_pattern = served.get("/v1/quotas?namespace=load/*").await.is(200);
+    assert_eq!(of_pattern["used"], json!(null), "a quota of several namespaces is of requests alone");
     // Only what is named changes.
     for named in [json!({}), json!({"max_bytes": 30})] {
         let quota = served.patch("/v1/quotas", named).await.is(200)["quota"].clone();

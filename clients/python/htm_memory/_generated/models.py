@@ -5845,7 +5845,7 @@ class QuotaAndUse(BaseModel):
         extra='ignore',
     )
     quota: Quota
-    used: QuotaUse
+    used: QuotaUse | None = None
 
 
 class RankingInfo(BaseModel):

@@ -2261,7 +2261,11 @@ export interface Quota {
 /** A quota and its use. */
 export interface QuotaAndUse {
   quota: Quota;
-  used: QuotaUse;
+  /**
+   * What the namespace uses. Null for a pattern such as `tenant-7/*`: its quota is of requests
+   * alone.
+   */
+  used?: QuotaUse | null;
 }
 
 /** The use of a namespace's quota. */

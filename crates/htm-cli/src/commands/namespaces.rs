@@ -116,7 +116,8 @@ fn describe(Policy { namespace, retention, plan, .. }: &Policy, is_dry: bool) ->
 struct QuotaAndUse {
     namespace: String,
     quota: Quota,
-    used: QuotaUse,
+    /// None for a pattern: its quota is of requests alone.
+    used: Option<QuotaUse>,
     /// For a new quota of a namespace that has nothing yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
@@ -145,10 +146,13 @@ async fn quota(config: &Config, args: QuotaArgs, output: &Output) -> Result<Exit
     };
     output.value(&found, || {
         let QuotaAndUse { namespace, quota, used, notes } = &found;
-        let (memories, bytes) = (of(used.memories, quota.max_memories), of(used.bytes, quota.max_bytes));
+        let used = used.map_or_else(String::new, |used| {
+            let (memories, bytes) = (of(used.memories, quota.max_memories), of(used.bytes, quota.max_bytes));
+            format!("memories: {memories}\nbytes: {bytes}\n")
+        });
         let requests = quota.requests_per_minute.map_or("no limit".into(), |limit| limit.to_string());
         let (name, notes) = (plain(namespace), notes::describe(notes));
-        format!("{name}\nmemories: {memories}\nbytes: {bytes}\nrequests a minute: {requests}{notes}")
+        format!("{name}\n{used}requests a minute: {requests}{notes}")
     });
     Ok(ExitCode::SUCCESS)
 }

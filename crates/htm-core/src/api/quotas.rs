@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::api::htm::Htm;
 use crate::model::error::{Result, codes};
 use crate::model::quota::{Quota, QuotaUse, counting};
+use crate::model::wall::above;
 use crate::store::connections::{Connections, Db, Held};
 use crate::store::forget::Locked;
 use crate::store::nodes::{self, DuplicateScope, Unique};
@@ -24,12 +25,17 @@ impl Htm {
         store::get(self.pool(), self.namespace_or_own(namespace)?).await
     }
 
-    /// Counts what a namespace (default: the handle's) uses of its quota. Reads all of its nodes.
+    /// Counts what a namespace (default: the handle's) uses of its quota. Reads all of its nodes. None for a pattern such as
+    /// `tenant-7/*`: its quota is of requests alone.
     ///
     /// # Errors
     /// `namespace_invalid`, `namespace_forbidden`, or a database error.
-    pub async fn quota_use(&self, namespace: Option<&str>) -> Result<QuotaUse> {
-        store::used(self.pool(), self.namespace_or_own(namespace)?).await
+    pub async fn quota_use(&self, namespace: Option<&str>) -> Result<Option<QuotaUse>> {
+        let namespace = self.namespace_or_own(namespace)?;
+        match above(namespace) {
+            Some(_) => Ok(None),
+            None => store::used(self.pool(), namespace).await.map(Some),
+        }
     }
 
     /// Sets the quota of a namespace (default: the handle's). The empty quota limits nothing. A namespace that has more

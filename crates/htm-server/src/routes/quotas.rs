@@ -21,7 +21,8 @@ pub(crate) fn router() -> OpenApiRouter<Shared> {
 #[derive(Debug, Serialize, ToSchema)]
 struct QuotaAndUse {
     quota: Quota,
-    used: QuotaUse,
+    /// What the namespace uses. Null for a pattern such as `tenant-7/*`: its quota is of requests alone.
+    used: Option<QuotaUse>,
 }
 
 /// Read the quota of a namespace, and what it uses of it.

@@ -20,7 +20,7 @@ struct Kind {
     usable: bool,
     /// The extension of PostgreSQL that brings it.
     extension: Option<&'static str>,
-    /// The models that use it.
+    /// The models in use that have it.
     models: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ async fn list(runtime: &Runtime, output: &Output) -> Result<ExitCode, CliError> 
         extension: kind.extension(),
         models: models
             .iter()
-            .filter(|model| model.vector_index == *kind)
+            .filter(|model| model.is_in_use() && model.vector_index == *kind)
             .map(|model| model.label.clone())
             .collect(),
     };
