@@ -133,7 +133,8 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
             named("label")
         ),
         "reranker_missing" => {
-            "set rerank.provider to \"http\" with rerank.url, or to \"local\" with rerank.path; or recall without it"
+            "set rerank.provider to \"http\" with rerank.url, or to \"local\" with rerank.model or rerank.path; or recall \
+             without it"
                 .into()
         }
         "expander_missing" => {
@@ -333,6 +334,12 @@ mod tests {
         assert!(of_callers.ends_with("`htm models activate a/b --force`"), "{of_callers}");
         let of_queue = hint(&incomplete().with_value("open", 3).with_value("dead", 1));
         assert!(of_queue.contains("queue: 3, dead letters: 1: `htm models backfill a/b`"), "{of_queue}");
+        let reranker = hint(&Error::new(codes::RERANKER_MISSING, "it failed"));
+        assert!(
+            ["rerank.url", "rerank.model", "rerank.path"]
+                .iter()
+                .all(|key| is_key(key) && reranker.contains(key))
+        );
         let circle = Error::new(codes::RELATION_CYCLE, "it failed")
             .with_value("superseding", 5)
             .with_value("superseded", 4);

@@ -117,7 +117,10 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "signed_out" => "sign in again with the key".into(),
         "api_key_unknown" => "list them: GET /v1/keys".into(),
-        "robot_forbidden" => "name no robot, or that of your key".into(),
+        "robot_forbidden" if error.value("named").is_some() => "name no robot, or that of your key".into(),
+        "robot_forbidden" => {
+            "use a key that is bound to no robot; if the request has `any_robot`, leave it out".into()
+        }
         "quota_exceeded" => "forget memories, or ask the operator for a larger quota: PATCH /v1/quotas".into(),
         "namespace_forbidden" => {
             "name a namespace that you may see; what is about all namespaces needs a key for all".into()

@@ -132,7 +132,9 @@ async fn a_key_of_a_robot_acts_as_no_other() {
     // It reads what others remembered.
     served.get(&format!("/v1/memories/{of_bea}")).await.is(200);
     let as_bea = json!({"content": "x", "robot": "bea"});
-    assert_eq!(served.post("/v1/memories", as_bea).await.problem(), (403, "robot_forbidden"));
+    let refused = served.post("/v1/memories", as_bea).await;
+    assert_eq!(refused.problem(), (403, "robot_forbidden"));
+    assert_eq!(refused.body["hint"], "name no robot, or that of your key");
     let path = format!("/v1/memories/{of_bea}?confirm=true");
     assert_eq!(served.delete(&path).await.problem(), (403, "not_owner"));
     for who in ["robot=bea", "any_robot=true"] {
@@ -157,7 +159,10 @@ async fn a_key_of_a_robot_acts_as_no_other() {
     // A key for another robot would be a way around.
     let other = served.post("/v1/keys", json!({"role": "reader", "robot": "bea"})).await;
     assert_eq!(other.problem(), (403, "robot_forbidden"));
-    assert_eq!(served.post("/v1/keys", json!({"role": "reader"})).await.problem(), (403, "robot_forbidden"));
+    let refused = served.post("/v1/keys", json!({"role": "reader"})).await;
+    assert_eq!(refused.problem(), (403, "robot_forbidden"));
+    let hint = refused.body["hint"].as_str().unwrap();
+    assert!(hint.starts_with("use a key that is bound to no robot"), "{hint}");
     served.delete(&format!("/v1/memories/{own}?confirm=true")).await.is(200);
 }
 

@@ -113,6 +113,9 @@ pub(crate) struct TransferArgs {
 }
 
 #[derive(Args)]
+#[command(
+    after_help = "The next join opens the group again, with the same working memory unless --clear emptied it."
+)]
 pub(crate) struct ShutdownArgs {
     #[command(flatten)]
     pub(crate) group: GroupArgs,

@@ -86,7 +86,8 @@ impl Htm {
                 codes::ROBOT_FORBIDDEN,
                 format!("this handle acts as robot `{own}`, not as `{robot}`"),
             )
-            .with_value("robot", own)),
+            .with_value("robot", own)
+            .with_value("named", robot)),
             _ => Ok(()),
         }
     }
