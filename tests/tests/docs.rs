@@ -180,6 +180,25 @@ fn links_lead_somewhere() {
 }
 
 #[test]
+fn places_of_passages_are_headings() {
+    let mut places = 0;
+    for document in [DOCUMENTS, WITHOUT_COMMANDS].concat() {
+        for (path, names) in read(document).lines().filter_map(|line| line.trim().split_once(" › ")) {
+            let Some((path, line)) = path.rsplit_once(':') else { continue };
+            assert!(line.parse::<usize>().is_ok(), "{document}: {path}:{line}");
+            let text = read(path);
+            let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+            for name in names.split(" › ") {
+                let is_there = headings.iter().any(|it| it.trim_start_matches('#').trim() == name);
+                assert!(is_there, "{document} shows a passage of {path} below {name}: no such heading");
+            }
+            places += 1;
+        }
+    }
+    assert!(places > 0);
+}
+
+#[test]
 fn what_everybody_reads_is_short() {
     for (document, most) in MOST_LINES {
         let lines = read(document).lines().count();
