@@ -432,10 +432,27 @@ test("a key is made, and from then on people sign in", async () => {
   const page = await fixture.page("/console/keys");
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name, for people").fill("<b>Mara</b>");
+  // The first key is an admin's. Any other one would leave nobody who makes keys.
+  assert.ok(await page.getByRole("radio", { name: /admin/ }).isChecked());
+  const warning = page.getByText("this one may not make others");
+  assert.equal(await warning.count(), 0);
+  await page.getByRole("radio", { name: /reader/ }).check();
+  await warning.waitFor();
   await page.getByRole("radio", { name: /admin/ }).check();
+  await warning.waitFor({ state: "detached" });
+  await page.getByLabel(/^Namespaces/).fill("atlas");
+  await warning.waitFor();
+  await page.getByLabel(/^Namespaces/).fill("");
   await page.getByRole("button", { name: "Create" }).click();
   const secret = await page.getByLabel("Key", { exact: true }).inputValue();
   assert.match(secret, /^htm_/);
+  // Escape does not lose it. A browser heeds the second one more than the first.
+  for (let presses = 0; presses < 2; presses++) {
+    await page.keyboard.press("Escape");
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    await page.getByRole("dialog", { name: "The key" }).waitFor();
+    assert.equal(await page.getByLabel("Key", { exact: true }).inputValue(), secret);
+  }
   const guest = await fixture.page("/");
   // The server notices its first key within a second.
   await until(async () => {

@@ -12,11 +12,13 @@ interface DialogProperties {
   title: string;
   /** Closes it. Also called by Escape. */
   onClose: () => void;
+  /** It stays when Escape is pressed: what it shows would be lost. */
+  isKept?: boolean;
   children: ComponentChildren;
 }
 
 /** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
-export function Dialog({ title, onClose, children }: DialogProperties): JSX.Element {
+export function Dialog({ title, onClose, isKept = false, children }: DialogProperties): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const isShown = useRef(true);
   useEffect(() => {
@@ -31,8 +33,14 @@ export function Dialog({ title, onClose, children }: DialogProperties): JSX.Elem
       focusIfLost(() => (opener instanceof HTMLElement && opener !== document.body && opener.isConnected ? opener : null));
     };
   }, []);
+  const closed = (): void => {
+    if (!isShown.current) return;
+    // Browsers let no page refuse Escape for ever.
+    if (isKept) element.current?.showModal();
+    else onClose();
+  };
   return (
-    <dialog ref={element} class="dialog stack" aria-label={title} onClose={() => isShown.current && onClose()}>
+    <dialog ref={element} class="dialog stack" aria-label={title} onClose={closed}>
       <h2>{title}</h2>
       {children}
     </dialog>

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { copy } from "../../components/clipboard";
 import { Confirm, Dialog } from "../../components/dialog";
+import { useUser } from "../../components/sign-in";
 
 const ROLES: readonly { role: models.Role; may: string }[] = [
   { role: "reader", may: "search and read" },
@@ -20,14 +21,16 @@ interface Properties {
 }
 
 export function CreateKey({ onClose, make }: Properties): JSX.Element {
-  const [role, setRole] = useState<models.Role>("reader");
+  // Where no key is needed yet, the first one shuts out who has none.
+  const isFirst = useUser().key === null;
+  const [role, setRole] = useState<models.Role>(isFirst ? "admin" : "reader");
   const [name, setName] = useState("");
   const [namespaces, setNamespaces] = useState("");
   const [robot, setRobot] = useState("");
   const [days, setDays] = useState("90");
   const [rate, setRate] = useState("");
+  const names = namespaces.split(",").map((name) => name.trim()).filter(Boolean);
   const create = async (): Promise<void> => {
-    const names = namespaces.split(/[\n,]/).map((name) => name.trim()).filter(Boolean);
     await make({
       role,
       name: name.trim() || null,
@@ -52,6 +55,12 @@ export function CreateKey({ onClose, make }: Properties): JSX.Element {
           </label>
         ))}
       </fieldset>
+      {isFirst && (role !== "admin" || names.length > 0) && (
+        <p class="notice warn" role="status">
+          The first key closes the server, and this one may not make others. Whoever runs the server then makes one:{" "}
+          <code>htm keys create --role admin</code>.
+        </p>
+      )}
       <label class="field">
         <span>Namespaces, separated by commas; none: all. tenant-7/* are all below tenant-7</span>
         <input class="input" value={namespaces} onInput={(event) => setNamespaces(event.currentTarget.value)} />
@@ -76,7 +85,7 @@ export function CreateKey({ onClose, make }: Properties): JSX.Element {
 
 export function Created({ created, onClose }: { created: models.CreatedApiKey; onClose: () => void }): JSX.Element {
   return (
-    <Dialog title="The key" onClose={onClose}>
+    <Dialog title="The key" onClose={onClose} isKept>
       <p class="notice warn">It is shown this once. The server keeps its hash only.</p>
       <label class="field">
         <span>Key</span>
