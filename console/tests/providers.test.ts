@@ -112,8 +112,16 @@ test("a dead letter shows what the model said, and is retried alone and with all
   assert.equal(await page.locator("blockquote").innerText(), rubbish);
   await page.goBack();
 
+  // It fails again, and the page shows that by itself.
+  ollama.behaviour = says("No.");
+  const retry = row.getByRole("button", { name: "Retry" });
+  await retry.click();
+  await until(() => retry.isDisabled());
+  await until(() => retry.isEnabled());
+  assert.equal(await row.locator("blockquote").innerText(), "No.");
+
   ollama.behaviour = works;
-  await row.getByRole("button", { name: "Retry" }).click();
+  await retry.click();
   await toast(page, "1 job is ready again.").waitFor();
   await until(() => isDone([first]));
   await page.getByRole("button", { name: "Retry all that match" }).click();

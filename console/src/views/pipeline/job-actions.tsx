@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { count, number } from "../../components/basics";
 import { useFocusTaker } from "../../components/focus";
-import type { ActedJobs } from "./acted";
+import type { ActedJobs, Done } from "./acted";
 import { useActing } from "./acting";
 import { Bulk, type Act } from "./bulk";
 import { canCancel, canRetry, cancel, retry } from "./job-acts";
@@ -16,8 +16,8 @@ interface Properties {
   query: JobQuery;
   selected: ReadonlySet<string>;
   acted: ActedJobs;
-  /** What follows when something was done to jobs of the list. `isLocked`: nothing else is, until it is read again. */
-  changed: (ids: readonly string[], isLocked: boolean) => void;
+  /** What follows when something was done to jobs of the list. */
+  changed: (ids: readonly string[], done: Done) => void;
   reload: () => void;
 }
 
@@ -29,10 +29,10 @@ export function JobActions({ jobs, query, selected, acted, changed, reload }: Pr
   const retried = chosen.filter(canRetry).map(({ id }) => id);
   const cancelled = chosen.filter(canCancel).map(({ id }) => id);
   const retrySelected = async (): Promise<void> => {
-    if (await retry(retried)) changed(retried, true);
+    if (await retry(retried)) changed(retried, "retried");
   };
   const cancelSelected = async (): Promise<void> => {
-    if (await cancel(cancelled, () => changed(cancelled, false))) changed(cancelled, true);
+    if (await cancel(cancelled, () => changed(cancelled, "undone"))) changed(cancelled, "cancelled");
   };
   const bulkActs = actsOn(query.state);
   return (

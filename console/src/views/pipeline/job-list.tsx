@@ -6,7 +6,7 @@ import type { models } from "htm-memory";
 import { Awaited, Empty, count } from "../../components/basics";
 import { Link, address, go, usePlace } from "../../router";
 import { htm, useAnswer } from "../../server";
-import { useActed } from "./acted";
+import { useActed, type Done } from "./acted";
 import { JobActions } from "./job-actions";
 import { JobFilter, isNarrowed } from "./job-filter";
 import { PAGE, addressOf, conditions, readQuery, type JobQuery } from "./job-query";
@@ -38,9 +38,9 @@ export function JobList({ path, state, queues, onChange }: Properties): JSX.Elem
     page.reload();
     onChange();
   };
-  const changed = (ids: readonly string[], isLocked: boolean): void => {
+  const changed = (ids: readonly string[], done: Done): void => {
     setSelected(new Set());
-    note(ids, isLocked);
+    note(ids, done);
     onChange();
   };
   const hasStates = state === undefined;

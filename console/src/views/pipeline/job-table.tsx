@@ -6,7 +6,7 @@ import type { models } from "htm-memory";
 import { Time } from "../../components/basics";
 import { Heads, TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
-import type { Acted, ActedJobs } from "./acted";
+import type { Acted, ActedJobs, Done } from "./acted";
 import { useActing } from "./acting";
 import { FailureText } from "./failure";
 import { canAct, canCancel, canRetry, cancel, retry } from "./job-acts";
@@ -19,7 +19,7 @@ interface Properties {
   selected: ReadonlySet<string>;
   setSelected: (selected: ReadonlySet<string>) => void;
   acted: ActedJobs;
-  changed: (ids: readonly string[], isLocked: boolean) => void;
+  changed: (ids: readonly string[], done: Done) => void;
 }
 
 export function JobTable({ jobs, hasStates, selected, setSelected, acted, changed }: Properties): JSX.Element {
@@ -169,10 +169,10 @@ function RowActions({ job, what, isLocked, changed }: RowActionsProperties): JSX
   const { isActing, act } = useActing(() => row.current?.querySelector("a"));
   const ids = [job.id];
   const retryIt = async (): Promise<void> => {
-    if (await retry(ids)) changed(ids, true);
+    if (await retry(ids)) changed(ids, "retried");
   };
   const cancelIt = async (): Promise<void> => {
-    if (await cancel(ids, () => changed(ids, false))) changed(ids, true);
+    if (await cancel(ids, () => changed(ids, "undone"))) changed(ids, "cancelled");
   };
   return (
     <div class="row job-acts" ref={row}>
