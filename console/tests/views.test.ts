@@ -510,3 +510,13 @@ test("a reader is not offered what would fail", async () => {
   });
   await page.context().close();
 });
+
+test("an admin of one namespace is not told that a memory of another one does not exist", async () => {
+  const [id] = await fixture.server.sql("select max(id) from htm.nodes where namespace = 'atlas' and deleted_at is null");
+  const created = await fixture.server.htm("keys", "create", "--namespace", "lab", "--role", "admin", "--json");
+  const page = await fixture.page(`/console/memories/${id}`);
+  await page.getByLabel("Key", { exact: true }).fill(JSON.parse(created).secret);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("or in a namespace that you do not see").waitFor();
+  await page.context().close();
+});

@@ -25,12 +25,14 @@ interface Caller {
   /** May be that of the memory, and is looked at first. */
   namespace: string | undefined;
   mayErase: boolean;
+  /** Whether it sees all namespaces. */
+  seesAll: boolean;
 }
 
 /** Looks for a forgotten memory. */
-export async function find(id: number, { namespace, mayErase }: Caller, signal: AbortSignal): Promise<Found> {
+export async function find(id: number, { namespace, mayErase, seesAll }: Caller, signal: AbortSignal): Promise<Found> {
   const match = mayErase ? await existing(id, signal) : "untold";
-  if (match === "none") return { kind: "unknown" };
+  if (match === "none") return { kind: seesAll ? "unknown" : "unsure" };
   const listed = await inLists(id, namespace, signal);
   if (listed) {
     const { excerpt, robot, deleted_at: deletedAt, reason } = listed;

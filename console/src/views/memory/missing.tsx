@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { models } from "htm-memory";
 import { Awaited, Empty } from "../../components/basics";
 import { focusContent } from "../../components/focus";
-import { useMay } from "../../components/sign-in";
+import { useMay, useUser } from "../../components/sign-in";
 import { attempt, say } from "../../components/toasts";
 import { Link, address, useNamespace, usePlace } from "../../router";
 import { useAnswer } from "../../server";
@@ -42,9 +42,10 @@ export function Missing({ id, reload }: Properties): JSX.Element {
   const namespace = useNamespace();
   const erasure = usePlace().query.get("erased") ?? "";
   const mayErase = useMay("admin");
+  const seesAll = useUser().namespaces === null;
   const answer = useAnswer(
-    (signal) => find(id, { namespace, mayErase }, signal),
-    [id, namespace, mayErase, erasure],
+    (signal) => find(id, { namespace, mayErase, seesAll }, signal),
+    [id, namespace, mayErase, seesAll, erasure],
   );
   return (
     <>
