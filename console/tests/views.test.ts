@@ -182,6 +182,27 @@ test("a server that does not answer is told once", async () => {
   await page.context().close();
 });
 
+test("a proxy that answers in the place of the server is told in words for people, and asked again", async () => {
+  const page = await fixture.page("/?namespace=atlas");
+  const told = page.getByText("The proxy in front of the server answers 502.");
+  await page.route("**/v1/**", (route) => route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" }));
+  await page.getByRole("link", { name: "Tags", exact: true }).click();
+  await told.first().waitFor();
+  assert.doesNotMatch(await page.getByRole("main").innerText(), /URL/);
+  await page.unroute("**/v1/**");
+  await page.getByRole("treeitem").first().waitFor();
+  await told.first().waitFor({ state: "detached" });
+  // The frame says it for all views.
+  const isDown = (url: URL): boolean => url.pathname.startsWith("/v1/") || url.pathname === "/console/sign-in";
+  await page.route(isDown, (route) => route.fulfill({ status: 503, contentType: "text/html", body: "" }));
+  await page.evaluate("void document.dispatchEvent(new Event('visibilitychange'))");
+  const toldAround = page.getByText("The proxy in front of the server answers 503.").first();
+  await toldAround.waitFor();
+  await page.unroute(isDown);
+  await toldAround.waitFor({ state: "detached" });
+  await page.context().close();
+});
+
 test("a fault of the page is shown, and its buttons can be used again", async () => {
   await fixture.server.api("/v1/queues/htm.tag/pause", { reason: "a test" });
   // Not `fixture.page`, which fails with any fault of a page.

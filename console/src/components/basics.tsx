@@ -4,31 +4,29 @@ import { createContext, type ComponentChildren, type JSX } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { HtmError } from "htm-memory";
 import { usePolled, type Answer, type Question } from "../server";
+import { onTheWay } from "./on-the-way";
 import "./basics.css";
 
 const RETRIED_AFTER_MS = 5_000;
 // Most answers come sooner, and nothing flickers.
 const SLOW_MS = 300;
 
-// What the client says of it is for programs.
-const UNREACHABLE = { detail: "The server does not answer.", hint: "It may be restarting. Try again in a moment." };
-
-/** Whether the page already says, around the views, that the server does not answer. */
+/** Whether the page already says, around the views, that the server cannot be reached. */
 export const SaidUnreachable = createContext(false);
 
 interface ProblemProperties {
   error: HtmError;
-  /** What failed. While the server does not answer, it is asked again by itself. */
+  /** What failed. While the server cannot be reached, it is asked again by itself. */
   asked?: Question;
 }
 
 /** An error: what was wrong, and what to do next. What the page says already is not said for each question. */
 export function Problem({ error, asked }: ProblemProperties): JSX.Element | null {
-  const isUnreachable = error.code === "unreachable";
-  usePolled(asked, isUnreachable ? RETRIED_AFTER_MS : undefined);
+  const said = onTheWay(error);
+  usePolled(asked, said?.isPassing ? RETRIED_AFTER_MS : undefined);
   const isSaid = useContext(SaidUnreachable);
-  if (asked && isUnreachable && isSaid) return null;
-  const { detail, hint } = isUnreachable ? UNREACHABLE : error;
+  if (asked && said?.isPassing && isSaid) return null;
+  const { detail, hint } = said ?? error;
   return (
     <div class="notice bad" role="alert">
       <p>

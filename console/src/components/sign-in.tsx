@@ -8,6 +8,7 @@ import type { models } from "htm-memory";
 import { SIGNED_OUT, asError, useAnswer, usePolled, type Answer } from "../server";
 import { Awaited, Problem, SaidUnreachable, Waiting } from "./basics";
 import { Confirm } from "./dialog";
+import { onTheWay } from "./on-the-way";
 import { attempt, dismissAll } from "./toasts";
 
 const PATH = "/console/sign-in";
@@ -83,6 +84,7 @@ export function Gate({ drop, children }: GateProperties): JSX.Element {
   // A held view stays after a refusal, which leaves the user's value. It does not stay for another user.
   if (!isHeld || answer.value?.key !== kept.current.value?.key) kept.current = answer;
   const shown = kept.current;
+  const isSaid = shown.error !== undefined && onTheWay(shown.error)?.isPassing === true;
   const [isLeaving, setLeaving] = useState(false);
   const isSignedIn = answer.value !== undefined && !answer.error;
   useEffect(() => {
@@ -107,7 +109,7 @@ export function Gate({ drop, children }: GateProperties): JSX.Element {
         user && (
           // What one user looks at is not shown to another.
           <Context.Provider key={user.key ?? ""} value={{ user, signOut, hold }}>
-            <SaidUnreachable.Provider value={shown.error?.code === "unreachable"}>{children}</SaidUnreachable.Provider>
+            <SaidUnreachable.Provider value={isSaid}>{children}</SaidUnreachable.Provider>
           </Context.Provider>
         )
       }
@@ -208,16 +210,8 @@ async function ask(method: "GET" | "POST" | "DELETE", init: RequestInit = {}): P
     throw new HtmError("unreachable", "the server does not answer", { hint: "start it with `htm up`", cause });
   });
   if (answer.status === 204) return null;
-  const text = await answer.text();
-  if (answer.ok) return JSON.parse(text);
-  const { code = "no_problem", detail = text, hint } = problem(text);
-  throw new HtmError(code, detail, { hint, status: answer.status });
-}
-
-function problem(text: string): { code?: string; detail?: string; hint?: string } {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
+  const said: unknown = await answer.json().catch(() => undefined);
+  if (answer.ok && said !== undefined) return said as User;
+  const { code = "no_problem", detail = "", hint } = (said ?? {}) as { code?: string; detail?: string; hint?: string };
+  throw new HtmError(code, detail, { hint, status: answer.ok ? undefined : answer.status });
 }

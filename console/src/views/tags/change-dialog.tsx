@@ -3,7 +3,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import type { models } from "htm-memory";
+import { Problem } from "../../components/basics";
 import { Confirm } from "../../components/dialog";
+import { onTheWay } from "../../components/on-the-way";
 import { useAnswer, type Answer } from "../../server";
 import { hasEffect, send, type Request } from "./changes";
 import { useHere } from "./here";
@@ -66,6 +68,7 @@ interface RehearsedProperties {
 function Rehearsed({ request, planned, rehearsal, missing }: RehearsedProperties): JSX.Element {
   if (!request) return <p class="muted">{missing}</p>;
   if (planned) return <Plan changed={planned} />;
+  if (rehearsal.error && onTheWay(rehearsal.error)) return <Problem error={rehearsal.error} asked={rehearsal} />;
   if (rehearsal.error && !rehearsal.isLoading) return <Refused error={rehearsal.error} request={request} />;
   return <p class="muted">Looking …</p>;
 }
