@@ -317,6 +317,29 @@ test("a memory that is opened by its number is shown in its namespace", async ()
   }
 });
 
+test("how long ago a memory happened is the time that has passed, not a day of the calendar", async () => {
+  const { id } = await written("The bell was rung.");
+  const { created_at } = await fixture.server.api<{ created_at: string }>(`/v1/memories/${id}`);
+  const page = await fixture.page(`/console/memories/${id}`);
+  const happened = page.getByRole("region", { name: "Facts" }).locator("dl > div", { hasText: "Happened" });
+  const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+  const ages: [number, string][] = [
+    [59.7 * minute, "1 hr. ago"],
+    [23.8 * hour, "1 day ago"],
+    [25 * hour, "1 day ago"],
+    [35 * hour, "1 day ago"],
+    [31 * day, "1 mo. ago"],
+    [364 * day, "1 yr. ago"],
+    [426 * day, "1 yr. ago"],
+  ];
+  for (const [age, text] of ages) {
+    await page.clock.setFixedTime(Date.parse(created_at) + age);
+    await page.reload();
+    await happened.getByText(`(${text})`).waitFor();
+  }
+  await page.context().close();
+});
+
 test("a memory shows what it is related to", async () => {
   const [old, renewed] = [await written("Staging is on port 5432."), await written("Staging is on port 5433.")];
   await fixture.server.api(`/v1/memories/${renewed.id}/relations`, { kind: "supersedes", to: old.id, reason: "it moved", robot: "ada", namespace: "atlas" });

@@ -145,21 +145,26 @@ export function Time({ at }: { at: string | null | undefined }): JSX.Element {
   );
 }
 
-const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
-  ["year", 31_557_600],
-  ["month", 2_629_800],
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
+// Each with its seconds, and how many of it are one of the next.
+const UNITS: readonly [Intl.RelativeTimeFormatUnit, number, number][] = [
+  ["second", 1, 60],
+  ["minute", 60, 60],
+  ["hour", 3_600, 24],
+  ["day", 86_400, 30],
+  ["month", 2_629_800, 12],
 ];
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
+const YEAR = 31_557_600;
+// Numbers only: "yesterday" is a day of the calendar, and not so many hours.
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
 
 export function ago(date: Date): string {
   const seconds = (date.getTime() - Date.now()) / 1000;
-  for (const [unit, length] of UNITS) {
-    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
+  if (Math.abs(seconds) < 5) return "now";
+  for (const [unit, length, most] of UNITS) {
+    const value = Math.round(seconds / length);
+    if (Math.abs(value) < most) return relative.format(value, unit);
   }
-  return Math.abs(seconds) < 5 ? "now" : relative.format(Math.round(seconds), "second");
+  return relative.format(Math.round(seconds / YEAR), "year");
 }
 
 /** A duration in the largest fitting unit. */
