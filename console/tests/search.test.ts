@@ -187,6 +187,12 @@ test("Enter goes to the first hit of its own answer, and a first answer is await
   await page.context().close();
 });
 
+test("a time names the zone that it is in", async () => {
+  const page = await fixture.page("/?q=parcel&time=2024&namespace=atlas", { timezoneId: "Asia/Tokyo" });
+  await page.getByText(/from .* GMT\+9 until .* GMT\+9/).waitFor();
+  await page.context().close();
+});
+
 test("where nothing passes the filters, one button removes them", async () => {
   const page = await fixture.page(`/?namespace=atlas&q=parcel&time=1999&type=none&session=none&strategy=fulltext`);
   await page.getByText("Nothing matches within these filters").waitFor();

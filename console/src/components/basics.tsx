@@ -134,12 +134,19 @@ export function Bar({ parts, whole, label }: { parts: readonly { value: number; 
   );
 }
 
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+
+/** A time to the second, with the zone of the browser: the server may have another one. */
+export function exactly(date: Date): string {
+  return exact.format(date);
+}
+
 /** A time: how long ago it was, with the exact time when it is pointed at. */
 export function Time({ at }: { at: string | null | undefined }): JSX.Element {
   if (!at) return <span class="muted">–</span>;
   const date = new Date(at);
   return (
-    <time dateTime={at} title={date.toLocaleString()}>
+    <time dateTime={at} title={exactly(date)}>
       {ago(date)}
     </time>
   );

@@ -1,7 +1,7 @@
 // The details of an entry of the audit log, for people.
 
 import type { JSX } from "preact";
-import { duration, number } from "../../components/basics";
+import { duration, exactly, number } from "../../components/basics";
 
 // As the server stores times. Its microseconds are for programs.
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -33,7 +33,7 @@ function plain(value: unknown): string {
   if (value === null) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return number(value);
-  if (typeof value === "string") return TIME.test(value) ? new Date(value).toLocaleString() : value;
+  if (typeof value === "string") return TIME.test(value) ? exactly(new Date(value)) : value;
   if (Array.isArray(value)) return value.map(plain).join(", ") || "none";
   return Object.entries(value as object)
     .map(([key, value]) => `${nameOf(key)} ${plain(value)}`)

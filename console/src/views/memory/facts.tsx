@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import type { models } from "htm-memory";
-import { ago, count, duration, number } from "../../components/basics";
+import { ago, count, duration, exactly, number } from "../../components/basics";
 import { Link, address } from "../../router";
 import { MetadataTree } from "./metadata";
 
@@ -81,14 +81,12 @@ function Stored({ name, text }: { name: string; text: string | null | undefined 
   return <Fact name={name}>{text ? <span class="stored">{text}</span> : null}</Fact>;
 }
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-
 /** A time as it is read, and how long ago that is. */
 export function When({ at }: { at: string }): JSX.Element {
   const date = new Date(at);
   return (
     <time dateTime={at} title={date.toISOString()}>
-      {exact.format(date)} <span class="muted">({ago(date)})</span>
+      {exactly(date)} <span class="muted">({ago(date)})</span>
     </time>
   );
 }

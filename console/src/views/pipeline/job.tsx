@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import type { models } from "htm-memory";
-import { Awaited, Time, number } from "../../components/basics";
+import { Awaited, Time, exactly, number } from "../../components/basics";
 import { useFocusTaker } from "../../components/focus";
 import { Link, address } from "../../router";
 import { htm, useAnswer } from "../../server";
@@ -105,7 +105,7 @@ function Times({ job }: { job: models.Job }): JSX.Element {
         ({ name, at }) =>
           at && (
             <Fact key={name} name={name}>
-              <Time at={at} /> <span class="small muted">{new Date(at).toLocaleString()}</span>
+              <Time at={at} /> <span class="small muted">{exactly(new Date(at))}</span>
             </Fact>
           ),
       )}

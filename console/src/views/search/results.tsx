@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { models } from "htm-memory";
-import { Awaited, Empty, ShowMore, count, duration } from "../../components/basics";
+import { Awaited, Empty, ShowMore, count, duration, exactly } from "../../components/basics";
 import { added } from "../../components/filter-chips";
 import { placeIn, useNamespaces } from "../../components/namespace";
 import { useUser } from "../../components/sign-in";
@@ -138,7 +138,7 @@ const REASONS: Record<models.ChosenFor, string> = {
 /** What was understood, corrected, left out: everything that an answer does not show by itself. */
 function Understood({ recalled }: { recalled: models.Recalled }): JSX.Element {
   const { corrected, degraded, unembedded } = recalled;
-  const day = (at: string | null | undefined, open: string): string => (at ? new Date(at).toLocaleString() : open);
+  const day = (at: string | null | undefined, open: string): string => (at ? exactly(new Date(at)) : open);
   return (
     <>
       {recalled.timeframe.length > 0 && (
