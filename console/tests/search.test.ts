@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Page, Request } from "playwright-core";
+import type { Locator, Page, Request } from "playwright-core";
 import { startedFixture } from "./fixture.js";
 import { until } from "./server.js";
+
+interface Styles {
+  getComputedStyle: (element: unknown) => Record<string, string>;
+}
 
 const fixture = startedFixture();
 const hits = (page: Page) => page.locator(".hit");
@@ -190,6 +194,22 @@ test("Enter goes to the first hit of its own answer, and a first answer is await
 test("a time names the zone that it is in", async () => {
   const page = await fixture.page("/?q=parcel&time=2024&namespace=atlas", { timezoneId: "Asia/Tokyo" });
   await page.getByText(/from .* GMT\+9 until .* GMT\+9/).waitFor();
+  await page.context().close();
+});
+
+test("what is chosen and how long a bar is are seen also with the colours of the system", async () => {
+  const page = await fixture.page("/?q=parcel&namespace=atlas", { forcedColors: "active" });
+  const styleOf = (of: Locator, property: string): Promise<string> =>
+    of.evaluate((element, property) => (globalThis as unknown as Styles).getComputedStyle(element)[property] ?? "", property);
+  const backgroundOf = (of: Locator): Promise<string> => styleOf(of, "backgroundColor");
+  const chip = (name: string): Locator => page.getByRole("button", { name, exact: true });
+  assert.notEqual(await backgroundOf(chip("Hybrid")), await backgroundOf(chip("Meaning")));
+  const bar = page.locator(".hit .bar").first();
+  assert.notEqual(await backgroundOf(bar.locator("span").first()), await backgroundOf(bar));
+  await page.getByRole("link", { name: "Pipeline", exact: true }).click();
+  const tabs = page.getByRole("navigation", { name: "Parts of the pipeline" });
+  const lineOf = (name: string): Promise<string> => styleOf(tabs.getByRole("link", { name }), "borderBottomColor");
+  assert.notEqual(await lineOf("Overview"), await lineOf("Jobs"));
   await page.context().close();
 });
 
