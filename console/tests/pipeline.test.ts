@@ -208,6 +208,19 @@ test("a backfill that waits for its queue is stopped, and what it has made stays
   await page.context().close();
 });
 
+test("a backfill whose queue is paused says so", async () => {
+  const { api } = fixture.server;
+  await api("/v1/queues/htm.tag/pause", { reason: "a test" });
+  const { id } = await api<{ id: number }>("/v1/backfills", { stage: "tag", force: true });
+  const page = await fixture.page("/console/pipeline/models");
+  const run = page.getByRole("row", { name: `Tags no. ${id} ` });
+  await run.getByText("Its queue is paused").waitFor();
+  assert.equal(await run.getByText("The pace is being measured").count(), 0);
+  await api("/v1/queues/htm.tag/resume", {});
+  await run.getByText("Done").waitFor();
+  await page.context().close();
+});
+
 test("the last hour shows how many jobs were done, how they ended, and how long they took", async () => {
   const { api } = fixture.server;
   await api("/v1/queues/htm.tag/pause", { reason: "a test" });

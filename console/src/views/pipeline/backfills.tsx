@@ -8,6 +8,7 @@ import { Heads, TableBox } from "../../components/table-box";
 import { Link, address } from "../../router";
 import { htm, useAnswer, type Answer, usePolled } from "../../server";
 import { recentRate } from "./history";
+import { stopOf, type Stop } from "./queue-card";
 import { StopDialog } from "./stop-backfill";
 
 const WATCHED_MS = 3_000;
@@ -16,11 +17,12 @@ const WATCHED = 5;
 
 interface Properties {
   runs: Answer<models.Backfills>;
+  queues: readonly models.QueueStats[];
   start: () => void;
   reload: () => void;
 }
 
-export function Backfills({ runs, start, reload }: Properties): JSX.Element {
+export function Backfills({ runs, queues, start, reload }: Properties): JSX.Element {
   const [stopped, setStopped] = useState<models.BackfillRun>();
   return (
     <section class="stack" aria-label="Backfills">
@@ -38,7 +40,7 @@ export function Backfills({ runs, start, reload }: Properties): JSX.Element {
             </Empty>
           ) : (
             <>
-              <Runs runs={backfills} stop={setStopped} />
+              <Runs runs={backfills} queues={queues} stop={setStopped} />
               {typeof next === "number" && <p class="small muted">The latest {backfills.length} are shown.</p>}
             </>
           )
@@ -51,9 +53,11 @@ export function Backfills({ runs, start, reload }: Properties): JSX.Element {
 
 function Runs({
   runs,
+  queues,
   stop,
 }: {
   runs: readonly models.BackfillRun[];
+  queues: readonly models.QueueStats[];
   stop: (run: models.BackfillRun) => void;
 }): JSX.Element {
   const watched = runs.filter((run, index) => index < WATCHED || !run.finished_at).map(({ id }) => id);
@@ -72,6 +76,7 @@ function Runs({
             key={run.id}
             run={progress.value?.get(run.id) ?? run}
             jobs={progress.value?.get(run.id)?.jobs}
+            halt={queues.filter(({ queue }) => queue === run.queue).map(stopOf)[0]}
             stop={() => stop(run)}
           />
         ))}
@@ -83,10 +88,12 @@ function Runs({
 interface RowProperties {
   run: models.BackfillRun;
   jobs: models.BackfillProgress | undefined;
+  /** Why its queue does not go on; none: it does. */
+  halt: Stop | undefined;
   stop: () => void;
 }
 
-function Row({ run, jobs, stop }: RowProperties): JSX.Element {
+function Row({ run, jobs, halt, stop }: RowProperties): JSX.Element {
   const only = [
     run.namespace && `only ${run.namespace}`,
     run.since && `since ${new Date(run.since).toLocaleDateString()}`,
@@ -102,11 +109,11 @@ function Row({ run, jobs, stop }: RowProperties): JSX.Element {
         </p>
       </td>
       <td class="run-state">
-        <RunState run={run} jobs={jobs} />
+        <RunState run={run} jobs={jobs} halt={halt} />
       </td>
       <td class="nowrap">{count(run.enqueued, "job")}</td>
       <td>
-        <Left run={run} jobs={jobs} />
+        <Left run={run} jobs={jobs} halt={halt} />
       </td>
       <td class="nowrap">
         <Time at={run.started_at} />
@@ -122,7 +129,13 @@ function Row({ run, jobs, stop }: RowProperties): JSX.Element {
   );
 }
 
-function RunState({ run, jobs }: Omit<RowProperties, "stop">): JSX.Element {
+const HALTS: Record<Stop, string> = {
+  Paused: "Its queue is paused",
+  "Held back": "Its queue is held back",
+  "No worker": "No worker serves its queue",
+};
+
+function RunState({ run, jobs, halt }: Omit<RowProperties, "stop">): JSX.Element {
   if (run.cancelled) return <span class="muted">Stopped</span>;
   if (!run.finished_at) {
     return (
@@ -140,7 +153,9 @@ function RunState({ run, jobs }: Omit<RowProperties, "stop">): JSX.Element {
       </>
     );
   }
-  if (jobs && jobs.open > 0 && run.enqueued > 0) return <>Workers do its jobs</>;
+  if (jobs && jobs.open > 0 && run.enqueued > 0) {
+    return halt ? <span class="state-warn">{HALTS[halt]}</span> : <>Workers do its jobs</>;
+  }
   if (jobs && jobs.parked > 0 && run.enqueued > 0) return <span class="state-warn">Done but for parked jobs</span>;
   return (
     <span class="state-good">
@@ -151,7 +166,7 @@ function RunState({ run, jobs }: Omit<RowProperties, "stop">): JSX.Element {
 }
 
 /** What is left, and how long it takes at the pace of late. */
-function Left({ run, jobs }: Omit<RowProperties, "stop">): JSX.Element {
+function Left({ run, jobs, halt }: Omit<RowProperties, "stop">): JSX.Element {
   if (!jobs) return <span class="muted">–</span>;
   const rate = recentRate(run.queue);
   const time =
@@ -165,10 +180,12 @@ function Left({ run, jobs }: Omit<RowProperties, "stop">): JSX.Element {
           <Link to={address("/console/pipeline/jobs", { queue: run.queue, namespace: run.namespace ?? null })}>
             {count(jobs.open, "open job")}
           </Link>
-          <p class="small muted">
-            {time ??
-              (rate === undefined ? "The pace is being measured …" : "Nothing was done of late.")}
-          </p>
+          {!halt && (
+            <p class="small muted">
+              {time ??
+                (rate === undefined ? "The pace is being measured …" : "Nothing was done of late.")}
+            </p>
+          )}
         </>
       ) : (
         <span class="muted">Nothing</span>

@@ -59,7 +59,7 @@ export function Models({ queues }: { queues: Answer<models.QueueStats[]> }): JSX
         </Awaited>
         <AddModel reload={reload} />
       </section>
-      <Backfills runs={runs} start={() => setWanted({ stage: "tag" })} reload={reload} />
+      <Backfills runs={runs} queues={queues.value ?? []} start={() => setWanted({ stage: "tag" })} reload={reload} />
       <Compare models={listed.value ?? []} />
       {wanted && (
         <BackfillDialog

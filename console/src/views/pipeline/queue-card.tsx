@@ -17,11 +17,18 @@ interface Properties {
   reload: () => void;
 }
 
-const STOPPED: ReadonlySet<string> = new Set(["Paused", "Held back", "No worker"]);
+const STOPPED = ["Paused", "Held back", "No worker"] as const;
+
+export type Stop = (typeof STOPPED)[number];
+
+/** Why it does not go on, in a few words; none: it does. */
+export function stopOf(queue: models.QueueStats): Stop | undefined {
+  const state = stateOf(queue);
+  return STOPPED.find((stop) => stop === state);
+}
 
 export function QueueCard({ queue, reload }: Properties): JSX.Element {
   const name = stageOf(queue.queue);
-  const state = stateOf(queue);
   return (
     <section class="card stack queue" aria-label={`${name}: ${queue.queue}`}>
       <div class="row queue-head">
@@ -35,7 +42,7 @@ export function QueueCard({ queue, reload }: Properties): JSX.Element {
       </div>
       {/* Apart from what is seen, which changes all the while. */}
       <p class="hidden-label" role="status">
-        {queue.queue}: {STOPPED.has(state) ? state : "goes on"}
+        {queue.queue}: {stopOf(queue) ?? "goes on"}
       </p>
       <State queue={queue} />
       <ul class="counts">
