@@ -111,6 +111,25 @@ test("another user in another tab gets a page of their own", async () => {
   await page.context().close();
 });
 
+test("commas alone are no namespaces of a new key, and a limit is one that the server has", async () => {
+  const page = await fixture.page("/console/keys");
+  await signIn(page, 0);
+  await page.getByRole("button", { name: "New key" }).click();
+  const isValid = (label: RegExp): Promise<boolean> =>
+    page.getByLabel(label).evaluate((field) => (field as unknown as { validity: { valid: boolean } }).validity.valid);
+  for (const [label, text, is] of [
+    [/^Namespaces/, " , , ", false],
+    [/^Namespaces/, " , lab, ", true],
+    [/^Namespaces/, " ", true],
+    [/^Requests a minute/, "99999999999", false],
+    [/^Requests a minute/, "2147483647", true],
+  ] as const) {
+    await page.getByLabel(label).fill(text);
+    assert.equal(await isValid(label), is, text);
+  }
+  await page.context().close();
+});
+
 test("a new key is not shown to another user", async () => {
   const page = await fixture.page("/console/keys");
   await signIn(page, 0);

@@ -14,6 +14,9 @@ const ROLES: readonly { role: models.Role; may: string }[] = [
 ];
 
 const DAY = 86_400;
+const MOST_REQUESTS = 2 ** 31 - 1;
+// Commas alone name nothing, which would be all namespaces.
+const SOME_NAME = String.raw`\s*|.*[^\s,].*`;
 
 interface Properties {
   onClose: () => void;
@@ -63,7 +66,13 @@ export function CreateKey({ onClose, make }: Properties): JSX.Element {
       )}
       <label class="field">
         <span>Namespaces, separated by commas; none: all. tenant-7/* are all below tenant-7</span>
-        <input class="input" value={namespaces} onInput={(event) => setNamespaces(event.currentTarget.value)} />
+        <input
+          class="input"
+          value={namespaces}
+          pattern={SOME_NAME}
+          title="Name a namespace, or leave it empty for all"
+          onInput={(event) => setNamespaces(event.currentTarget.value)}
+        />
       </label>
       <label class="field">
         <span>Robot of its requests; none: each request names its own</span>
@@ -76,7 +85,7 @@ export function CreateKey({ onClose, make }: Properties): JSX.Element {
         </label>
         <label class="field">
           <span>Requests a minute; none: no limit</span>
-          <input class="input" type="number" min="1" value={rate} onInput={(event) => setRate(event.currentTarget.value)} />
+          <input class="input" type="number" min="1" max={MOST_REQUESTS} value={rate} onInput={(event) => setRate(event.currentTarget.value)} />
         </label>
       </div>
     </Confirm>
