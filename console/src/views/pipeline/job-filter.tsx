@@ -8,6 +8,9 @@ import { useNamespaces } from "../../components/namespace";
 import type { JobQuery } from "./job-query";
 import { CODES, STATES, STATE_NAMES, queueName } from "../../components/job-words";
 
+// Longer numbers are rounded, and would be of another memory or of none.
+const MEMORY = "0*[1-9][0-9]{0,14}";
+
 interface Properties {
   query: JobQuery;
   set: (change: Partial<JobQuery>) => void;
@@ -38,7 +41,14 @@ export function JobFilter({ query, set, queues, hasStates }: Properties): JSX.El
       </label>
       <label class="field">
         <span>Memory</span>
-        <input {...memory} class="input" inputMode="numeric" pattern="[0-9]*" placeholder="Any" />
+        <input
+          {...memory}
+          class="input"
+          inputMode="numeric"
+          pattern={MEMORY}
+          title="A memory has a whole number, such as 12"
+          placeholder="Any"
+        />
       </label>
       {isNarrowed(query, hasStates) && (
         <button
