@@ -111,6 +111,9 @@ test("a dead letter shows what the model said, and is retried alone and with all
   await page.getByText(content, { exact: true }).waitFor();
   assert.equal(await page.locator("blockquote").innerText(), rubbish);
   await page.goBack();
+  const memory = await fixture.page(`/console/memories/${first}`);
+  await memory.getByText("1 attempt was made.").waitFor();
+  await memory.context().close();
 
   // It fails again, and the page shows that by itself.
   ollama.behaviour = says("No.");
@@ -135,9 +138,9 @@ test("a dead letter shows what the model said, and is retried alone and with all
 
 test("a memory without tags says whether a worker will add some", async () => {
   const { api } = fixture.server;
-  const says = async (ids: readonly number[], text: string): Promise<void> => {
+  const says = async (ids: readonly number[], text: string, region = "Tags"): Promise<void> => {
     const page = await fixture.page(`/console/memories/${ids[0]}`);
-    await page.getByRole("region", { name: "Tags" }).getByText(text, { exact: true }).waitFor();
+    await page.getByRole("region", { name: region, exact: true }).getByText(text, { exact: true }).waitFor();
     await page.context().close();
   };
   ollama.behaviour = without;
@@ -148,6 +151,8 @@ test("a memory without tags says whether a worker will add some", async () => {
   await api("/v1/queues/htm.tag/pause", { reason: "a test" });
   const waiting = await written("untagged");
   await says(waiting, "It has none. A worker adds some when it has read the text.");
+  await until(() => isDone(waiting, "embed"));
+  await says(waiting, "It is ready for a worker.", "Processing");
   await api("/v1/jobs/cancel", { queue: "htm.tag", confirm: true });
   await says(waiting, "It has none: its tagging failed for good. Processing says why.");
   await api("/v1/queues/htm.tag/resume", {});

@@ -63,11 +63,7 @@ function Details({ stage, memory }: { stage: models.StageStatus; memory: number 
         <>
           <p class="muted">
             {stage.attempts > 0 && `${number(stage.attempts)} of ${number(stage.max_attempts)} attempts failed. `}
-            {stage.due_at && (
-              <>
-                It is tried from <Time at={stage.due_at} /> on.
-              </>
-            )}
+            {stage.due_at && <Due at={stage.due_at} />}
           </p>
           <Reason text={stage.last_error} />
         </>
@@ -90,7 +86,7 @@ function Details({ stage, memory }: { stage: models.StageStatus; memory: number 
         <>
           <Reason text={stage.error} />
           <p>
-            <span class="muted">{number(stage.attempts)} attempts were made. </span>
+            <span class="muted">{count(stage.attempts, "attempt was", "attempts were")} made. </span>
             <Link to={address("/console/pipeline/dead-letters", { memory, namespace: null })}>
               Retry it in the pipeline
             </Link>
@@ -109,6 +105,15 @@ function Details({ stage, memory }: { stage: models.StageStatus; memory: number 
         </p>
       );
   }
+}
+
+function Due({ at }: { at: string }): JSX.Element {
+  if (Date.parse(at) <= Date.now()) return <>It is ready for a worker.</>;
+  return (
+    <>
+      It is tried <Time at={at} />.
+    </>
+  );
 }
 
 /** The outcome in words. The server stores "1 tags". */
