@@ -58,10 +58,20 @@ test("the tree is folded, searched and drawn, with the numbers of the database",
   const label = await row(page, parent).getAttribute("aria-label");
   const { nodes = 0, total = 0 } = all.get(parent) ?? {};
   assert.match(label ?? "", new RegExp(`^${parent}, ${total} memor(y|ies), ${nodes} of them`));
+  // A screen reader cannot count rows that are not in the page.
+  const roots = [...all.keys()].filter((tag) => !tag.includes(":"));
+  assert.equal(await row(page, parent).getAttribute("aria-setsize"), String(roots.length));
+  assert.equal(await row(page, below[0] ?? "").getAttribute("aria-setsize"), String(below.length));
+  const positions = await Promise.all(below.map((tag) => row(page, tag).getAttribute("aria-posinset")));
+  assert.deepEqual(positions.map(Number).toSorted((one, other) => one - other), below.map((_, index) => index + 1));
   // The keyboard folds it again.
   await row(page, parent).focus();
   await page.keyboard.press("ArrowLeft");
   await row(page, below[0] ?? "").waitFor({ state: "detached" });
+
+  // Letters that follow each other are of one name.
+  await page.keyboard.type("performance");
+  await row(page, "performance").and(page.locator(":focus")).waitFor();
 
   const found = [...all.keys()].filter((tag) => tag.split(":").at(-1)?.includes("post"));
   assert.ok(found.length > 0);

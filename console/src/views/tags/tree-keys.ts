@@ -5,8 +5,10 @@ import type { Branch } from "./tree";
 /** To another row, or to fold or unfold this one. */
 export type Move = { to: Branch } | { fold: boolean };
 
+/** `typed`: the letters that were typed of late, with this one. */
 export function moved(
   key: string,
+  typed: string,
   row: Branch,
   rows: readonly Branch[],
   isOpen: (branch: Branch) => boolean,
@@ -28,7 +30,7 @@ export function moved(
     case "ArrowLeft":
       return hasChildren && isOpen(row) ? { fold: false } : to(row.parent);
     default:
-      return key.length === 1 ? to(nextWith(key.toLowerCase(), place, rows)) : undefined;
+      return key.length === 1 ? to(nextWith(typed, place, rows)) : undefined;
   }
 }
 
@@ -36,8 +38,10 @@ function to(row: Branch | undefined): Move | undefined {
   return row && { to: row };
 }
 
-/** The next row whose name begins with a letter. */
-function nextWith(letter: string, place: number, rows: readonly Branch[]): Branch | undefined {
-  const after = [...rows.slice(place + 1), ...rows.slice(0, place)];
-  return after.find((row) => row.label.startsWith(letter));
+/** The next row whose name begins so. A letter leaves this row, also if it is typed again; more letters may stay. */
+function nextWith(typed: string, place: number, rows: readonly Branch[]): Branch | undefined {
+  const text = [...typed].every((letter) => letter === typed[0]) ? typed.slice(0, 1) : typed;
+  const first = text.length === 1 ? place + 1 : place;
+  const after = [...rows.slice(first), ...rows.slice(0, first)];
+  return after.find((row) => row.label.startsWith(text));
 }

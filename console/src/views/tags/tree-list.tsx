@@ -1,12 +1,12 @@
 // The tags that are unfolded, as a tree. Only the rows in sight are in the page, so that thousands are no burden.
 
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useHere } from "./here";
 import { TagMenu } from "./menu";
 import { moved } from "./tree-keys";
 import { TreeRow } from "./tree-row";
-import type { Branch } from "./tree";
+import { placesOf, type Branch } from "./tree";
 
 interface Properties {
   rows: readonly Branch[];
@@ -21,6 +21,8 @@ interface Properties {
 // In rem, as in tags.css.
 const ROW = 2;
 const BEYOND = 10;
+// Letters that follow each other sooner are of one name.
+const TYPED_MS = 1_000;
 
 export function TreeList({ rows, isOpen, fold, chosen, choose, wanted }: Properties): JSX.Element {
   const { ask } = useHere();
@@ -30,6 +32,8 @@ export function TreeList({ rows, isOpen, fold, chosen, choose, wanted }: Propert
   const [active, setActive] = useState<string>();
   const [menu, setMenu] = useState<{ tag: string; anchor: HTMLElement }>();
   const wantsFocus = useRef(false);
+  const typed = useRef({ text: "", at: 0 });
+  const places = useMemo(() => placesOf(rows), [rows]);
   const place = (path: string | undefined): number => rows.findIndex((row) => row.path === path);
   const activePlace = Math.max(0, place(active), active === undefined ? place(chosen) : 0);
 
@@ -64,7 +68,11 @@ export function TreeList({ rows, isOpen, fold, chosen, choose, wanted }: Propert
       if (event.target instanceof HTMLElement) openMenu?.(row.path, event.target);
     } else if (event.key === "Enter" || event.key === " ") choose(row.path);
     else {
-      const move = moved(event.key, row, rows, isOpen);
+      if (event.key.length === 1) {
+        const former = event.timeStamp - typed.current.at > TYPED_MS ? "" : typed.current.text;
+        typed.current = { text: former + event.key.toLowerCase(), at: event.timeStamp };
+      }
+      const move = moved(event.key, typed.current.text, row, rows, isOpen);
       if (!move) return;
       if ("fold" in move) fold(row, move.fold);
       else focus(move.to.path);
@@ -87,6 +95,7 @@ export function TreeList({ rows, isOpen, fold, chosen, choose, wanted }: Propert
           <TreeRow
             key={row.path}
             branch={row}
+            place={places[index]}
             top={index * height}
             isOpen={isOpen(row)}
             isChosen={row.path === chosen}

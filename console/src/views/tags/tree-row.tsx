@@ -2,10 +2,12 @@
 
 import type { JSX } from "preact";
 import { count, number } from "../../components/basics";
-import type { Branch } from "./tree";
+import type { Branch, Place } from "./tree";
 
 interface Properties {
   branch: Branch;
+  /** Told, because not all rows are in the page. */
+  place: Place | undefined;
   top: number;
   isOpen: boolean;
   isChosen: boolean;
@@ -19,6 +21,7 @@ interface Properties {
 
 export function TreeRow({
   branch,
+  place,
   top,
   isOpen,
   isChosen,
@@ -36,6 +39,8 @@ export function TreeRow({
       class="tag-row"
       role="treeitem"
       aria-level={level}
+      aria-posinset={place?.place}
+      aria-setsize={place?.siblings}
       aria-expanded={hasChildren ? isOpen : undefined}
       aria-selected={isChosen}
       aria-label={spoken(branch)}

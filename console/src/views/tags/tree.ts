@@ -102,6 +102,23 @@ export function rowsOf(tree: Tree, isOpen: (branch: Branch) => boolean, found: F
   return rows;
 }
 
+/** Which a row is of those beside it, from 1, and how many these are. */
+export interface Place {
+  place: number;
+  siblings: number;
+}
+
+/** The places of rows that are seen. */
+export function placesOf(rows: readonly Branch[]): Place[] {
+  const counts = new Map<Branch | undefined, number>();
+  const places = rows.map(({ parent }) => {
+    const place = (counts.get(parent) ?? 0) + 1;
+    counts.set(parent, place);
+    return { place, parent };
+  });
+  return places.map(({ place, parent }) => ({ place, siblings: counts.get(parent) ?? place }));
+}
+
 function isFound(branch: Branch, found: Found | undefined): boolean {
   return !found || found.matches.has(branch) || found.above.has(branch);
 }
