@@ -37,6 +37,7 @@ mod phrases;
 mod pooling;
 mod sentence;
 mod tags;
+mod turns;
 mod weights;
 mod windows;
 

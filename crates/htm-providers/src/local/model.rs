@@ -6,14 +6,13 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use htm_core::Result;
 use htm_core::provider::{Embedding, ModelName, ProviderError, ProviderErrorKind};
-use rayon::ThreadPool;
-use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
 use super::ModelFacts;
 use super::config::Config;
 use super::encoder::Encoder;
 use super::sentence::{Modules, Sentence};
+use super::turns::Turns;
 use super::weights::Weights;
 use super::windows::{Prefix, Window, Windows, batches};
 use crate::codes::bad_value;
@@ -24,8 +23,11 @@ use crate::pool::pool;
 /// gives 435.
 pub(super) const BATCH_TOKENS: usize = 512;
 
-/// The batches of a thread until other calls get their turn: a query waits for a part of a long text, not for all of it.
+/// The batches of a thread until other long calls get their turn.
 const BATCHES_A_TURN: usize = 4;
+
+/// The most bytes of texts that are tokenized beside the model's threads: some 512 tokens.
+const FEW_BYTES: usize = 4 * BATCH_TOKENS;
 
 /// The models of this process, by directory and threads.
 type Loaded = Mutex<HashMap<(PathBuf, usize), Weak<Model>>>;
@@ -36,7 +38,7 @@ pub(super) struct Model {
     windows: Windows,
     sentence: Sentence,
     encoder: Encoder,
-    threads: ThreadPool,
+    turns: Turns,
 }
 
 impl Model {
@@ -95,10 +97,9 @@ impl Model {
         prefix: &Prefix,
         cancelled: &CancellationToken,
     ) -> Result<Vec<Embedding>, ProviderError> {
-        let windows = self.threads.install(|| self.windows.split(texts, prefix));
-        let windows = windows.map_err(|error| self.failed(error))?;
+        let windows = self.windows(texts, prefix).map_err(|error| self.failed(error))?;
         let total: usize = windows.iter().map(|window| window.tokens.len()).sum();
-        let threads = self.threads.current_num_threads();
+        let threads = self.turns.threads();
         // The same number of batches for each thread. With 5 batches for 2 threads, one would idle a fifth of the time.
         let rounds = total.div_ceil(threads * BATCH_TOKENS).max(1);
         let longest = windows.iter().map(|window| window.tokens.len()).max().unwrap_or(0);
@@ -108,9 +109,10 @@ impl Model {
             if cancelled.is_cancelled() {
                 return Err(self.failed("nobody waits for these texts any more"));
             }
-            // Each thread takes one batch at a time, so that a slow one does not delay the others.
-            let run = || turn.into_par_iter().with_max_len(1).map(|run| self.run(run)).collect::<Vec<_>>();
-            pooled.extend(self.threads.install(run));
+            pooled.extend(match total <= BATCH_TOKENS {
+                true => self.turns.short(turn, |run| self.run(run)),
+                false => self.turns.long(turn, |run| self.run(run)),
+            });
         }
         let mut parts: Vec<Vec<(Vec<f32>, usize)>> = vec![Vec::new(); texts.len()];
         for (window, vector) in windows.iter().zip(pooled.into_iter().flatten()) {
@@ -127,13 +129,22 @@ impl Model {
         let weights = Weights::load(&modules.encoder, &config)?;
         let name =
             dir.file_name().map_or_else(|| "model".to_owned(), |name| name.to_string_lossy().into_owned());
-        let threads = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|index| format!("htm-local-{index}"))
-            .build()
-            .map_err(|error| bad_value("the local model's number of threads", error))?;
+        let turns =
+            Turns::new(threads).map_err(|error| bad_value("the local model's number of threads", error))?;
         let name = ModelName::new("local", name);
-        Ok(Self { name, windows, sentence, encoder: Encoder { config, weights }, threads })
+        Ok(Self { name, windows, sentence, encoder: Encoder { config, weights }, turns })
+    }
+
+    /// Splits texts into windows, in order. Few are not worth a wait for the threads.
+    fn windows(&self, texts: &[String], prefix: &Prefix) -> Result<Vec<Window>, String> {
+        let texts: Vec<(usize, &String)> = texts.iter().enumerate().collect();
+        let split = |(place, text): &(usize, &String)| self.windows.split(*place, text, prefix);
+        let bytes: usize = texts.iter().map(|(_, text)| text.len()).sum();
+        let split: Vec<_> = match bytes <= FEW_BYTES {
+            true => texts.iter().map(split).collect(),
+            false => self.turns.long(&texts, split),
+        };
+        Ok(split.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     fn run(&self, windows: &[Window]) -> Vec<Vec<f32>> {

@@ -114,6 +114,28 @@ fn a_query_passes_a_long_text_and_a_dropped_call_ends() {
 }
 
 #[test]
+fn long_calls_that_let_queries_go_first_lose_nothing() {
+    let Some(dir) = model_dir() else { return };
+    let model = &Model::shared(&dir, 2).unwrap();
+    let texts = |call: usize| -> Vec<String> {
+        (0..40).map(|text| format!("Text {text} of call {call} is about the budget. ").repeat(20)).collect()
+    };
+    let alone: Vec<Vec<Embedding>> = (0..3).map(|call| embed(model, &texts(call))).collect();
+    let query = owned(&["penguins"]);
+    let answer = embed(model, &query).remove(0).vector;
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..3).map(|call| scope.spawn(move || embed(model, &texts(call)))).collect();
+        while calls.iter().any(|call| !call.is_finished()) {
+            assert_eq!(embed(model, &query)[0].vector, answer);
+        }
+        for (call, alone) in calls.into_iter().zip(&alone) {
+            let vectors = call.join().unwrap();
+            assert!(vectors.iter().map(|it| &it.vector).eq(alone.iter().map(|it| &it.vector)));
+        }
+    });
+}
+
+#[test]
 fn a_missing_file_is_named_with_what_to_do() {
     let settings = LocalSettings { model_dir: "/nowhere/model".into(), ..LocalSettings::default() };
     let error = embedder(settings).err().unwrap();

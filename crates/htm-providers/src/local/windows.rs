@@ -133,30 +133,22 @@ impl Windows {
         Ok(Prefix { text, tokens })
     }
 
-    /// Splits `texts` into windows, in order. A long text is split into windows of equal size, because a short last
-    /// window would represent only a few words. An empty text has one empty window. Each window begins with `prefix`.
-    pub(super) fn split(&self, texts: &[String], prefix: &Prefix) -> Result<Vec<Window>, String> {
-        let plain = prefix.text.is_empty() && !self.lower_case;
-        let changed: Vec<String> = match plain {
-            true => Vec::new(),
-            false => texts.iter().map(|text| format!("{}{}", prefix.text, self.cased(text))).collect(),
-        };
-        let read: Vec<&str> = if plain { texts } else { &changed }.iter().map(String::as_str).collect();
-        let encodings = self.tokenizer.encode_batch_fast(read, false).map_err(|error| error.to_string())?;
-        let mut windows = Vec::with_capacity(texts.len());
-        for (text, encoding) in encodings.iter().enumerate() {
-            let ids = encoding.get_ids();
-            if ids.len() <= self.room || prefix.tokens.is_empty() {
-                even_parts(ids, self.room).for_each(|part| windows.push(self.window(text, &[], part)));
-                continue;
-            }
-            let alone = self.cased(&texts[text]);
-            let alone = self.tokenizer.encode_fast(alone, false).map_err(|error| error.to_string())?;
-            for part in even_parts(alone.get_ids(), self.room - prefix.tokens.len()) {
-                windows.push(self.window(text, &prefix.tokens, part));
-            }
+    /// Splits the text with this index into windows, in order. A long text is split into windows of equal size, because
+    /// a short last window would represent only a few words. An empty text has one empty window. Each window begins with
+    /// `prefix`.
+    pub(super) fn split(&self, index: usize, text: &str, prefix: &Prefix) -> Result<Vec<Window>, String> {
+        let ids = self.ids(format!("{}{}", prefix.text, self.cased(text)))?;
+        if ids.len() <= self.room || prefix.tokens.is_empty() {
+            return Ok(even_parts(&ids, self.room).map(|part| self.window(index, &[], part)).collect());
         }
-        Ok(windows)
+        let alone = self.ids(self.cased(text))?;
+        let parts = even_parts(&alone, self.room - prefix.tokens.len());
+        Ok(parts.map(|part| self.window(index, &prefix.tokens, part)).collect())
+    }
+
+    fn ids(&self, text: String) -> Result<Vec<u32>, String> {
+        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
+        Ok(encoding.get_ids().to_vec())
     }
 
     fn window(&self, text: usize, prefix: &[u32], part: &[u32]) -> Window {
