@@ -21,6 +21,7 @@ mod error;
 mod messages;
 mod open_robots;
 mod options;
+mod order;
 mod prompts;
 mod resources;
 mod server;
@@ -29,5 +30,6 @@ mod tools;
 
 pub use messages::{id_of, ids_of, message};
 pub use options::{McpOptions, ToolSet};
+pub use order::Order;
 pub use server::McpServer;
 pub use text::{is_deceptive, plain, quoted_memories};

@@ -16,7 +16,7 @@ use rmcp::{RoleServer, ServerHandler};
 use crate::arguments::Arguments;
 use crate::open_robots::OpenRobots;
 use crate::tools::{Memberships, ToolSpec, Who};
-use crate::{McpOptions, ToolSet, messages, open_robots, prompts, resources, tools};
+use crate::{McpOptions, ToolSet, messages, open_robots, order, prompts, resources, tools};
 
 /// How long a client may keep the lists of tools, resources and prompts, which change only with the program.
 const LISTS_KEPT_MS: u64 = 3_600_000;
@@ -107,7 +107,12 @@ impl McpServer {
     /// The robot of a call that names none.
     pub(crate) fn default_robot(&self) -> String {
         let set = self.inner.robot.read().unwrap_or_else(PoisonError::into_inner).clone();
-        set.or_else(|| self.options().robot.clone()).unwrap_or_else(|| self.htm().settings().robot.clone())
+        set.unwrap_or_else(|| self.configured_robot().to_owned())
+    }
+
+    /// The robot of a call that names none, until the client sets another.
+    pub(crate) fn configured_robot(&self) -> &str {
+        self.options().robot.as_ref().unwrap_or(&self.htm().settings().robot)
     }
 
     /// Sets the robot of later calls that name none.
@@ -178,7 +183,10 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         // A cancelled call is dropped: its transaction ends without a commit.
         tokio::select! {
-            answer = self.call(request) => answer,
+            answer = async {
+                order::wait(&context.extensions).await;
+                self.call(request).await
+            } => answer,
             () = context.ct.cancelled() => Err(ErrorData::internal_error("the call was cancelled", None)),
         }
     }
@@ -204,8 +212,9 @@ impl ServerHandler for McpServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        order::wait(&context.extensions).await;
         self.inner.robots.save().await;
         resources::read(self, &request.uri).await.map(Into::into)
     }
@@ -222,8 +231,9 @@ impl ServerHandler for McpServer {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        order::wait(&context.extensions).await;
         self.inner.robots.save().await;
         prompts::get(self, &request.name, request.arguments.as_ref()).await.map(Into::into)
     }

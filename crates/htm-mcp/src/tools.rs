@@ -118,6 +118,11 @@ fn of_set(options: &McpOptions, sees_all: bool) -> Vec<&'static ToolSpec> {
     tools
 }
 
+/// Whether a tool changes the session: whose calls the later ones are, and the groups that it is a member of.
+pub(crate) fn changes_session(tool: &str) -> bool {
+    matches!(tool, "set_robot" | "create_group" | "join_group" | "leave_group" | "shutdown_group")
+}
+
 /// The answer of a tool: a text for the model, and the same facts for programs.
 pub(crate) struct Answer {
     pub(crate) text: String,

@@ -1,8 +1,9 @@
 //! Namespaces, robots and groups.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Client;
+use super::connection::Raw;
 
 #[tokio::test]
 async fn namespace_and_robot_come_from_the_call_or_the_command_line() {
@@ -34,6 +35,64 @@ async fn a_robot_is_set_for_later_calls() {
     assert_eq!(code, "robot_invalid");
     let (text, _) = client.succeeds("set_robot", json!({ "name": "ada", "namespace": "home" })).await;
     assert!(text.ends_with("That is in namespace home; calls that name none use default."), "{text}");
+}
+
+fn called(id: u32, tool: &str, arguments: Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
+        .to_string()
+}
+
+#[tokio::test]
+async fn calls_that_are_sent_together_have_the_robot_of_their_place() {
+    let mut raw = Raw::start(&["--no-workers", "--tools", "all"]).await;
+    raw.initialize("2025-06-18").await;
+    let mut former = "htm".to_owned();
+    for round in 0..20 {
+        let robot = format!("bot{round}");
+        let lines = [
+            called(1, "remember", json!({ "text": format!("Before change {round}.") })),
+            called(2, "set_robot", json!({ "name": robot })),
+            called(3, "remember", json!({ "text": format!("After change {round}.") })),
+            called(4, "get_robot", json!({})),
+        ];
+        raw.send_line(lines.join("\n").as_bytes()).await;
+        for _ in lines {
+            let answer = raw.receive().await;
+            let result = &answer["result"];
+            let (said, facts) = (&result["content"][0]["text"], &result["structuredContent"]);
+            let said = said.as_str().unwrap();
+            let (found, expected) = match answer["id"].as_u64() {
+                Some(1) => (&facts["robot"], &former),
+                Some(4) => (&facts["robot"]["name"], &robot),
+                _ => (&facts["robot"], &robot),
+            };
+            assert_eq!(found, expected, "{answer}");
+            if answer["id"] == 3 {
+                assert!(said.ends_with(&format!(" The robot is {robot}.")), "{said}");
+            }
+        }
+        former = robot;
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_change_of_the_robot_holds_up_nothing() {
+    let mut raw = Raw::start(&["--no-workers", "--tools", "all"]).await;
+    raw.initialize("2025-06-18").await;
+    let mut lock = raw.db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.robots in access exclusive mode").execute(&mut *lock).await.unwrap();
+    let lines = [called(1, "set_robot", json!({ "name": "ada" })), called(2, "get_robot", json!({}))];
+    raw.send_line(lines.join("\n").as_bytes()).await;
+    let answer = raw.ask(json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" })).await;
+    assert_eq!(answer["id"], 3, "{answer}");
+    raw.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }))
+        .await;
+    let answer = raw.ask(json!({ "jsonrpc": "2.0", "id": 4, "method": "ping" })).await;
+    assert_eq!(answer["id"], 4, "{answer}");
+    lock.rollback().await.unwrap();
+    let answer = raw.receive().await;
+    let said = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(answer["id"] == 2 && said.starts_with("The robot is htm"), "{answer}");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use super::{Answer, Effect, ToolSpec, Who};
 use crate::McpServer;
 use crate::arguments::{Argument, Arguments, Kind, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
-use crate::text::{compact, plain};
+use crate::text::{compact, name, plain};
 
 /// The attributes of a memory, which a group's memory has too.
 pub(super) const ARGUMENTS: &[Argument] = &[
@@ -70,6 +70,9 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
             )
         }
     };
+    if who.robot != server.configured_robot() {
+        text.push_str(&format!(" The robot is {}.", name(&who.robot)));
+    }
     if remembered.intake.oversized.iter().any(|it| it.node == node) {
         text.push_str(" It is too long for the robot's working memory; recall finds it.");
     }

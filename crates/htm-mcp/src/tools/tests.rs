@@ -32,6 +32,13 @@ fn the_default_list_costs_at_most_1500_tokens() {
 }
 
 #[test]
+fn what_changes_the_session_is_offered() {
+    let tools = names(ToolSet::All);
+    let changing: Vec<_> = tools.iter().filter(|tool| changes_session(tool)).collect();
+    assert_eq!(changing, ["set_robot", "create_group", "join_group", "leave_group", "shutdown_group"]);
+}
+
+#[test]
 fn each_set_offers_its_tools_in_a_stable_order() {
     let default =
         ["remember", "recall", "context", "forget", "restore", "timeline", "tags", "stats", "feedback"];

@@ -10,6 +10,7 @@ use std::future::ready;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use htm_mcp::Order;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ErrorData, JsonRpcError, RequestId, ServerJsonRpcMessage,
@@ -45,7 +46,9 @@ impl Stdio {
             // Nobody waits if the process ends otherwise.
             let _ = done.send(());
         });
-        (Lines { input, output, messages: VecDeque::new(), batches: Vec::new() }, Self { written })
+        let lines =
+            Lines { input, output, messages: VecDeque::new(), batches: Vec::new(), order: Order::default() };
+        (lines, Self { written })
     }
 
     /// Waits until everything that was sent is written. The transport must have been dropped.
@@ -85,6 +88,7 @@ pub(super) struct Lines {
     /// The messages that are not received yet.
     messages: VecDeque<ClientJsonRpcMessage>,
     batches: Vec<Batch>,
+    order: Order,
 }
 
 /// The answers to a batch, which go out together.
@@ -142,7 +146,8 @@ impl Lines {
 
     fn read_message(&mut self, value: &Value, batch: &mut Batch) -> io::Result<()> {
         match htm_mcp::message(value) {
-            Ok(message) => {
+            Ok(mut message) => {
+                self.order.place(&mut message);
                 if let ClientJsonRpcMessage::Request(request) = &message {
                     batch.open.push(request.id.clone());
                 }
