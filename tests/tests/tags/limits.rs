@@ -28,6 +28,10 @@ async fn a_memory_brings_no_more_tags_than_it_may_those_above_them_counted() {
     assert_eq!(htm.edit(node, &edit).await.unwrap_err().code(), "too_many_tags");
     assert_eq!(names(&db).await, ["a", "a:b", "a:b:c", "a:b:d"], "what was refused left nothing");
     // As it is set where nobody sets it.
+    let flat: Vec<String> = (0..1_000).map(|n| format!("id-{n}")).collect();
+    let flat: Vec<&str> = flat.iter().map(String::as_str).collect();
+    let node = db.htm().remember(with(&flat)).await.unwrap().node;
+    assert_eq!(tags_of(&db, node).await.len(), 1_000);
     let many: Vec<String> = (0..1_000).map(|n| format!("id-{n}:a:b:c:d")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     assert_eq!(db.htm().remember(with(&many)).await.unwrap_err().code(), "too_many_tags");

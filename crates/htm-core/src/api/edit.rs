@@ -131,7 +131,7 @@ impl Edit {
         self.kind.set().map_or(Ok(()), |kind| validate_text("type", kind, MAX_NAME_BYTES))?;
         self.expires.set().copied().map_or(Ok(()), validate_expiry)?;
         if self.add_tags.len() > MAX_TAGS {
-            return Err(too_many_tags(self.add_tags.len(), MAX_TAGS));
+            return Err(too_many_tags(format_args!("{} tags", self.add_tags.len()), MAX_TAGS));
         }
         validate_metadata(&self.metadata)
     }

@@ -179,7 +179,7 @@ impl Memory {
         validate_content(&self.content)?;
         validate_importance(self.importance)?;
         if self.tags.len() > MAX_TAGS {
-            return Err(too_many_tags(self.tags.len(), MAX_TAGS));
+            return Err(too_many_tags(format_args!("{} tags", self.tags.len()), MAX_TAGS));
         }
         if let Some(at) = self.at {
             validate_time(at)?;
@@ -426,6 +426,18 @@ impl std::io::Write for Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::tags::TagLimits;
+
+    #[test]
+    fn as_many_tags_are_taken_as_the_guide_promises() {
+        assert_eq!(TagLimits::default().memory, MAX_TAGS);
+        let guide = include_str!("../../../../docs/ontology.md");
+        assert!(guide.contains("A memory brings at most 1,000 tags") && MAX_TAGS == 1_000);
+        let tag: TagPath = "a".parse().unwrap();
+        let many = (0..=MAX_TAGS).fold(Memory::new("text"), |memory, _| memory.tag(tag.clone()));
+        let said = many.validate().unwrap_err().to_string();
+        assert_eq!(said, "1001 tags are more than the 1000 that a node may be given at once");
+    }
 
     #[test]
     fn a_cursor_is_a_time_that_a_memory_may_have() {

@@ -1,5 +1,7 @@
 //! Texts that are not tags, and too many tags.
 
+use std::fmt;
+
 use crate::model::error::{Error, codes};
 
 /// A text that is not a tag, and the rule it breaks.
@@ -68,10 +70,8 @@ impl From<InvalidTag> for Error {
     }
 }
 
-/// A node was given too many tags at once, including their parents.
-pub(crate) fn too_many_tags(count: usize, limit: usize) -> Error {
-    let message = format!(
-        "{count} tags, with those above them, are more than the {limit} that a node may be given at once"
-    );
+/// A node was given too many tags at once. `counted` says how many, and of what.
+pub(crate) fn too_many_tags(counted: impl fmt::Display, limit: usize) -> Error {
+    let message = format!("{counted} are more than the {limit} that a node may be given at once");
     Error::new(codes::TOO_MANY_TAGS, message)
 }

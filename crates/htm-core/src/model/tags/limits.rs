@@ -12,6 +12,6 @@ pub struct TagLimits {
 
 impl Default for TagLimits {
     fn default() -> Self {
-        Self { memory: 100, namespace: 50_000 }
+        Self { memory: 1_000, namespace: 50_000 }
     }
 }

@@ -69,7 +69,9 @@ impl TagRules {
         let mut all: BTreeSet<&str> = BTreeSet::new();
         stored.iter().for_each(|tag| all.extend(lineage(tag.as_str())));
         match (all.len(), self.limits.memory) {
-            (count, limit) if count > limit => Err(too_many_tags(count, limit)),
+            (count, limit) if count > limit => {
+                Err(too_many_tags(format_args!("{count} tags, with those above them,"), limit))
+            }
             _ => Ok(stored),
         }
     }
