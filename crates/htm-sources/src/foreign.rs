@@ -60,6 +60,12 @@ pub struct Foreign {
     pub recalled: Option<Recalls>,
     /// Its former texts, the oldest first. They come if the memory has a time.
     pub former: Vec<Former>,
+    /// The memories that it contradicts. They come if these and the memory have a time.
+    pub contradicts: Vec<Contradiction>,
+    /// Whether it contradicts a memory, or one contradicts it.
+    pub is_related: bool,
+    /// How many of its relations are of a kind that HTM does not have. They are in the metadata.
+    pub other_relations: u64,
     /// How many of its times could not be read. They are in the metadata.
     pub unread_times: u64,
     /// The vector of its text by the source's [`model`](crate::Source::model). It comes if the memory has a time.
@@ -86,6 +92,15 @@ pub struct Former {
     /// The text.
     pub text: String,
     /// When it was written.
+    pub at: DateTime<Utc>,
+}
+
+/// A memory that another one contradicts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contradiction {
+    /// Its id there.
+    pub to: String,
+    /// When somebody said so.
     pub at: DateTime<Utc>,
 }
 

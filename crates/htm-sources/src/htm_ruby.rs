@@ -6,7 +6,7 @@
 use htm_core::Result;
 use serde_json::{Value, json};
 
-use crate::foreign::{Foreign, Item, Left, Model, Recalls, Repeat, Why};
+use crate::foreign::{Contradiction, Foreign, Item, Left, Model, Recalls, Repeat, Why};
 use crate::postgres::{Database, Row, name_of, unpadded};
 use crate::tables::{Part, Tables, Vectors};
 use crate::{SourceOptions, json};
@@ -30,7 +30,7 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<Co
                  where value <> 0 having max(place) is not null";
     let vectors = Vectors::of(database.number(last).await?, options.model.as_ref())?;
     let sql = format!(
-        "select (to_jsonb(n) - 'embedding' || jsonb_build_object('robots', {}, 'tags', {}, 'file', {}, 'relations', {}))::text,
+        "select (to_jsonb(n) - 'embedding' || jsonb_build_object('robots', {}, 'tags', {}, 'file', {}, 'relations', {}, 'contradicted', {}))::text,
                 null::text, {}
            from nodes n order by n.created_at, n.id",
         robots(&mut database).await?,
@@ -41,10 +41,15 @@ pub(crate) async fn open(url: &str, options: &SourceOptions) -> Result<Tables<Co
         },
         match database.has("node_relationships").await? {
             // The others are made from tags that two nodes share.
-            true => "(select jsonb_agg(jsonb_build_object('type', e.rel_type, 'to', e.target_id, 'weight', e.weight)
-                                       order by e.id)
+            true => "(select jsonb_agg(jsonb_build_object('type', e.rel_type, 'to', e.target_id, 'weight', e.weight,
+                                                          'at', to_jsonb(e)->'created_at') order by e.id)
                         from node_relationships e where e.source_id = n.id and e.origin = 'explicit')",
             false => "null::jsonb",
+        },
+        match database.has("node_relationships").await? {
+            true => "exists (select from node_relationships e
+                              where e.target_id = n.id and e.rel_type = 'contradicts' and e.origin = 'explicit')",
+            false => "false",
         },
         vectors.column("n.embedding"),
     );
@@ -86,6 +91,10 @@ fn item(context: &Context, row: &Row) -> Item {
     let kept = |link: &&&Value| link.get("deleted_at").is_none_or(Value::is_null);
     let links: Vec<&&Value> = links.iter().filter(kept).collect();
     let metadata = row.field("metadata").as_object().cloned().unwrap_or_default();
+    let relations = || row.field("relations").as_array().into_iter().flatten();
+    let is_contradiction = |saved: &&Value| saved["type"] == "contradicts";
+    let contradicts: Vec<_> =
+        relations().filter(is_contradiction).filter_map(|saved| contradiction(row, saved)).collect();
     let importance = row.field("importance").as_f64().or_else(|| metadata.get("importance")?.as_f64());
     let mut memory = Foreign {
         id: id.clone(),
@@ -101,6 +110,9 @@ fn item(context: &Context, row: &Row) -> Item {
         updated_at: row.time("updated_at"),
         repeats: links.iter().enumerate().filter_map(|(place, link)| repeat(place, link)).collect(),
         recalled: recalls(row),
+        is_related: !contradicts.is_empty() || row.field("contradicted") == &json!(true),
+        contradicts,
+        other_relations: relations().filter(|saved| !is_contradiction(saved)).count() as u64,
         vector: vector(context, row),
         ..Foreign::default()
     }
@@ -108,8 +120,7 @@ fn item(context: &Context, row: &Row) -> Item {
     for column in ["key", "category", "chunk_position"] {
         json::keep(&mut memory.metadata, column, Some(row.field(column)));
     }
-    let relations: Vec<Value> =
-        row.field("relations").as_array().into_iter().flatten().map(relation).collect();
+    let relations: Vec<Value> = relations().map(relation).collect();
     json::keep(&mut memory.metadata, "relations", Some(&Value::Array(relations)));
     Item::Memory(Box::new(memory))
 }
@@ -145,6 +156,12 @@ fn vector(context: &Context, row: &Row) -> Option<Vec<f32>> {
 fn relation(saved: &Value) -> Value {
     let to = saved.get("to").and_then(name_of).unwrap_or_default();
     json!({"type": saved.get("type"), "to": format!("htm-ruby:{to}"), "weight": saved.get("weight")})
+}
+
+/// A memory that the node contradicts; none if that is the node itself.
+fn contradiction(row: &Row, saved: &Value) -> Option<Contradiction> {
+    let to = saved.get("to").and_then(name_of).filter(|to| Some(to) != row.name("id").as_ref())?;
+    Some(Contradiction { to, at: json::time(saved, "at").or_else(|| row.time("created_at"))? })
 }
 
 #[cfg(test)]
@@ -193,6 +210,23 @@ mod tests {
         assert_eq!(found.recalled.map(|it| it.count), Some(4));
         assert_eq!(found.metadata["relations"][0]["to"], "htm-ruby:9");
         assert_eq!((found.vector, &found.metadata["chunk_position"]), (Some(vec![0.5, 1.0]), &json!(2)));
+    }
+
+    #[test]
+    fn a_contradiction_is_a_relation_and_the_others_are_counted() {
+        let relations = json!([
+            {"type": "contradicts", "to": 9, "weight": 1.0, "at": "2026-03-05T12:00:00+00:00"},
+            {"type": "contradicts", "to": 7, "weight": 1.0},
+            {"type": "derived_from", "to": 9, "weight": 1.0},
+        ]);
+        let found = memory(json!({"id": 7, "content": "c", "relations": relations}));
+        let contradicts: Vec<_> =
+            found.contradicts.iter().map(|it| (it.to.as_str(), it.at.to_rfc3339())).collect();
+        assert_eq!(contradicts, [("9", "2026-03-05T12:00:00+00:00".to_owned())], "nothing contradicts itself");
+        assert_eq!((found.is_related, found.other_relations), (true, 1));
+        assert_eq!(found.metadata["relations"].as_array().map(Vec::len), Some(3));
+        assert!(memory(json!({"id": 9, "content": "c", "contradicted": true})).is_related);
+        assert!(!memory(json!({"id": 9, "content": "c", "contradicted": false})).is_related);
     }
 
     #[test]

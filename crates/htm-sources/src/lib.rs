@@ -35,8 +35,8 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use htm_core::Result;
 
-pub use foreign::{Foreign, Former, Item, Left, Model, Recalls, Repeat, Why};
-pub use line::{Lines, Target, model_line};
+pub use foreign::{Contradiction, Foreign, Former, Item, Left, Model, Recalls, Repeat, Why};
+pub use line::{Lines, Target, contradiction_line, model_line};
 pub use system::System;
 
 /// The numbers of what a source has read so far, by subject: `conversation`, `message`, `memory`.

@@ -82,6 +82,8 @@ struct Saved<'a> {
     ttl_seconds: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_sha256: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    related: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     repeats: &'a [Repeat],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +96,18 @@ struct Saved<'a> {
 pub fn model_line(label: &str, model: &Model) -> Vec<u8> {
     let Model { provider, name, dimensions } = model;
     let line = json!({"kind": "model", "label": label, "provider": provider, "name": name, "dimensions": dimensions});
+    line.to_string().into_bytes()
+}
+
+/// The line that says that a memory contradicts another one, by their numbers in the import and after both.
+pub fn contradiction_line(
+    namespace: &str,
+    robot: &str,
+    (from, to): (i64, i64),
+    made_at: DateTime<Utc>,
+) -> Vec<u8> {
+    let line = json!({"kind": "relation", "ns": namespace, "from": from, "relation": "contradicts", "to": to,
+                      "robot": robot, "made_at": made_at});
     line.to_string().into_bytes()
 }
 
@@ -133,6 +147,7 @@ impl Foreign {
             updated_at: written(at),
             revision: self.former.len() + 1,
             ttl_seconds: self.ttl_seconds,
+            related: self.is_related,
             repeats: &self.repeats,
             recalled: self.recalled,
             first_sha256: self.former.first().map(|first| sha256(&first.text)),
@@ -180,7 +195,7 @@ impl Foreign {
     fn is_of_an_export(&self) -> bool {
         let is_plain = self.former.is_empty() && self.repeats.is_empty() && self.recalled.is_none();
         let is_dated = self.updated_at.is_some() || self.remembered_at.is_some();
-        !is_plain || is_dated || self.ttl_seconds.is_some()
+        !is_plain || is_dated || self.ttl_seconds.is_some() || self.is_related
     }
 }
 

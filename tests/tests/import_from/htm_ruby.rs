@@ -40,6 +40,28 @@ async fn nodes_robots_tags_and_repeats_come_once() {
 }
 
 #[tokio::test]
+async fn memories_that_contradict_each_other_are_related() {
+    let ruby = foreign(LATEST).await;
+    let import = import_of("htm-ruby", &ruby).await;
+    let report = import.report(&[]).await;
+    assert_eq!((&report["relations"], &report["other_relations"]), (&json!(1), &json!(1)), "{report}");
+    let first = import.memory("htm-ruby", "htm-ruby:1").await["id"].clone();
+    let second = import.memory("htm-ruby", "htm-ruby:2").await["id"].to_string();
+    let arguments = ["related", &second, "--kind", "contradicts", "--json"];
+    let related = import.sandbox.htm(&arguments).await.json();
+    assert_eq!(related["related"][0]["node"], first, "{related}");
+    let again = import.report(&[]).await;
+    assert_eq!((&again["relations"], &again["existing"]), (&json!(0), &json!(2)), "{again}");
+    // One that another one refers to, and that does not come again, breaks nothing.
+    sqlx::query("update nodes set content = 'Mara prefers spaces.' where id = 1")
+        .execute(&ruby.pool)
+        .await
+        .unwrap();
+    let changed = import.report(&[]).await;
+    assert_eq!((&changed["changed_count"], &changed["refused_count"]), (&json!(1), &json!(0)), "{changed}");
+}
+
+#[tokio::test]
 async fn vectors_of_a_model_that_the_user_names_are_taken_without_their_padding() {
     let ruby = foreign(LATEST).await;
     let import = import_of("htm-ruby", &ruby).await;

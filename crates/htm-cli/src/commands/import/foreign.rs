@@ -1,14 +1,17 @@
 //! `htm import --from`: the memories of another system, as lines of an import.
 
 use std::collections::HashMap;
+use std::mem::take;
 use std::time::Instant;
 
-use htm_core::error::codes::KEY_TAKEN;
+use htm_core::error::codes::{KEY_TAKEN, LINE_INVALID};
 use htm_core::models::RegisteredModel;
 use htm_core::provider::{CALLER, ModelName};
 use htm_core::{Htm, Importer, LineKind, LineResult, Outcome, namespace_of};
 use htm_runtime::config::Config;
-use htm_sources::{Item, Model, Source, SourceOptions, System, Target, model_line};
+use htm_sources::{
+    Contradiction, Item, Model, Source, SourceOptions, System, Target, contradiction_line, model_line,
+};
 
 use super::CHUNK_BYTES;
 use super::report::{ForeignReport, Refused};
@@ -72,11 +75,24 @@ struct Job<'a> {
     waiting: HashMap<u64, Waiting>,
     /// Whether the last memory stays as it is here, with its former texts.
     is_kept: bool,
+    /// The numbers of the memories that have relations, by their ids there.
+    related: HashMap<String, i64>,
+    /// What memories contradict, until all are read.
+    contradictions: Vec<Contradicted>,
+}
+
+/// A contradiction, and the memory that it is of.
+struct Contradicted {
+    namespace: String,
+    robot: String,
+    from: i64,
+    it: Contradiction,
 }
 
 /// A line that has no result yet.
 #[derive(Default)]
 struct Waiting {
+    /// Empty for a relation.
     key: String,
     /// Whether it is a former text of the memory before it.
     is_former: bool,
@@ -102,6 +118,8 @@ impl<'a> Job<'a> {
             line: 0,
             waiting: HashMap::new(),
             is_kept: false,
+            related: HashMap::new(),
+            contradictions: Vec::new(),
         }
     }
 
@@ -155,9 +173,9 @@ impl<'a> Job<'a> {
         importer: &mut Option<Importer>,
         bar: &indicatif::ProgressBar,
     ) -> Result<(), CliError> {
-        if let (Some(label), Some(model)) = (&self.target.vectors, source.model()) {
-            let line = model_line(label, model);
-            self.write(importer, vec![line], "").await?;
+        if let (Some(label), Some(model)) = (self.target.vectors.clone(), source.model()) {
+            let line = model_line(&label, model);
+            self.write(importer, vec![line], &label).await?;
         }
         while let Some(item) = source.next().await? {
             let memory = match item {
@@ -171,11 +189,29 @@ impl<'a> Job<'a> {
             match memory.lines(&self.target, number) {
                 Ok(lines) => {
                     self.report.take(&memory, &lines);
+                    // Without a time it has no line that a relation could name.
+                    if memory.is_related && memory.at.is_some() {
+                        let robot = memory.robot.as_ref().unwrap_or(&self.target.robot);
+                        let of = |it| Contradicted {
+                            namespace: lines.namespace.clone(),
+                            robot: robot.clone(),
+                            from: number,
+                            it,
+                        };
+                        self.contradictions.extend(memory.contradicts.into_iter().map(of));
+                        self.related.insert(memory.id, number);
+                    }
                     self.write(importer, lines.lines, &lines.key).await?;
                 }
                 Err(error) => self.report.refuse(Refused::new(memory.id, &error)),
             }
             bar.set_message(count(self.report.memories, "memory"));
+        }
+        for Contradicted { namespace, robot, from, it } in take(&mut self.contradictions) {
+            if let Some(to) = self.related.get(&it.to) {
+                let line = contradiction_line(&namespace, &robot, (from, *to), it.at);
+                self.write(importer, vec![line], "").await?;
+            }
         }
         Ok(())
     }
@@ -217,7 +253,12 @@ impl<'a> Job<'a> {
                 Ok(it) if it.kind == LineKind::Revision && it.outcome == Outcome::Written => {
                     self.report.former_texts += 1;
                 }
+                Ok(it) if it.kind == LineKind::Relation && it.outcome == Outcome::Written => {
+                    self.report.relations += 1;
+                }
                 Ok(_) => {}
+                // One of two related memories was not written, which is reported. The metadata has the relation.
+                Err(error) if key.is_empty() && error.is(LINE_INVALID) => {}
                 Err(error) if error.is(KEY_TAKEN) => self.report.change(key),
                 Err(error) => self.report.refuse(Refused::new(key, &error)),
             }

@@ -40,6 +40,10 @@ pub(super) struct ForeignReport {
     unread_times: u64,
     /// Written former texts.
     pub(super) former_texts: u64,
+    /// Written relations.
+    pub(super) relations: u64,
+    /// The number of relations of kinds that HTM does not have, which are in the metadata.
+    other_relations: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     vectors: Option<Vectors>,
     /// The length of vectors whose model nobody names.
@@ -137,6 +141,7 @@ impl ForeignReport {
     pub(super) fn take(&mut self, memory: &Foreign, lines: &Lines) {
         self.memories += 1;
         self.unread_times += memory.unread_times;
+        self.other_relations += memory.other_relations;
         *self.namespaces.entry(lines.namespace.clone()).or_default() += 1;
         if let Some(vectors) = &mut self.vectors {
             vectors.taken += u64::from(lines.has_vector);
@@ -229,6 +234,13 @@ impl ForeignReport {
         }));
         if self.former_texts > 0 {
             text.push(format!("{} written", count(self.former_texts, "former text")));
+        }
+        if self.relations > 0 {
+            text.push(format!("{} written", count(self.relations, "relation")));
+        }
+        if self.other_relations > 0 {
+            let relations = count(self.other_relations, "relation");
+            text.push(format!("{relations} of kinds that HTM does not have: kept in the metadata"));
         }
         if self.unread_times > 0 {
             let times = count(self.unread_times, "time");
