@@ -1,9 +1,9 @@
-//! The Prometheus metrics of requests.
+//! The Prometheus metrics of requests, recalls and replicas.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use htm_core::{ReplicaState, Replicas};
+use htm_core::{Htm, Recalled, ReplicaState};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -13,15 +13,29 @@ use prometheus_client::registry::{Registry, Unit};
 
 const WRITES: &str = "writing to a String cannot fail";
 
-/// The metrics of a server. All names begin with `htm_http_` or `htm_replica_`.
+/// The metrics of a server. All names begin with `htm_http_`, `htm_recall_` or `htm_replica_`.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<Answered, Counter>,
     time: Family<Route, Histogram>,
     pub(crate) in_flight: Gauge,
+    of_recalls: Registry,
+    pub(crate) recalls: Recalls,
     replicas: Replication,
 }
+
+/// The metrics of recalls. Clones share the numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Recalls {
+    time: Family<Label, Histogram>,
+    degraded: Family<Label, Counter>,
+    hits: Counter,
+    misses: Counter,
+}
+
+/// The only label of a metric.
+type Label = [(&'static str, &'static str); 1];
 
 /// The metrics of read replicas. Without any, there are none.
 #[derive(Debug)]
@@ -53,15 +67,14 @@ impl Metrics {
     pub(crate) fn new() -> Self {
         let mut registry = Registry::with_prefix("htm_http");
         let requests = Family::<Answered, Counter>::default();
-        // 1 ms to 33 s.
-        let time = Family::<Route, Histogram>::new_with_constructor(|| {
-            Histogram::new(exponential_buckets(0.001, 2.0, 16))
-        });
+        let time = Family::<Route, Histogram>::new_with_constructor(times);
         let in_flight = Gauge::default();
         registry.register("requests", "Answered requests", requests.clone());
         registry.register_with_unit("request_time", "The time to the answer", Unit::Seconds, time.clone());
         registry.register("requests_in_flight", "Requests in hand", in_flight.clone());
-        Self { registry, requests, time, in_flight, replicas: Replication::new() }
+        let mut of_recalls = Registry::with_prefix("htm_recall");
+        let recalls = Recalls::new(&mut of_recalls);
+        Self { registry, requests, time, in_flight, of_recalls, recalls, replicas: Replication::new() }
     }
 
     /// Counts an answer. `route` is the path with names for its parts, so that their number is bounded.
@@ -73,15 +86,51 @@ impl Metrics {
     }
 
     /// All metrics as OpenMetrics text.
-    pub(crate) fn render(&self, replicas: Option<&Replicas>) -> String {
+    pub(crate) fn render(&self, htm: &Htm) -> String {
         let mut text = String::new();
-        if let Some(replicas) = replicas {
+        if let Ok(cache) = htm.query_cache() {
+            self.recalls.hits.inner().store(cache.hits, Ordering::Relaxed);
+            self.recalls.misses.inner().store(cache.misses, Ordering::Relaxed);
+        }
+        text::encode_registry(&mut text, &self.of_recalls).expect(WRITES);
+        if let Some(replicas) = htm.replicas() {
             self.replicas.set(&replicas.states());
             text::encode_registry(&mut text, &self.replicas.registry).expect(WRITES);
         }
         text::encode(&mut text, &self.registry).expect(WRITES);
         text
     }
+}
+
+impl Recalls {
+    fn new(registry: &mut Registry) -> Self {
+        let time = Family::<Label, Histogram>::new_with_constructor(times);
+        let degraded = Family::<Label, Counter>::default();
+        let (hits, misses) = (Counter::default(), Counter::default());
+        registry.register_with_unit("time", "The time of a part of a recall", Unit::Seconds, time.clone());
+        registry.register("degraded", "Recalls without a step that failed", degraded.clone());
+        let help = "Queries whose embedding was known";
+        registry.register("embedding_cache_hits", help, hits.clone());
+        let help = "Queries whose embedding was not known";
+        registry.register("embedding_cache_misses", help, misses.clone());
+        Self { time, degraded, hits, misses }
+    }
+
+    /// Counts an answer. A recall by words alone embeds nothing.
+    pub(crate) fn observe(&self, recalled: &Recalled) {
+        let embedded = (!recalled.models.is_empty()).then_some(("embedding", recalled.embed_ms));
+        for (part, ms) in embedded.into_iter().chain([("search", recalled.search_ms)]) {
+            self.time.get_or_create(&[("part", part)]).observe(ms / 1_000.0);
+        }
+        for degraded in &recalled.degraded {
+            self.degraded.get_or_create(&[("step", degraded.step.into())]).inc();
+        }
+    }
+}
+
+/// 1 ms to 33 s.
+fn times() -> Histogram {
+    Histogram::new(exponential_buckets(0.001, 2.0, 16))
 }
 
 impl Replication {

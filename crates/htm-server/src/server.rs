@@ -119,15 +119,17 @@ impl Server {
         let backfills = Arc::new(Notify::new());
         let going_on = tokio::spawn(backfills::run(self.htm.clone(), backfills.clone(), stop.clone()));
         let routes = Routes::new();
+        let metrics = Metrics::new();
+        let recalls = metrics.recalls.clone();
         let shared = Common {
-            htm: self.htm,
+            htm: self.htm.on_recall(move |recalled| recalls.observe(recalled)),
             access: Access::new(self.listening.oauth.clone()),
             parameters: Parameters::of(&routes.described),
             limits: self.limits,
             pdfs: self.pdfs,
             permits: Arc::new(Semaphore::new(self.limits.requests)),
             bodies: Bodies::new(),
-            metrics: Metrics::new(),
+            metrics,
             hosts: Hosts::of(&self.listening),
             is_tls: self.listening.tls.is_some(),
             backfills,

@@ -209,6 +209,27 @@ async fn health_and_metrics_are_for_monitoring() {
 }
 
 #[tokio::test]
+async fn the_metrics_show_the_parts_of_recalls_and_the_cache() {
+    let served = Served::new().await;
+    served.remember("The ledger closes at six.").await;
+    drain(&served.db, Stage::Embed).await;
+    for strategy in ["hybrid", "hybrid", "fulltext"] {
+        let query = json!({"query": "when does the ledger close", "strategy": strategy});
+        served.post("/v1/recall", query).await.is(200);
+    }
+    let metrics = served.get("/metrics").await.text;
+    for line in [
+        "htm_recall_embedding_cache_hits_total 1\n",
+        "htm_recall_embedding_cache_misses_total 1\n",
+        "htm_recall_time_seconds_count{part=\"embedding\"} 2\n",
+        "htm_recall_time_seconds_count{part=\"search\"} 3\n",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    assert!(metrics.ends_with("# EOF\n") && !metrics.contains("htm_recall_degraded_total{"), "{metrics}");
+}
+
+#[tokio::test]
 async fn requests_have_ids_and_traces() {
     let served = Served::new().await;
     let id = served.get("/v1/robots").await.header("x-request-id").to_owned();

@@ -51,6 +51,8 @@ async fn a_caller_brings_its_vectors() {
         (&words["hits"][0]["id"], &words["degraded"][0]["code"]),
         (&first, &json!("model_of_callers"))
     );
+    let metrics = served.get("/metrics").await.text;
+    assert!(metrics.contains("htm_recall_degraded_total{step=\"vector\"} 1\n"), "{metrics}");
     assert_eq!(served.get("/v1/models").await.is(200)[0]["queue"], json!(null));
     assert_eq!(served.db.count("select count(*) from apalis.jobs where job_type <> 'htm.tag'").await, 0);
 }

@@ -22,6 +22,7 @@ use crate::api::sizes::Sizes;
 use crate::api::vocabulary::KnownWords;
 use crate::model::error::Result;
 use crate::model::nodes::Node;
+use crate::model::recall::Recalled;
 use crate::model::settings::Settings;
 use crate::model::tags::TagRules;
 use crate::model::wall::Wall;
@@ -42,7 +43,11 @@ pub struct Htm {
     actor: Option<Arc<str>>,
     reranker: Option<Arc<dyn Reranker>>,
     expander: Option<Arc<dyn QueryExpander>>,
+    on_recall: Option<OnRecall>,
 }
+
+/// What is called with each answer.
+type OnRecall = Arc<dyn Fn(&Recalled) + Send + Sync>;
 
 /// The statistics of the cache of query embeddings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -138,6 +143,7 @@ impl Htm {
             actor: None,
             reranker: None,
             expander: None,
+            on_recall: None,
         }
     }
 
@@ -151,6 +157,18 @@ impl Htm {
     #[must_use]
     pub fn with_expander(self, expander: Arc<dyn QueryExpander>) -> Self {
         Self { expander: Some(expander), ..self }
+    }
+
+    /// This handle with a function that is called with each answer of a recall, for metrics.
+    #[must_use]
+    pub fn on_recall(self, observe: impl Fn(&Recalled) + Send + Sync + 'static) -> Self {
+        Self { on_recall: Some(Arc::new(observe)), ..self }
+    }
+
+    pub(crate) fn observe(&self, recalled: &Recalled) {
+        if let Some(observe) = &self.on_recall {
+            observe(recalled);
+        }
     }
 
     /// The handle's pool, for statements of the application's own.

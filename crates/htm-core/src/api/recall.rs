@@ -60,6 +60,7 @@ impl Htm {
             let hits: Vec<NodeId> = recalled.hits.iter().map(|hit| hit.node.id).collect();
             expiry::refresh(self.pool(), &hits, self.bound_robot()).await?;
         }
+        self.observe(&recalled);
         Ok(recalled)
     }
 

@@ -58,5 +58,5 @@ async fn metrics(app: App) -> Result<impl IntoResponse> {
         return Err(Problem::new(codes::ROLE_INSUFFICIENT, problem)
             .with_hint("use a key or a token of all namespaces"));
     }
-    Ok(([(CONTENT_TYPE, OPENMETRICS)], app.shared.metrics.render(app.htm.replicas())))
+    Ok(([(CONTENT_TYPE, OPENMETRICS)], app.shared.metrics.render(&app.htm)))
 }
