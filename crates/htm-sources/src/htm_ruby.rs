@@ -222,7 +222,11 @@ mod tests {
         let found = memory(json!({"id": 7, "content": "c", "relations": relations}));
         let contradicts: Vec<_> =
             found.contradicts.iter().map(|it| (it.to.as_str(), it.at.to_rfc3339())).collect();
-        assert_eq!(contradicts, [("9", "2026-03-05T12:00:00+00:00".to_owned())], "nothing contradicts itself");
+        assert_eq!(
+            contradicts,
+            [("9", "2026-03-05T12:00:00+00:00".to_owned())],
+            "nothing contradicts itself"
+        );
         assert_eq!((found.is_related, found.other_relations), (true, 1));
         assert_eq!(found.metadata["relations"].as_array().map(Vec::len), Some(3));
         assert!(memory(json!({"id": 9, "content": "c", "contradicted": true})).is_related);

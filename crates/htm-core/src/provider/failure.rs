@@ -20,6 +20,8 @@ pub struct ProviderError {
     /// The beginning of a language model's unusable answer, on one line, without control characters. It may repeat a
     /// memory, so it is kept with the job and never logged.
     pub answer: Option<String>,
+    /// Whether the answer is broken for some of the texts, and good for others of the same request.
+    pub spares_others: bool,
 }
 
 /// The kinds of failure. Each has an error code of its own.
@@ -59,7 +61,13 @@ pub enum ProviderErrorKind {
 impl ProviderError {
     /// An error of `kind` from `model`.
     pub fn new(model: &ModelName, kind: ProviderErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, provider: model.to_string(), message: message.into(), answer: None }
+        Self {
+            kind,
+            provider: model.to_string(),
+            message: message.into(),
+            answer: None,
+            spares_others: false,
+        }
     }
 
     /// The error of vectors with `given` dimensions, where those of the model have `wanted`.
@@ -83,7 +91,8 @@ impl ProviderError {
 
     /// Whether a single text may be the cause. If so, each half of the batch is worth a call of its own.
     pub fn is_about_texts(&self) -> bool {
-        matches!(self.kind, ProviderErrorKind::BadInput | ProviderErrorKind::UnusableAnswer)
+        self.spares_others
+            || matches!(self.kind, ProviderErrorKind::BadInput | ProviderErrorKind::UnusableAnswer)
     }
 
     /// The error of a call about a harmless text alone. A provider that rejects it rejects every text.

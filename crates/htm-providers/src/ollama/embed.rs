@@ -2,16 +2,23 @@
 
 use async_trait::async_trait;
 use htm_core::provider::ProviderError;
-use ollama_rs::generation::embeddings::GenerateEmbeddingsResponse;
 use ollama_rs::generation::embeddings::request::{EmbeddingsInput, GenerateEmbeddingsRequest};
+use serde::Deserialize;
 
 use crate::api_embedder::EmbeddingApi;
 use crate::api_settings::ApiSettings;
+use crate::check::Numbers;
 use crate::http::Http;
 use crate::requests::Limits;
 use crate::split::Window;
 
 pub(super) struct OllamaEmbedding;
+
+/// The used field of the answer. ollama-rs' type has no `null` in vectors.
+#[derive(Deserialize)]
+struct Answer {
+    embeddings: Vec<Numbers>,
+}
 
 #[async_trait]
 impl EmbeddingApi for OllamaEmbedding {
@@ -27,8 +34,8 @@ impl EmbeddingApi for OllamaEmbedding {
         let (model, inputs) = (http.model().name.clone(), EmbeddingsInput::Multiple(inputs));
         // By default Ollama cuts a text at the model's window silently. With `false` it returns an error.
         let request = GenerateEmbeddingsRequest::new(model, inputs).truncate(false);
-        let answer: GenerateEmbeddingsResponse = http.post("api/embed", &request, texts).await?;
-        Ok(answer.embeddings)
+        let answer: Answer = http.post("api/embed", &request, texts).await?;
+        Ok(answer.embeddings.into_iter().map(|Numbers(numbers)| numbers).collect())
     }
 }
 

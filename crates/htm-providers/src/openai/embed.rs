@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::api_embedder::EmbeddingApi;
 use crate::api_settings::ApiSettings;
+use crate::check::Numbers;
 use crate::codes::bad_value;
 use crate::http::Http;
 use crate::openai::own_name;
@@ -28,7 +29,7 @@ struct Answer {
 #[derive(Deserialize)]
 struct Item {
     index: usize,
-    embedding: Vec<f32>,
+    embedding: Numbers,
 }
 
 impl OpenAiEmbedding {
@@ -71,7 +72,7 @@ fn ordered(model: &ModelName, items: Vec<Item>, count: usize) -> Result<Vec<Vec<
         return Err(broken(format!("{} vectors came for {count} texts", items.len())));
     }
     let mut vectors: Vec<Option<Vec<f32>>> = vec![None; count];
-    for Item { index, embedding } in items {
+    for Item { index, embedding: Numbers(embedding) } in items {
         let place = vectors.get_mut(index);
         let place = place.ok_or_else(|| broken(format!("a vector has index {index} of {count} texts")))?;
         if place.replace(embedding).is_some() {
