@@ -27,6 +27,7 @@ mod error;
 mod install;
 mod keep;
 mod lock;
+mod orphans;
 mod owned_dir;
 mod server_user;
 mod settings;

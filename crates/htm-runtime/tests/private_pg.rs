@@ -385,6 +385,30 @@ async fn a_use_that_keeps_it_running_starts_it_again_unless_somebody_stopped_it_
 }
 
 #[tokio::test]
+async fn a_query_that_outlives_a_killed_server_does_not_keep_the_next_one_from_its_start() {
+    let Some((pg, _dir)) = server() else { return };
+    let before = pg.start().await.unwrap();
+    let mut busy = PgConnection::connect(&before.url()).await.unwrap();
+    let query = sqlx::raw_sql("do $$ begin loop null; end loop; end $$").execute(&mut busy);
+    let killed = async {
+        let mut watch = PgConnection::connect(&before.url()).await.unwrap();
+        let running =
+            "select exists (select from pg_stat_activity where state = 'active' and query like 'do %')";
+        while !sqlx::query_scalar::<_, bool>(running).fetch_one(&mut watch).await.unwrap() {}
+        let pid = pg.status().await.unwrap().pid.unwrap();
+        kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+        while pg.status().await.unwrap().running {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        pg.start().await.unwrap()
+    };
+    let (query, after) = tokio::join!(query, killed);
+    assert!(query.is_err(), "the query was ended");
+    assert_eq!(before.release().await.unwrap(), Released::InUse);
+    assert_eq!(after.release().await.unwrap(), Released::Stopped);
+}
+
+#[tokio::test]
 async fn a_stale_pid_file_with_the_number_of_another_process_is_no_server() {
     let Some((pg, _dir)) = server() else { return };
     pg.start().await.unwrap().release().await.unwrap();

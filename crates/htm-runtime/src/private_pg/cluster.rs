@@ -18,8 +18,9 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use sha2::{Digest as _, Sha256};
 
-use super::error::{IoContext as _, other_major, program, socket_dir_taken};
+use super::error::{IoContext as _, other_major, program, socket_dir_taken, still_in_use};
 use super::install::Installation;
+use super::orphans;
 use super::owned_dir::OwnedDir;
 use super::server_user::ServerUser;
 use super::settings::Settings;
@@ -38,7 +39,9 @@ const SOCKET: &str = ".s.PGSQL.5432";
 const SOCKET_PATH_MAX: usize = if cfg!(target_os = "macos") { 103 } else { 107 };
 /// The time limit of a start, including crash recovery.
 const START_DEADLINE: Duration = Duration::from_secs(120);
-/// The time limit for the processes of a killed postmaster to exit.
+/// The time for the processes of a killed postmaster to exit by themselves.
+const ORPHANS_PATIENCE: Duration = Duration::from_secs(1);
+/// The time limit for them to exit.
 const ORPHANS_DEADLINE: Duration = Duration::from_secs(20);
 /// The longest time for which a killed process's programs write into a directory that is removed.
 const WRITERS_DEADLINE: Duration = Duration::from_secs(5);
@@ -95,7 +98,7 @@ impl Cluster {
     /// Starts the server unless it runs. Creates the cluster if there is none.
     pub(super) fn ensure_running(&self) -> Result<()> {
         let since = Instant::now();
-        let mut said = false;
+        let (mut orphans_since, mut told) = (None, Vec::new());
         loop {
             match self.state()? {
                 ServerState::Ready(_) => return Ok(()),
@@ -127,19 +130,47 @@ impl Cluster {
                 Ok(()) => return Ok(()),
                 Err(output) => {
                     let log = self.log_since(log_start);
-                    // The processes of a killed postmaster exit by themselves a moment later.
-                    let orphans = log.contains("is still in use") || log.contains("already exists");
-                    if !orphans || since.elapsed() > ORPHANS_DEADLINE {
-                        return Err(program("pg_ctl start", &self.data, &output, &log));
+                    let is_in_use = log.contains("is still in use");
+                    let error = program("pg_ctl start", &self.data, &output, &log);
+                    if !is_in_use && !log.contains("already exists") {
+                        return Err(error);
                     }
-                    if !said {
-                        tracing::info!("waiting for the processes of a killed PostgreSQL to exit");
-                        said = true;
-                    }
+                    // Most processes of a killed postmaster exit by themselves a moment later.
+                    let waited = orphans_since.get_or_insert_with(Instant::now).elapsed();
+                    self.end_orphans(is_in_use, waited, &mut told, error)?;
                     thread::sleep(Duration::from_millis(100));
                 }
             }
         }
+    }
+
+    /// Tells the processes of a killed postmaster that are left after a while to end, each once. Fails with `error` if they
+    /// have not ended in time.
+    fn end_orphans(
+        &self,
+        is_in_use: bool,
+        waited: Duration,
+        told: &mut Vec<i32>,
+        error: Error,
+    ) -> Result<()> {
+        if waited < ORPHANS_PATIENCE {
+            return Ok(());
+        }
+        let orphans = match is_in_use && self.state()? == ServerState::Stopped {
+            true => orphans::of(&self.data, self.user.uid()),
+            false => Vec::new(),
+        };
+        if waited > ORPHANS_DEADLINE {
+            return Err(if is_in_use { still_in_use(error, &orphans) } else { error });
+        }
+        for pid in orphans {
+            if !told.contains(&pid) {
+                tracing::info!(pid, "ending a process of a killed PostgreSQL");
+                orphans::quit(pid);
+                told.push(pid);
+            }
+        }
+        Ok(())
     }
 
     /// Stops the server if it runs, ending its connections.

@@ -86,6 +86,21 @@ pub(super) fn program(program: &str, data_dir: &Path, output: &str, log: &str) -
     ))
 }
 
+/// A start failed because processes of a killed server do not end. Those that are known are named.
+pub(super) fn still_in_use(error: Error, orphans: &[i32]) -> Error {
+    let pids: Vec<String> = orphans.iter().map(i32::to_string).collect();
+    error.with_hint(match pids[..] {
+        [] => {
+            "end all `postgres` processes that the killed server has left; the server then starts by itself"
+                .into()
+        }
+        _ => format!(
+            "end all processes that the killed server has left: {}; the server then starts by itself",
+            pids.join(", ")
+        ),
+    })
+}
+
 /// The last lines that tell what went wrong, else the last lines.
 fn telling(output: &str) -> String {
     const SHOWN: usize = 3;
@@ -132,6 +147,8 @@ mod tests {
             "`pg_ctl start` failed: pg_ctl: could not start server; server.log: FATAL:  a file is missing";
         assert_eq!(error.to_string(), said);
         assert!(error.hint().contains("server.log"), "{}", error.hint());
+        let error = still_in_use(error, &[7, 12]);
+        assert!(error.hint().contains("left: 7, 12; the server"), "{}", error.hint());
         let said = program("initdb", data, "it said nothing", "").to_string();
         assert_eq!(said, "`initdb` failed: it said nothing");
     }
