@@ -97,6 +97,27 @@ async fn a_namespace_is_erased_by_an_admin_of_it() {
 }
 
 #[tokio::test]
+async fn the_kept_receipt_of_a_namespace_is_no_trace_of_it() {
+    let served = Served::new().await;
+    let memory = json!({"content": "A note.", "namespace": "tenants/7"});
+    served.post("/v1/memories", memory).await.is(201);
+    let keyed = |path: &str, key: &'static str| {
+        let request = served.request(Method::POST, path).header("idempotency-key", key);
+        served.send(request.json(&json!({"confirm": true})))
+    };
+    let path = "/v1/namespaces/tenants%2F7/erase";
+    let receipt = keyed(path, "e").await.is(200);
+    let erasure = format!("/v1/erasures/{}", receipt["erasure"]["id"]);
+    // The vacuum comes after the answer.
+    wait_until(async || served.get(&erasure).await.is(200)["vacuum"].is_object()).await;
+    let verified = served.post(&format!("{erasure}/verify"), json!({})).await.is(200);
+    assert_eq!(verified["is_clean"], true, "{verified}");
+    let again = keyed(path, "e").await;
+    assert_eq!(again.header("idempotency-replayed"), "true");
+    assert_eq!(again.is(200), receipt);
+}
+
+#[tokio::test]
 async fn an_answer_that_is_kept_for_a_retry_is_erased() {
     let served = Served::new().await;
     let keyed = |method: Method, path: &str, key: &str| {

@@ -12,19 +12,24 @@ const PATH: &str = "/v1/memories/";
 /// The ids of nodes.
 pub(crate) fn nodes_of(answer: &Value) -> Vec<i64> {
     let mut found = Vec::new();
-    walk(answer, &mut |value| match value {
-        Value::String(text) => found.extend(text.strip_prefix(PATH).and_then(|id| id.parse::<i64>().ok())),
-        Value::Object(fields) => {
-            // Robots, groups and receipts have a number too. A node has a text.
-            let own = fields.get("id").filter(|_| fields.contains_key("content"));
-            found.extend(fields.get("node").into_iter().chain(own).filter_map(number));
-            // A relation is between two nodes. Others have a time from and to.
-            let ends = ["from", "to"].into_iter().filter_map(|end| fields.get(end)?.as_i64());
-            found.extend(ends.filter(|_| fields.contains_key("kind") && fields.contains_key("made_at")));
-            let lists = LISTS.iter().filter_map(|name| fields.get(*name)?.as_array());
-            found.extend(lists.flatten().filter_map(number));
+    walk(answer, &mut |value| {
+        match value {
+            Value::String(text) => {
+                found.extend(text.strip_prefix(PATH).and_then(|id| id.parse::<i64>().ok()));
+            }
+            Value::Object(fields) => {
+                // Robots, groups and receipts have a number too. A node has a text.
+                let own = fields.get("id").filter(|_| fields.contains_key("content"));
+                found.extend(fields.get("node").into_iter().chain(own).filter_map(number));
+                // A relation is between two nodes. Others have a time from and to.
+                let ends = ["from", "to"].into_iter().filter_map(|end| fields.get(end)?.as_i64());
+                found.extend(ends.filter(|_| fields.contains_key("kind") && fields.contains_key("made_at")));
+                let lists = LISTS.iter().filter_map(|name| fields.get(*name)?.as_array());
+                found.extend(lists.flatten().filter_map(number));
+            }
+            _ => {}
         }
-        _ => {}
+        true
     });
     found
 }
@@ -34,16 +39,26 @@ fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Whether a text is among the values.
-pub(crate) fn mentions(answer: &Value, text: &str) -> bool {
+/// Whether a namespace is among the values. The receipt of an erasure, which stays with the names of its namespaces, does not
+/// count.
+pub(crate) fn mentions(answer: &Value, namespace: &str) -> bool {
     let mut found = false;
-    walk(answer, &mut |value| found |= value.as_str() == Some(text));
+    walk(answer, &mut |value| {
+        found |= value.as_str() == Some(namespace);
+        !is_receipt(value)
+    });
     found
 }
 
-/// Visits each value, those of a body too.
-fn walk(value: &Value, visit: &mut impl FnMut(&Value)) {
-    visit(value);
+fn is_receipt(value: &Value) -> bool {
+    ["asked_by", "namespaces", "erased", "began_at"].iter().all(|name| value.get(name).is_some())
+}
+
+/// Visits each value, those of a body too. Those within one are left out if `visit` says no.
+fn walk(value: &Value, visit: &mut impl FnMut(&Value) -> bool) {
+    if !visit(value) {
+        return;
+    }
     match value {
         Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
         Value::Object(fields) => {
@@ -89,6 +104,17 @@ mod tests {
         let kept = json!({"status": 200, "body": "{\"namespace\":\"atlas\",\"quota\":{}}"});
         assert!(mentions(&kept, "atlas"));
         assert!(!mentions(&kept, "atlas/notes") && !mentions(&kept, "namespace"));
+    }
+
+    #[test]
+    fn the_receipt_of_an_erasure_names_its_namespace_and_is_no_trace() {
+        let receipt = json!({"id": 7, "asked_by": "htm", "kind": "namespace", "namespaces": ["atlas"], "erased": 2,
+            "removed": {"htm.nodes": 2}, "began_at": "2026-01-01T00:00:00Z"});
+        for body in [json!({"plan": null, "erasure": receipt}), receipt.clone()] {
+            assert!(!mentions(&json!({"status": 200, "body": body.to_string()}), "atlas"));
+        }
+        let beside = json!({"erasure": receipt, "namespace": "atlas"});
+        assert!(mentions(&json!({"status": 200, "body": beside.to_string()}), "atlas"));
     }
 
     #[test]
