@@ -4,7 +4,8 @@
 //! [`remember_once`](htm_core::Htm::remember_once). Other writes are claimed before and answered after. Those that change a
 //! memory or a file commit their answer too. After a crash, a retry does the rest again, which has no second effect.
 
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, Request};
@@ -13,7 +14,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use htm_core::error::chain;
-use htm_core::{Kept, Operation};
+use htm_core::{Htm, Kept, Operation};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -33,6 +34,9 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// The headers of an answer that a retry gets too.
 const KEPT: [HeaderName; 2] = [header::ETAG, header::LOCATION];
+
+/// The pause before an operation that could not be ended is ended again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The operation of a write whose handler keeps the answer.
 pub(crate) struct Once(pub(crate) Option<Operation>);
@@ -67,20 +71,31 @@ pub(crate) async fn around(app: App, request: Request, next: Next) -> Result<Res
     let Some(operation) = operation else { return Ok(next.run(request).await) };
     request.extensions_mut().insert(operation.clone());
     let lease = app.shared.limits.request_time * 2;
+    let began = Instant::now();
     if let Some(answer) = app.htm.begin_operation(&operation, lease).await? {
         return Ok(replayed(&answer));
     }
     // In a task of its own: a client that goes away would otherwise leave the operation open.
     let work = async move {
+        let claimed = Mutex::new(began);
         // A retry does not begin it again, however long it takes. The work goes on while its claim is renewed.
         let renewed = async {
             loop {
                 sleep(lease / 4).await;
-                renew(&app, &operation, lease).await;
+                let now = Instant::now();
+                if renew(&app, &operation, lease).await {
+                    *claimed.lock().unwrap_or_else(PoisonError::into_inner) = now;
+                }
             }
         };
+        let kept = async {
+            let response = next.run(request).await;
+            // Before the claim runs out: a retry may begin it anew then.
+            let until = *claimed.lock().unwrap_or_else(PoisonError::into_inner) + lease * 3 / 4;
+            keep(&app.htm, &operation, until, response).await
+        };
         tokio::select! {
-            response = async { keep(&app, &operation, next.run(request).await).await } => response,
+            response = kept => response,
             () = renewed => unreachable!("it has no end"),
         }
     };
@@ -88,32 +103,50 @@ pub(crate) async fn around(app: App, request: Request, next: Next) -> Result<Res
     work.await.map_err(|_| Problem::new(codes::INTERNAL_ERROR, "the server failed"))
 }
 
-async fn renew(app: &App, operation: &Operation, lease: Duration) {
-    if let Err(error) = app.htm.renew_operation(operation, lease).await {
-        tracing::warn!(code = error.code(), error = %chain(&error), "the claim of an operation is not renewed");
+/// Whether the claim is renewed.
+async fn renew(app: &App, operation: &Operation, lease: Duration) -> bool {
+    let renewed = app.htm.renew_operation(operation, lease).await;
+    if let Err(error) = &renewed {
+        tracing::warn!(code = error.code(), error = %chain(error), "the claim of an operation is not renewed");
+    }
+    renewed.is_ok()
+}
+
+/// Keeps a successful answer, and gives up the operation of another. If the database is away, it is tried again `until`.
+async fn keep(htm: &Htm, operation: &Operation, until: Instant, response: Response) -> Response {
+    let (parts, body) = response.into_parts();
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let answer = parts.status.is_success().then(|| {
+        let headers: Vec<(&str, &str)> = KEPT
+            .iter()
+            .filter_map(|name| Some((name.as_str(), parts.headers.get(name)?.to_str().ok()?)))
+            .collect();
+        kept(parts.status, &headers, &String::from_utf8_lossy(&body))
+    });
+    if let Err(error) = end(htm, operation, answer.as_ref()).await {
+        // It is done, or refused, all the same.
+        tracing::warn!(code = error.code(), error = %chain(&error), "the answer to a retry is not kept yet");
+        tokio::spawn(end_later(htm.clone(), operation.clone(), answer, until).in_current_span());
+    }
+    Response::from_parts(parts, Body::from(body))
+}
+
+/// Ends an operation with its answer, or gives it up.
+async fn end(htm: &Htm, operation: &Operation, answer: Option<&Value>) -> htm_core::Result<()> {
+    match answer {
+        Some(answer) => htm.end_operation(operation, answer).await,
+        None => htm.abandon_operation(operation).await,
     }
 }
 
-/// Keeps a successful answer, and gives up the operation of another.
-async fn keep(app: &App, operation: &Operation, response: Response) -> Response {
-    let (parts, body) = response.into_parts();
-    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let ended = match parts.status.is_success() {
-        true => {
-            let headers: Vec<(&str, &str)> = KEPT
-                .iter()
-                .filter_map(|name| Some((name.as_str(), parts.headers.get(name)?.to_str().ok()?)))
-                .collect();
-            let answer = kept(parts.status, &headers, &String::from_utf8_lossy(&body));
-            app.htm.end_operation(operation, &answer).await
+/// Tries to end an operation until it succeeds, or its time is over. A retry does it again then.
+async fn end_later(htm: Htm, operation: Operation, answer: Option<Value>, until: Instant) {
+    while Instant::now() < until {
+        sleep(AGAIN).await;
+        if end(&htm, &operation, answer.as_ref()).await.is_ok() {
+            return;
         }
-        false => app.htm.abandon_operation(operation).await,
-    };
-    if let Err(error) = ended {
-        // It is done, or refused, all the same. A retry does it again when the claim has run out.
-        tracing::warn!(code = error.code(), error = %chain(&error), "the answer to a retry is not kept");
     }
-    Response::from_parts(parts, Body::from(body))
 }
 
 /// The form of an answer that is kept.

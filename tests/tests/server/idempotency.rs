@@ -106,6 +106,27 @@ async fn a_failed_write_is_done_by_its_retry() {
     assert_eq!(post(&served, "m", "/v1/tags/merge", &body).await.is(200)["moved"][0]["to"], "b");
 }
 
+/// As after an outage of the database that was shorter than the claim.
+#[tokio::test]
+async fn an_operation_that_the_database_could_not_end_is_ended_later() {
+    let served = Served::new().await;
+    let refuse = "create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+        create trigger refuse before delete or update on htm.operations for each row execute function refuse()";
+    sqlx::raw_sql(refuse).execute(&served.db.pool).await.unwrap();
+    let (merge, add) = (json!({"from": ["a"], "into": "b"}), json!({"tags": [{"tag": "a"}, {"tag": "b"}]}));
+    assert_eq!(post(&served, "m", "/v1/tags/merge", &merge).await.problem(), (404, "tag_unknown"));
+    let added = post(&served, "t", "/v1/tags/add", &add).await.is(200);
+    assert_eq!(post(&served, "m", "/v1/tags/merge", &merge).await.problem(), (409, "operation_open"));
+    assert_eq!(post(&served, "t", "/v1/tags/add", &add).await.problem(), (409, "operation_open"));
+
+    sqlx::raw_sql("drop trigger refuse on htm.operations").execute(&served.db.pool).await.unwrap();
+    let open = "select count(*) from htm.operations where answer is null";
+    htm_tests::wait_until(|| async { served.db.count(open).await == 0 }).await;
+    let again = post(&served, "t", "/v1/tags/add", &add).await;
+    assert_eq!((again.header("idempotency-replayed"), &again.body), ("true", &added));
+    post(&served, "m", "/v1/tags/merge", &merge).await.is(200);
+}
+
 #[tokio::test]
 async fn a_client_that_goes_away_finds_its_write_done() {
     let served = Served::new().await;
