@@ -159,13 +159,22 @@ pub(crate) async fn is_there(connection: &mut PgConnection, namespace: &str) -> 
         if matches!(place.holds, Holds::Nodes(_)) && condition.starts_with("namespace") {
             continue;
         }
-        let exists = format!("select exists (select from {} where {condition})", place.table);
-        let statement = Named::new(&exists).bind("namespace", namespace)?;
-        if statement.fetch_scalar::<bool>(&mut *connection).await? {
+        if has_rows(&mut *connection, &place.table, condition, namespace).await? {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether a table has rows of a namespace, by the [condition](places::TableOfTraces::of_namespace) on them.
+async fn has_rows(
+    connection: &mut PgConnection,
+    table: &str,
+    condition: &str,
+    namespace: &str,
+) -> Result<bool> {
+    let exists = format!("select exists (select from {table} where {condition})");
+    Named::new(&exists).bind("namespace", namespace)?.fetch_scalar(connection).await
 }
 
 /// Records the nodes of an erasure that are not recorded yet.

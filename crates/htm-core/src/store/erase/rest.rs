@@ -182,12 +182,20 @@ pub(crate) async fn namespace(pool: &PgPool, erasure: i64, namespace: &str) -> R
         let table = &place.table;
         // Changes of the ontology refer to each other.
         let limit = (table != "htm.tag_changes").then_some(ROWS);
+        // Others have to be waited for, or told, even if there is no row yet.
+        let is_held =
+            matches!(&**table, "htm.learning" | "htm.lexeme_statistics" | "htm.namespace_statistics");
         let delete = format!(
             "delete from {table}
               where ctid = any (array(select ctid from {table} where {condition} limit :limit))"
         );
         loop {
             let mut tx = super::begin(pool).await?;
+            // Most tables have none. A transaction without a lock is over without a wait for the disk.
+            if !is_held && !super::has_rows(&mut tx, table, condition, namespace).await? {
+                tx.rollback().await?;
+                break;
+            }
             lock_in_tx(&mut tx, erasure).await?;
             match &**table {
                 "htm.learning" => rankings::part_in_tx(&mut tx, namespace).await?,
