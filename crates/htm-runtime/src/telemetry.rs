@@ -23,9 +23,12 @@ pub enum Role {
     Worker,
 }
 
-/// The filter of the libraries. apalis repeats the worker's messages, rmcp logs each request of MCP three times, and the pool
-/// of sqlx each connection that it closes because its server has gone.
-const LIBRARIES: &str = "info,apalis_core=warn,rmcp=warn,sqlx_core::pool=error";
+/// The filter of sqlx. It logs the whole text of each statement that waits for a lock or vacuums a table, each long wait for a
+/// connection, and each connection that it closes because its server has gone.
+const SQLX: &str = "sqlx::query=error,sqlx::pool=error,sqlx_core::pool=error";
+
+/// The filter of other libraries. apalis repeats the worker's messages, and rmcp logs each request of MCP three times.
+const LIBRARIES: &str = "apalis_core=warn,rmcp=warn";
 
 /// The exported spans: those of requests and of batches.
 const SPANS: &str = "off,htm_server=info,htm_worker=info";
@@ -57,7 +60,7 @@ pub fn init(
                 Error::new(codes::TELEMETRY_BAD_FILTER, message).with_source(source)
             })?
         }
-        _ => EnvFilter::new(directives(level, role)),
+        _ => EnvFilter::new(directives(level)),
     };
     let terminal = io::stderr().is_terminal();
     // Reporting an error of a closed terminal on that terminal would panic during a clean stop.
@@ -88,7 +91,7 @@ fn is_json(format: LogFormat, role: Role, terminal: bool) -> bool {
 }
 
 /// The filter for `level`. Libraries stay at `info`, because at `debug` they log every statement and request.
-fn directives(level: Level, role: Role) -> String {
+fn directives(level: Level) -> String {
     const OURS: [&str; 11] = [
         "htm",
         "htm_core",
@@ -104,13 +107,12 @@ fn directives(level: Level, role: Role) -> String {
     ];
     let name = level.as_ref();
     match level {
-        // A slow statement of a command, such as an audit, is no news to its user.
-        Level::Warn if role == Role::Command => "warn,sqlx::query=error".to_owned(),
-        Level::Error | Level::Warn => name.to_owned(),
-        Level::Info => LIBRARIES.to_owned(),
-        Level::Debug | Level::Trace => {
-            OURS.iter().fold(LIBRARIES.to_owned(), |all, target| format!("{all},{target}={name}"))
-        }
+        Level::Error => name.to_owned(),
+        Level::Warn => format!("{name},{SQLX}"),
+        Level::Info => format!("{name},{SQLX},{LIBRARIES}"),
+        Level::Debug | Level::Trace => OURS
+            .iter()
+            .fold(format!("info,{SQLX},{LIBRARIES}"), |all, target| format!("{all},{target}={name}")),
     }
 }
 
@@ -128,8 +130,17 @@ mod tests {
 
     #[test]
     fn debug_is_for_our_own_crates() {
-        let directives = directives(Level::Debug, Role::Command);
+        let directives = directives(Level::Debug);
         assert!(directives.starts_with("info,") && directives.contains("htm_core=debug"), "{directives}");
         assert!(EnvFilter::try_new(directives).is_ok());
+    }
+
+    #[test]
+    fn statements_are_logged_only_if_it_is_asked_for() {
+        for level in [Level::Warn, Level::Info, Level::Debug, Level::Trace] {
+            let directives = directives(level);
+            assert!(directives.contains("sqlx::query=error"), "{directives}");
+            assert!(EnvFilter::try_new(&directives).is_ok(), "{directives}");
+        }
     }
 }

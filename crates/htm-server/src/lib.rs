@@ -21,6 +21,7 @@ mod limits;
 mod mcp;
 mod metrics;
 mod oauth;
+mod outage;
 mod page;
 mod parameters;
 mod permits;

@@ -8,12 +8,12 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use htm_core::Error;
-use htm_core::error::{Code, chain};
+use htm_core::error::Code;
 use htm_core::fault::Fault;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{codes, hints};
+use crate::{codes, hints, outage};
 
 /// The media type of problem details.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
@@ -119,8 +119,7 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let status = status(&error);
         if status.is_server_error() {
-            // Its causes may name hosts and statements. They are for the operator.
-            tracing::warn!(code = error.code(), error = %chain(&error), "a request failed");
+            outage::warn(&error);
         }
         let values = error.values().map(|(name, value)| (name, value.to_owned())).collect();
         let details = Details {

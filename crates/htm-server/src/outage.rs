@@ -1,0 +1,60 @@
+//! The log of requests that failed. Each request meets an outage of the database.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use htm_core::Error;
+use htm_core::error::{chain, codes};
+use htm_core::worker::Outage;
+
+/// Of this process: its servers have one database.
+static REFUSED: Mutex<Refused> = Mutex::new(Refused { outage: Outage::new(), others: 0 });
+
+/// The requests that failed because the database was away.
+struct Refused {
+    outage: Outage,
+    /// Those since the last line.
+    others: u64,
+}
+
+impl Refused {
+    /// Counts one. If it is to be told, returns how many were not, since the last that was.
+    fn tell(&mut self, now: Instant) -> Option<u64> {
+        if self.outage.is_news(now) {
+            return Some(std::mem::take(&mut self.others));
+        }
+        self.others += 1;
+        None
+    }
+}
+
+/// Logs the failure of a request. Of those because the database is away, there is a line a minute.
+pub(crate) fn warn(error: &Error) {
+    // Its causes may name hosts and statements. They are for the operator.
+    let (code, cause) = (error.code(), chain(error));
+    let told = match error.is(codes::DATABASE_UNREACHABLE) {
+        true => REFUSED.lock().unwrap_or_else(PoisonError::into_inner).tell(Instant::now()),
+        false => Some(0),
+    };
+    match told {
+        Some(0) => tracing::warn!(code, error = cause, "a request failed"),
+        Some(others) => tracing::warn!(code, error = cause, others, "requests failed"),
+        None => tracing::debug!(code, error = cause, "a request failed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_requests_of_an_outage_share_a_line_a_minute() {
+        let (mut refused, start) = (Refused { outage: Outage::new(), others: 0 }, Instant::now());
+        let told: Vec<u64> =
+            (0..90).filter_map(|second| refused.tell(start + Duration::from_secs(second))).collect();
+        assert_eq!(told, [0, 59]);
+        assert_eq!(refused.tell(start + Duration::from_secs(600)), Some(29));
+    }
+}
