@@ -40,6 +40,8 @@ mod process;
 mod refusals;
 #[path = "server/relations.rs"]
 mod relations;
+#[path = "server/shares.rs"]
+mod shares;
 #[path = "server/subjects.rs"]
 mod subjects;
 #[path = "server/tenants.rs"]

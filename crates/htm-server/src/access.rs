@@ -17,12 +17,14 @@ use htm_core::error::codes::DATABASE_UNREACHABLE;
 use htm_core::{ApiKey, Htm, Role};
 use moka::future::Cache;
 use sha2::{Digest, Sha256};
+use tokio::time::timeout;
 
 use crate::app::{App, Shared};
 use crate::codes;
 use crate::oauth::{OAuth, Token};
 use crate::problem::{Problem, Result};
 use crate::rates::Rates;
+use crate::request::late;
 use crate::{read_your_writes, sign_in};
 
 /// The time for which a key is not looked up again, and so the longest time until a revoked key is refused.
@@ -229,7 +231,7 @@ impl Access {
     }
 }
 
-/// Finds the principal of a request. Refuses one whose role is not enough, and parameters that the path does not have.
+/// Finds the principal of a request. Refuses one whose role is not enough.
 pub(crate) async fn checked(
     State(shared): State<Shared>,
     mut request: Request,
@@ -238,11 +240,10 @@ pub(crate) async fn checked(
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let needed = needed(request.method(), route);
     let (headers, path) = (request.headers(), request.uri().path());
-    let principal = shared
-        .access
-        .principal(&shared.htm, request.method(), headers, path)
-        .await
-        .and_then(|principal| principal.with(needed));
+    let limit = shared.limits.request_time;
+    let principal = shared.access.principal(&shared.htm, request.method(), headers, path);
+    let principal = timeout(limit, principal).await.unwrap_or_else(|_elapsed| Err(late(limit)));
+    let principal = principal.and_then(|principal| principal.with(needed));
     let principal = principal.map_err(|problem| match shared.access.oauth() {
         Some(oauth) => {
             let has_token = headers.contains_key(AUTHORIZATION) && !problem.is(codes::API_KEY_MISSING);
@@ -252,7 +253,6 @@ pub(crate) async fn checked(
     })?;
     let htm = read_your_writes::seeing(principal.htm, headers)?;
     request.extensions_mut().insert(Principal { htm, ..principal });
-    let request = shared.parameters.check(request).await?;
     Ok(next.run(request).await)
 }
 

@@ -14,6 +14,7 @@ use crate::hosts::Hosts;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::parameters::Parameters;
+use crate::permits::Permits;
 use crate::problem::Result;
 
 /// The state that all requests share. Routes and layers clone it many times a request.
@@ -29,7 +30,9 @@ pub(crate) struct Common {
     pub(crate) limits: Limits,
     pub(crate) pdfs: PdfReader,
     /// A permit for each request in hand.
-    pub(crate) permits: Arc<Semaphore>,
+    pub(crate) permits: Permits,
+    /// A permit for each sign-in in hand. Nobody knows who asks for one.
+    pub(crate) sign_ins: Semaphore,
     /// The memory for the bodies of these.
     pub(crate) bodies: Bodies,
     pub(crate) metrics: Metrics,

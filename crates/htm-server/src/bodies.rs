@@ -6,48 +6,45 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::Request;
 use axum::http::header::TRANSFER_ENCODING;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::codes;
 use crate::extract::length;
 use crate::limits::{MAX_BODIES_BYTES, MAX_BODY_BYTES, MAX_VALUES_BYTES};
+use crate::permits::{Full, Share, Shares, Tenant};
 use crate::problem::{Problem, Result};
 
-/// A permit stands for this many bytes.
+/// The memory is shared in parts of this many bytes.
 const UNIT: usize = 1_024;
 
 /// The memory for bodies.
 #[derive(Clone)]
 pub(crate) struct Bodies {
-    bytes: Arc<Semaphore>,
-    values: Arc<Semaphore>,
+    bytes: Shares,
+    values: Shares,
 }
 
 /// The share of this memory that a request has. It is given back when the request is answered.
 #[derive(Clone)]
 pub(crate) struct Reserved {
-    values: Arc<Semaphore>,
-    held: Arc<Mutex<Vec<OwnedSemaphorePermit>>>,
+    values: Shares,
+    tenant: Tenant,
+    held: Arc<Mutex<Vec<Share>>>,
     is_read: Arc<AtomicBool>,
 }
 
 impl Bodies {
     pub(crate) fn new() -> Self {
-        let of = |bytes: usize| Arc::new(Semaphore::new(bytes / UNIT));
+        let of = |bytes: usize| Shares::new(bytes / UNIT);
         Self { bytes: of(MAX_BODIES_BYTES), values: of(MAX_VALUES_BYTES) }
     }
 
     /// Reserves the memory for the bytes of a request's body.
-    pub(crate) fn reserve(&self, request: &Request) -> Result<Reserved> {
-        let permit = acquire(&self.bytes, body_bytes(request)).ok_or_else(|| {
-            busy(format!(
-                "the bodies of the requests in hand take the {} MiB for them",
-                MAX_BODIES_BYTES >> 20
-            ))
-        })?;
+    pub(crate) fn reserve(&self, request: &Request, tenant: Tenant) -> Result<Reserved> {
+        let share = take(&self.bytes, &tenant, body_bytes(request), "bodies")?;
         Ok(Reserved {
             values: self.values.clone(),
-            held: Arc::new(Mutex::new(vec![permit])),
+            tenant,
+            held: Arc::new(Mutex::new(vec![share])),
             is_read: Arc::default(),
         })
     }
@@ -66,11 +63,8 @@ impl Reserved {
 
     /// Reserves the memory for the values of the body.
     pub(crate) fn reserve_values(&self, bytes: usize) -> Result<()> {
-        let permit = acquire(&self.values, bytes).ok_or_else(|| {
-            let most = MAX_VALUES_BYTES >> 20;
-            busy(format!("the values in the bodies of the requests in hand take the {most} MiB for them"))
-        })?;
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).push(permit);
+        let share = take(&self.values, &self.tenant, bytes, "values in the bodies")?;
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).push(share);
         Ok(())
     }
 }
@@ -84,12 +78,12 @@ fn body_bytes(request: &Request) -> usize {
     }
 }
 
-fn acquire(memory: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
-    memory.clone().try_acquire_many_owned(bytes.div_ceil(UNIT) as u32).ok()
-}
-
-fn busy(problem: String) -> Problem {
-    Problem::new(codes::TOO_BUSY, problem)
+fn take(memory: &Shares, tenant: &Tenant, bytes: usize, what: &str) -> Result<Share> {
+    memory.take(tenant, bytes.div_ceil(UNIT)).map_err(|Full { most, whose }| {
+        let most = (most * UNIT) >> 20;
+        let problem = format!("the {what} of the requests in hand take the {most} MiB for them{whose}");
+        Problem::new(codes::TOO_BUSY, problem)
+    })
 }
 
 #[cfg(test)]
@@ -108,12 +102,25 @@ mod tests {
     fn bodies_that_take_all_the_memory_for_bytes_can_be_read() {
         let bodies = Bodies::new();
         let admitted: Vec<Reserved> =
-            std::iter::from_fn(|| bodies.reserve(&request(MAX_BODY_BYTES)).ok()).collect();
+            std::iter::from_fn(|| bodies.reserve(&request(MAX_BODY_BYTES), None).ok()).collect();
         assert_eq!(admitted.len(), MAX_BODIES_BYTES / MAX_BODY_BYTES);
         let read = admitted.iter().filter(|it| it.reserve_values(MAX_BODY_WEIGHT).is_ok()).count();
         assert_eq!(read, MAX_VALUES_BYTES / MAX_BODY_WEIGHT);
         drop(admitted);
-        bodies.reserve(&request(MAX_BODY_BYTES)).unwrap().reserve_values(MAX_BODY_WEIGHT).unwrap();
+        bodies.reserve(&request(MAX_BODY_BYTES), None).unwrap().reserve_values(MAX_BODY_WEIGHT).unwrap();
+    }
+
+    #[test]
+    fn a_tenant_takes_half_of_the_memory() {
+        let bodies = Bodies::new();
+        let reserve = |tenant: &str| bodies.reserve(&request(MAX_BODY_BYTES), Some(vec![tenant.to_owned()]));
+        let held: Vec<Reserved> = std::iter::from_fn(|| reserve("a").ok()).collect();
+        assert_eq!(held.len(), MAX_BODIES_BYTES / MAX_BODY_BYTES / 2);
+        held[0].reserve_values(MAX_BODY_WEIGHT).unwrap();
+        assert!(held[1].reserve_values(MAX_BODY_WEIGHT).is_err());
+        let others: Vec<Reserved> = std::iter::from_fn(|| reserve("b").ok()).collect();
+        assert!(!others.is_empty());
+        bodies.reserve(&request(MAX_BODY_BYTES), None).unwrap().reserve_values(MAX_BODY_WEIGHT).unwrap();
     }
 
     #[test]

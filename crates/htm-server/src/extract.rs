@@ -7,15 +7,16 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use bytes::Bytes;
 use futures::StreamExt;
 use htm_core::error::codes::{CURSOR_INVALID, LIMIT_OUT_OF_RANGE};
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use crate::bodies::Reserved;
 use crate::codes;
-use crate::limits::MAX_BODY_BYTES;
+use crate::limits::{BODY_PAUSE, MAX_BODY_BYTES};
 use crate::problem::{Problem, Result};
 use crate::{json, query, weight};
 
@@ -172,25 +173,29 @@ pub(crate) fn length(headers: &HeaderMap) -> Option<usize> {
 pub(crate) async fn bytes(parts: &Parts, body: axum::body::Body) -> Result<Bytes> {
     let set_read = |is_read| parts.extensions.get::<Reserved>().map(|reserved| reserved.set_read(is_read));
     set_read(true);
-    let bytes = whole(&parts.headers, body).await;
+    let bytes = whole(&parts.headers, body, MAX_BODY_BYTES).await;
     set_read(false);
     bytes
 }
 
-async fn whole(headers: &HeaderMap, body: axum::body::Body) -> Result<Bytes> {
-    let too_large =
-        || Problem::new(codes::BODY_TOO_LARGE, format!("the body has more than {MAX_BODY_BYTES} bytes"));
+/// The whole body, up to a number of bytes. A client that sends none for some time has gone.
+pub(crate) async fn whole(headers: &HeaderMap, body: axum::body::Body, most: usize) -> Result<Bytes> {
+    let too_large = || Problem::new(codes::BODY_TOO_LARGE, format!("the body has more than {most} bytes"));
     let length = length(headers);
-    if length.is_some_and(|length| length > MAX_BODY_BYTES) {
+    if length.is_some_and(|length| length > most) {
         return Err(too_large());
     }
     let mut stream = body.into_data_stream();
     let mut body = Vec::with_capacity(length.unwrap_or_default());
-    while let Some(chunk) = stream.next().await {
+    let paused = |_elapsed| {
+        let problem = format!("no byte of the body came for {} s", BODY_PAUSE.as_secs());
+        Problem::new(codes::BODY_INCOMPLETE, problem).with_status(StatusCode::REQUEST_TIMEOUT)
+    };
+    while let Some(chunk) = timeout(BODY_PAUSE, stream.next()).await.map_err(paused)? {
         let chunk = chunk.map_err(|error| {
             Problem::new(codes::BODY_INCOMPLETE, format!("the body ended early: {error}"))
         })?;
-        if body.len() + chunk.len() > MAX_BODY_BYTES {
+        if body.len() + chunk.len() > most {
             return Err(too_large());
         }
         body.extend_from_slice(&chunk);
@@ -200,7 +205,25 @@ async fn whole(headers: &HeaderMap, body: axum::body::Body) -> Result<Bytes> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
+    use axum::body::Body as Stream;
+    use futures::stream;
+    use tokio::time::Instant;
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_sends_nothing_for_a_while_has_gone() {
+        let first = stream::iter([Ok::<_, io::Error>(Bytes::from_static(b"{"))]);
+        let body = Stream::from_stream(first.chain(stream::pending()));
+        let started = Instant::now();
+        let refused = whole(&HeaderMap::new(), body, 10).await.unwrap_err();
+        assert!(refused.is(codes::BODY_INCOMPLETE) && refused.status() == StatusCode::REQUEST_TIMEOUT);
+        assert_eq!(started.elapsed(), BODY_PAUSE);
+        let refused = whole(&HeaderMap::new(), Stream::from("eleven byte"), 10).await.unwrap_err();
+        assert!(refused.is(codes::BODY_TOO_LARGE));
+    }
 
     #[test]
     fn an_etag_is_a_revision() {

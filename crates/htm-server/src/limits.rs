@@ -14,6 +14,14 @@ pub(crate) const MAX_BODIES_BYTES: usize = 128 << 20;
 /// The most bytes that the values of these bodies take in memory.
 pub(crate) const MAX_VALUES_BYTES: usize = 128 << 20;
 
+/// The longest time in which a client sends no byte of a body of JSON.
+pub(crate) const BODY_PAUSE: Duration = Duration::from_secs(10);
+
+/// The most sign-ins in hand, the bytes of the body of one, and the time for that body.
+pub(crate) const MAX_SIGN_INS: usize = 16;
+pub(crate) const MAX_SIGN_IN_BYTES: usize = 4 << 10;
+pub(crate) const SIGN_IN_BODY_TIME: Duration = Duration::from_secs(5);
+
 /// The most bytes of a URI.
 pub(crate) const MAX_URI_BYTES: usize = 16 << 10;
 

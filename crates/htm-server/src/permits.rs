@@ -1,70 +1,127 @@
-//! Permits for what takes long: streams of events, imports, exports. The keys of the same namespaces get a part of them
-//! only.
+//! What all requests share: permits for requests, and for those that take long (streams of events, imports, exports), and
+//! the memory for bodies. The keys of the same namespaces get a part of each only.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use htm_core::Htm;
 
 use crate::codes;
 use crate::problem::{Problem, Result};
 
-/// The permits of the process for one kind of request.
+/// The namespaces that a principal sees, in order. None: all.
+pub(crate) type Tenant = Option<Vec<String>>;
+
+/// A number of things that requests share.
+#[derive(Clone)]
+pub(crate) struct Shares(Arc<Held>);
+
+struct Held {
+    most: usize,
+    /// The most of all tenants. The rest is for those who see all namespaces.
+    most_of_tenants: usize,
+    most_of_a_tenant: usize,
+    by_tenant: Mutex<BTreeMap<Tenant, usize>>,
+}
+
+/// Some of these things. They are given back when it is dropped.
+pub(crate) struct Share {
+    of: Shares,
+    tenant: Tenant,
+    amount: usize,
+}
+
+/// There are too few left.
+#[derive(Debug)]
+pub(crate) struct Full {
+    pub(crate) most: usize,
+    /// Follows what there is too little of.
+    pub(crate) whose: &'static str,
+}
+
+impl Shares {
+    /// A tenant gets half of them at most. All tenants together leave an eighth for others.
+    pub(crate) fn new(most: usize) -> Self {
+        Self::with(most, most - most / 8, most.div_ceil(2))
+    }
+
+    fn with(most: usize, most_of_tenants: usize, most_of_a_tenant: usize) -> Self {
+        Self(Arc::new(Held { most, most_of_tenants, most_of_a_tenant, by_tenant: Mutex::default() }))
+    }
+
+    /// Takes some for a tenant.
+    pub(crate) fn take(&self, tenant: &Tenant, amount: usize) -> Result<Share, Full> {
+        let Held { most, most_of_tenants, most_of_a_tenant, by_tenant } = &*self.0;
+        let mut held = by_tenant.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = held.get(tenant).copied().unwrap_or_default();
+        let all: usize = held.values().sum();
+        let of_tenants = all - held.get(&None).copied().unwrap_or_default();
+        let is_tenant = tenant.is_some();
+        if all + amount > *most {
+            return Err(Full { most: *most, whose: "" });
+        }
+        if is_tenant && own + amount > *most_of_a_tenant {
+            return Err(Full { most: *most_of_a_tenant, whose: " for the namespaces of this key" });
+        }
+        if is_tenant && of_tenants + amount > *most_of_tenants {
+            return Err(Full { most: *most_of_tenants, whose: " for keys of some namespaces" });
+        }
+        held.insert(tenant.clone(), own + amount);
+        Ok(Share { of: self.clone(), tenant: tenant.clone(), amount })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut held = self.of.0.by_tenant.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.get_mut(&self.tenant) {
+            Some(own) if *own > self.amount => *own -= self.amount,
+            _ => drop(held.remove(&self.tenant)),
+        }
+    }
+}
+
+/// The tenant of a handle.
+pub(crate) fn tenant(htm: &Htm) -> Tenant {
+    let mut namespaces = htm.namespaces().map(<[String]>::to_vec)?;
+    namespaces.sort();
+    namespaces.dedup();
+    Some(namespaces)
+}
+
+/// The permits of one kind of request.
 pub(crate) struct Permits {
     what: &'static str,
-    most: usize,
-    most_of_a_tenant: usize,
-    /// The namespaces of those who hold permits, with the number of them. None: all namespaces.
-    held: Mutex<BTreeMap<Option<Vec<String>>, usize>>,
+    shares: Shares,
 }
 
 /// A permit. It ends when it is dropped.
-pub(crate) struct Permit {
-    of: &'static Permits,
-    namespaces: Option<Vec<String>>,
-}
+pub(crate) type Permit = Share;
 
 impl Permits {
     /// `what` follows a number: "imports are running".
-    pub(crate) const fn new(what: &'static str, most: usize, most_of_a_tenant: usize) -> Self {
-        Self { what, most, most_of_a_tenant, held: Mutex::new(BTreeMap::new()) }
+    pub(crate) fn new(what: &'static str, most: usize, most_of_a_tenant: usize) -> Self {
+        Self { what, shares: Shares::with(most, most, most_of_a_tenant) }
+    }
+
+    /// The permits for requests.
+    pub(crate) fn of_requests(most: usize) -> Self {
+        Self { what: "requests are in hand", shares: Shares::new(most) }
     }
 
     /// A permit for a request with this handle.
     ///
     /// # Errors
     /// `too_busy`.
-    pub(crate) fn take(&'static self, htm: &Htm) -> Result<Permit> {
-        let mut namespaces = htm.namespaces().map(<[String]>::to_vec);
-        namespaces.iter_mut().for_each(|it| it.sort());
-        self.take_for(namespaces)
+    pub(crate) fn take(&self, htm: &Htm) -> Result<Permit> {
+        self.take_for(&tenant(htm))
     }
 
-    fn take_for(&'static self, namespaces: Option<Vec<String>>) -> Result<Permit> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = held.get(&namespaces).copied().unwrap_or_default();
-        let refused = |most, whose| {
+    fn take_for(&self, tenant: &Tenant) -> Result<Permit> {
+        self.shares.take(tenant, 1).map_err(|Full { most, whose }| {
             let problem = format!("{most} {}{whose}, as many as may at a time", self.what);
-            Err(Problem::new(codes::TOO_BUSY, problem))
-        };
-        if held.values().sum::<usize>() >= self.most {
-            return refused(self.most, "");
-        }
-        if namespaces.is_some() && own >= self.most_of_a_tenant {
-            return refused(self.most_of_a_tenant, " for the namespaces of this key");
-        }
-        held.insert(namespaces.clone(), own + 1);
-        Ok(Permit { of: self, namespaces })
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        let mut held = self.of.held.lock().unwrap_or_else(PoisonError::into_inner);
-        match held.get_mut(&self.namespaces) {
-            Some(own) if *own > 1 => *own -= 1,
-            _ => drop(held.remove(&self.namespaces)),
-        }
+            Problem::new(codes::TOO_BUSY, problem)
+        })
     }
 }
 
@@ -72,26 +129,45 @@ impl Drop for Permit {
 mod tests {
     use super::*;
 
+    fn named(name: &str) -> Tenant {
+        Some(vec![name.to_owned()])
+    }
+
     #[test]
     fn a_tenant_gets_a_part_of_them_and_gives_them_back() {
-        static PERMITS: Permits = Permits::new("imports are running", 4, 2);
-        let tenant = |name: &str| Some(vec![name.to_owned()]);
-        let refused = |namespaces| {
-            let problem = PERMITS.take_for(namespaces).map(drop).unwrap_err();
+        let permits = Permits::new("imports are running", 4, 2);
+        let refused = |tenant| {
+            let problem = permits.take_for(&tenant).map(drop).unwrap_err();
             serde_json::to_value(problem.details()).unwrap()["detail"].clone()
         };
-        let mut own = vec![PERMITS.take_for(tenant("a")).unwrap(), PERMITS.take_for(tenant("a")).unwrap()];
+        let mut own = vec![permits.take_for(&named("a")).unwrap(), permits.take_for(&named("a")).unwrap()];
         let said = "2 imports are running for the namespaces of this key, as many as may at a time";
-        assert_eq!(refused(tenant("a")), said);
-        let others = [PERMITS.take_for(tenant("b")).unwrap(), PERMITS.take_for(None).unwrap()];
-        assert_eq!(refused(tenant("c")), "4 imports are running, as many as may at a time");
+        assert_eq!(refused(named("a")), said);
+        let others = [permits.take_for(&named("b")).unwrap(), permits.take_for(&None).unwrap()];
+        assert_eq!(refused(named("c")), "4 imports are running, as many as may at a time");
         own.pop();
-        assert!(PERMITS.take_for(tenant("a")).is_ok());
+        assert!(permits.take_for(&named("a")).is_ok());
         drop((own, others));
-        assert!(PERMITS.held.lock().unwrap().is_empty());
+        assert!(permits.shares.0.by_tenant.lock().unwrap().is_empty());
         // Who sees all namespaces may have all of them.
-        let all = [(); 4].map(|()| PERMITS.take_for(None).unwrap());
+        let all = [(); 4].map(|()| permits.take_for(&None).unwrap());
         assert_eq!(refused(None), "4 imports are running, as many as may at a time");
         drop(all);
+    }
+
+    #[test]
+    fn tenants_leave_some_for_those_who_see_all_namespaces() {
+        let shares = Shares::new(16);
+        let a = shares.take(&named("a"), 8).map_err(drop).unwrap();
+        assert_eq!(shares.take(&named("a"), 1).map(drop).unwrap_err().most, 8);
+        let b = shares.take(&named("b"), 6).map_err(drop).unwrap();
+        let full = shares.take(&named("c"), 1).map(drop).unwrap_err();
+        assert_eq!((full.most, full.whose), (14, " for keys of some namespaces"));
+        let all = shares.take(&None, 2).map_err(drop).unwrap();
+        assert_eq!(shares.take(&None, 1).map(drop).unwrap_err().most, 16);
+        drop((a, b, all));
+        // One of one is for anybody.
+        assert!(Shares::new(1).take(&named("a"), 1).is_ok());
+        assert!(shares.take(&None, 16).is_ok());
     }
 }

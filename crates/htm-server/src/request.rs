@@ -1,7 +1,7 @@
 //! The layers around every request: its id, its trace, the check of its host, its limits, its log and its metrics.
 
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, IF_MATCH, ORIGIN};
@@ -14,11 +14,13 @@ use tokio::time::timeout;
 use tracing::Instrument;
 use ulid::Ulid;
 
+use crate::access::Principal;
 use crate::app::Shared;
 use crate::codes;
 use crate::drain::drained;
 use crate::idempotency::IDEMPOTENCY_KEY;
 use crate::limits::{MAX_HEADERS, MAX_HEADERS_BYTES, MAX_URI_BYTES};
+use crate::permits::tenant;
 use crate::problem::{Problem, Result};
 use crate::read_your_writes::WAL_POSITION;
 use crate::trace::{TRACEPARENT, Trace, answered, follow};
@@ -140,30 +142,43 @@ fn small_head(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a request when too many are in hand, or when the server stops; ends one that takes too long.
+/// Refuses a request when too many are in hand, or when the server stops; ends one that takes too long. The request is of
+/// a known principal: who has no key takes nothing of what keys share.
 pub(crate) async fn limited(
     State(shared): State<Shared>,
     mut request: Request,
     next: Next,
 ) -> Result<Response> {
-    if shared.stop.is_cancelled() {
-        return Err(Problem::new(codes::STOPPING, "the server is stopping"));
-    }
-    let Ok(_permit) = shared.permits.clone().try_acquire_owned() else {
-        let problem = format!("{} requests are in hand", shared.limits.requests);
-        return Err(Problem::new(codes::TOO_BUSY, problem));
-    };
-    let reserved = shared.bodies.reserve(&request)?;
+    refuse_stopping(&shared)?;
+    let htm = &Principal::of(request.extensions())?.htm;
+    let (_permit, tenant) = (shared.permits.take(htm)?, tenant(htm));
+    let reserved = shared.bodies.reserve(&request, tenant)?;
     request.extensions_mut().insert(reserved.clone());
     let limit = shared.limits.request_time;
-    timeout(limit, next.run(request)).await.map_err(|_elapsed| match reserved.is_read() {
-        true => {
-            let problem = format!("the body did not come within {} s", limit.as_secs_f64());
-            Problem::new(codes::BODY_INCOMPLETE, problem).with_status(StatusCode::REQUEST_TIMEOUT)
-        }
-        false => {
-            let problem = format!("the request took longer than {} s", limit.as_secs_f64());
-            Problem::new(codes::REQUEST_TIMEOUT, problem)
-        }
-    })
+    let answered = async { Ok(next.run(shared.parameters.check(request).await?).await) };
+    match timeout(limit, answered).await {
+        Ok(answered) => answered,
+        Err(_elapsed) if reserved.is_read() => Err(late_body(limit)),
+        Err(_elapsed) => Err(late(limit)),
+    }
+}
+
+/// Refuses what a server that stops would begin.
+pub(crate) fn refuse_stopping(shared: &Shared) -> Result<()> {
+    match shared.stop.is_cancelled() {
+        true => Err(Problem::new(codes::STOPPING, "the server is stopping")),
+        false => Ok(()),
+    }
+}
+
+/// The error of a request that takes too long.
+pub(crate) fn late(limit: Duration) -> Problem {
+    let problem = format!("the request took longer than {} s", limit.as_secs_f64());
+    Problem::new(codes::REQUEST_TIMEOUT, problem)
+}
+
+/// The error of a body that takes too long.
+pub(crate) fn late_body(limit: Duration) -> Problem {
+    let problem = format!("the body did not come within {} s", limit.as_secs_f64());
+    Problem::new(codes::BODY_INCOMPLETE, problem).with_status(StatusCode::REQUEST_TIMEOUT)
 }

@@ -125,13 +125,13 @@ impl Routes {
             .merge(self.reads)
             .merge(mcp::router())
             .merge(health::metrics_router())
-            .layer(from_fn_with_state(shared.clone(), access::checked))
-            .layer(from_fn_with_state(shared.clone(), request::limited));
+            .layer(from_fn_with_state(shared.clone(), request::limited))
+            .layer(from_fn_with_state(shared.clone(), access::checked));
         api.merge(document::router())
             .merge(health::router())
             .merge(oauth::router())
             .merge(page::router())
-            .merge(sign_in::router().layer(from_fn_with_state(shared.clone(), request::limited)))
+            .merge(sign_in::router().layer(from_fn_with_state(shared.clone(), sign_in::limited)))
             .merge(console::router())
             .fallback(unknown_path)
             .method_not_allowed_fallback(unknown_method)

@@ -23,10 +23,11 @@ use crate::bodies::Bodies;
 use crate::codes;
 use crate::hosts::Hosts;
 use crate::impatient::Impatient;
-use crate::limits::Limits;
+use crate::limits::{Limits, MAX_SIGN_INS};
 use crate::metrics::Metrics;
 use crate::oauth::OAuth;
 use crate::parameters::Parameters;
+use crate::permits::Permits;
 use crate::routes::Routes;
 use crate::tls::Tls;
 
@@ -127,7 +128,8 @@ impl Server {
             parameters: Parameters::of(&routes.described),
             limits: self.limits,
             pdfs: self.pdfs,
-            permits: Arc::new(Semaphore::new(self.limits.requests)),
+            permits: Permits::of_requests(self.limits.requests),
+            sign_ins: Semaphore::new(MAX_SIGN_INS),
             bodies: Bodies::new(),
             metrics,
             hosts: Hosts::of(&self.listening),

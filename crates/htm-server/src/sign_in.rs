@@ -3,21 +3,25 @@
 
 mod cookie;
 
-use axum::body::Bytes;
-use axum::extract::State;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
+use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use chrono::{DateTime, Utc};
 use htm_core::{KeyText, Role, SignIn};
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 
 use crate::access::Sender;
 use crate::app::{Common, Shared};
+use crate::limits::{MAX_SIGN_IN_BYTES, MAX_SIGN_INS, SIGN_IN_BODY_TIME};
 use crate::problem::{Problem, Result};
-use crate::{codes, json};
+use crate::request::{late, late_body, refuse_stopping};
+use crate::{codes, extract, json};
 
 pub(crate) use cookie::token;
 
@@ -50,6 +54,25 @@ pub(crate) fn router() -> Router<Shared> {
     Router::new().route("/console/sign-in", get(who).post(sign_in).delete(sign_out))
 }
 
+/// Refuses a sign-in when too many are in hand, or when the server stops; ends one that takes too long. No permit is held
+/// while a body is awaited: nobody knows yet who sends it.
+pub(crate) async fn limited(State(shared): State<Shared>, request: Request, next: Next) -> Result<Response> {
+    refuse_stopping(&shared)?;
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        same_origin(request.method(), request.headers())?;
+    }
+    let (parts, body) = request.into_parts();
+    let limit = shared.limits.request_time.min(SIGN_IN_BODY_TIME);
+    let body = timeout(limit, extract::whole(&parts.headers, body, MAX_SIGN_IN_BYTES));
+    let body = body.await.unwrap_or_else(|_elapsed| Err(late_body(limit)))?;
+    let Ok(_permit) = shared.sign_ins.try_acquire() else {
+        return Err(Problem::new(codes::TOO_BUSY, format!("{MAX_SIGN_INS} sign-ins are in hand")));
+    };
+    let limit = shared.limits.request_time;
+    let answered = timeout(limit, next.run(Request::from_parts(parts, Body::from(body)))).await;
+    answered.map_err(|_elapsed| late(limit))
+}
+
 /// The sign-in of the browser. Its token is replaced when it is due.
 async fn who(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response> {
     if let Sender::Anyone =
@@ -65,7 +88,6 @@ async fn who(State(shared): State<Shared>, headers: HeaderMap) -> Result<Respons
 }
 
 async fn sign_in(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Result<Response> {
-    same_origin(&Method::POST, &headers)?;
     let Presented { key } =
         json::read(&body).map_err(|problem| Problem::new(codes::BODY_INVALID, problem))?;
     let key = shared.htm.authenticate(&key).await?;
@@ -76,7 +98,6 @@ async fn sign_in(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) 
 }
 
 async fn sign_out(State(shared): State<Shared>, headers: HeaderMap) -> Result<Response> {
-    same_origin(&Method::DELETE, &headers)?;
     for token in cookie::tokens(&headers) {
         shared.htm.sign_out(token).await?;
         shared.access.forget();

@@ -193,9 +193,11 @@ async fn slow_and_broken_clients_do_not_hold_the_server() {
     let late = raw(&served, format!("{head}{{\"content\":").as_bytes()).await;
     assert!(late.starts_with("HTTP/1.1 408") && late.contains("body_incomplete"), "{late}");
     assert!(late.contains("0.6 s"), "{late}");
-    let sign_in = "POST /console/sign-in HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{";
-    let late = raw(&served, sign_in.as_bytes()).await;
-    assert!(late.starts_with("HTTP/1.1 408"), "{late}");
+    let sign_in = "POST /console/sign-in HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost\r\n\
+                   content-length: 100\r\n\r\n{";
+    let port = address.rsplit(':').next().unwrap();
+    let late = raw(&served, sign_in.replace("localhost", &format!("localhost:{port}")).as_bytes()).await;
+    assert!(late.starts_with("HTTP/1.1 408") && late.contains("body_incomplete"), "{late}");
     // Any token may be sent as a method; no metric is kept of each.
     for method in ["AAAA1", "AAAA2"] {
         raw(

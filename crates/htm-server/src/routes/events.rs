@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, Method};
@@ -23,7 +24,7 @@ use crate::permits::{Permit, Permits};
 use crate::problem::{Problem, Result};
 
 /// Each looks for events every second, and each asks for its key.
-static STREAMS: Permits = Permits::new("streams of events are open", 64, 16);
+static STREAMS: LazyLock<Permits> = LazyLock::new(|| Permits::new("streams of events are open", 64, 16));
 
 /// The interval of the looks for events.
 const LOOK: Duration = Duration::from_secs(1);

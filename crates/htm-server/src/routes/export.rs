@@ -1,6 +1,7 @@
 //! `/v1/export`: everything that is stored, as a stream of JSON Lines.
 
 use std::io;
+use std::sync::LazyLock;
 
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
@@ -21,7 +22,7 @@ use crate::permits::{Permit, Permits};
 use crate::problem::{Problem, Result};
 
 /// Each holds a connection and a snapshot.
-static EXPORTS: Permits = Permits::new("exports are running", 2, 1);
+static EXPORTS: LazyLock<Permits> = LazyLock::new(|| Permits::new("exports are running", 2, 1));
 
 pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(export))

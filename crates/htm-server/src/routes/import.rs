@@ -1,6 +1,7 @@
 //! `/v1/import`: memories or an export as a stream of JSON Lines, with a result for each line.
 
 use std::io;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -42,7 +43,7 @@ const CHUNK_WEIGHT: usize = 32 << 20;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Each has a chunk in memory.
-static IMPORTS: Permits = Permits::new("imports are running", 4, 2);
+static IMPORTS: LazyLock<Permits> = LazyLock::new(|| Permits::new("imports are running", 4, 2));
 
 pub(crate) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(import))
