@@ -18,6 +18,7 @@ mod shell;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use htm_documents::PdfReader;
 use htm_runtime::config::{Config, Level, Source};
@@ -37,8 +38,18 @@ pub fn main() -> ExitCode {
     command()
 }
 
-#[tokio::main]
-async fn command() -> ExitCode {
+/// The time for threads that cannot be cancelled, such as one that reads a document, when the command has ended.
+const REST: Duration = Duration::from_secs(2);
+
+fn command() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.expect("the system gives the runtime its threads");
+    let code = runtime.block_on(answer());
+    runtime.shutdown_timeout(REST);
+    code
+}
+
+async fn answer() -> ExitCode {
     // Claude Code erases a prompt if a hook exits with 2. Standard error of a hook that succeeds is not shown.
     let arguments = match arguments::parse::<Arguments>() {
         Ok(arguments) => arguments,

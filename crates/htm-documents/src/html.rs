@@ -1,6 +1,9 @@
 //! The text of HTML with its structure. Only tokens are read, without a tree: no nesting is too deep for the stack.
 
-use std::cell::RefCell;
+mod attributes;
+
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
 
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
@@ -10,7 +13,12 @@ use html5ever::tokenizer::{
 
 use crate::outline::{Heading, Outline, Strength, one_line, sections};
 use crate::unreadable::Unreadable;
+use attributes::Opened;
 
+/// The time for a page, as for a PDF.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The most bytes that are read without a look at the time and at the open tag.
+const PART: usize = 4 << 10;
 /// Elements whose text is none of the document's.
 const HIDDEN: &[&str] =
     &["script", "style", "noscript", "template", "svg", "iframe", "object", "select", "button"];
@@ -57,9 +65,12 @@ pub(crate) struct Page {
 /// navigation and footers. In XML, any element may be empty: `<title/>`. HTML reads this as a start tag.
 pub(crate) fn read(source: &str, is_xml: bool) -> Result<Page, Unreadable> {
     let is_xml = is_xml || source.trim_start().starts_with("<?xml");
-    let collected = collect(source, is_xml, true);
+    let end = Instant::now() + PATIENCE;
+    let mut collected = collect(source, is_xml, true, end)?;
     // An element that is never closed may hide all of the text.
-    let collected = if collected.text.trim().is_empty() { collect(source, is_xml, false) } else { collected };
+    if collected.text.trim().is_empty() {
+        collected = collect(source, is_xml, false, end)?;
+    }
     let core = collected.core();
     let Collected { title, mut text, mut headings, mut breaks, .. } = collected;
     if let Some((from, to)) = core {
@@ -77,19 +88,52 @@ pub(crate) fn read(source: &str, is_xml: bool) -> Result<Page, Unreadable> {
     })
 }
 
-fn collect(source: &str, is_xml: bool, skips_around: bool) -> Collected {
-    let sink = Sink { is_xml, collected: RefCell::new(Collected { skips_around, ..Collected::default() }) };
-    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
-    let input = BufferQueue::default();
-    // A tendril has at most 4 GiB; files are far smaller.
-    input.push_back(StrTendril::from(source));
-    while !input.is_empty() {
-        let _ = tokenizer.feed(&input);
-    }
+fn collect(source: &str, is_xml: bool, skips_around: bool, end: Instant) -> Result<Collected, Unreadable> {
+    let collected = RefCell::new(Collected { skips_around, ..Collected::default() });
+    let sink = Sink { is_xml, collected, tokens: Cell::new(0) };
+    // It would look for a mark at the start of every part.
+    let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
+    let tokenizer = Tokenizer::new(sink, options);
+    feed(&tokenizer, source.strip_prefix('\u{feff}').unwrap_or(source), end)?;
     tokenizer.end();
     let mut collected = tokenizer.sink.collected.into_inner();
     collected.end_main();
-    collected
+    Ok(collected)
+}
+
+/// Has a source tokenized in parts that end with a `<`, or are short. A part that yields no token is in the midst of a tag
+/// or a comment.
+fn feed(tokenizer: &Tokenizer<Sink>, source: &str, end: Instant) -> Result<(), Unreadable> {
+    // A tendril has at most 4 GiB; files are far smaller.
+    let (whole, input) = (StrTendril::from(source), BufferQueue::default());
+    let (mut from, mut opened) = (0, None);
+    for (place, piece) in source.split_inclusive('<').enumerate() {
+        if place > 0 && opened.is_none() {
+            opened = Opened::by(piece);
+        }
+        let (before, mut rest) = (tokenizer.sink.tokens.get(), piece);
+        while !rest.is_empty() {
+            let (part, more) = rest.split_at(rest.floor_char_boundary(PART));
+            input.push_back(whole.subtendril(from, part.len() as u32));
+            (from, rest) = (from + part.len() as u32, more);
+            while !input.is_empty() {
+                let _ = tokenizer.feed(&input);
+            }
+            if tokenizer.sink.tokens.get() != before {
+                opened = None;
+            }
+            if let Some(opened) = &mut opened {
+                opened.read(part);
+                if opened.is_too_much() {
+                    return Err(Unreadable::TooLarge);
+                }
+            }
+            if Instant::now() > end {
+                return Err(Unreadable::TooSlow);
+            }
+        }
+    }
+    Ok(())
 }
 
 #[derive(Debug, Default)]
@@ -266,6 +310,8 @@ fn raw(name: &str) -> TokenSinkResult<()> {
 struct Sink {
     is_xml: bool,
     collected: RefCell<Collected>,
+    /// How many tokens there were. An error is none.
+    tokens: Cell<u64>,
 }
 
 impl TokenSink for Sink {
@@ -273,6 +319,7 @@ impl TokenSink for Sink {
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
         let mut collected = self.collected.borrow_mut();
+        self.tokens.update(|tokens| tokens + u64::from(!matches!(token, Token::ParseError(_))));
         match token {
             Token::CharacterTokens(text) => collected.characters(&text),
             Token::TagToken(mut tag) if self.is_xml && tag.self_closing && tag.kind == TagKind::StartTag => {

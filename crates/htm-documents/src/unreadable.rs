@@ -16,7 +16,7 @@ pub enum Unreadable {
     Encrypted,
     /// It is a PDF whose structure is broken.
     Damaged,
-    /// It is a PDF that was not read within a minute.
+    /// It was not read within a minute.
     TooSlow,
     /// It is a PDF that takes too much memory.
     TooMuchMemory,
@@ -24,7 +24,7 @@ pub enum Unreadable {
     NoReader,
     /// It has no text. A scanned PDF has pictures only.
     Empty,
-    /// It has more than [`MAX_FILE_BYTES`], or too many sections or passages.
+    /// It has more than [`MAX_FILE_BYTES`], too many sections or passages, or a tag with too many attributes.
     TooLarge,
 }
 
@@ -36,13 +36,13 @@ impl Unreadable {
             Self::NotUtf8 => "its text is not UTF-8".into(),
             Self::Encrypted => "the PDF is encrypted with a password".into(),
             Self::Damaged => "the PDF is damaged".into(),
-            Self::TooSlow => "the PDF was not read within a minute".into(),
+            Self::TooSlow => "it was not read within a minute".into(),
             Self::TooMuchMemory => "the PDF takes too much memory".into(),
             Self::NoReader => "the system starts no thread or process that reads the PDF".into(),
             Self::Empty => "it has no text".into(),
             Self::TooLarge => {
                 format!(
-                    "it is larger than {} MiB, or has too many sections or passages",
+                    "it is larger than {} MiB, or has too many sections, passages, or attributes of a tag",
                     MAX_FILE_BYTES >> 20
                 )
             }

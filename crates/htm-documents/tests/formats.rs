@@ -151,6 +151,34 @@ fn a_heading_that_is_cut_loses_no_word() {
 }
 
 #[test]
+fn a_tag_has_a_largest_number_of_attributes() {
+    let attributes = |count: usize| (0..count).map(|at| format!(" a{at}=b")).collect::<String>();
+    let many = attributes(300_000);
+    let fewer = attributes(3_000);
+    for page in [
+        format!("<p{many}>x</p>"),
+        format!("<script>a<b</script></p{many}>x"),
+        format!("</><p{many}>x"),
+        format!("AT&T<p{many}>x"),
+        format!("<p a='>' <b{many}>x"),
+        format!("<p{many}"),
+        format!("<p{}>x", " a".repeat(300_000)),
+    ] {
+        assert_eq!(read("a.html", page.as_bytes(), &CUTTING).unwrap_err(), Unreadable::TooLarge);
+    }
+    for page in [
+        format!("<p{}>x", attributes(1_000)),
+        format!("<p title='{many}'>x"),
+        format!("x<!--<p{fewer}> --><!-- {fewer} -->"),
+        format!("<script>if (a<b{fewer}) </script>x"),
+        format!("<title>t<p{fewer}</title>x"),
+        format!("<p>x <{fewer}<!doctype {fewer}>"),
+    ] {
+        assert!(of("a.html", &page).text.contains('x'), "{}", &page[..40]);
+    }
+}
+
+#[test]
 fn html_that_never_ends_is_read_as_well() {
     for (page, text) in [
         ("<nav><p>All of it", "All of it"),
