@@ -229,6 +229,42 @@ async fn a_revoked_or_expired_key_is_refused() {
 }
 
 #[tokio::test]
+async fn a_key_makes_none_that_may_more_and_is_revoked_by_its_text() {
+    let mut served = Served::new().await;
+    let operator = served.db.htm();
+    let hour = Some(Duration::from_secs(3_600));
+    let bound = NewApiKey { expires_in: hour, requests_per_minute: Some(500), ..NewApiKey::new(Role::Admin) };
+    served.use_key(&bound).await;
+    let make = async |seconds: Option<u64>, rate: Option<i32>| {
+        let namespaces = ["x", "x/*", "x"];
+        let key = json!({"role": "admin", "namespaces": namespaces, "expires_in_seconds": seconds,
+            "requests_per_minute": rate});
+        served.post("/v1/keys", key).await
+    };
+    assert_eq!(make(None, Some(5)).await.problem(), (422, "expiry_out_of_range"));
+    assert_eq!(make(Some(7_200), Some(5)).await.problem(), (422, "expiry_out_of_range"));
+    assert_eq!(make(Some(60), None).await.problem(), (422, "limit_out_of_range"));
+    assert_eq!(make(Some(60), Some(501)).await.problem(), (422, "limit_out_of_range"));
+    let made = make(Some(60), Some(500)).await.is(201);
+    assert_eq!(made["namespaces"], json!(["x", "x/*"]));
+    assert_eq!(served.db.count("select count(*) from htm.api_keys").await, 2);
+    let (id, whole) = (made["id"].as_str().unwrap(), made["secret"].as_str().unwrap());
+    // What follows the id is told to nobody, and does not matter.
+    let secret = whole.rsplit('_').next().unwrap();
+    for unknown in [format!("htm_0123456789ab_{secret}"), format!("htm_{secret}"), secret.to_owned()] {
+        let refused = served.delete(&format!("/v1/keys/{unknown}")).await;
+        assert_eq!(refused.problem(), (404, "api_key_unknown"));
+        assert!(!refused.text.contains(secret), "{}", refused.text);
+        let error = operator.revoke_api_key(&unknown).await.unwrap_err();
+        assert!(!format!("{error:?} {error} {}", error.hint()).contains(secret), "{error}");
+    }
+    for text in [id.to_owned(), format!("htm_{id}"), whole.to_owned()] {
+        let revoked = served.delete(&format!("/v1/keys/{text}")).await.is(200);
+        assert_eq!(revoked["id"], id);
+    }
+}
+
+#[tokio::test]
 async fn all_servers_share_the_rate_of_a_key() {
     let mut served = Served::new().await;
     let address = "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap();

@@ -60,7 +60,7 @@ fn parse_role(text: &str) -> Result<Role, String> {
 Example:
   htm keys revoke 0f3a5c7e9b1d")]
 pub(crate) struct RevokeKeyArgs {
-    /// The visible part of the key: its first 12 digits after htm_
+    /// The visible part of the key, its first 12 digits after htm_; or the whole key
     pub(crate) id: String,
 }
 

@@ -1,5 +1,6 @@
 //! Keys of the API. A key is shown once; the database has the hash of its secret part. No tenant's connection reads them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -11,10 +12,11 @@ use crate::store::api_keys as store;
 use crate::store::connections::Connections;
 
 impl Htm {
-    /// Creates a key of the API. A restricted handle creates keys for its own namespaces and its own robot only.
+    /// Creates a key of the API. A restricted handle creates keys for its own namespaces and its own robot only. That of a
+    /// key creates none that expires later or may make more requests a minute.
     ///
     /// # Errors
-    /// The errors of [`NewApiKey::validate`], `namespace_forbidden`, `robot_forbidden`, or a database error.
+    /// The errors of [`NewApiKey::validate`] (also for more than the handle's own key may), `namespace_forbidden`, `robot_forbidden`, or a database error.
     pub async fn create_api_key(&self, key: &NewApiKey) -> Result<CreatedApiKey> {
         key.validate()?;
         match key.namespaces.is_empty() {
@@ -22,13 +24,18 @@ impl Htm {
             false => key.namespaces.iter().try_for_each(|it| self.admit(it).map(drop))?,
         }
         self.admit_robot_of(key.robot.as_deref())?;
+        let mut key = key.clone();
+        let mut named = HashSet::new();
+        // The first one stays first: it is the default.
+        key.namespaces.retain(|namespace| named.insert(namespace.clone()));
         let mut random = [0; 38];
         getrandom::fill(&mut random).map_err(|error| {
             Error::new(codes::NO_RANDOMNESS, "the system has no random bytes").with_source(error)
         })?;
         let (parts, secret) = Parts::generate(random);
         let mut tx = Connections::begin(self.shared_pool()).await?;
-        let key = store::create(&mut tx, &parts, key).await?;
+        let key = store::create(&mut tx, &parts, &key).await?;
+        self.key().map_or(Ok(()), |maker| maker.refuse_more(&key))?;
         self.record_key_in_tx(&mut tx, "key.create", &key).await?;
         tx.commit().await?;
         Ok(CreatedApiKey { key, secret })
@@ -44,12 +51,17 @@ impl Htm {
         Ok(keys)
     }
 
-    /// Revokes a key. Servers refuse it within a second. A key that is revoked already stays as it is.
+    /// Revokes a key. Servers refuse it within a second. A key that is revoked already stays as it is. `id` is the visible
+    /// part of the key, or the whole key: then nothing repeats its secret part.
     ///
     /// # Errors
     /// `api_key_unknown`, also for a key of namespaces that a restricted handle does not see, or of another robot than its
     /// own; or a database error.
     pub async fn revoke_api_key(&self, id: &str) -> Result<ApiKey> {
+        let id = ApiKey::id_in(id.trim()).ok_or_else(|| {
+            Error::new(codes::API_KEY_UNKNOWN, "this is not the id of a key")
+                .with_hint("give the 12 digits after `htm_`, or the whole key")
+        })?;
         let unknown = || Error::new(codes::API_KEY_UNKNOWN, format!("there is no key `{id}`"));
         let mut tx = Connections::begin(self.shared_pool()).await?;
         let found = store::lock_in_tx(&mut tx, id).await?;
@@ -99,7 +111,7 @@ impl Htm {
         if let Some(robot) = &key.robot {
             htm = htm.acting_as(robot)?;
         }
-        Ok(htm.on_behalf_of(&format!("key {}", key.id)))
+        Ok(htm.on_behalf_of(&format!("key {}", key.id)).with_key(key))
     }
 
     /// Whether there is any key of the API, a revoked one included. While the primary is away, a fresh replica is asked.

@@ -20,6 +20,7 @@ use crate::api::replicas::Reading;
 use crate::api::rooms::Rooms;
 use crate::api::sizes::Sizes;
 use crate::api::vocabulary::KnownWords;
+use crate::model::api_keys::ApiKey;
 use crate::model::error::Result;
 use crate::model::nodes::Node;
 use crate::model::recall::Recalled;
@@ -41,6 +42,8 @@ pub struct Htm {
     walled: Option<Walled>,
     reading: Reading,
     actor: Option<Arc<str>>,
+    /// The key that it acts for.
+    key: Option<Arc<ApiKey>>,
     reranker: Option<Arc<dyn Reranker>>,
     expander: Option<Arc<dyn QueryExpander>>,
     on_recall: Option<OnRecall>,
@@ -141,6 +144,7 @@ impl Htm {
             walled: None,
             reading: Reading::default(),
             actor: None,
+            key: None,
             reranker: None,
             expander: None,
             on_recall: None,
@@ -239,6 +243,14 @@ impl Htm {
     /// The name of the actor of this handle, for the audit and ontology logs: by default its robot.
     pub fn actor(&self) -> &str {
         self.actor.as_deref().unwrap_or(&self.settings().robot)
+    }
+
+    pub(crate) fn with_key(self, key: &ApiKey) -> Self {
+        Self { key: Some(Arc::new(key.clone())), ..self }
+    }
+
+    pub(crate) fn key(&self) -> Option<&ApiKey> {
+        self.key.as_deref()
     }
 
     pub(crate) fn is_on_behalf(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::model::error::{Error, Result, codes};
@@ -17,6 +17,9 @@ const LONGEST_DAYS: u64 = 36_500;
 
 /// The text before a key's visible part.
 const PREFIX: &str = "htm_";
+
+/// The digits of the visible part.
+const ID_DIGITS: usize = 12;
 
 /// The permissions of a key's holder. Each role has those of the roles before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,7 +108,8 @@ impl NewApiKey {
         }
         let days = LONGEST_DAYS;
         if self.expires_in.is_some_and(|time| !(1..=days * 86_400).contains(&time.as_secs())) {
-            let message = format!("an expiry in other than 1 second to {days} days");
+            let seconds = self.expires_in.unwrap_or_default().as_secs_f64();
+            let message = format!("an expiry in {seconds} s is outside 1 second to {days} days");
             return Err(Error::new(codes::EXPIRY_OUT_OF_RANGE, message));
         }
         Ok(())
@@ -151,6 +155,29 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
+    /// The visible part in a whole key, in what stands before its secret part, or alone. None: there is none.
+    pub fn id_in(text: &str) -> Option<&str> {
+        let text = text.strip_prefix(PREFIX).unwrap_or(text);
+        let id = text.split_once('_').map_or(text, |(id, _)| id);
+        is_hex(id, ID_DIGITS).then_some(id)
+    }
+
+    /// Refuses a new key that would outlive this one, which makes it, or be faster.
+    pub(crate) fn refuse_more(&self, made: &ApiKey) -> Result<()> {
+        if let Some(at) = self.expires_at.filter(|at| made.expires_at.is_none_or(|end| end > *at)) {
+            let message = format!("the key that makes it expires at {}, before the new one", at.to_rfc3339_opts(SecondsFormat::Secs, true));
+            return Err(Error::new(codes::EXPIRY_OUT_OF_RANGE, message).with_hint("let it expire no later"));
+        }
+        if let Some(most) =
+            self.requests_per_minute.filter(|most| made.requests_per_minute.is_none_or(|rate| rate > *most))
+        {
+            let message = format!("the key that makes it may make {most} requests a minute, and the new one more");
+            let hint = format!("give a limit of {most} requests a minute at most");
+            return Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint(hint));
+        }
+        Ok(())
+    }
+
     /// Whether a text begins as the text of a key does. It need not be one.
     pub fn is_key(text: &str) -> bool {
         text.starts_with(PREFIX)
@@ -209,17 +236,61 @@ impl Parts {
     /// Reads a key's text.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
-        let is_hex = |text: &str, length: usize| {
-            text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        (is_hex(id, 12) && is_hex(secret, 64))
+        (is_hex(id, ID_DIGITS) && is_hex(secret, 64))
             .then(|| Self { id: id.into(), digest: Sha256::digest(secret).into() })
     }
+}
+
+fn is_hex(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_makes_none_that_may_more() {
+        let key = |end: Option<i64>, requests_per_minute| ApiKey {
+            id: "0123456789ab".into(),
+            name: None,
+            role: Role::Admin,
+            namespaces: None,
+            robot: None,
+            requests_per_minute,
+            created_at: DateTime::UNIX_EPOCH,
+            expires_at: end.and_then(|seconds| DateTime::from_timestamp(seconds, 0)),
+            revoked_at: None,
+            last_used_at: None,
+        };
+        let refused = |maker: &ApiKey, made: &ApiKey| maker.refuse_more(made).err().map(|it| it.code());
+        let (free, bound) = (key(None, None), key(Some(60), Some(5)));
+        for made in [key(None, None), key(Some(60), Some(5)), key(Some(9), Some(9))] {
+            assert_eq!(refused(&free, &made), None);
+        }
+        for (made, code) in [
+            (key(Some(60), Some(5)), None),
+            (key(Some(59), Some(1)), None),
+            (key(None, Some(5)), Some("expiry_out_of_range")),
+            (key(Some(61), Some(5)), Some("expiry_out_of_range")),
+            (key(Some(60), None), Some("limit_out_of_range")),
+            (key(Some(60), Some(6)), Some("limit_out_of_range")),
+        ] {
+            assert_eq!(refused(&bound, &made), code, "{made:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_named_by_its_visible_part() {
+        let (parts, whole) = Parts::generate([0xa5; 38]);
+        let id = &*parts.id;
+        for text in [id, &format!("htm_{id}"), &format!("htm_{id}_"), whole.expose()] {
+            assert_eq!(ApiKey::id_in(text), Some(id), "{text}");
+        }
+        for text in ["", "htm_", "htm_a5", &whole.expose()[17..], "A5A5A5A5A5A5"] {
+            assert_eq!(ApiKey::id_in(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_key_is_read_back_and_hides_itself() {
@@ -258,5 +329,9 @@ mod tests {
             assert_eq!(key.validate().unwrap_err().code(), code);
         }
         reader().namespace("tenant-7/*").robot("ada").validate().unwrap();
+        let fast = NewApiKey { requests_per_minute: Some(0), ..reader() }.validate().unwrap_err();
+        assert!(!fast.hint().contains("10000"), "{}", fast.hint());
+        let ended = NewApiKey { expires_in: Some(Duration::from_millis(500)), ..reader() }.validate();
+        assert_eq!(ended.unwrap_err().to_string(), "an expiry in 0.5 s is outside 1 second to 36500 days");
     }
 }

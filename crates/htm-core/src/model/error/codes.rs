@@ -164,7 +164,7 @@ error_codes! {
     CONTEXT_ORDER_UNKNOWN "context_order_unknown" User "There is no order of a context of this name."
         => "use one of: recent, important, frequent, balanced";
     LIMIT_OUT_OF_RANGE "limit_out_of_range" User "A limit is outside its range."
-        => "give a limit from 1 to 10000";
+        => "give a number of the range that the error names";
     ANSWER_TOO_LARGE "answer_too_large" User "A list of memories in an answer has more than 64 MiB."
         => "ask for fewer: lower the limit or the number of neighbours, and read the rest by the next page or another filter";
     MIN_SIMILARITY_OUT_OF_RANGE "min_similarity_out_of_range" User "The least similarity is outside 0 to 1."

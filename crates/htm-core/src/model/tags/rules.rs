@@ -156,6 +156,7 @@ mod tests {
         assert_eq!(rule("a: - "), TagRule::EmptyLevel);
         assert_eq!(rule("🦀"), TagRule::Character { found: '🦀' });
         assert_eq!(rule("c++"), TagRule::Character { found: '+' });
+        assert!(rule("ta\x1bg").to_string().ends_with("not `\\u{1b}`"));
         assert_eq!(rule("a:b:A"), TagRule::Repeated { level: "a".into() });
         assert_eq!(rule("a:b:c:d:e:f"), TagRule::TooDeep { levels: 6, most: 5 });
         assert_eq!(rule(&"x".repeat(10_000)), TagRule::TooLong { bytes: 10_000 });
