@@ -22,8 +22,8 @@ impl InvalidTag {
 }
 
 /// A character as it can be seen.
-fn visible(c: char) -> String {
-    if c.is_control() { c.escape_unicode().to_string() } else { c.into() }
+fn visible(c: &char) -> String {
+    if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() }
 }
 
 /// The rules of a tag.
@@ -42,7 +42,7 @@ pub enum TagRule {
     #[error("a level is empty")]
     EmptyLevel,
     /// It has only allowed characters.
-    #[error("only a-z, 0-9 and - may stand between the colons, not `{}`", visible(*found))]
+    #[error("only a-z, 0-9 and - may stand between the colons, not `{}`", visible(.found))]
     Character {
         /// The first character that is not allowed.
         found: char,
