@@ -180,7 +180,8 @@ impl Access {
     ) -> Result<Sender> {
         let Some(header) = headers.get(AUTHORIZATION) else {
             return match (self.is_open(htm, path).await?, sign_in::token(headers)) {
-                (true, _) => Ok(Sender::Anyone),
+                // A page cannot read the answer, but could have the server work.
+                (true, _) => sign_in::no_other_site(headers).map(|()| Sender::Anyone),
                 (false, Some(token)) => {
                     sign_in::same_origin(method, headers)?;
                     let signed_in = async || Ok(htm.signed_in(token).await?.key);

@@ -6,7 +6,7 @@ mod cookie;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use axum::routing::get;
@@ -143,8 +143,20 @@ pub(crate) fn same_origin(method: &Method, headers: &HeaderMap) -> Result<()> {
     };
     match is_same {
         true => Ok(()),
-        false => Err(Problem::new(codes::HOST_FORBIDDEN, "the request comes from a page of another origin")),
+        false => Err(of_another_origin()),
     }
+}
+
+/// Refuses a request that a browser makes for a page of another origin. Programs do not say where theirs come from.
+pub(crate) fn no_other_site(headers: &HeaderMap) -> Result<()> {
+    match headers.get(&FETCH_SITE).map(HeaderValue::as_bytes) {
+        Some(b"cross-site" | b"same-site") => Err(of_another_origin()),
+        _ => Ok(()),
+    }
+}
+
+fn of_another_origin() -> Problem {
+    Problem::new(codes::HOST_FORBIDDEN, "the request comes from a page of another origin")
 }
 
 #[cfg(test)]

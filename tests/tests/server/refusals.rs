@@ -230,6 +230,18 @@ async fn other_hosts_and_pages_are_refused() {
     assert_eq!(with("host", "evil.example:7480").await.problem(), (403, "host_forbidden"));
     assert_eq!(with("origin", "https://evil.example").await.problem(), (403, "host_forbidden"));
     assert_eq!(with("origin", "null").await.problem(), (403, "host_forbidden"));
+    // A picture of another page has no origin.
+    for path in ["/v1/robots", "/v1/export", "/mcp", "/metrics"] {
+        for site in ["cross-site", "same-site"] {
+            let request = served.request(Method::GET, path).header("sec-fetch-site", site);
+            assert_eq!(served.send(request).await.problem(), (403, "host_forbidden"), "{path} {site}");
+        }
+    }
+    for site in ["same-origin", "none"] {
+        with("sec-fetch-site", site).await.is(200);
+    }
+    let link = served.request(Method::GET, "/console").header("sec-fetch-site", "cross-site");
+    assert_eq!(served.send(link).await.status, 200);
     with("host", "localhost:9").await.is(200);
     with("host", "[::1]:9").await.is(200);
     let own = served.send(served.request(Method::GET, "/v1/robots").header("origin", &served.base)).await;
