@@ -13,7 +13,7 @@ use axum::http::{Extensions, HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::Response;
 use chrono::Utc;
-use htm_core::error::codes::DATABASE_UNREACHABLE;
+use htm_core::error::codes::{DATABASE_UNREACHABLE, NAMESPACE_FORBIDDEN};
 use htm_core::{ApiKey, Htm, Role};
 use moka::future::Cache;
 use sha2::{Digest, Sha256};
@@ -22,8 +22,9 @@ use tokio::time::timeout;
 use crate::app::{App, Shared};
 use crate::codes;
 use crate::oauth::{OAuth, Token};
-use crate::problem::{Problem, Result};
+use crate::problem::{Problem, Refused, Result};
 use crate::rates::Rates;
+use crate::refusals::Refusals;
 use crate::request::late;
 use crate::{read_your_writes, sign_in};
 
@@ -87,6 +88,7 @@ pub(crate) struct Access {
     /// Keys that were accepted before the database went away.
     seen: Cache<[u8; 32], ApiKey>,
     rates: Rates,
+    pub(crate) refusals: Refusals,
     door: Mutex<Door>,
 }
 
@@ -106,6 +108,7 @@ impl Access {
             keys: keys(KEPT),
             seen: keys(SEEN),
             rates: Rates::default(),
+            refusals: Refusals::new(),
             door: Mutex::new(Door::Open(None)),
         }
     }
@@ -224,7 +227,11 @@ impl Access {
                 let uncounted = |key: ApiKey| ApiKey { requests_per_minute: None, ..key };
                 return seen.filter(is_valid).map(uncounted).ok_or_else(|| error.into());
             }
-            found => found?,
+            Err(error) => {
+                self.refusals.note(secret, error.code());
+                return Err(error.into());
+            }
+            Ok(key) => key,
         };
         self.keys.insert(digest, key.clone()).await;
         self.seen.insert(digest, key.clone()).await;
@@ -253,8 +260,14 @@ pub(crate) async fn checked(
         None => problem,
     })?;
     let htm = read_your_writes::seeing(principal.htm, headers)?;
+    let key = principal.key.clone();
     request.extensions_mut().insert(Principal { htm, ..principal });
-    Ok(next.run(request).await)
+    let response = next.run(request).await;
+    let is_refused = response.extensions().get() == Some(&Refused(NAMESPACE_FORBIDDEN.name));
+    if is_refused && ApiKey::id_in(&key).is_some() {
+        shared.access.refusals.note(&key, NAMESPACE_FORBIDDEN.name);
+    }
+    Ok(response)
 }
 
 /// The role that a request needs. A path that is not named here needs the highest.

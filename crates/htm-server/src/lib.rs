@@ -29,6 +29,7 @@ mod problem;
 mod query;
 mod rates;
 mod read_your_writes;
+mod refusals;
 mod request;
 mod routes;
 mod server;

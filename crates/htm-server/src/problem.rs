@@ -136,12 +136,18 @@ impl From<Error> for Problem {
     }
 }
 
+/// The code of a problem, beside its answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refused(pub(crate) &'static str);
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (passes, wait) = (self.passes, self.wait.unwrap_or(1));
+        let refused = Refused(self.details.code);
         let plain = || (self.status == StatusCode::UNAUTHORIZED).then(|| HeaderValue::from_static("Bearer"));
         let challenge = self.challenge.or_else(plain);
         let mut response = (self.status, Json(self.details)).into_response();
+        response.extensions_mut().insert(refused);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         if passes {

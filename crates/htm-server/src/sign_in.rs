@@ -90,7 +90,8 @@ async fn who(State(shared): State<Shared>, headers: HeaderMap) -> Result<Respons
 async fn sign_in(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Result<Response> {
     let Presented { key } =
         json::read(&body).map_err(|problem| Problem::new(codes::BODY_INVALID, problem))?;
-    let key = shared.htm.authenticate(&key).await?;
+    let found = shared.htm.authenticate(&key).await;
+    let key = found.inspect_err(|error| shared.access.refusals.note(&key, error.code()))?;
     let sign_in = shared.htm.sign_in(key).await?;
     let token = sign_in.token.as_ref().map_or("", KeyText::expose);
     let cookie = cookie::of(shared.is_tls, &headers, token, sign_in.ends_at);

@@ -327,3 +327,27 @@ async fn a_database_that_restarts_under_load_is_said_and_comes_back() {
     stop.cancel();
     serving.await.unwrap();
 }
+
+#[tokio::test]
+async fn the_use_of_a_revoked_key_is_in_the_log_once() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let key = htm.create_api_key(&NewApiKey::new(Role::Reader).namespace("a")).await.unwrap();
+    let sandbox = Sandbox::new(&db);
+    let (process, base) = start(&sandbox).await;
+    let ask = async |path: &str| {
+        let request = reqwest::Client::new().get(format!("{base}{path}")).bearer_auth(key.secret.expose());
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(ask("/v1/stats?namespace=b").await, 403);
+    htm.revoke_api_key(&key.key.id).await.unwrap();
+    wait_until(|| async { ask("/v1/stats").await == 401 }).await;
+    assert_eq!(ask("/v1/stats").await, 401);
+    let lines = |code: &str| {
+        let log = process.log();
+        log.lines().filter(|line| line.contains(code) && line.contains(&key.key.id)).count()
+    };
+    wait_until(|| async { lines("api_key_revoked") > 0 && lines("namespace_forbidden") > 0 }).await;
+    assert_eq!((lines("api_key_revoked"), lines("namespace_forbidden")), (1, 1));
+    assert!(!process.log().contains(&key.secret.expose()[20..]));
+}
