@@ -265,6 +265,72 @@ async fn a_key_makes_none_that_may_more_and_is_revoked_by_its_text() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_undone_or_costs_money_is_on_record() {
+    let mut served = Served::new().await;
+    for robot in ["ada", "bea"] {
+        let memory = json!({"content": format!("{robot} counts zeppelins."), "robot": robot});
+        served.post("/v1/memories", memory).await.is(201);
+    }
+    for name in ["former", "new"] {
+        served.post("/v1/models", json!({"name": name, "dimensions": 3})).await.is(200);
+    }
+    let key = served.use_key(&NewApiKey::new(Role::Admin)).await;
+    for (method, path, body, action, subject) in [
+        (
+            Method::POST,
+            "/v1/robots/merge",
+            json!({"from": ["bea"], "into": "ada"}),
+            "robot.merge",
+            json!("ada"),
+        ),
+        (Method::PATCH, "/v1/robots/ada", json!({"name": "eve"}), "robot.rename", json!("ada")),
+        (
+            Method::PUT,
+            "/v1/budgets",
+            json!({"namespace": "default", "tokens_per_day": 1000}),
+            "budget.set",
+            json!(null),
+        ),
+        (
+            Method::PATCH,
+            "/v1/providers",
+            json!({"model": "openai/small", "requests_per_minute": 60}),
+            "provider.set",
+            json!("openai/small"),
+        ),
+        (
+            Method::POST,
+            "/v1/models/activate",
+            json!({"label": "caller/new"}),
+            "model.activate",
+            json!("caller/new"),
+        ),
+        (
+            Method::POST,
+            "/v1/models/retire",
+            json!({"label": "caller/former"}),
+            "model.retire",
+            json!("caller/former"),
+        ),
+        (Method::PUT, "/v1/learning", json!({"is_on": true}), "learning.set", json!(null)),
+        (
+            Method::POST,
+            "/v1/memories/forget",
+            json!({"text": "zeppelins", "any_robot": true, "confirm": true}),
+            "forget",
+            json!(null),
+        ),
+    ] {
+        let done = served.send(served.request(method, path).json(&body)).await;
+        assert_eq!(done.status, 200, "{path}: {}", done.text);
+        let entry = served.get("/v1/audit?limit=1").await.is(200)["entries"][0].clone();
+        assert_eq!((&entry["action"], &entry["subject"]), (&json!(action), &subject), "{path}");
+        assert_eq!(entry["actor"], format!("key {}", key.id), "{path}");
+        assert!(!entry["details"].to_string().contains("zeppelin"), "{entry}");
+    }
+}
+
+#[tokio::test]
 async fn all_servers_share_the_rate_of_a_key() {
     let mut served = Served::new().await;
     let address = "127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap();

@@ -69,7 +69,11 @@ async fn a_tenant_takes_half_and_leaves_some_to_the_operator() {
     wait_until(|| async { of_a().await.status == 429 }).await;
     let refused = of_a().await;
     assert_eq!(refused.problem(), (429, "too_busy"));
-    assert!(refused.text.contains("4 requests are in hand for the namespaces of this key"), "{}", refused.text);
+    assert!(
+        refused.text.contains("4 requests are in hand for the namespaces of this key"),
+        "{}",
+        refused.text
+    );
     ask(b.secret.expose(), "/v1/memories", json!({"content": "x"})).await.is(201);
     assert_eq!(served.get("/metrics").await.status, 200);
     served.delete(&format!("/v1/keys/{}", a.key.id)).await.is(200);

@@ -1294,7 +1294,7 @@ class AsyncKeys:
     ) -> m.AuditLog:
         """List who did what.
 
-        It has changes of keys, quotas, retention policies and the ontology, purges and erasures.
+        It has changes of keys, limits, policies, robots, models and the ontology, and deletions.
 
         Args:
             cursor: `next` of the previous page.

@@ -744,7 +744,7 @@ export class Keys {
   /**
    * List who did what.
    *
-   * It has changes of keys, quotas, retention policies and the ontology, purges and erasures.
+   * It has changes of keys, limits, policies, robots, models and the ontology, and deletions.
    */
   async audit(
     fields: {

@@ -66,7 +66,7 @@ pub(crate) struct RevokeKeyArgs {
 
 #[derive(Args)]
 #[command(
-    after_help = "The log has changes of keys, quotas, retention policies and the ontology, purges and erasures.
+    after_help = "The log has changes of keys, limits, policies, robots, models and the ontology, and deletions.
 
 Example:
   htm audit --limit 20"

@@ -1,7 +1,9 @@
 //! Forgetting and restoring. Forgetting marks a node: after the commit no search finds it, except as of an earlier time. It
 //! stays until it is restored or [purged](crate::Htm::purge).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+
+use serde_json::json;
 
 use crate::api::htm::Htm;
 use crate::model::caller::{Caller, Confirmation, refuse_others};
@@ -131,12 +133,20 @@ impl Htm {
         }
         let removed = store::forget_in_tx(&mut tx, &locked, ForgetReason::Asked).await?;
         store::note_in_tx(&mut tx, &locked).await?;
+        let mut places: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
+        for node in &locked {
+            places.entry(&*node.namespace).or_default().push(node.id);
+        }
+        if matches!(caller, Caller::AnyRobot) {
+            for (namespace, nodes) in &places {
+                let done = self.done("forget", Some(*namespace), None, json!({"memories": nodes.len()}));
+                self.record_in_tx(&mut tx, done).await?;
+            }
+        }
         tx.commit().await?;
         self.give_room_of(&locked).await;
-        for namespace in locked.iter().map(|node| &*node.namespace).collect::<BTreeSet<_>>() {
-            let here = locked.iter().filter(|node| node.namespace == namespace);
-            let here: Vec<NodeId> = here.map(|node| node.id).collect();
-            self.signal(namespace, Signal::Forgotten, &here).await;
+        for (namespace, nodes) in &places {
+            self.signal(namespace, Signal::Forgotten, nodes).await;
         }
         let (forgotten, left) = ids.into_iter().partition(|id| locked.iter().any(|node| node.id == *id));
         Ok(Forgotten { forgotten, left, removed })

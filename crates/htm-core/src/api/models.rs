@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::models::ModelName;
@@ -109,7 +111,9 @@ impl Models<'_> {
     /// `model_unknown`; `model_retired`; `model_incomplete`, unless `forced`: nodes that vectors find now would not be
     /// found; `writer_open`; or a database error. The active model is the same then; jobs may have been enqueued.
     pub async fn activate(&self, label: &str, forced: bool) -> Result<Activation> {
-        lifecycle::activate(self.htm.shared_pool(), label, forced, self.htm.settings().max_attempts).await
+        let done = self.htm.done("model.activate", None, Some(label), json!({"forced": forced}));
+        lifecycle::activate(self.htm.shared_pool(), label, forced, self.htm.settings().max_attempts, done)
+            .await
     }
 
     /// Retires a model: writes to it end, and its open jobs and dead letters are deleted; with `dropping`, its vectors
@@ -119,6 +123,7 @@ impl Models<'_> {
     /// `model_unknown`; `model_active`; `writer_open` (it is retired then, and jobs may be left: retire it again); or a
     /// database error.
     pub async fn retire(&self, label: &str, dropping: bool) -> Result<u64> {
-        lifecycle::retire(self.htm.shared_pool(), label, dropping).await
+        let done = self.htm.done("model.retire", None, Some(label), json!({"dropping": dropping}));
+        lifecycle::retire(self.htm.shared_pool(), label, dropping, done).await
     }
 }

@@ -1,5 +1,7 @@
 //! Providers of models, as an operator sees them: limits, failures, budgets, usage.
 
+use serde_json::{Map, Value, json};
+
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::store::again::{again, met_another};
@@ -36,7 +38,17 @@ impl Providers<'_> {
     /// # Errors
     /// `limit_out_of_range` for a limit below 1, or a database error.
     pub async fn set_limits(&self, model: &str, changes: LimitChanges) -> Result<()> {
-        providers::set_limits(self.htm.pool(), model, changes).await
+        let mut details = Map::new();
+        for (name, change) in [
+            ("requests_per_minute", changes.requests_per_minute),
+            ("tokens_per_minute", changes.tokens_per_minute),
+            ("concurrent_calls", changes.concurrent_calls),
+        ] {
+            let (is_changed, limit) = change.parts();
+            details.extend(is_changed.then(|| (name.to_owned(), json!(limit))));
+        }
+        let done = self.htm.done("provider.set", None, Some(model), Value::Object(details));
+        providers::set_limits(self.htm.pool(), model, changes, done).await
     }
 
     /// Closes a model's breaker and clears its Retry-After: the next call is made at once. Deferred jobs are due again;
@@ -62,8 +74,10 @@ impl Providers<'_> {
     /// # Errors
     /// `namespace_invalid`, `budget_out_of_range` for a budget below 0, or a database error.
     pub async fn set_budget(&self, namespace: &str, tokens_per_day: Option<i64>) -> Result<u64> {
+        let details = json!({"tokens_per_day": tokens_per_day});
+        let done = &self.htm.done("budget.set", Some(namespace), None, details);
         // It meets jobs that are refused at this moment.
-        again(met_another, || providers::set_budget(self.htm.pool(), namespace, tokens_per_day)).await
+        again(met_another, || providers::set_budget(self.htm.pool(), namespace, tokens_per_day, done)).await
     }
 
     /// The tokens of the memories of each namespace that each model has processed in the last days, today included. Each

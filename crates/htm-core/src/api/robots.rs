@@ -1,6 +1,6 @@
 //! Robots. Each is registered by its first memory, or explicitly.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
@@ -87,8 +87,12 @@ impl Htm {
         // Its memories go with the name.
         self.admit_robot(old)?;
         self.admit_robot(new)?;
-        match robots::rename(self.pool(), namespace, old, new).await {
+        let mut tx = self.pool().begin().await?;
+        match robots::rename(&mut tx, namespace, old, new).await {
             Ok(Some(robot)) => {
+                let done = self.done("robot.rename", Some(namespace), Some(old), json!({"to": new}));
+                self.record_in_tx(&mut tx, done).await?;
+                tx.commit().await?;
                 self.known_robots().invalidate(&(namespace.to_owned(), old.to_owned()));
                 Ok(robot)
             }
@@ -174,7 +178,8 @@ impl Htm {
         let from = to_merge(from, into)?;
         // Both at once: a handle of one robot merges none.
         from.iter().chain([&into]).try_for_each(|robot| self.admit_robot(robot))?;
-        let receipt = robots::merge(self.pool(), namespace, &from, into).await?;
+        let done = self.done("robot.merge", Some(namespace), Some(into), json!({"from": from}));
+        let receipt = robots::merge(self.pool(), namespace, &from, into, &done).await?;
         for name in from {
             self.known_robots().invalidate(&(namespace.to_owned(), name.to_owned()));
         }

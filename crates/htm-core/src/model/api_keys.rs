@@ -165,13 +165,17 @@ impl ApiKey {
     /// Refuses a new key that would outlive this one, which makes it, or be faster.
     pub(crate) fn refuse_more(&self, made: &ApiKey) -> Result<()> {
         if let Some(at) = self.expires_at.filter(|at| made.expires_at.is_none_or(|end| end > *at)) {
-            let message = format!("the key that makes it expires at {}, before the new one", at.to_rfc3339_opts(SecondsFormat::Secs, true));
+            let message = format!(
+                "the key that makes it expires at {}, before the new one",
+                at.to_rfc3339_opts(SecondsFormat::Secs, true)
+            );
             return Err(Error::new(codes::EXPIRY_OUT_OF_RANGE, message).with_hint("let it expire no later"));
         }
         if let Some(most) =
             self.requests_per_minute.filter(|most| made.requests_per_minute.is_none_or(|rate| rate > *most))
         {
-            let message = format!("the key that makes it may make {most} requests a minute, and the new one more");
+            let message =
+                format!("the key that makes it may make {most} requests a minute, and the new one more");
             let hint = format!("give a limit of {most} requests a minute at most");
             return Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint(hint));
         }

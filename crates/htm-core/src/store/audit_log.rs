@@ -17,6 +17,7 @@ use crate::model::error::Result;
 use crate::model::timeline::TimeCursor;
 
 /// An act, with who did it and to what.
+#[derive(Clone)]
 pub(crate) struct Done<'a> {
     pub(crate) actor: &'a str,
     pub(crate) action: &'static str,

@@ -18,6 +18,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::{PgConnection, PgPool};
 
+use super::audit_log::{self, Done};
 use super::backfill::{self, Subject};
 use super::connections::Connections;
 use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
@@ -120,6 +121,7 @@ pub(crate) async fn activate(
     label: &str,
     forced: bool,
     max_attempts: u32,
+    done: Done<'_>,
 ) -> Result<Activation> {
     let look = async |connection: &mut PgConnection| {
         let models = embeddings::models_on(&mut *connection).await?;
@@ -154,6 +156,7 @@ pub(crate) async fn activate(
         set_state_in_tx(&mut tx, standby, ModelState::Standby).await?;
     }
     set_state_in_tx(&mut tx, &target, ModelState::Active).await?;
+    audit_log::record(&mut tx, done).await?;
     tx.commit().await?;
     Ok(Activation { active: target.label, standby: standby.map(|model| model.label), enqueued, lost })
 }
@@ -164,7 +167,7 @@ pub(crate) async fn activate(
 /// # Errors
 /// `model_unknown`; `model_active`; `writer_open` (it is retired then, and jobs may be left: retire it again); or a
 /// database error.
-pub(crate) async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result<u64> {
+pub(crate) async fn retire(pool: &PgPool, label: &str, dropping: bool, done: Done<'_>) -> Result<u64> {
     let mut tx = Connections::begin(pool).await?;
     lock_in_tx(&mut tx).await?;
     let model = embeddings::by_label(&embeddings::models_on(&mut *tx).await?, label)?.clone();
@@ -176,6 +179,7 @@ pub(crate) async fn retire(pool: &PgPool, label: &str, dropping: bool) -> Result
     if let Some(queue) = &model.queue {
         backfill::give_up_in_tx(&mut tx, queue).await?;
     }
+    audit_log::record(&mut tx, done).await?;
     tx.commit().await?;
     // Transactions that read the models before that commit may still write a job.
     if !writers_end(pool, "htm.nodes", WRITERS_PATIENCE).await? {

@@ -6,6 +6,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 
+use super::audit_log::{self, Done};
 use super::connections::Connections;
 use super::entity::{budget, provider};
 use super::jobs;
@@ -93,7 +94,12 @@ pub(crate) async fn list(pool: &dyn Connections) -> Result<Vec<Provider>> {
 ///
 /// # Errors
 /// `limit_out_of_range` for a limit below 1, or a database error.
-pub(crate) async fn set_limits(pool: &dyn Connections, model: &str, changes: LimitChanges) -> Result<()> {
+pub(crate) async fn set_limits(
+    pool: &dyn Connections,
+    model: &str,
+    changes: LimitChanges,
+    done: Done<'_>,
+) -> Result<()> {
     changes.validate()?;
     let (change_requests, requests) = changes.requests_per_minute.parts();
     let (change_tokens, tokens) = changes.tokens_per_minute.parts();
@@ -129,6 +135,7 @@ pub(crate) async fn set_limits(pool: &dyn Connections, model: &str, changes: Lim
         .filter(provider::Column::ResumeAt.is_null())
         .exec(&on(&mut tx))
         .await?;
+    audit_log::record(&mut tx, done).await?;
     tx.commit().await?;
     Ok(())
 }
@@ -265,6 +272,7 @@ pub(crate) async fn set_budget(
     pool: &dyn Connections,
     namespace: &str,
     tokens_per_day: Option<i64>,
+    done: &Done<'_>,
 ) -> Result<u64> {
     validate_namespace(namespace)?;
     if let Some(tokens) = tokens_per_day.filter(|tokens| *tokens < 0) {
@@ -298,6 +306,7 @@ pub(crate) async fn set_budget(
     }
     let lowered = tokens_per_day.is_some_and(|after| before.is_some_and(|before| after <= before));
     let unparked = if lowered { 0 } else { unpark(&mut tx, namespace).await? };
+    audit_log::record(&mut tx, done.clone()).await?;
     tx.commit().await?;
     if unparked > 0 {
         jobs::ping(pool).await;

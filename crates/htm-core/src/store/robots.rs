@@ -10,6 +10,7 @@ use serde_json::Value;
 use sqlx::PgConnection;
 
 use super::again::{again, was_overtaken};
+use super::audit_log::{self, Done};
 use super::connections::{Connections, Db, Part};
 use super::entity::robot;
 use super::groups;
@@ -150,13 +151,13 @@ pub(crate) async fn insert(
 
 /// Renames a robot; none if no robot has the old name.
 pub(crate) async fn rename(
-    pool: &dyn Connections,
+    connection: &mut PgConnection,
     namespace: &str,
     old: &str,
     new: &str,
 ) -> Result<Option<RobotInfo>> {
     let change = robot::ActiveModel { name: Set(new.to_owned()), ..Default::default() };
-    update(pool, namespace, old, change).await
+    update(connection, namespace, old, change).await
 }
 
 /// Sets a robot's metadata; none if there is no such robot.
@@ -181,8 +182,8 @@ pub(crate) async fn set_budget(
     update(pool, namespace, name, change).await
 }
 
-async fn update(
-    pool: &dyn Connections,
+async fn update<'c>(
+    db: impl Into<Db<'c>>,
     namespace: &str,
     name: &str,
     change: robot::ActiveModel,
@@ -190,7 +191,7 @@ async fn update(
     let updated = robot::Entity::update_many()
         .set(change)
         .filter(called(namespace, name))
-        .exec_with_returning(&on(pool))
+        .exec_with_returning(&on(db))
         .await?;
     Ok(updated.into_iter().next().map(Into::into))
 }
@@ -241,8 +242,9 @@ pub(crate) async fn merge(
     namespace: &str,
     from: &[&str],
     into: &str,
+    done: &Done<'_>,
 ) -> Result<MergeReceipt> {
-    let (receipt, groups) = again(met_another_write, || try_merge(pool, namespace, from, into)).await?;
+    let (receipt, groups) = again(met_another_write, || try_merge(pool, namespace, from, into, done)).await?;
     for group in groups {
         groups::notify(pool, group).await;
     }
@@ -255,6 +257,7 @@ async fn try_merge(
     namespace: &str,
     from: &[&str],
     into: &str,
+    done: &Done<'_>,
 ) -> Result<(MergeReceipt, Vec<GroupId>)> {
     // A million nodes may take longer than the application's statement timeout.
     let mut tx = pool.begin_with("begin; set local statement_timeout = 0").await?;
@@ -306,6 +309,7 @@ async fn try_merge(
     for group in &joined {
         groups::hand_over_in_tx(&mut tx, *group, None).await?;
     }
+    audit_log::record(&mut tx, done.clone()).await?;
     tx.commit().await?;
     Ok((Moved { nodes, ..moved }.receipt(namespace, from, into), joined))
 }

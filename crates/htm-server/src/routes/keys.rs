@@ -111,7 +111,7 @@ struct AuditLog {
 
 /// List who did what.
 ///
-/// It has changes of keys, quotas, retention policies and the ontology, purges and erasures.
+/// It has changes of keys, limits, policies, robots, models and the ontology, and deletions.
 #[utoipa::path(get, path = "/v1/audit", tag = "keys", params(AuditQuery),
     responses((status = 200, body = AuditLog)))]
 async fn audit(app: App, Asked(asked): Asked<AuditQuery>) -> Result<Json<AuditLog>> {
