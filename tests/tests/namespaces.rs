@@ -6,7 +6,7 @@ use htm_core::{
     Caller, Confirmation, Erase, ExportOptions, Htm, JoinOptions, LearningSettings, Memory, NamespaceQuery,
     NodeId, Outcome, Quota, Receipt, Retention,
 };
-use htm_tests::{Plans, TestDatabase, explained};
+use htm_tests::{Plans, TestDatabase, explained, wait_until};
 
 async fn filled(htm: &Htm) {
     let names = [
@@ -297,12 +297,37 @@ async fn what_is_forgotten_makes_no_room_for_what_others_are_writing() {
     let first = remember("first").await.unwrap().node;
     // A count would not see it.
     let mut tx = db.pool.begin().await.unwrap();
-    drop(htm.remember_in_tx(&mut tx, Memory::new("second")).await.unwrap());
+    let pending = htm.remember_in_tx(&mut tx, Memory::new("second")).await.unwrap();
     htm.forget(first, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
     remember("third").await.unwrap();
     assert_eq!(remember("fourth").await.unwrap_err().code(), "quota_exceeded");
     tx.commit().await.unwrap();
+    pending.notify();
     assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 2);
+}
+
+#[tokio::test]
+async fn a_write_that_is_undone_or_dropped_keeps_no_room() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let remember = async |text: &str| htm.remember(Memory::new(text)).await;
+    htm.set_quota(None, Quota { max_memories: Some(2), ..Quota::default() }).await.unwrap();
+    let mut holder = db.pool.begin().await.unwrap();
+    let held = htm.remember_in_tx(&mut holder, Memory::new("held").key("taken")).await.unwrap();
+    let dropped = tokio::spawn({
+        let (htm, tag) = (htm.clone(), "style:tabs".parse().unwrap());
+        async move { htm.remember(Memory::new("dropped").key("taken").tag(tag)).await }
+    });
+    let waits = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    wait_until(|| async { db.count(waits).await > 0 }).await;
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    holder.rollback().await.unwrap();
+    drop(held);
+    remember("first").await.unwrap();
+    remember("second").await.unwrap();
+    assert_eq!(remember("third").await.unwrap_err().code(), "quota_exceeded");
+    assert_eq!(db.count("select count(*) from htm.nodes").await, 2);
 }
 
 #[tokio::test]

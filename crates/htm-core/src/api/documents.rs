@@ -95,12 +95,15 @@ impl Htm {
         }
         let bytes = |nodes: &[NodeId]| -> i64 { nodes.iter().filter_map(|node| sizes.get(node)).sum() };
         let (freed, again) = (bytes(&plan.gone), bytes(&plan.restored));
-        self.give_room(&mut Some(&mut **tx), namespace, plan.gone.len(), freed).await;
+        let (gone, restored) = (plan.gone.len(), plan.restored.len());
+        let less = (gone.saturating_sub(restored), (freed - again).max(0));
+        let more = (restored.saturating_sub(gone) as i64, (again - freed).max(0) as usize);
+        self.give_room(&mut Some(&mut **tx), namespace, less.0, less.1).await;
         let former = found.map(|it| it.info.tags).unwrap_or_default();
         let written = async {
-            if !plan.restored.is_empty() {
-                let restored = plan.restored.len() as i64;
-                self.make_room(&mut Some(&mut **tx), namespace, restored, again as usize).await?;
+            // A count sees neither what goes nor what comes back yet, so their difference is taken.
+            if more != (0, 0) {
+                drop(self.make_room(&mut Some(&mut **tx), namespace, more.0, more.1).await?);
             }
             let changed =
                 self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;
@@ -166,7 +169,7 @@ impl Htm {
             return Ok(changed);
         }
         let held = &mut Some(&mut *tx);
-        let (results, mut accepted) = self.sort(held, &plan.written, None).await?;
+        let (results, mut accepted, _taken) = self.sort(held, &plan.written, None).await?;
         if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
             return Err(refused);
         }

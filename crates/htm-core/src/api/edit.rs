@@ -222,10 +222,11 @@ impl Htm {
         validate_metadata(&after.metadata)?;
         let hash = edit.content.as_deref().map(content_hash);
         let text = edit.content.as_deref().filter(|_| hash.is_some_and(|hash| before.content_hash != hash));
+        let _taken;
         if let (Some(text), Some(hash)) = (text, hash) {
             let longer = text.len().saturating_sub(before.bytes as usize);
             *grown = Some(after.namespace.clone());
-            self.make_room(&mut Some(&mut **tx), &after.namespace, 0, longer).await?;
+            _taken = self.make_room(&mut Some(&mut **tx), &after.namespace, 0, longer).await?;
             changed.insert(0, "content");
             after.content_hash = hash.to_vec();
             after.revision += 1;

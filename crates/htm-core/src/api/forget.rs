@@ -214,7 +214,7 @@ impl Htm {
         refuse_others(caller.owner(self.settings()), node, found.owner())?;
         expect_revision(node, found.revision, expected)?;
         let namespace = &found.unique_keys.namespace;
-        self.make_room(&mut Some(&mut **tx), namespace, 1, found.bytes).await?;
+        let _taken = self.make_room(&mut Some(&mut **tx), namespace, 1, found.bytes).await?;
         let restored = self.restore_in_tx(tx, node, &found.unique_keys, kept).await;
         match restored {
             Ok(_) => self.pinger().ping(),

@@ -29,7 +29,7 @@ impl Htm {
         describe: impl FnOnce(Vec<Result<Receipt>>) -> Value,
     ) -> Result<Value> {
         let now = self.time_of(&mut None, memories).await?;
-        let (results, mut accepted) = self.sort(&mut None, memories, now).await?;
+        let (results, mut accepted, _taken) = self.sort(&mut None, memories, now).await?;
         self.prioritise(&mut None, &mut accepted).await?;
         if self.parts_of(&accepted).len() > 1 {
             let message = "the memories have tags of too many namespaces for one transaction";

@@ -2,12 +2,14 @@
 //!
 //! A namespace without a quota costs nothing. One with a quota is counted again every few seconds, and each handle adds
 //! its own writes in between, and takes away what it forgets. So a namespace can exceed its quota by the writes of other
-//! processes in that time. Before a refusal, it looks at what they have forgotten, and whether they have changed the quota.
+//! processes in that time. Before a refusal, it is counted again: others may have forgotten something or changed the quota,
+//! and a write that was counted may have been dropped or undone.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::api::htm::Htm;
+use crate::api::rooms::Taken;
 use crate::model::error::{Result, codes};
 use crate::model::quota::{Quota, QuotaUse, counting};
 use crate::model::wall::above;
@@ -123,12 +125,12 @@ impl Htm {
 
     /// Refuses those of some memories for which the quotas of their namespaces have no room, and counts the others. One
     /// that exists already adds nothing and needs no room, nor does one that is the same as another of them. One that is
-    /// forgotten before it is written again is counted a few seconds later.
+    /// forgotten before it is written again is counted a few seconds later. The room is kept until the write ends.
     pub(crate) async fn make_rooms(
         &self,
         held: &mut Held<'_>,
         memories: &[Unique<'_>],
-    ) -> Result<Vec<Result<()>>> {
+    ) -> Result<Vec<Result<Option<Taken>>>> {
         let mut limited = HashMap::new();
         for it in memories {
             if !limited.contains_key(it.namespace) {
@@ -136,7 +138,7 @@ impl Htm {
             }
         }
         if limited.values().all(|limited| !limited) {
-            return Ok(memories.iter().map(|_| Ok(())).collect());
+            return Ok(memories.iter().map(|_| Ok(None)).collect());
         }
         let keys: Vec<(&str, &str)> =
             memories.iter().filter_map(|it| Some((it.namespace, it.key?))).collect();
@@ -155,13 +157,13 @@ impl Htm {
                 it.key.is_some_and(|key| holders.contains_key(&(it.namespace.to_owned(), key.to_owned())));
             let is_repeated = marks.iter().flatten().any(|mark| counted.contains(mark));
             if !limited[it.namespace] || has_key || same.is_some() || is_repeated {
-                admitted.push(Ok(()));
+                admitted.push(Ok(None));
                 continue;
             }
             match self.make_room(held, it.namespace, 1, it.bytes).await {
-                Ok(()) => {
+                Ok(taken) => {
                     counted.extend(marks.into_iter().flatten());
-                    admitted.push(Ok(()));
+                    admitted.push(Ok(Some(taken)));
                 }
                 Err(error) if error.is(codes::QUOTA_EXCEEDED) => admitted.push(Err(error)),
                 Err(error) => return Err(error),
@@ -177,7 +179,7 @@ impl Htm {
         namespace: &str,
         memories: i64,
         bytes: usize,
-    ) -> Result<()> {
+    ) -> Result<Taken> {
         let more = QuotaUse { memories, bytes: bytes as i64 };
         self.rooms().take(Db::held_or(held, self.pool()), namespace, more).await
     }

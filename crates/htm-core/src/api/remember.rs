@@ -10,6 +10,7 @@ use sqlx::{PgConnection, PgTransaction};
 
 use crate::api::htm::Htm;
 use crate::api::ping::Pinger;
+use crate::api::rooms::Taken;
 use crate::model::error::{Error, Result, codes};
 use crate::model::expiry::Expiry;
 use crate::model::id::{NodeId, RobotId};
@@ -23,8 +24,8 @@ use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode, Unique};
 use crate::store::robots::{self, ROBOT_KEYS};
 use crate::store::{priorities, statistics, tags};
 
-/// The errors of some memories, at their places, and the others, ready to be written.
-pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>);
+/// The errors of some memories, at their places; the others, ready to be written; and the room that these have taken.
+pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>, Vec<Taken>);
 
 /// What came of an attempt to write.
 enum Attempt {
@@ -41,6 +42,7 @@ enum Attempt {
 pub struct PendingReceipt {
     receipt: Receipt,
     pinger: Pinger,
+    _taken: Option<Taken>,
 }
 
 impl PendingReceipt {
@@ -68,8 +70,9 @@ impl Htm {
     /// exists already: [`Outcome::Repeated`].
     pub async fn remember(&self, memory: Memory) -> Result<Receipt> {
         let node = self.prepare(&memory)?;
-        self.admit_one(&mut None, &node).await?;
+        let taken = self.admit_one(&mut None, &node).await?;
         let receipt = self.write(std::slice::from_ref(&node)).await?.remove(0)?;
+        drop(taken);
         self.pinger().ping();
         self.signal_citations(node.namespace, &memory.content, receipt.node).await;
         Ok(receipt)
@@ -84,7 +87,7 @@ impl Htm {
         memory: &mut Memory,
     ) -> Result<(Receipt, RobotId)> {
         let node = self.prepare(memory)?;
-        self.admit_one(&mut None, &node).await?;
+        let taken = self.admit_one(&mut None, &node).await?;
         if is_bare(&node) {
             let mut connection = self.pool().acquire().await?;
             let inserted = nodes::insert_one(&mut connection, &node, Some(robot), &self.insertion()).await;
@@ -92,6 +95,7 @@ impl Htm {
             drop(connection);
             match inserted {
                 Ok(Some(id)) => {
+                    drop(taken);
                     self.pinger().ping();
                     self.signal_citations(node.namespace, &node.memory.content, id).await;
                     return Ok((written(id), robot));
@@ -110,6 +114,7 @@ impl Htm {
         let node = self.prepare(memory)?;
         let mut results = self.write_in_tx(&mut tx, std::slice::from_ref(&node)).await?;
         tx.commit().await?;
+        drop(taken);
         let receipt = results.remove(0)?;
         self.pinger().ping();
         self.signal_citations(node.namespace, &node.memory.content, receipt.node).await;
@@ -135,7 +140,7 @@ impl Htm {
         memories: &[Memory],
         now: Option<DateTime<Utc>>,
     ) -> Result<Vec<Result<Receipt>>> {
-        let (mut results, mut accepted) = self.sort(&mut None, memories, now).await?;
+        let (mut results, mut accepted, _taken) = self.sort(&mut None, memories, now).await?;
         self.prioritise(&mut None, &mut accepted).await?;
         let written = self.write_in_parts(&accepted).await?;
         self.pinger().ping();
@@ -173,16 +178,14 @@ impl Htm {
     ) -> Result<PendingReceipt> {
         let node = self.prepare(&memory)?;
         let mut part = Part::begin(connection).await?;
-        let admitted = self.admit_one(&mut Some(&mut *part), &node).await;
-        let written = match admitted {
-            Ok(()) => self.write_in_tx(&mut part, std::slice::from_ref(&node)).await,
-            Err(error) => Err(error),
+        let written = async {
+            let taken = self.admit_one(&mut Some(&mut *part), &node).await?;
+            let receipt = self.write_in_tx(&mut part, std::slice::from_ref(&node)).await?.remove(0)?;
+            Ok((receipt, taken))
         };
-        let written = written.and_then(|mut results| results.remove(0));
-        match part.end(written).await {
-            Ok(receipt) => Ok(PendingReceipt { receipt, pinger: self.pinger().clone() }),
-            Err(error) => Err(error),
-        }
+        let written = written.await;
+        let (receipt, taken) = part.end(written).await?;
+        Ok(PendingReceipt { receipt, pinger: self.pinger().clone(), _taken: taken })
     }
 
     /// The database's time, if the expiry of a memory has to be compared with it.
@@ -195,8 +198,8 @@ impl Htm {
         self.time_for(held, &expiries).await
     }
 
-    /// The errors of memories that cannot be written, at their places, and the others, ready to be written. `now` is the
-    /// [time](Self::time_of) at which no expiry may have passed.
+    /// The errors of memories that cannot be written, at their places; the others, ready to be written; and their room. `now`
+    /// is the [time](Self::time_of) at which no expiry may have passed.
     pub(crate) async fn sort<'a>(
         &'a self,
         held: &mut Held<'_>,
@@ -225,25 +228,28 @@ impl Htm {
         }
         let unique: Vec<Unique<'_>> = fitting.iter().map(NewNode::unique).collect();
         let rooms = self.make_rooms(held, &unique).await?;
-        let mut accepted = Vec::new();
+        let (mut accepted, mut taken) = (Vec::new(), Vec::new());
         let places = results.iter_mut().filter(|result| result.is_none());
         for ((place, node), room) in places.zip(fitting).zip(rooms) {
             match room {
-                Ok(()) => accepted.push(node),
+                Ok(room) => {
+                    accepted.push(node);
+                    taken.extend(room);
+                }
                 Err(error) => *place = Some(Err(error)),
             }
         }
-        Ok((results, accepted))
+        Ok((results, accepted, taken))
     }
 
     /// As [`admit_new`](Self::admit_new), and refuses a memory whose expiry has passed.
-    async fn admit_one(&self, held: &mut Held<'_>, node: &NewNode<'_>) -> Result<()> {
+    async fn admit_one(&self, held: &mut Held<'_>, node: &NewNode<'_>) -> Result<Option<Taken>> {
         self.admit_expiry(held, node.memory.expires).await?;
         self.admit_new(held, node).await
     }
 
     /// Refuses a memory whose language PostgreSQL does not have, whose vectors do not fit, or for which there is no room.
-    async fn admit_new(&self, held: &mut Held<'_>, node: &NewNode<'_>) -> Result<()> {
+    async fn admit_new(&self, held: &mut Held<'_>, node: &NewNode<'_>) -> Result<Option<Taken>> {
         if !self.unknown_languages(held, std::iter::once(node.language)).await?.is_empty() {
             return Err(language_unknown(node.language));
         }

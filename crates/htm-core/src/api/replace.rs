@@ -149,7 +149,7 @@ impl Htm {
         let memories = self.with_times(memories, &parts);
         let held = &mut Some(&mut *tx);
         let now = self.time_of(held, &memories).await?;
-        let (results, mut accepted) = self.sort(held, &memories, now).await?;
+        let (results, mut accepted, _taken) = self.sort(held, &memories, now).await?;
         in_place(results.into_iter().enumerate().filter_map(|(place, result)| Some((place, result?))))?;
         self.prioritise(held, &mut accepted).await?;
         // All are accepted: their places are those of the memories.

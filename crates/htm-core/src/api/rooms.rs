@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, Utc};
 use moka::future::Cache;
 use sqlx::PgConnection;
 
@@ -15,8 +14,8 @@ use crate::store::quotas as store;
 /// The time after which a namespace is counted again, and a new quota is noticed.
 const KEPT: Duration = Duration::from_secs(5);
 
-/// The least time between two looks at what other processes changed.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// The least time between two counts before a refusal.
+const BETWEEN_COUNTS: Duration = Duration::from_millis(100);
 
 /// The quotas and the uses, by namespace.
 pub(crate) struct Rooms(Cache<String, Arc<Room>>);
@@ -27,22 +26,41 @@ impl Default for Rooms {
     }
 }
 
+#[derive(Debug)]
 struct Room {
-    /// When it was counted, by the database's clock. None: without a limit, nothing was.
-    counted_at: Option<DateTime<Utc>>,
     state: Mutex<State>,
+    /// One count at a time for those without a connection.
+    counting: tokio::sync::Mutex<()>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct State {
     quota: Quota,
-    /// The use that was counted, with the writes of this process since.
+    /// The use that was counted, with the writes of this process that ended since.
     written: QuotaUse,
-    /// The use that this process has given back since.
+    /// The writes of this process that have not ended.
+    open: QuotaUse,
+    /// The use that this process has given back since the count.
     given: QuotaUse,
-    /// The use that all processes had given back since, at the last look.
-    gone: QuotaUse,
-    looked_at: Option<Instant>,
+    /// When it was counted before a refusal.
+    counted_again: Option<Instant>,
+}
+
+/// Room that a write has taken, until it ends. A write that was dropped or undone is found by the count before the next
+/// refusal.
+#[derive(Debug)]
+#[must_use = "a count misses what is being written, unless the room is kept until then"]
+pub(crate) struct Taken {
+    room: Arc<Room>,
+    more: QuotaUse,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        let mut state = self.room.state();
+        state.open = state.open.less(self.more);
+        state.written = state.written.plus(self.more);
+    }
 }
 
 impl Room {
@@ -54,15 +72,13 @@ impl Room {
         self.state().quota.limits_memories()
     }
 
-    fn take(&self, namespace: &str, more: QuotaUse) -> Result<()> {
+    fn take(self: &Arc<Self>, namespace: &str, more: QuotaUse) -> Result<Taken> {
         let mut state = self.state();
-        // A look may not have seen what this process forgot after it.
-        let gone = state.given.or_more(state.gone);
         if state.quota.limits_memories() {
-            state.written.plus(more).less(gone).within(namespace, state.quota)?;
+            state.written.plus(state.open).plus(more).less(state.given).within(namespace, state.quota)?;
         }
-        state.written = state.written.plus(more);
-        Ok(())
+        state.open = state.open.plus(more);
+        Ok(Taken { room: self.clone(), more })
     }
 
     fn give(&self, gone: QuotaUse) {
@@ -70,26 +86,36 @@ impl Room {
         state.given = state.given.plus(gone);
     }
 
-    /// Reads the quota, and what has been forgotten. It does not count again: a count misses what is being written.
-    async fn look(&self, db: &mut Db<'_>, namespace: &str) -> Result<()> {
-        let is_known = self.state().looked_at.is_some_and(|at| at.elapsed() < BETWEEN_LOOKS);
-        let Some(counted_at) = self.counted_at.filter(|_| !is_known) else { return Ok(()) };
+    /// Counts again, and reads the quota. What ends or goes at the same moment may be left out: rather that than a wrong
+    /// refusal.
+    async fn count_again(&self, db: &mut Db<'_>, namespace: &str) -> Result<()> {
+        let _one_at_a_time = match db {
+            Db::Pool(_) => Some(self.counting.lock().await),
+            // Who holds a connection must not wait for a count that may wait for one.
+            Db::Connection(_) => None,
+        };
+        let is_fresh = self.state().counted_again.is_some_and(|at| at.elapsed() < BETWEEN_COUNTS);
+        if is_fresh {
+            return Ok(());
+        }
+        let given = self.state().given;
         let quota = store::get(db.again(), namespace).await?;
-        let gone = store::forgotten_since(db.again(), namespace, counted_at).await?;
+        let written = store::used(db.again(), namespace).await?;
         let mut state = self.state();
-        *state = State { quota, gone, looked_at: Some(Instant::now()), ..*state };
+        let given = state.given.less(given);
+        *state = State { quota, written, given, open: state.open, counted_again: Some(Instant::now()) };
         Ok(())
     }
 }
 
 impl Rooms {
-    /// Adds to the use of a namespace, unless its quota has no room, also after what other processes changed.
-    pub(crate) async fn take(&self, mut db: Db<'_>, namespace: &str, more: QuotaUse) -> Result<()> {
+    /// Adds to the use of a namespace, unless its quota has no room, also when it is counted again.
+    pub(crate) async fn take(&self, mut db: Db<'_>, namespace: &str, more: QuotaUse) -> Result<Taken> {
         let room = self.room(&mut db, namespace).await?;
-        if room.take(namespace, more).is_ok() {
-            return Ok(());
+        if let Ok(taken) = room.take(namespace, more) {
+            return Ok(taken);
         }
-        room.look(&mut db, namespace).await?;
+        room.count_again(&mut db, namespace).await?;
         room.take(namespace, more)
     }
 
@@ -145,11 +171,10 @@ impl Rooms {
 
 async fn counted(connection: &mut PgConnection, namespace: &str) -> Result<Arc<Room>> {
     let quota = store::get(&mut *connection, namespace).await?;
-    let counted = match quota.limits_memories() {
-        true => Some(store::counted(connection, namespace).await?),
-        false => None,
+    let written = match quota.limits_memories() {
+        true => store::used(connection, namespace).await?,
+        false => QuotaUse::default(),
     };
-    let (written, counted_at) = counted.unzip();
-    let state = State { quota, written: written.unwrap_or_default(), ..State::default() };
-    Ok(Arc::new(Room { counted_at, state: Mutex::new(state) }))
+    let state = State { quota, written, ..State::default() };
+    Ok(Arc::new(Room { state: Mutex::new(state), counting: tokio::sync::Mutex::default() }))
 }

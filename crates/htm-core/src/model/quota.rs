@@ -87,11 +87,6 @@ impl QuotaUse {
         Self { memories: self.memories - other.memories, bytes: self.bytes - other.bytes }
     }
 
-    /// The larger of both, of each number.
-    pub(crate) fn or_more(self, other: Self) -> Self {
-        Self { memories: self.memories.max(other.memories), bytes: self.bytes.max(other.bytes) }
-    }
-
     /// Refuses a use beyond the quota.
     pub(crate) fn within(self, namespace: &str, quota: Quota) -> Result<Self> {
         let limits =

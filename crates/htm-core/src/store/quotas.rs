@@ -1,6 +1,5 @@
 //! Quotas of namespaces.
 
-use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -84,35 +83,12 @@ pub(crate) async fn set_in_tx(connection: &mut PgConnection, namespace: &str, qu
 
 /// Counts what a namespace uses. Reads all of its nodes, but no text.
 pub(crate) async fn used(db: impl Into<Db<'_>>, namespace: &str) -> Result<QuotaUse> {
-    Ok(counted(db, namespace).await?.0)
-}
-
-/// What a namespace uses, and when it was counted.
-pub(crate) async fn counted(db: impl Into<Db<'_>>, namespace: &str) -> Result<(QuotaUse, DateTime<Utc>)> {
     // The size of a long text is known without reading it.
-    let (memories, bytes, at) = sql!(
-        "select count(*), coalesce(sum(octet_length(n.content)), 0)::bigint, statement_timestamp()
+    let (memories, bytes) = sql!(
+        "select count(*), coalesce(sum(octet_length(n.content)), 0)::bigint
            from htm.nodes n where n.namespace = :namespace and n.deleted_at is null"
     )
     .bind("namespace", namespace)?
-    .fetch_one(db)
-    .await?;
-    Ok((QuotaUse { memories, bytes }, at))
-}
-
-/// What has been forgotten in a namespace since a time, and is still forgotten. Memories that others wrote since are among
-/// it, though the count has not seen them: for a moment, a quota may be exceeded rather than refuse wrongly.
-pub(crate) async fn forgotten_since(
-    db: impl Into<Db<'_>>,
-    namespace: &str,
-    since: DateTime<Utc>,
-) -> Result<QuotaUse> {
-    let (memories, bytes) = sql!(
-        "select count(*), coalesce(sum(octet_length(n.content)), 0)::bigint
-           from htm.nodes n where n.namespace = :namespace and n.deleted_at >= :since"
-    )
-    .bind("namespace", namespace)?
-    .bind("since", since)?
     .fetch_one(db)
     .await?;
     Ok(QuotaUse { memories, bytes })
