@@ -350,8 +350,13 @@ async fn start_server(config: &Config, paths: &Paths) -> Result<Option<ServerUse
 /// A connection of its own, which must be there within the timeout.
 async fn connect(options: &PgConnectOptions, timeout: Duration) -> Result<PgConnection> {
     let connect = tokio::time::timeout(timeout, PgConnection::connect_with(options)).await;
-    let connected = connect.unwrap_or(Err(sqlx::Error::PoolTimedOut));
+    let connected = connect.unwrap_or_else(|_elapsed| Err(silent()));
     connected.map_err(|error| at_address(error, options))
+}
+
+/// The error for a server that did not answer in time.
+fn silent() -> sqlx::Error {
+    sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())
 }
 
 fn at_address(error: sqlx::Error, options: &PgConnectOptions) -> Error {
@@ -402,7 +407,7 @@ async fn version(connection: &mut PgConnection, limit: Duration) -> Result<u32> 
         check_direct(connection).await?;
         htm_migration::version(connection).await.map_err(of_migration)
     };
-    tokio::time::timeout(limit, read).await.unwrap_or_else(|_elapsed| Err(sqlx::Error::PoolTimedOut.into()))
+    tokio::time::timeout(limit, read).await.unwrap_or_else(|_elapsed| Err(silent().into()))
 }
 
 /// Whether a newer schema still serves this program. A fleet is upgraded database first, and programs of the previous

@@ -126,7 +126,7 @@ fn of_code(error: &Error) -> Option<String> {
             "name a namespace that you may see; what is about all namespaces needs a key for all".into()
         }
         // Callers of the server cannot mend these.
-        "database_unreachable" => "send the request again in a moment".into(),
+        "database_unreachable" | "handle_closed" => "send the request again in a moment".into(),
         "database_exhausted" => {
             "tell the operator: the database's server has run out of disk, memory or files (`htm doctor`); then send \
              the request again"

@@ -249,6 +249,8 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
         "too_many_requests" | "too_busy" => StatusCode::TOO_MANY_REQUESTS,
         "request_timeout" => StatusCode::REQUEST_TIMEOUT,
         "provider_timeout" => StatusCode::GATEWAY_TIMEOUT,
+        // The server ends.
+        "handle_closed" => StatusCode::SERVICE_UNAVAILABLE,
         // The server has no such thing: another request can do without.
         "embedder_missing" | "reranker_missing" | "expander_missing" => StatusCode::UNPROCESSABLE_ENTITY,
         "namespace_full" | "quota_exceeded" => StatusCode::INSUFFICIENT_STORAGE,

@@ -737,6 +737,10 @@ class DatabaseUnreachable(HtmError):
     """The database cannot be reached."""
 
 
+class HandleClosed(HtmError):
+    """The handle was closed, or its pool was."""
+
+
 class DatabaseNoPrimary(HtmError):
     """None of the hosts in the database's URL is a primary."""
 
@@ -957,6 +961,7 @@ BY_CODE: dict[str, type[HtmError]] = {
     "writer_open": WriterOpen,
     "version_unfit": VersionUnfit,
     "database_unreachable": DatabaseUnreachable,
+    "handle_closed": HandleClosed,
     "database_no_primary": DatabaseNoPrimary,
     "database_exhausted": DatabaseExhausted,
     "database_locks": DatabaseLocks,

@@ -391,6 +391,8 @@ export type ServerCode =
   | "version_unfit"
   /** 503: The database cannot be reached. */
   | "database_unreachable"
+  /** 503: The handle was closed, or its pool was. */
+  | "handle_closed"
   /** 503: None of the hosts in the database's URL is a primary. */
   | "database_no_primary"
   /** 503: The database has run out of disk, memory or files. */

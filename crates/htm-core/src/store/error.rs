@@ -14,9 +14,10 @@ impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         use sqlx::Error as E;
         match &error {
-            E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::BeginFailed => {
-                unreachable(error)
+            E::PoolClosed => {
+                Error::new(codes::HANDLE_CLOSED, "this handle of the database is closed").caused_by(error)
             }
+            E::Io(_) | E::Tls(_) | E::PoolTimedOut | E::WorkerCrashed | E::BeginFailed => unreachable(error),
             E::Database(database) => match database.code().as_deref() {
                 Some("08P01") if database.message().contains("startup parameter") => {
                     let message = "the server takes no settings at the start of a connection: it is a pooler";
@@ -78,12 +79,24 @@ impl From<sea_orm::DbErr> for Error {
 fn unreachable(error: sqlx::Error) -> Error {
     losses::note();
     // Not values of the error: those are for its reader, who may be a client of a server.
-    let hint = unproven_hint(&error).or_else(|| missing_file_hint(&error));
-    let failed = Error::new(codes::DATABASE_UNREACHABLE, "the database cannot be reached").caused_by(error);
+    let hint = busy_hint(&error).or_else(|| unproven_hint(&error)).or_else(|| missing_file_hint(&error));
+    let message = match error {
+        sqlx::Error::PoolTimedOut => "no connection to the database was free in time",
+        _ => "the database cannot be reached",
+    };
+    let failed = Error::new(codes::DATABASE_UNREACHABLE, message).caused_by(error);
     match hint {
         Some(hint) => failed.with_hint(hint),
         None => failed,
     }
+}
+
+/// The hint for a pool that had no connection: it does not say whether the server answers.
+fn busy_hint(error: &sqlx::Error) -> Option<&'static str> {
+    matches!(error, sqlx::Error::PoolTimedOut).then_some(
+        "if the server runs, all connections of the pool are in use: allow more of them (max_connections), or make \
+         fewer calls at once",
+    )
 }
 
 /// Whether no connection of a pool was free in time.
@@ -289,6 +302,16 @@ mod tests {
             assert_eq!((error.code(), error.values().count()), (codes::DATABASE_UNREACHABLE.name, 0));
             assert_eq!(error.hint() != usual, has_own_hint, "{}", error.hint());
         }
+    }
+
+    #[test]
+    fn a_closed_pool_and_a_busy_one_say_what_they_are() {
+        let closed = Error::from(sqlx::Error::PoolClosed);
+        assert_eq!((closed.code(), closed.fault()), (codes::HANDLE_CLOSED.name, Fault::User));
+        let busy = Error::from(sqlx::Error::PoolTimedOut);
+        assert_eq!((busy.code(), busy.fault()), (codes::DATABASE_UNREACHABLE.name, Fault::Transient));
+        assert!(busy.to_string().contains("was free in time"), "{busy}");
+        assert!(busy.hint().contains("max_connections"), "{}", busy.hint());
     }
 
     #[test]

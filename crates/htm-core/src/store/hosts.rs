@@ -129,5 +129,6 @@ pub(crate) async fn hang_up(connection: PgConnection) {
 
 async fn within<T>(timeout: Duration, work: impl Future<Output = sqlx::Result<T>>) -> Result<T> {
     let timed = tokio::time::timeout(timeout, work).await;
-    timed.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(Error::from)
+    let silent = |_elapsed| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()));
+    timed.unwrap_or_else(silent).map_err(Error::from)
 }

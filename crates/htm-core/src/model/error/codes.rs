@@ -336,6 +336,8 @@ error_codes! {
     // The database
     DATABASE_UNREACHABLE "database_unreachable" Transient "The database cannot be reached."
         => "check the database's URL, and that the server runs";
+    HANDLE_CLOSED "handle_closed" User "The handle was closed, or its pool was."
+        => "open the database again, and close it after the last call";
     DATABASE_NO_PRIMARY "database_no_primary" Transient "None of the hosts in the database's URL is a primary."
         => "promote one of them, or check the hosts in the URL";
     DATABASE_EXHAUSTED "database_exhausted" Transient "The database has run out of disk, memory or files."
