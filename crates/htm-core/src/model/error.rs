@@ -20,7 +20,8 @@ use crate::model::id::NodeId;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reason why a call did nothing. [`code`](Self::code) is stable, [`hint`](Self::hint) names the next step,
-/// [`fault`](Self::fault) names the party that has to act. `Display` writes the message, without that of its source.
+/// [`fault`](Self::fault) names the party that has to act. `Display` writes the message, without that of its source; `Debug` writes code, message, sources and hint, as
+/// a program shows whose `main` returns an error.
 ///
 /// ```
 /// use htm_core::{Memory, error::codes, fault::Fault};
@@ -28,10 +29,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert_eq!((error.code(), error.fault()), ("content_empty", Fault::User));
 /// assert!(error.is(codes::CONTENT_EMPTY));
 /// ```
-#[derive(Debug)]
 pub struct Error(Box<Parts>);
 
-#[derive(Debug)]
 struct Parts {
     code: &'static Code,
     kind: ErrorKind,
@@ -205,6 +204,12 @@ impl fmt::Display for Error {
     }
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.code(), chain(self), self.hint())
+    }
+}
+
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         Some(self.0.source.as_deref()?)
@@ -224,4 +229,18 @@ pub fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_main_returns_is_one_readable_line() {
+        let cause = std::io::Error::other("the disk is gone");
+        let error =
+            Error::new(codes::CONTENT_EMPTY, "the text is empty").with_hint("give one").with_source(cause);
+        assert_eq!(format!("{error:?}"), "content_empty: the text is empty: the disk is gone (give one)");
+        assert_eq!(format!("{error:#?}"), format!("{error:?}"));
+    }
 }
