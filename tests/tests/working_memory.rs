@@ -556,3 +556,23 @@ async fn nodes_are_taken_into_mind_by_their_ids() {
     small.close().await.unwrap();
     assert!(htm.robot("ada").await.unwrap().working_memory().iter().all(|entry| entry.node != first));
 }
+
+#[tokio::test]
+async fn a_robot_that_is_opened_again_continues_with_what_is_not_saved_yet() {
+    let db = TestDatabase::new().await;
+    let htm = process(&db.pool, 1_000);
+    let mut said = Vec::new();
+    for number in 0..20 {
+        let robot = htm.robot("ada").await.unwrap();
+        assert_eq!(in_mind(&robot), said);
+        said.push(say(&robot, &format!("memory {number}"), 5.0).await.0);
+    }
+    let (one, other) = (htm.robot("ada").await.unwrap(), htm.robot("ada").await.unwrap());
+    said.push(say(&one, "said while both are open", 5.0).await.0);
+    assert_eq!(in_mind(&other), said);
+    assert!(other.remove(NodeId(said[0])));
+    assert_eq!(in_mind(&one), said[1..]);
+    // Behind a wall, the robot has a working memory of its own.
+    let within = htm.within([htm.settings().namespace.clone()]).unwrap();
+    assert_eq!(in_mind(&within.robot("ada").await.unwrap()), said[1..]);
+}

@@ -126,6 +126,31 @@ impl Mind {
     /// Writes the pending changes; if that fails, they stay pending.
     pub(crate) async fn flush(&self) -> Result<()> {
         let _one_at_a_time = self.writing.lock().await;
+        self.save().await
+    }
+
+    /// Writes the pending changes, and takes the name of the robot with this id and the saved working memory that `read` reads
+    /// then, unless there are newer changes. Returns what `read` found no room for.
+    pub(crate) async fn reread(
+        &self,
+        (id, name): (RobotId, &str),
+        read: impl Future<Output = Result<(WorkingMemory, Vec<NodeId>)>>,
+    ) -> Result<Vec<NodeId>> {
+        let _one_at_a_time = self.writing.lock().await;
+        self.save().await?;
+        let (memory, gone) = read.await?;
+        let mut state = self.lock();
+        // It may have been merged into another one meanwhile.
+        if state.id == id {
+            state.name = name.into();
+            if state.pending.is_empty() {
+                state.memory = memory;
+            }
+        }
+        Ok(gone)
+    }
+
+    async fn save(&self) -> Result<()> {
         match self.write_pending().await {
             Ok(Saved::All) => return Ok(()),
             Ok(Saved::OfFormerRobot) => {}
@@ -245,19 +270,61 @@ impl Drop for TakenChanges<'_> {
 
 /// The robots that a handle has open.
 #[derive(Debug, Default)]
-pub(crate) struct OpenMinds(Mutex<Vec<Weak<Mind>>>);
+pub(crate) struct OpenMinds(Mutex<Vec<OpenMind>>);
+
+/// A robot that is open, or is closed and being saved.
+#[derive(Debug)]
+struct OpenMind {
+    mind: Weak<Mind>,
+    saver: Weak<Saver>,
+    /// The namespaces whose memories it sees. None: all.
+    seen: Option<Vec<String>>,
+}
 
 impl OpenMinds {
-    pub(crate) fn open(&self, mind: &Arc<Mind>) {
-        let mut minds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        minds.retain(|mind| mind.strong_count() > 0);
-        minds.push(Arc::downgrade(mind));
+    /// The open robot with this id that sees these namespaces, and the others with the id: those with other namespaces, and
+    /// those that are closed and not saved yet.
+    pub(crate) fn of(&self, id: RobotId, seen: Option<&[String]>) -> (Option<Arc<Saver>>, Vec<Arc<Mind>>) {
+        let (mut open, mut others) = (None, Vec::new());
+        for it in self.lock().iter() {
+            let Some(mind) = it.mind.upgrade().filter(|mind| mind.id() == id) else { continue };
+            match it.saver.upgrade().filter(|_| it.seen.as_deref() == seen) {
+                Some(saver) => open = Some(saver),
+                None => others.push(mind),
+            }
+        }
+        (open, others)
+    }
+
+    /// Opens a robot that was just read, unless another call has opened it meanwhile.
+    pub(crate) fn open(&self, mind: Mind, seen: Option<&[String]>) -> Arc<Saver> {
+        let mut minds = self.lock();
+        minds.retain(|it| it.mind.strong_count() > 0);
+        let alike = minds.iter().filter(|it| it.seen.as_deref() == seen);
+        let open = alike.filter_map(|it| it.saver.upgrade()).find(|it| it.mind().id() == mind.id());
+        if let Some(open) = open {
+            return open;
+        }
+        let saver = Arc::new(Saver::start(Arc::new(mind)));
+        minds.push(OpenMind {
+            mind: Arc::downgrade(saver.mind()),
+            saver: Arc::downgrade(&saver),
+            seen: seen.map(<[String]>::to_vec),
+        });
+        saver
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<OpenMind>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn all(&self) -> Vec<Arc<Mind>> {
+        self.lock().iter().filter_map(|it| it.mind.upgrade()).collect()
     }
 
     /// Saves the working memories of the open robots.
     pub(crate) async fn flush(&self) {
-        let minds = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for mind in minds.iter().filter_map(Weak::upgrade) {
+        for mind in self.all() {
             if let Err(error) = mind.flush().await {
                 let robot = mind.name();
                 tracing::warn!(code = error.code(), error = %chain(&error), robot, "the last changes of its working memory were not saved");
@@ -267,8 +334,7 @@ impl OpenMinds {
 
     /// Drops nodes that do not exist any more from the open robots.
     pub(crate) async fn drop_erased(&self) -> Result<()> {
-        let minds = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for mind in minds.iter().filter_map(Weak::upgrade) {
+        for mind in self.all() {
             let nodes: Vec<NodeId> = mind.lock().memory.iter().map(|entry| entry.node).collect();
             for gone in erase::gone(&mind.pool, &nodes).await? {
                 mind.lock().memory.remove(gone);
@@ -289,6 +355,10 @@ impl Saver {
             async move { mind.save_until_closed().await }
         });
         Self(mind)
+    }
+
+    pub(crate) fn mind(&self) -> &Arc<Mind> {
+        &self.0
     }
 }
 

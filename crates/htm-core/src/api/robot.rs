@@ -30,9 +30,10 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A robot, with its [`WorkingMemory`]. Cheap to clone; clones share the working memory.
 ///
-/// Its working memory is saved in the background, in batches. A robot that is opened again, in this process or another,
-/// continues with the same working memory. Before the program ends, [`close`](Self::close) it or [`Htm::flush`] its
-/// handle. Otherwise the last 200 ms of changes to the working memory may be lost. Memories are never lost.
+/// Its working memory is saved in the background, in batches. A robot that is opened again with the same [`Htm`] or a clone
+/// of it shares the working memory, with what is not saved yet. One in another process continues with what is saved.
+/// Before the program ends, [`close`](Self::close) it or [`Htm::flush`] its handle. Otherwise the last 200 ms of changes to
+/// the working memory may be lost. Memories are never lost.
 ///
 /// ```no_run
 /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
@@ -141,16 +142,24 @@ impl Htm {
         self.admit_robot(name)?;
         let opened = store::open_robot(self.pool(), namespace, name).await?;
         let max_tokens = self.budget(opened.max_tokens());
-        let (memory, gone) = self.restored(self.pool(), opened.id, opened.now, max_tokens).await?;
-        let mind =
-            Arc::new(Mind::new(self.shared_pool().clone(), opened.id, (namespace, name), memory, opened.now));
-        self.minds().open(&mind);
-        Ok(Robot {
-            htm: self.clone(),
-            saver: Arc::new(Saver::start(mind.clone())),
-            mind,
-            left_behind: gone.into(),
-        })
+        let restored = self.restored(self.pool(), opened.id, opened.now, max_tokens);
+        let (open, others) = self.minds().of(opened.id, self.namespaces());
+        for mind in others {
+            mind.flush().await?;
+        }
+        let (saver, gone) = match open {
+            Some(saver) => {
+                let gone = saver.mind().reread((opened.id, name), restored).await?;
+                (saver, gone)
+            }
+            None => {
+                let (memory, gone) = restored.await?;
+                let pool = self.shared_pool().clone();
+                let mind = Mind::new(pool, opened.id, (namespace, name), memory, opened.now);
+                (self.minds().open(mind, self.namespaces()), gone)
+            }
+        };
+        Ok(Robot { htm: self.clone(), mind: saver.mind().clone(), saver, left_behind: gone.into() })
     }
 
     /// A robot's saved working memory. Reads only; the robot is not opened.
