@@ -166,7 +166,7 @@ impl Htm {
             pool: self.shared_pool().clone(),
             subject,
             max_queued: request.max_queued.max(1),
-            max_attempts: self.settings().max_attempts,
+            max_attempts: self.settings().attempts()?,
             run,
             resumed: !is_new,
         })

@@ -163,7 +163,7 @@ impl Htm {
         let used = |verdicts: &[(NodeId, bool)]| verdicts.iter().filter(|(_, is_used)| *is_used).count();
         let any = (!recorded.is_empty(), used(&recorded) > 0);
         let missed = used(verdicts) - used(&recorded);
-        let attempts = self.settings().max_attempts;
+        let attempts = self.settings().attempts()?;
         let settled = store::settle_in_tx(&mut tx, recall, any, missed, attempts).await?;
         tx.commit().await?;
         if settled.learns {

@@ -103,15 +103,17 @@ impl Htm {
     /// Opens a migrated database. Without an embedder, recall is by full text.
     ///
     /// # Errors
-    /// `database_url_invalid`, `database_unreachable`, `database_denied`, or another database error.
+    /// Those of [`Settings::validate`], `database_url_invalid`, `database_unreachable`, `database_denied`, or another
+    /// database error.
     pub async fn connect(url: &str, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Result<Self> {
+        settings.validate()?;
         let options = connect_options(url)?;
         let pool = pool_options().acquire_timeout(Duration::from_secs(5)).connect_with(options).await?;
         Ok(Self::with_pool(pool, settings, embedder))
     }
 
     /// Uses the application's pool. Must be called within a tokio runtime. Recall uses vectors if the embedder's model
-    /// is active, or complete and on standby.
+    /// is active, or complete and on standby. Writes fail if the settings are not [valid](Settings::validate).
     pub fn with_pool(pool: PgPool, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Self {
         Self::with_embedders(pool, settings, embedder.map(|embedder| Arc::new(Only(embedder)) as _))
     }
@@ -374,6 +376,10 @@ impl Htm {
 
 impl std::fmt::Debug for Htm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Htm").field("settings", &self.inner.settings).finish_non_exhaustive()
+        f.debug_struct("Htm")
+            .field("settings", self.settings())
+            .field("namespaces", &self.namespaces())
+            .field("robot", &self.bound_robot())
+            .finish_non_exhaustive()
     }
 }

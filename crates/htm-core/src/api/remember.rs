@@ -306,6 +306,7 @@ impl Htm {
     pub(crate) fn admit_memory<'a>(&'a self, memory: &'a Memory) -> Result<(&'a str, &'a str)> {
         memory.validate()?;
         let settings = self.settings();
+        settings.validate()?;
         settings.tag_rules.stored(&memory.tags)?;
         let namespace = self.written_or_own(memory.namespace.as_deref())?;
         let robot = memory.robot.as_deref().unwrap_or(&settings.robot);

@@ -107,7 +107,10 @@ impl Htm {
     pub(crate) fn admit_caller(&self, caller: &Caller) -> Result<()> {
         match caller {
             Caller::AnyRobot => self.admit_any_robot(),
-            _ => self.admit_robot(caller.robot(self.settings())),
+            _ => {
+                self.settings().validate()?;
+                self.admit_robot(caller.robot(self.settings()))
+            }
         }
     }
 

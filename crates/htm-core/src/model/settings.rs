@@ -1,5 +1,7 @@
 //! The defaults of a handle.
 
+use crate::model::error::{Error, Result, codes};
+use crate::model::memory::{MAX_NAME_BYTES, validate_name};
 use crate::model::models::ModelName;
 use crate::model::recall::RecallSettings;
 use crate::model::remember::Deduplicate;
@@ -8,12 +10,15 @@ use crate::model::tags::TagRules;
 use crate::model::timeframe::TimeSettings;
 use crate::model::tokens::TokenEncoding;
 
+/// The most attempts that a job may have.
+const MAX_ATTEMPTS: u32 = 1_000;
+
 /// The defaults of a handle.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The default namespace.
     pub namespace: String,
-    /// The default robot.
+    /// The default robot, at most 128 bytes without control characters.
     pub robot: String,
     /// The default text search configuration, for example `english` or `simple`.
     pub language: String,
@@ -31,12 +36,35 @@ pub struct Settings {
     pub embedding_model: ModelName,
     /// The tag model, part of the jobs' keys.
     pub tag_model: ModelName,
-    /// The most attempts of a job.
+    /// The most attempts of a job, 1 to 1,000.
     pub max_attempts: u32,
     /// The settings of recall.
     pub recall: RecallSettings,
     /// The number of cached query embeddings.
     pub cache_entries: u64,
+}
+
+impl Settings {
+    /// Checks the robot and the attempts. Calls that use them check them too.
+    ///
+    /// # Errors
+    /// `robot_invalid`, `limit_out_of_range`.
+    pub fn validate(&self) -> Result<()> {
+        validate_name("robot", &self.robot, MAX_NAME_BYTES)?;
+        self.attempts().map(drop)
+    }
+
+    /// The most attempts of a job.
+    ///
+    /// # Errors
+    /// `limit_out_of_range`.
+    pub(crate) fn attempts(&self) -> Result<u32> {
+        if (1..=MAX_ATTEMPTS).contains(&self.max_attempts) {
+            return Ok(self.max_attempts);
+        }
+        let message = format!("{} attempts of a job are outside 1 to {MAX_ATTEMPTS}", self.max_attempts);
+        Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("set `max_attempts` from 1 to 1000"))
+    }
 }
 
 impl Default for Settings {
@@ -55,6 +83,23 @@ impl Default for Settings {
             max_attempts: 25,
             recall: RecallSettings::default(),
             cache_entries: 10_000,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_robot_and_attempts_that_no_row_can_have_are_refused() {
+        let code = |settings: Settings| settings.validate().err().map_or("ok", |error| error.code());
+        assert_eq!(code(Settings::default()), "ok");
+        for robot in ["", "a\nb", &"a".repeat(300)] {
+            assert_eq!(code(Settings { robot: robot.into(), ..Settings::default() }), "robot_invalid");
+        }
+        for max_attempts in [0, u32::MAX] {
+            assert_eq!(code(Settings { max_attempts, ..Settings::default() }), "limit_out_of_range");
         }
     }
 }

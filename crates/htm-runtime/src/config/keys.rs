@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::{Component, Path};
 
 use figment::value::{Num, Value};
-use htm_core::{Deduplicate, Error, MAX_BUDGET, Result, Strategy, TokenEncoding, WeekStart};
+use htm_core::{Deduplicate, Error, MAX_BUDGET, Result, Settings, Strategy, TokenEncoding, WeekStart};
 use htm_providers::rerank::RerankFormat;
 use strum::VariantNames;
 
@@ -25,6 +25,8 @@ enum Rule {
     Text,
     /// Text that is not blank.
     Filled,
+    /// Empty, or the name of a robot.
+    Robot,
     /// A text that is never shown.
     Secret,
     /// Empty, or the path of a file or a directory that is read.
@@ -69,7 +71,7 @@ pub(super) const KEYS: &[Key] = &[
     key("database.connect_timeout_ms", Rule::Whole(1..=DAY_MS)),
     key("database.statement_timeout_ms", Rule::Whole(0..=DAY_MS)),
     key("memory.namespace", Rule::Filled),
-    key("memory.robot", Rule::Text),
+    key("memory.robot", Rule::Robot),
     key("memory.language", Rule::Filled),
     key("memory.deduplicate", Rule::OneOf(Deduplicate::VARIANTS)),
     key("time.zone", Rule::Zone),
@@ -213,6 +215,7 @@ impl Key {
         let allowed = match &self.rule {
             Rule::Text | Rule::Secret | Rule::Path => text.is_some(),
             Rule::Filled => text.is_some_and(|text| !text.trim().is_empty()),
+            Rule::Robot => text.is_some_and(|text| text.is_empty() || is_robot(text)),
             Rule::DatabaseUrl => text.is_some_and(|text| text.is_empty() || is_database_url(text)),
             Rule::DatabaseUrls => value
                 .as_array()
@@ -348,6 +351,7 @@ impl Key {
             Rule::Text | Rule::Secret => "a text".into(),
             Rule::Path => "a path, or empty".into(),
             Rule::Filled => "a text that is not empty".into(),
+            Rule::Robot => "empty, or a name of at most 128 bytes without control characters".into(),
             Rule::DatabaseUrl => "empty, or a URL as postgres://user:password@host/database".into(),
             Rule::DatabaseUrls => "a list of URLs as \"postgres://user:password@host/database\"".into(),
             Rule::HttpUrl => "a URL that starts with http:// or https://".into(),
@@ -394,6 +398,10 @@ fn show_url(value: &Value) -> String {
         Some(_) => "\"***\"".into(),
         None => show(value),
     }
+}
+
+fn is_robot(text: &str) -> bool {
+    Settings { robot: text.to_owned(), ..Settings::default() }.validate().is_ok()
 }
 
 fn is_database_url(text: &str) -> bool {

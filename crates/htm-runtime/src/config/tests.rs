@@ -551,3 +551,11 @@ fn a_configuration_that_is_written_out_has_no_secret() {
     assert!(!written.contains("hunter2") && !written.contains("sk-secret"), "{written}");
     assert!(written.contains("postgres://me@host/db?pass=***&sslmode=require"), "{written}");
 }
+
+#[test]
+fn a_robot_that_no_row_can_have_is_refused() {
+    for robot in ["a\nb", " ", &"a".repeat(129)] {
+        assert_eq!(with_env("HTM_MEMORY__ROBOT", robot).unwrap_err().code(), "config_bad_value", "{robot:?}");
+    }
+    assert_eq!(with_env("HTM_MEMORY__ROBOT", "ada").unwrap().config.memory.robot_name(), "ada");
+}
