@@ -73,6 +73,8 @@ pub enum Source {
     Env(String),
     /// The command line.
     Flag,
+    /// The program, which has set a field of [`Config`].
+    Program,
 }
 
 impl fmt::Display for Source {
@@ -82,6 +84,7 @@ impl fmt::Display for Source {
             Source::File(path) => write!(f, "{}", path.display()),
             Source::Env(variable) => f.write_str(variable),
             Source::Flag => f.write_str("command line"),
+            Source::Program => f.write_str("the program"),
         }
     }
 }
@@ -135,6 +138,22 @@ impl Config {
     /// One of the `config_…` [`codes`](crate::codes), which names the key and the source at fault.
     pub fn load(overrides: &BTreeMap<String, String>) -> Result<Loaded> {
         Self::load_from(&Locations::from_process(), overrides)
+    }
+
+    /// Checks the values, as loading does: a program may have set some of them.
+    ///
+    /// # Errors
+    /// `config_bad_value`.
+    pub fn check(&self) -> Result<()> {
+        // Secrets are hidden in it, and their rules take any text.
+        let values = Value::serialize(self)
+            .map_err(|error| error::unreadable(&Source::Program.to_string(), &error.to_string()))?;
+        for key in keys::KEYS {
+            if let Some(value) = values.find_ref(key.name) {
+                key.check(value, &Source::Program)?;
+            }
+        }
+        Ok(())
     }
 
     /// Trusts the project's files as they are now, or revokes the trust. Returns the files, weakest first.

@@ -75,9 +75,10 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// No PostgreSQL is found or reachable, its schema has another version (`schema_version`), or a backup was not restored
+    /// `config_bad_value`. No PostgreSQL is found or reachable, its schema has another version (`schema_version`), or a backup was not restored
     /// to its end (`restore_incomplete`). `htm db migrate` upgrades an older schema.
     pub async fn open(config: &Config) -> Result<Self> {
+        config.check()?;
         let paths = Paths::from_env()?;
         let server = start_server(config, &paths).await?;
         if let Some(server) = &server {
@@ -93,6 +94,7 @@ impl Runtime {
     /// # Errors
     /// As [`open`](Self::open), and those of a connection if the private PostgreSQL does not run.
     pub async fn open_if_up(config: &Config) -> Result<Self> {
+        config.check()?;
         let paths = Paths::from_env()?;
         let url = match config.database.url.is_empty() {
             true => PrivatePg::locate(&paths)?.url_in_use(),

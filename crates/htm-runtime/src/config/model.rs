@@ -99,7 +99,7 @@ impl Time {
     /// The settings for the library.
     pub fn settings(&self) -> htm_core::TimeSettings {
         htm_core::TimeSettings {
-            // An invalid zone was rejected when the configuration was loaded.
+            // An invalid zone is rejected when the configuration is loaded, and when a runtime is opened with it.
             zone: self.zone.parse().unwrap_or_default(),
             week_start: self.week_start,
         }

@@ -559,3 +559,28 @@ fn a_robot_that_no_row_can_have_is_refused() {
     }
     assert_eq!(with_env("HTM_MEMORY__ROBOT", "ada").unwrap().config.memory.robot_name(), "ada");
 }
+
+#[test]
+fn values_that_a_program_sets_are_checked_too() {
+    let config = defaults().config;
+    config.check().unwrap();
+    let with_url = |url: &str| {
+        let mut config = config.clone();
+        config.database.url = SecretUrl::new(url);
+        config.check().map_err(|error| error.to_string())
+    };
+    with_url("postgres://ada:secret@db/htm").unwrap();
+    assert!(!with_url("ada:secret@db/htm").unwrap_err().contains("secret"));
+    let changes: [(&str, fn(&mut Config)); 3] = [
+        ("time.zone", |config| config.time.zone = "Europe/Berln".into()),
+        ("database.max_connections", |config| config.database.max_connections = 0),
+        ("memory.robot", |config| config.memory.robot = "a\nb".into()),
+    ];
+    for (key, change) in changes {
+        let mut config = config.clone();
+        change(&mut config);
+        let error = config.check().unwrap_err();
+        assert_eq!(error.code(), "config_bad_value", "{key}");
+        assert!(error.to_string().contains(key) && error.to_string().contains("the program"), "{error}");
+    }
+}
