@@ -506,6 +506,8 @@ fn settings(config: &Config) -> Settings {
             ef_search: config.recall.ef_search,
             correct: config.recall.spelling == crate::config::Spelling::Correct,
             min_similarity: Some(config.recall.min_similarity).filter(|least| *least > 0.0),
+            // A provider's own timeout is for each of its requests, and says more.
+            embed_timeout: Duration::from_millis(config.embedding.timeout_ms) * 2,
             refine: refiners::settings(config),
             ..RecallSettings::default()
         },

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use htm_core::provider::{ModelName, ProviderError, ProviderErrorKind, QueryExpander, Reranker};
+use htm_core::provider::{
+    Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose, QueryExpander, Reranker,
+};
 use htm_core::{
     Caller, Htm, Memory, RecallQuery, RecallSettings, Recalled, RefineSettings, RelationKind, Settings,
     Stage, Step,
@@ -363,4 +365,47 @@ async fn what_the_query_shuts_out_stays_out_if_its_phrase_is_relaxed() {
     let mut found = keys(&recalled);
     found.sort_unstable();
     assert_eq!(found, ["long", "spaces"]);
+}
+
+/// Gives vectors of what is no number, or no answer.
+struct Broken {
+    model: ModelName,
+    answers: bool,
+}
+
+#[async_trait]
+impl Embedder for Broken {
+    fn model(&self) -> &ModelName {
+        &self.model
+    }
+
+    async fn dimensions(&self) -> Result<usize, ProviderError> {
+        Ok(64)
+    }
+
+    async fn embed(&self, texts: &[String], _: Purpose) -> Result<Vec<Embedding>, ProviderError> {
+        if !self.answers {
+            std::future::pending::<()>().await;
+        }
+        Ok(texts.iter().map(|_| Embedding { vector: vec![f32::NAN; 64], parts: 1 }).collect())
+    }
+}
+
+#[tokio::test]
+async fn an_embedder_that_is_late_or_gives_no_numbers_leaves_full_text() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &TABS).await;
+    let quick = Duration::from_millis(20);
+    let recall = RecallSettings { embed_timeout: quick, ..htm.settings().recall.clone() };
+    let settings = Settings { recall, ..htm.settings().clone() };
+    for (answers, code) in [(true, "provider_bad_response"), (false, "provider_timeout")] {
+        let broken = Broken { model: settings.embedding_model.clone(), answers };
+        let htm = Htm::with_pool(db.pool.clone(), settings.clone(), Some(Arc::new(broken)));
+        // The second one would come from the cache.
+        for _ in 0..2 {
+            let recalled = htm.recall(&RecallQuery::new("Mara prefers tabs")).await.unwrap();
+            assert_eq!((recalled.degraded[0].step, recalled.degraded[0].code), (Step::Vector, code));
+            assert_eq!(keys(&recalled)[0], "short");
+        }
+    }
 }

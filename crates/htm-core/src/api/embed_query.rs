@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::api::htm::Htm;
+use crate::api::refine::within;
 use crate::model::error::{Error, Result, codes};
 use crate::model::models::{not_ready, of_callers, retired, without_embedder};
 use crate::model::recall::RecallQuery;
-use crate::model::vectors::{check_dimensions, unfit};
-use crate::provider::{Embedder, ProviderError, Purpose};
+use crate::model::vectors::{check_dimensions, is_storable, unfit};
+use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
 use crate::store::embeddings::{self, ModelState, RegisteredModel};
 
 impl Htm {
@@ -45,11 +46,18 @@ impl Htm {
         if let Some(vector) = cached {
             return Ok((model, vector));
         }
-        let mut embeddings = embedder.embed(&[text.to_owned()], Purpose::Query).await?;
+        let (texts, limit) = ([text.to_owned()], self.settings().recall.embed_timeout);
+        let asked = embedder.embed(&texts, Purpose::Query);
+        let mut embeddings = within(limit, embedder.model(), asked).await?;
         let vector: Arc<[f32]> = embeddings.pop().map(|query| query.vector).unwrap_or_default().into();
         if vector.len() != model.dimensions {
             let error = ProviderError::other_dimensions(embedder.model(), vector.len(), model.dimensions);
             return Err(error.into());
+        }
+        if vector.iter().any(|number| !is_storable(*number)) {
+            let message = "it gives a number that is not finite, or too large";
+            let kind = ProviderErrorKind::BadResponse;
+            return Err(ProviderError::new(embedder.model(), kind, message).into());
         }
         self.query_embeddings().insert(place, vector.clone()).await;
         Ok((model, vector))

@@ -196,7 +196,7 @@ impl Htm {
 }
 
 /// The answer of a provider, or an error after the deadline.
-async fn within<T>(
+pub(crate) async fn within<T>(
     deadline: Duration,
     model: &ModelName,
     call: impl Future<Output = Result<T, ProviderError>>,

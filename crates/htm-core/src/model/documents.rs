@@ -192,6 +192,11 @@ impl Document {
     pub(crate) fn validate(&self) -> Result<()> {
         validate_path(&self.path)?;
         self.at.map_or(Ok(()), validate_time)?;
+        if i64::try_from(self.bytes).is_err() {
+            let (path, bytes) = (one(&self.path), self.bytes);
+            let message = format!("document `{path}` has {bytes} bytes, more than a file can have");
+            return Err(Error::new(codes::DOCUMENT_SIZE, message).with_hint("give the bytes of its file"));
+        }
         if self.passages.is_empty() || self.passages.len() > MAX_PASSAGES {
             let message = format!(
                 "document `{}` has {} passages, and a document has 1 to {MAX_PASSAGES}",

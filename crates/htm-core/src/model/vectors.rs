@@ -13,11 +13,14 @@ pub(crate) fn unfit(label: &str, what: impl std::fmt::Display) -> Error {
     error.with_value("label", label)
 }
 
+/// Whether a number fits into half precision. NaN does not.
+pub(crate) fn is_storable(number: f32) -> bool {
+    (-LARGEST..=LARGEST).contains(&number)
+}
+
 /// Refuses a vector that cannot be stored, or that no direction can be compared with.
 pub(crate) fn validate_vector(label: &str, vector: &[f32]) -> Result<()> {
-    // NaN is not in the range either.
-    let fits = |number: &f32| (-LARGEST..=LARGEST).contains(number);
-    if let Some((place, number)) = vector.iter().enumerate().find(|(_, number)| !fits(number)) {
+    if let Some((place, number)) = vector.iter().enumerate().find(|(_, number)| !is_storable(**number)) {
         let what = format!("has {number} at place {place}, outside ±{LARGEST}");
         return Err(unfit(label, what));
     }

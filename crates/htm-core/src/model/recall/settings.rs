@@ -1,5 +1,7 @@
 //! The settings of recall.
 
+use std::time::Duration;
+
 use crate::model::refine::RefineSettings;
 use crate::model::relevance::RelevanceWeights;
 
@@ -34,6 +36,8 @@ pub struct RecallSettings {
     pub correct: bool,
     /// The least cosine similarity of vector hits, 0 to 1; none: no threshold.
     pub min_similarity: Option<f64>,
+    /// The timeout of the query's embedding; after it, full text answers alone.
+    pub embed_timeout: Duration,
     /// The weights of relevance.
     pub relevance: RelevanceWeights,
     /// The settings of refinement.
@@ -50,6 +54,7 @@ impl Default for RecallSettings {
             exact_scope: 10_000,
             correct: true,
             min_similarity: None,
+            embed_timeout: Duration::from_secs(30),
             relevance: RelevanceWeights::default(),
             refine: RefineSettings::default(),
         }
