@@ -282,3 +282,12 @@ async fn who_closes_it_closes_it_for_nobody_else() {
     all.close().await;
     assert!(other.remember(Memory::new("one more")).await.is_err());
 }
+
+#[tokio::test]
+async fn what_debug_shows_of_a_restricted_handle_is_its_own() {
+    let db = TestDatabase::new().await;
+    let shown = format!("{:?}", db.htm().within(["atlas"]).unwrap().acting_as("bob").unwrap());
+    for own in ["namespace: \"atlas\"", "robot: \"bob\"", "namespaces: Some([\"atlas\"])"] {
+        assert!(shown.contains(own), "{own}: {shown}");
+    }
+}

@@ -1,5 +1,6 @@
 //! A process's runtime: its database, and its configured providers.
 
+use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -512,6 +513,13 @@ fn settings(config: &Config) -> Settings {
             ..RecallSettings::default()
         },
         ..Settings::default()
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The configuration hides its secrets; the URL of the pool does not.
+        f.debug_struct("Runtime").field("config", &self.config).finish_non_exhaustive()
     }
 }
 

@@ -112,8 +112,9 @@ impl Htm {
         Ok(Self::with_pool(pool, settings, embedder))
     }
 
-    /// Uses the application's pool. Must be called within a tokio runtime. Recall uses vectors if the embedder's model
-    /// is active, or complete and on standby. Writes fail if the settings are not [valid](Settings::validate).
+    /// Uses the application's pool. Must be called within a tokio runtime, to which the handle then belongs. Recall uses
+    /// vectors if the embedder's model is active, or complete and on standby. Writes fail if the settings are not
+    /// [valid](Settings::validate).
     pub fn with_pool(pool: PgPool, settings: Settings, embedder: Option<Arc<dyn Embedder>>) -> Self {
         Self::with_embedders(pool, settings, embedder.map(|embedder| Arc::new(Only(embedder)) as _))
     }

@@ -419,6 +419,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_size_that_no_row_can_have_is_refused() {
+        let large = Document { bytes: u64::MAX, ..document(&["a"]) };
+        assert_eq!(large.validate().unwrap_err().code(), "document_size");
+        document(&["a"]).validate().unwrap();
+    }
+
     const LOADED: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
     /// The passages that the plan's new memories become.

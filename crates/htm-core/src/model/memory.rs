@@ -124,6 +124,36 @@ impl Memory {
         self
     }
 
+    /// Sets the kind.
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kind = Some(kind.into());
+        self
+    }
+
+    /// Sets the speaker.
+    pub fn speaker(mut self, speaker: impl Into<String>) -> Self {
+        self.speaker = Some(speaker.into());
+        self
+    }
+
+    /// Sets the conversation.
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// Sets the position in the conversation.
+    pub fn seq(mut self, seq: i32) -> Self {
+        self.seq = Some(seq);
+        self
+    }
+
+    /// Sets the text search configuration.
+    pub fn language(mut self, language: impl Into<String>) -> Self {
+        self.language = Some(language.into());
+        self
+    }
+
     /// Adds a tag.
     pub fn tag(mut self, tag: TagPath) -> Self {
         self.tags.push(tag);

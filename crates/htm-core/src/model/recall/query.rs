@@ -180,6 +180,24 @@ impl RecallQuery {
         self
     }
 
+    /// Adds a robot to the filter.
+    pub fn robot(mut self, robot: impl Into<String>) -> Self {
+        self.filter = self.filter.robot(robot);
+        self
+    }
+
+    /// Sets the filter's conversation.
+    pub fn session(mut self, session: impl Into<String>) -> Self {
+        self.filter = self.filter.session(session);
+        self
+    }
+
+    /// Adds a kind to the filter.
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.filter = self.filter.kind(kind);
+        self
+    }
+
     /// Adds a model to search.
     pub fn model(mut self, label: impl Into<String>) -> Self {
         self.models.push(label.into());
@@ -225,6 +243,30 @@ impl RecallQuery {
     /// Sets the least similarity of vector hits.
     pub fn min_similarity(mut self, least: f64) -> Self {
         self.min_similarity = Some(least);
+        self
+    }
+
+    /// Sets whether each hit has a snippet.
+    pub fn snippets(mut self, snippets: bool) -> Self {
+        self.snippets = snippets;
+        self
+    }
+
+    /// Sets whether each hit is explained.
+    pub fn explain(mut self, explain: bool) -> Self {
+        self.explain = explain;
+        self
+    }
+
+    /// Sets whether a re-ranker orders the first candidates.
+    pub fn rerank(mut self, rerank: bool) -> Self {
+        self.rerank = rerank;
+        self
+    }
+
+    /// Sets whether near-duplicates become one hit.
+    pub fn fold(mut self, fold: bool) -> Self {
+        self.fold = fold;
         self
     }
 
