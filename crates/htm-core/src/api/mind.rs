@@ -289,8 +289,8 @@ impl OpenMinds {
         for it in self.lock().iter() {
             let Some(mind) = it.mind.upgrade().filter(|mind| mind.id() == id) else { continue };
             match it.saver.upgrade().filter(|_| it.seen.as_deref() == seen) {
-                Some(saver) => open = Some(saver),
-                None => others.push(mind),
+                Some(saver) if open.is_none() => open = Some(saver),
+                _ => others.push(mind),
             }
         }
         (open, others)

@@ -36,12 +36,13 @@ struct Room {
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     quota: Quota,
-    /// The use that was counted, with the writes of this process that ended since.
-    written: QuotaUse,
+    counted: QuotaUse,
+    /// All writes of this process that have ended, without what it has given back.
+    changed: QuotaUse,
+    /// `changed` as the count began.
+    changed_before: QuotaUse,
     /// The writes of this process that have not ended.
     open: QuotaUse,
-    /// The use that this process has given back since the count.
-    given: QuotaUse,
     /// When it was counted before a refusal.
     counted_again: Option<Instant>,
 }
@@ -59,7 +60,7 @@ impl Drop for Taken {
     fn drop(&mut self) {
         let mut state = self.room.state();
         state.open = state.open.less(self.more);
-        state.written = state.written.plus(self.more);
+        state.changed = state.changed.plus(self.more);
     }
 }
 
@@ -75,7 +76,8 @@ impl Room {
     fn take(self: &Arc<Self>, namespace: &str, more: QuotaUse) -> Result<Taken> {
         let mut state = self.state();
         if state.quota.limits_memories() {
-            state.written.plus(state.open).plus(more).less(state.given).within(namespace, state.quota)?;
+            let since = state.changed.less(state.changed_before);
+            state.counted.plus(since).plus(state.open).plus(more).within(namespace, state.quota)?;
         }
         state.open = state.open.plus(more);
         Ok(Taken { room: self.clone(), more })
@@ -83,11 +85,10 @@ impl Room {
 
     fn give(&self, gone: QuotaUse) {
         let mut state = self.state();
-        state.given = state.given.plus(gone);
+        state.changed = state.changed.less(gone);
     }
 
-    /// Counts again, and reads the quota. What ends or goes at the same moment may be left out: rather that than a wrong
-    /// refusal.
+    /// Counts again, and reads the quota. What other processes are writing is left out: rather that than a wrong refusal.
     async fn count_again(&self, db: &mut Db<'_>, namespace: &str) -> Result<()> {
         let _one_at_a_time = match db {
             Db::Pool(_) => Some(self.counting.lock().await),
@@ -98,12 +99,11 @@ impl Room {
         if is_fresh {
             return Ok(());
         }
-        let given = self.state().given;
+        let changed_before = self.state().changed;
         let quota = store::get(db.again(), namespace).await?;
-        let written = store::used(db.again(), namespace).await?;
+        let counted = store::used(db.again(), namespace).await?;
         let mut state = self.state();
-        let given = state.given.less(given);
-        *state = State { quota, written, given, open: state.open, counted_again: Some(Instant::now()) };
+        *state = State { quota, counted, changed_before, counted_again: Some(Instant::now()), ..*state };
         Ok(())
     }
 }
@@ -171,10 +171,35 @@ impl Rooms {
 
 async fn counted(connection: &mut PgConnection, namespace: &str) -> Result<Arc<Room>> {
     let quota = store::get(&mut *connection, namespace).await?;
-    let written = match quota.limits_memories() {
+    let counted = match quota.limits_memories() {
         true => store::used(connection, namespace).await?,
         false => QuotaUse::default(),
     };
-    let state = State { quota, written, ..State::default() };
+    let state = State { quota, counted, ..State::default() };
     Ok(Arc::new(Room { state: Mutex::new(state), counting: tokio::sync::Mutex::default() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_kept_for_a_write_until_it_ends() {
+        let quota = Quota { max_memories: Some(2), ..Quota::default() };
+        let state = State { quota, ..State::default() };
+        let room = Arc::new(Room { state: Mutex::new(state), counting: tokio::sync::Mutex::default() });
+        let one = QuotaUse { memories: 1, bytes: 1 };
+        let (first, second) = (room.take("a", one).unwrap(), room.take("a", one).unwrap());
+        assert!(room.take("a", one).is_err());
+        drop(first);
+        assert!(room.take("a", one).is_err(), "it is written");
+        // A count that began before the second ended, and saw neither.
+        let changed_before = room.state().changed;
+        drop(second);
+        room.state().changed_before = changed_before;
+        let third = room.take("a", one).unwrap();
+        assert!(room.take("a", one).is_err(), "the second may not have been seen");
+        room.give(one);
+        drop((third, room.take("a", one).unwrap()));
+    }
 }

@@ -94,7 +94,7 @@ fn unreachable(error: sqlx::Error) -> Error {
 /// The hint for a pool that had no connection: it does not say whether the server answers.
 fn busy_hint(error: &sqlx::Error) -> Option<&'static str> {
     matches!(error, sqlx::Error::PoolTimedOut).then_some(
-        "if the server runs, all connections of the pool are in use: allow more of them (max_connections), or make \
+        "check that the server runs; if it does, all connections are in use: allow more of them (max_connections), or make \
          fewer calls at once",
     )
 }
