@@ -126,20 +126,18 @@ type Call = fn(&Htm, NodeId, usize) -> Pin<Box<dyn Future<Output = ()> + '_>>;
 const CALLS: [(&str, Call); 5] = [
     ("remember", |htm, _, time| {
         let memory = Memory::new(format!("tagged {time}")).tag("a:b".parse().unwrap());
-        Box::pin(async { drop(htm.remember(memory).await.unwrap()) })
+        Box::pin(async { _ = htm.remember(memory).await.unwrap() })
     }),
     ("remember_many", |htm, _, time| {
-        Box::pin(async move { drop(htm.remember_many(&many(&format!("s{time}"))).await.unwrap()) })
+        Box::pin(async move { _ = htm.remember_many(&many(&format!("s{time}"))).await.unwrap() })
     }),
-    ("robot", |htm, _, time| {
-        Box::pin(async move { drop(htm.robot(&format!("robot {time}")).await.unwrap()) })
-    }),
+    ("robot", |htm, _, time| Box::pin(async move { _ = htm.robot(&format!("robot {time}")).await.unwrap() })),
     ("edit", |htm, node, time| {
         let edit = Edit::new().content(format!("text {time}"));
-        Box::pin(async move { drop(htm.edit(node, &edit).await.unwrap()) })
+        Box::pin(async move { _ = htm.edit(node, &edit).await.unwrap() })
     }),
     ("recall", |htm, _, _| {
-        Box::pin(async { drop(htm.recall(&RecallQuery::new("copper mirror")).await.unwrap()) })
+        Box::pin(async { _ = htm.recall(&RecallQuery::new("copper mirror")).await.unwrap() })
     }),
 ];
 
@@ -184,7 +182,7 @@ async fn a_callers_transaction_survives_a_dropped_write() {
         insert(waits as i32).execute(&mut *tx).await.unwrap();
         let memory = Memory::new(format!("ticket {waits}")).tag("a:b".parse().unwrap());
         let has_ended =
-            dropped_after(waits, async { drop(htm.remember_in_tx(&mut tx, memory).await.unwrap()) }).await;
+            dropped_after(waits, async { _ = htm.remember_in_tx(&mut tx, memory).await.unwrap() }).await;
         insert(waits as i32).execute(&mut *tx).await.unwrap();
         if has_ended {
             assert!(waits > 1);

@@ -1,1 +1,1 @@
-import{A as e,D as t,M as n}from"./router.js";function r(){let r=e(null),[i,a]=n(600);return t(()=>{if(!r.current)return;let e=new ResizeObserver(([e])=>e&&a(Math.floor(e.contentRect.width)));return e.observe(r.current),()=>e.disconnect()},[]),[r,i]}export{r as t};
+import{M as e,P as t,k as n}from"./router.js";function r(){let r=e(null),[i,a]=t(600);return n(()=>{if(!r.current)return;let e=new ResizeObserver(([e])=>e&&a(Math.floor(e.contentRect.width)));return e.observe(r.current),()=>e.disconnect()},[]),[r,i]}export{r as t};
