@@ -1428,7 +1428,13 @@ export interface LeftOut {
 }
 
 /** The reason why a node is not in a context. */
-export type LeftOutReason = "oversized" | "no_room" | "forgotten" | "evicted" | "duplicate" | "filtered";
+export type LeftOutReason =
+  | "oversized"
+  | "no_room"
+  | "forgotten"
+  | "evicted"
+  | "duplicate"
+  | "filtered";
 
 /** The treatment of the nodes of a split tag whose text fits none of the tags in its place. */
 export type Leftover = "keep" | "first";
