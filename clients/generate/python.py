@@ -29,7 +29,7 @@ def write(document: Document, folder: Path) -> None:
 
 def _write_models(document: Document, path: Path) -> None:
     generate(
-        json.dumps(_without_defaults(document.raw)),
+        json.dumps(_without_defaults(_strict_requests(document.raw))),
         input_file_type=InputFileType.OpenAPI,
         output=path,
         output_model_type=DataModelType.PydanticV2BaseModel,
@@ -42,13 +42,44 @@ def _write_models(document: Document, path: Path) -> None:
         disable_timestamp=True,
         use_annotated=True,
         collapse_root_models=True,
-        # An answer of a newer server may have more fields.
-        allow_extra_fields=False,
-        extra_fields="ignore",
+        # Only a request is closed (`_strict_requests`): an answer of a newer server may have more fields.
         formatters=[Formatter.BUILTIN],
         settings_path=Path(__file__).parent.parent / "python" / "pyproject.toml",
         custom_file_header=HEAD.format(about="The bodies of answers and requests.").rstrip(),
     )
+
+
+def _strict_requests(raw: Schema) -> Schema:
+    """The document with an object closed if only requests have it, else open."""
+    operations = [operation for methods in raw["paths"].values() for operation in methods.values()]
+    schemas = raw["components"]["schemas"]
+    asked = _reached([it.get("requestBody") for it in operations], schemas, set())
+    answered = _reached([it["responses"] for it in operations], schemas, set())
+
+    def strict(name: str, schema: Schema) -> Schema:
+        if name in asked - answered and _is_object(schema):
+            return {**schema, "additionalProperties": False}
+        return {key: value for key, value in schema.items() if (key, value) != ("additionalProperties", False)}
+
+    closed = {name: strict(name, schema) for name, schema in schemas.items()}
+    return {**raw, "components": {**raw["components"], "schemas": closed}}
+
+
+def _reached(value: Any, schemas: Schema, names: set[str]) -> set[str]:
+    """Adds the names of the schemas that a part of the document refers to, also through others."""
+    if isinstance(value, list):
+        for part in value:
+            _reached(part, schemas, names)
+    elif isinstance(value, dict):
+        if (name := str(value.get("$ref", "")).split("/")[-1]) and name not in names:
+            names.add(name)
+            _reached(schemas[name], schemas, names)
+        _reached(list(value.values()), schemas, names)
+    return names
+
+
+def _is_object(schema: Schema) -> bool:
+    return schema.get("type") == "object" or "allOf" in schema
 
 
 def _without_defaults(value: Any) -> Any:
@@ -210,8 +241,7 @@ class Types:
         if reference := schema.get("$ref"):
             name = reference.split("/")[-1]
             found = self._schemas[name]
-            is_object = found.get("type") == "object" or "allOf" in found
-            return body.format(f"m.{name}") if is_object else self._of(found, array, body)
+            return body.format(f"m.{name}") if _is_object(found) else self._of(found, array, body)
         if "oneOf" in schema:
             kinds = [self._of(part, array, body) for part in schema["oneOf"] if part != {"type": "null"}]
             return _union(kinds) + (" | None" if {"type": "null"} in schema["oneOf"] else "")

@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 from packaging.requirements import Requirement
+from pydantic import ValidationError
 
 from htm_memory import AsyncHtm, Htm, HtmError, errors, models
 
@@ -29,6 +30,26 @@ def test_a_memory_is_remembered_found_edited_and_forgotten(htm, namespace):
     with pytest.raises(errors.NodeNotFound):
         htm.memories.get(written.node)
     assert htm.memories.forgotten(namespace=namespace).memories[0].node == written.node
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        (models.FilterBody, {"namespace": "users/lena"}),
+        (models.NewMemory, {"content": "one", "importnace": 9}),
+        (models.Message, {"role": "user", "content": "one", "importance": 9}),
+        (models.AddSynonym, {"tag": "a", "name": "b", "nmae": "c"}),
+    ],
+)
+def test_a_request_refuses_a_field_that_it_does_not_have(kind, fields):
+    *_, unknown = fields
+    with pytest.raises(ValidationError, match=unknown):
+        kind(**fields)
+
+
+def test_an_answer_of_a_newer_server_may_have_more_fields():
+    written = models.Written.model_validate({"node": 1, "outcome": "written", "newer": True})
+    assert written.node == 1
 
 
 def test_null_removes_and_what_is_not_given_stays(htm, namespace):

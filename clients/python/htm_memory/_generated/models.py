@@ -17,7 +17,7 @@ class Activate(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     force: bool | None = None
     """
@@ -35,7 +35,7 @@ class ActivateBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     namespace: str | None = None
     """
@@ -52,9 +52,6 @@ class Activation(BaseModel):
     The result of an activation.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     active: str
     """
     The label of the model that recall uses now.
@@ -78,9 +75,6 @@ class Ages(BaseModel):
     Live nodes by age; each is counted once.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     day: int
     """
     Within the last 24 hours, or in the future.
@@ -104,9 +98,6 @@ class AsOf(BaseModel):
     The time as of which an answer is, and what it lacks.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     at: AwareDatetime
     """
     The time.
@@ -127,9 +118,6 @@ class AuditEntry(BaseModel):
     An entry of the audit log.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     action: str
     """
     The action, such as `key.revoke`, `quota.set`, `purge`, `tags.rename`.
@@ -161,9 +149,6 @@ class AuditLog(BaseModel):
     The audit log.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     entries: list[AuditEntry]
     """
     The newest first.
@@ -179,9 +164,6 @@ class BackfillProgress(BaseModel):
     The states of the backfill jobs of a run's queue (and namespace).
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     dead: int
     """
     Dead letters.
@@ -202,7 +184,7 @@ class BroughtVector(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     any_robot: bool | None = None
     """
@@ -235,9 +217,6 @@ class Budget(BaseModel):
     The daily token budget of a namespace, and its use.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     namespace: str
     """
     The namespace.
@@ -262,7 +241,7 @@ class CallersModel(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     dimensions: Annotated[int, Field(ge=0)]
     """
@@ -280,7 +259,7 @@ class Change(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     by: str | None = None
     """
@@ -301,9 +280,6 @@ class ChangedJobs(BaseModel):
     The number of changed jobs.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     jobs: Annotated[int, Field(ge=0)]
 
 
@@ -312,9 +288,6 @@ class CoOccurrence(BaseModel):
     Two tags with common nodes.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     jaccard: float
     """
     The share of common nodes, 0 to 1.
@@ -346,9 +319,6 @@ class Correction(BaseModel):
     A spell-corrected word.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     asked: str
     """
     The word of the query.
@@ -369,7 +339,7 @@ class DocumentBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     any_robot: bool | None = None
     """
@@ -415,7 +385,7 @@ class EraseNamespace(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     confirm: bool | None = None
     """
@@ -435,9 +405,6 @@ class FeedbackAuthor(BaseModel):
     An author of feedback.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     author: str
     """
     A key or a robot.
@@ -462,7 +429,7 @@ class FileCreation(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     command: str | None = None
     """
@@ -484,7 +451,7 @@ class FileDeletion(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     command: str | None = None
     """
@@ -502,7 +469,7 @@ class FileInsertion(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     command: str | None = None
     """
@@ -528,7 +495,7 @@ class FileRenaming(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     command: str | None = None
     """
@@ -550,7 +517,7 @@ class FileReplacement(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     command: str | None = None
     """
@@ -576,7 +543,7 @@ class FileView(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     command: str | None = None
     """
@@ -598,7 +565,7 @@ class FilterBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     any_tag: bool | None = False
     """
@@ -652,7 +619,7 @@ class ForgetMatching(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     any_robot: bool | None = None
     """
@@ -685,9 +652,6 @@ class GroupCount(BaseModel):
     A group of nodes.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     name: str | None = None
     """
     Its name; none for nodes without one.
@@ -711,9 +675,6 @@ class GroupUse(BaseModel):
     The utilisation of a group's working memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     active: int
     """
     Active members within their lease.
@@ -753,9 +714,6 @@ class IndexSize(BaseModel):
     The disk space of an index.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     bytes: int
     """
     Bytes.
@@ -776,7 +734,7 @@ class Join(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     lease_ms: Annotated[int | None, Field(ge=0)] = None
     """
@@ -802,9 +760,6 @@ class KeptBy(BaseModel):
     A robot that keeps a memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     first_repeat: AwareDatetime | None = None
     """
     Its first repeat; none without repeats.
@@ -840,9 +795,6 @@ class Left(BaseModel):
     A membership that has ended.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     robot: str
     """
     The robot.
@@ -855,7 +807,7 @@ class Limits(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     concurrent_calls: int | None = None
     """
@@ -880,9 +832,6 @@ class LineImported2(BaseModel):
     The result of a line.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     line: Annotated[int, Field(ge=0)]
     """
     The number of the line, from 1.
@@ -894,9 +843,6 @@ class LoadedDocument(BaseModel):
     The result of loading a document.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     forgotten: Annotated[int, Field(ge=0)]
     """
     The passages that were forgotten.
@@ -928,9 +874,6 @@ class LoggedChange(BaseModel):
     A change in the log.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     change: int
     """
     Its number.
@@ -971,7 +914,7 @@ class MapBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     filter: FilterBody | None = None
     """
@@ -989,7 +932,7 @@ class MemoryEdit(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     add_tags: list[str] | None = None
     """
@@ -1050,9 +993,6 @@ class MergeReceipt(BaseModel):
     The receipt of a merge.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     from_: Annotated[list[str], Field(alias='from')]
     """
     The deleted robots.
@@ -1089,7 +1029,7 @@ class MergeRobots(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     dry_run: bool | None = None
     """
@@ -1115,7 +1055,7 @@ class MergeTags(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     from_: Annotated[list[str], Field(alias='from')]
     """
@@ -1133,7 +1073,7 @@ class Message(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     content: str
     """
@@ -1158,9 +1098,6 @@ class ModelName(BaseModel):
     A model by provider and name, as in `local/all-MiniLM-L6-v2`.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     name: str
     """
     The provider's own name of the model.
@@ -1176,9 +1113,6 @@ class ModelOverview(BaseModel):
     The progress of a model.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     bytes: int
     """
     The size of its store and indexes, in bytes.
@@ -1210,9 +1144,6 @@ class Moved(BaseModel):
     A renamed or merged tag.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     from_: Annotated[str, Field(alias='from')]
     """
     Its former name.
@@ -1232,9 +1163,6 @@ class Namespaces(BaseModel):
     A page of namespaces.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     namespaces: list[str]
     next: str | None = None
     """
@@ -1248,7 +1176,7 @@ class NewBudget(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     namespace: str
     """
@@ -1266,7 +1194,7 @@ class NewMemory(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     content: str
     """
@@ -1344,7 +1272,7 @@ class NewQuota(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     max_bytes: int | None = None
     """
@@ -1371,7 +1299,7 @@ class NewRetention(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     confirm: bool | None = None
     """
@@ -1401,7 +1329,7 @@ class NewRobot(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     metadata: dict[str, Any] | None = None
     """
@@ -1423,7 +1351,7 @@ class OfMember(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     namespace: str | None = None
     """
@@ -1441,7 +1369,7 @@ class OfProvider(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     model: str
     """
@@ -1454,9 +1382,6 @@ class Oversized(BaseModel):
     A node that exceeds the budget of a working memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     node: int
     """
     The node.
@@ -1473,7 +1398,7 @@ class Pause(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     reason: str
     """
@@ -1486,9 +1411,6 @@ class Paused(BaseModel):
     Whether a queue is paused.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     changed: bool
     """
     Whether this call changed it.
@@ -1502,9 +1424,6 @@ class PlaceFound(BaseModel):
     The traces in a table.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     holds: str
     """
     The data of memories in it.
@@ -1532,9 +1451,6 @@ class Predecessor(BaseModel):
     A memory that is superseded by another one.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     created_at: AwareDatetime
     """
     When it happened.
@@ -1562,9 +1478,6 @@ class Problem(BaseModel):
     Problem details (RFC 9457).
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     type: str
     """
     A URI reference of the kind of problem.
@@ -1600,9 +1513,6 @@ class Provider(BaseModel):
     A model of a provider, as an operator sees it. A model without limits that never failed has no row.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     breaker: Literal['closed', 'open', 'half_open']
     """
     The state of its breaker.
@@ -1659,7 +1569,7 @@ class PurgeBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     all: bool | None = None
     """
@@ -1696,9 +1606,6 @@ class QueueMinute(BaseModel):
     The jobs of a queue that ended in one minute.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     dead: int
     """
     Jobs that became dead letters, and still are.
@@ -1730,9 +1637,6 @@ class QueueStats(BaseModel):
     A queue as an operator sees it.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     backfill: int
     """
     Backfill jobs among those that are not ended.
@@ -1805,9 +1709,6 @@ class Quota(BaseModel):
     The quota of a namespace.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     max_bytes: int | None = None
     """
     The most bytes of their texts. None: no limit.
@@ -1827,9 +1728,6 @@ class QuotaUse(BaseModel):
     The use of a namespace's quota.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     bytes: int
     """
     The bytes of their texts.
@@ -1845,9 +1743,6 @@ class RankingChoice(BaseModel):
     A change of the version that orders the hits.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     chosen_at: AwareDatetime
     """
     When it was chosen.
@@ -1875,9 +1770,6 @@ class RankingComparison(BaseModel):
     How two rankings compare on live recalls.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     by_chance: float | None = None
     """
     The probability of a difference at least as large by chance, if both were equally good: a two-sided sign test.
@@ -1917,9 +1809,6 @@ class RankingFigures(BaseModel):
     The evaluation of a ranking, on recalls that it was not fitted to.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     authors: Annotated[int, Field(ge=0)]
     """
     Their authors.
@@ -1971,9 +1860,6 @@ class RankingWeight(BaseModel):
     A feature's weight.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     about: str
     """
     The feature in words.
@@ -1997,9 +1883,6 @@ class Receipt(BaseModel):
     The receipt of a write.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     node: int
     """
     The node.
@@ -2015,9 +1898,6 @@ class Refreshed(BaseModel):
     The number of memories whose time to live was started again.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     refreshed: Annotated[int, Field(ge=0)]
     """
     0 for a memory without a time to live.
@@ -2030,7 +1910,7 @@ class RemoveFromGroup(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     membership: UUID
     """
@@ -2052,7 +1932,7 @@ class RemoveSynonym(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     name: str
     """
@@ -2066,7 +1946,7 @@ class RemoveTag(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     assigned: bool | None = None
     """
@@ -2083,9 +1963,6 @@ class Removed(BaseModel):
     The numbers of removed rows.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     embeddings: Annotated[int, Field(ge=0)]
     """
     Their embeddings, of all models.
@@ -2109,9 +1986,6 @@ class RemovedFromGroup(BaseModel):
     The number of removed memories.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     removed: Annotated[int, Field(ge=0)]
     """
     Memories that left the working memory. Long-term memory is unchanged.
@@ -2123,9 +1997,6 @@ class RemovedNodes(BaseModel):
     The number of removed memories.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     removed: Annotated[int, Field(ge=0)]
     """
     Memories that left the working memory. Long-term memory is unchanged.
@@ -2138,7 +2009,7 @@ class RenameTag(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     tag: str
     """
@@ -2156,7 +2027,7 @@ class Replaced(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     expected: list[int] | None = None
     """
@@ -2178,9 +2049,6 @@ class Reset(BaseModel):
     The effect of a reset.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     jobs: Annotated[int, Field(ge=0)]
     """
     Jobs that are due again.
@@ -2192,9 +2060,6 @@ class Restored(BaseModel):
     The receipt of a restore.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     jobs: Annotated[int, Field(ge=0)]
     """
     Jobs enqueued for missing results.
@@ -2211,7 +2076,7 @@ class Restoring(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     any_robot: bool | None = False
     """
@@ -2232,9 +2097,6 @@ class Retention(BaseModel):
     The retention policy of a namespace.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     forget_after_seconds: int | None = None
     """
     The age in seconds at which a memory is forgotten, counted from when it happened, was remembered or was
@@ -2251,9 +2113,6 @@ class RetentionPlan(BaseModel):
     The effect of a new policy at the next sweep.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     to_forget: int
     """
     Live memories that are too old.
@@ -2270,7 +2129,7 @@ class Retire(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     drop: bool | None = None
     """
@@ -2287,9 +2146,6 @@ class RetiredModel(BaseModel):
     The effect of a retirement.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     deleted_jobs: Annotated[int, Field(ge=0)]
     """
     Deleted jobs of the model.
@@ -2301,9 +2157,6 @@ class Retried(BaseModel):
     The result of a retry.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     outdated: int
     """
     Jobs left as they are, because their node was forgotten or edited since.
@@ -2324,7 +2177,7 @@ class RevertBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     namespace: str | None = None
     """
@@ -2338,7 +2191,7 @@ class RevertChange(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     id: int
     """
@@ -2351,9 +2204,6 @@ class Revision(BaseModel):
     A version of a node's text.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     author: str
     """
     The robot that wrote it, by its name at that time.
@@ -2378,7 +2228,7 @@ class RobotChange(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     max_tokens: Annotated[int | None, Field(ge=0)] = None
     """
@@ -2403,9 +2253,6 @@ class RobotInfo(BaseModel):
     A registered robot.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     created_at: AwareDatetime
     """
     When it was registered.
@@ -2446,9 +2293,6 @@ class RobotStatistics(RobotInfo):
     A robot with its statistics.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     first_memory: AwareDatetime | None = None
     """
     When its first live memory happened.
@@ -2492,9 +2336,6 @@ class ScorePart(BaseModel):
     A part of the value that orders a hit.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     name: str
     """
     `vector` (the similarity, normalised and weighted), `words` (BM25, normalised and weighted, corrected for
@@ -2513,9 +2354,6 @@ class Scores(BaseModel):
     The scores of a hit. Larger is better; ranks count from 1. A query that is only a time has none.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     relevance: float | None = None
     """
     Its relevance, 0 to 1, which orders the hits with boosted tags or requested weights; otherwise none.
@@ -2567,7 +2405,7 @@ class SelectionBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     confirm: bool | None = False
     """
@@ -2598,9 +2436,6 @@ class ShutDown(BaseModel):
     The effect of a shutdown.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     members: Annotated[int, Field(ge=0)]
     """
     Memberships that ended.
@@ -2613,7 +2448,7 @@ class Shutdown(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     clear: bool | None = False
     """
@@ -2630,9 +2465,6 @@ class SimilarTag(BaseModel):
     A tag with a similar name.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     similarity: float
     """
     The trigram similarity, 0.3 to 1, of its name, its last level or a synonym.
@@ -2648,9 +2480,6 @@ class StageState1(BaseModel):
     Its job waits.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     attempts: int
     """
     Attempts made.
@@ -2675,9 +2504,6 @@ class StageState2(BaseModel):
     Its job is parked.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     last_error: str | None = None
     """
     The error of the last attempt.
@@ -2698,9 +2524,6 @@ class StageState3(BaseModel):
     A worker holds it.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     attempt: int
     """
     The number of the attempt, from 1.
@@ -2717,9 +2540,6 @@ class StageState4(BaseModel):
     It is done.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     after_ms: float
     """
     Milliseconds from the write of the text.
@@ -2752,9 +2572,6 @@ class StageState5(BaseModel):
     A dead letter.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     attempts: int
     """
     Attempts made.
@@ -2771,9 +2588,6 @@ class StageState6(BaseModel):
     The vectors of the active model come from callers, and none was given for the current text.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     state: Literal['awaited']
 
 
@@ -2782,9 +2596,6 @@ class StageState7(BaseModel):
     No completion and no job: the pipeline lost it. `htm doctor` counts these; there should be none.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     state: Literal['stranded']
 
 
@@ -2802,9 +2613,6 @@ class StageStatus1(BaseModel):
     Its job waits.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     attempts: int
     """
     Attempts made.
@@ -2829,9 +2637,6 @@ class StageStatus2(BaseModel):
     Its job is parked.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     last_error: str | None = None
     """
     The error of the last attempt.
@@ -2852,9 +2657,6 @@ class StageStatus3(BaseModel):
     A worker holds it.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     attempt: int
     """
     The number of the attempt, from 1.
@@ -2871,9 +2673,6 @@ class StageStatus4(BaseModel):
     It is done.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     after_ms: float
     """
     Milliseconds from the write of the text.
@@ -2906,9 +2705,6 @@ class StageStatus5(BaseModel):
     A dead letter.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     attempts: int
     """
     Attempts made.
@@ -2925,9 +2721,6 @@ class StageStatus6(BaseModel):
     The vectors of the active model come from callers, and none was given for the current text.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     state: Literal['awaited']
 
 
@@ -2936,9 +2729,6 @@ class StageStatus7(BaseModel):
     No completion and no job: the pipeline lost it. `htm doctor` counts these; there should be none.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     state: Literal['stranded']
 
 
@@ -2947,9 +2737,6 @@ class StageStatus8(BaseModel):
     A stage of a node.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     stage: Literal['embed', 'tag']
     """
     The stage.
@@ -2965,19 +2752,11 @@ class StageStatus9(StageStatus1, StageStatus8):
     A stage of a node.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-
 
 class StageStatus10(StageStatus2, StageStatus8):
     """
     A stage of a node.
     """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
 
 
 class StageStatus11(StageStatus3, StageStatus8):
@@ -2985,19 +2764,11 @@ class StageStatus11(StageStatus3, StageStatus8):
     A stage of a node.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-
 
 class StageStatus12(StageStatus4, StageStatus8):
     """
     A stage of a node.
     """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
 
 
 class StageStatus13(StageStatus5, StageStatus8):
@@ -3005,19 +2776,11 @@ class StageStatus13(StageStatus5, StageStatus8):
     A stage of a node.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-
 
 class StageStatus14(StageStatus6, StageStatus8):
     """
     A stage of a node.
     """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
 
 
 class StageStatus15(StageStatus7, StageStatus8):
@@ -3025,19 +2788,12 @@ class StageStatus15(StageStatus7, StageStatus8):
     A stage of a node.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-
 
 class Stranded(BaseModel):
     """
     A stage of a live node without a result, a job or a dead letter.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     lost: Literal['job', 'vector']
     """
     The missing part.
@@ -3065,9 +2821,6 @@ class Successor(BaseModel):
     A memory that supersedes another one.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     created_at: AwareDatetime
     """
     When it happened.
@@ -3095,9 +2848,6 @@ class Superseded(BaseModel):
     A memory, and those that supersede it.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     node: int
     """
     The superseded memory.
@@ -3113,9 +2863,6 @@ class Synonym(BaseModel):
     A synonym.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     name: str
     """
     The synonym.
@@ -3131,9 +2878,6 @@ class TableSize(BaseModel):
     The disk space of a table.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     index_bytes: int
     """
     Bytes of its indexes.
@@ -3158,7 +2902,7 @@ class TagPair(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     other: str
     """
@@ -3175,9 +2919,6 @@ class TagUse(BaseModel):
     A tag with its counts.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     created_at: AwareDatetime
     """
     When it was registered.
@@ -3217,9 +2958,6 @@ class TaggedNode(BaseModel):
     A node that has a tag.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     content: str
     """
     Its text.
@@ -3235,9 +2973,6 @@ class TaggedNodes(BaseModel):
     A page of a tag's memories, the newest first.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     next: int | None = None
     nodes: list[TaggedNode]
 
@@ -3248,7 +2983,7 @@ class TermBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     description: str | None = None
     """
@@ -3269,9 +3004,6 @@ class TimeCount(BaseModel):
     The number of memories in one step of time.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     memories: int
     """
     The memories.
@@ -3291,9 +3023,6 @@ class TimePhrase(BaseModel):
     A time phrase that was taken from a query's text.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     phrase: str
     """
     The phrase.
@@ -3309,9 +3038,6 @@ class TimeRange(BaseModel):
     A range from an instant (inclusive) until another one (exclusive). A side that is none is open. Never empty.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     from_: Annotated[AwareDatetime | None, Field(alias='from')] = None
     until: AwareDatetime | None = None
 
@@ -3322,7 +3048,7 @@ class TimelineBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     as_of: str | None = None
     """
@@ -3352,9 +3078,6 @@ class TokenUsage(BaseModel):
     The tokens of the memories of a namespace that a model has processed last on one day.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     day: date
     """
     The day (UTC).
@@ -3386,9 +3109,6 @@ class Totals(BaseModel):
     Sums over the nodes.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     forgotten: int
     """
     Forgotten nodes.
@@ -3417,7 +3137,7 @@ class Transfer(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     namespace: str | None = None
     """
@@ -3443,7 +3163,7 @@ class TransferByMember(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     membership: UUID
     """
@@ -3472,9 +3192,6 @@ class TransferReceipt(BaseModel):
     The receipt of a transfer.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     evicted: list[int]
     """
     Nodes evicted from the target.
@@ -3491,7 +3208,7 @@ class TryBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     kind: Literal['shadow', 'interleaved'] | None = None
     namespace: str | None = None
@@ -3509,9 +3226,6 @@ class UnloadedDocuments(BaseModel):
     The result of unloading documents.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     documents: list[str]
     """
     The paths of the documents.
@@ -3527,9 +3241,6 @@ class Unverified(BaseModel):
     The reason why a context could not be compared with long-term memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     code: str
     """
     The stable code of the reason.
@@ -3545,9 +3256,6 @@ class Vacuumed(BaseModel):
     How the space of removed rows was freed.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     at: AwareDatetime
     """
     When.
@@ -3572,9 +3280,6 @@ class VectorSet(BaseModel):
     The receipt of a vector that was brought later.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     model: str
     """
     The label of the model.
@@ -3595,7 +3300,7 @@ class Verifying(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     text: str | None = None
     """
@@ -3608,9 +3313,6 @@ class Worker(BaseModel):
     A worker process of a queue.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     alive: bool
     """
     Whether that is within its lease.
@@ -3650,9 +3352,6 @@ class WorkingMemoryStats(BaseModel):
     The utilisation of a working memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     max_tokens: Annotated[int, Field(ge=0)]
     """
     The token budget.
@@ -3676,9 +3375,6 @@ class WorkingMemoryUse(BaseModel):
     The utilisation of a robot's working memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     max_tokens: int
     """
     Its token budget: the robot's own, otherwise the handle's.
@@ -3710,9 +3406,6 @@ class WouldEnqueue(BaseModel):
     The result of a dry run.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     would_enqueue: Annotated[int, Field(ge=0)]
     """
     Jobs that would be enqueued now.
@@ -3725,7 +3418,7 @@ class AddNodes(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     namespace: str | None = None
     """
@@ -3743,7 +3436,7 @@ class AddSynonym(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     name: str
     """
@@ -3761,7 +3454,7 @@ class AddTags(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     tags: list[TermBody]
     """
@@ -3775,7 +3468,7 @@ class AddToGroup(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     membership: UUID
     """
@@ -3796,9 +3489,6 @@ class ApiKey(BaseModel):
     A key, without its secret part.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     created_at: AwareDatetime
     """
     When it was created.
@@ -3846,9 +3536,6 @@ class Audit(BaseModel):
     The result of an audit.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     awaiting_rescue: int
     """
     Running jobs of workers that have not been seen for their lease; any worker takes them back.
@@ -3877,9 +3564,6 @@ class BackfillRun(BaseModel):
     A run of a backfill.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     cancelled: bool
     """
     Whether it was cancelled, or its model retired.
@@ -3947,9 +3631,6 @@ class Backfills(BaseModel):
     Runs of backfills.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     backfills: list[BackfillRun]
     """
     The newest first.
@@ -3965,9 +3646,6 @@ class Changed(BaseModel):
     The receipt of a change, or of its dry run.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     added: list[str]
     """
     New tags.
@@ -4027,9 +3705,6 @@ class Changes(BaseModel):
     A page of changes.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     changes: list[LoggedChange]
     next: int | None = None
     """
@@ -4042,9 +3717,6 @@ class Chosen(BaseModel):
     A strategy that was chosen by the query.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     reason: Literal['phrase', 'question', 'prefix', 'exact_terms', 'words']
     """
     The reason.
@@ -4061,7 +3733,7 @@ class ContextBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     correct: bool | None = None
     """
@@ -4109,7 +3781,7 @@ class Conversation(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     expires_at: AwareDatetime | None = None
     """
@@ -4158,9 +3830,6 @@ class Counts(BaseModel):
     A list of groups of nodes.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     distinct: int
     """
     The number of groups.
@@ -4177,7 +3846,7 @@ class CountsBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     by: Literal['time', 'robot', 'tag'] | None = None
     """
@@ -4202,9 +3871,6 @@ class CreatedApiKey(ApiKey):
     A new key. Its text cannot be read again.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     secret: str
     """
     The whole key, for the header `Authorization: Bearer …`.
@@ -4216,9 +3882,6 @@ class Degraded(BaseModel):
     A step that did not run.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     code: str
     """
     The stable code of the reason.
@@ -4242,9 +3905,6 @@ class DistinctTags(BaseModel):
     Two tags declared distinct.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     other: str
     """
     The other one.
@@ -4260,9 +3920,6 @@ class DocumentAnswer(LoadedDocument):
     The loaded document.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     date_left_out: str | None = None
     """
     The date of the front matter, if it cannot be read.
@@ -4286,9 +3943,6 @@ class DocumentInfo(BaseModel):
     A loaded document.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     bytes: Annotated[int, Field(ge=0)]
     """
     The bytes of the file.
@@ -4332,9 +3986,6 @@ class DocumentPage(BaseModel):
     A page of documents, in the order of their paths.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     documents: list[DocumentInfo]
     next: str | None = None
     """
@@ -4347,9 +3998,6 @@ class DocumentTag(BaseModel):
     A tag of a document.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     description: str | None = None
     """
     Its description.
@@ -4381,9 +4029,6 @@ class Edited(BaseModel):
     The receipt of an edit.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     changed: list[str]
     """
     The changed fields: `content`, `importance`, `key`, `source`, `type`, `metadata`, `expires`, `tags`. Empty: nothing was
@@ -4412,9 +4057,6 @@ class Enrichment(BaseModel):
     The progress of a stage.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     dead: int
     """
     Dead letters.
@@ -4450,9 +4092,6 @@ class Entry(BaseModel):
     A node in a working memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     accessed_at: AwareDatetime
     """
     When it was last added or touched.
@@ -4501,7 +4140,7 @@ class EraseMemories(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     confirm: bool | None = None
     """
@@ -4538,9 +4177,6 @@ class Erasure(BaseModel):
     The receipt of an erasure. It has no text of a memory, and no hash of one: whoever can read a hash can test a guess.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     asked_by: str
     """
     The eraser: a key of the API, or the robot of a program.
@@ -4593,9 +4229,6 @@ class Erasures(BaseModel):
     Receipts of erasures.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     erasures: list[Erasure]
     """
     The newest first.
@@ -4611,9 +4244,6 @@ class Event(BaseModel):
     An event. Fields that do not concern its kind are left out of the JSON.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     action: str | None = None
     """
     The kind of change: `rename`, `merge` and so on.
@@ -4672,9 +4302,6 @@ class Evicted(BaseModel):
     The memories that left a working memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     evicted: list[int]
     """
     Memories that no longer fit.
@@ -4687,9 +4314,6 @@ class Explanation(BaseModel):
     relevance, the ranks in several lists or a re-ranker order the hits.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     parts: list[ScorePart]
     """
     The parts that are not 0.
@@ -4701,9 +4325,6 @@ class Facet(BaseModel):
     A tag of hits.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     hits: Annotated[int, Field(ge=0)]
     """
     The number of hits with it.
@@ -4720,7 +4341,7 @@ class FeedbackBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     used: list[int] | None = None
     """
@@ -4737,9 +4358,6 @@ class FeedbackReceipt(BaseModel):
     The receipt of a feedback.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     judged: int
     """
     Recalls with a used memory so far, of all namespaces that learn together.
@@ -4771,9 +4389,6 @@ class FileReply(BaseModel):
     The reply to a command on files.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     content: str
     """
     The text for the language model.
@@ -4793,9 +4408,6 @@ class Forgotten(Removed):
     The receipt of a forget.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     forgotten: list[int]
     """
     The forgotten nodes; `htm.restore` brings each back.
@@ -4811,9 +4423,6 @@ class ForgottenNode(BaseModel):
     A node that can be restored.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     deleted_at: AwareDatetime
     """
     When it was forgotten.
@@ -4849,9 +4458,6 @@ class ForgottenPage(BaseModel):
     A page of forgotten memories.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     memories: list[ForgottenNode]
     next: str | None = None
     """
@@ -4865,7 +4471,7 @@ class GroupContext(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     filter: FilterBody | None = None
     """
@@ -4902,9 +4508,6 @@ class GroupMemberInfo(BaseModel):
     A member of a group, by the database's clock.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     alive: bool
     """
     Whether it was seen within its lease.
@@ -4940,9 +4543,6 @@ class GroupNews(BaseModel):
     The news for a member, by a heartbeat.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     max_tokens: Annotated[int, Field(ge=0)]
     """
     The token budget of the working memory.
@@ -4975,7 +4575,7 @@ class Heartbeat(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     membership: UUID
     """
@@ -4996,9 +4596,6 @@ class Imported(Changed):
     The receipt of an import, or of its dry run.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     called: list[Synonym]
     """
     Tags of the document that are synonyms here and were replaced by their tags.
@@ -5014,9 +4611,6 @@ class ImportedLine(BaseModel):
     The result of an imported line.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     kind: Literal['header', 'model', 'retention', 'budget', 'limits', 'robot', 'group', 'change', 'name', 'tag', 'memory', 'revision', 'relation', 'document', 'quota', 'learning', 'ranking', 'end']
     """
     The kind of the line.
@@ -5033,9 +4627,6 @@ class Intake(BaseModel):
     The effect of adding nodes to a working memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     evicted: list[int]
     """
     Evicted nodes, in the order of their eviction.
@@ -5051,9 +4642,6 @@ class Job(BaseModel):
     All data of a job.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     attempts: int
     """
     The number of attempts, including the one in progress.
@@ -5135,9 +4723,6 @@ class JobPage(BaseModel):
     A page of jobs.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     jobs: list[Job]
     next: str | None = None
     """
@@ -5150,9 +4735,6 @@ class Joined(GroupNews):
     A membership.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     lease_ms: Annotated[int, Field(ge=0)]
     """
     The time after a heartbeat for which the member is alive. Send one each third of it.
@@ -5168,9 +4750,6 @@ class Keepers(BaseModel):
     The keepers of a memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     groups: list[str]
     """
     The groups with it in their working memory, by name.
@@ -5186,9 +4765,6 @@ class Keys(BaseModel):
     Keys.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     keys: list[ApiKey]
     """
     The newest first.
@@ -5201,7 +4777,7 @@ class LearningBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     is_on: bool
     """
@@ -5238,9 +4814,6 @@ class LearningSettings(BaseModel):
     The recalls that a namespace keeps, and for how long.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     is_on: bool | None = False
     """
     Whether recalls are kept, so that they can be judged. A ranking in use stays in use without it.
@@ -5273,9 +4846,6 @@ class LeftOut(BaseModel):
     A node of the working memory that is not in the context.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     node: int
     """
     The node.
@@ -5295,9 +4865,6 @@ class LineImported1(BaseModel):
     It was not written.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     problem: Problem
     """
     Why.
@@ -5309,19 +4876,11 @@ class LineImported3(ImportedLine, LineImported2):
     The result of a line.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
-
 
 class LineImported4(LineImported1, LineImported2):
     """
     The result of a line.
     """
-
-    model_config = ConfigDict(
-        extra='ignore',
-    )
 
 
 class LineImported(RootModel[LineImported3 | LineImported4]):
@@ -5340,9 +4899,6 @@ class LineOutcome1(BaseModel):
     It was not written.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     problem: Problem
     """
     Why.
@@ -5361,9 +4917,6 @@ class MapPoint(BaseModel):
     The place of a memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     created_at: AwareDatetime
     """
     When it happened.
@@ -5399,9 +4952,6 @@ class Match(BaseModel):
     A node that contains the text.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     created_at: AwareDatetime
     """
     When it happened.
@@ -5429,9 +4979,6 @@ class MemoryMap(BaseModel):
     A sample of memories in two dimensions.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     embedded: int
     """
     Those that have a vector of this model. The sample is of these.
@@ -5463,9 +5010,6 @@ class Model(ModelOverview):
     An embedding model with its progress.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     dimensions: Annotated[int, Field(ge=0)]
     label: str
     """
@@ -5491,7 +5035,7 @@ class NewBackfill(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     dry_run: bool | None = None
     """
@@ -5533,7 +5077,7 @@ class NewKey(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     expires_in_seconds: Annotated[int | None, Field(ge=0)] = None
     """
@@ -5568,7 +5112,7 @@ class NewMemories(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     any_robot: bool | None = None
     """
@@ -5594,9 +5138,6 @@ class Node(BaseModel):
     A memory with its attributes.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     content: str
     """
     The text.
@@ -5700,9 +5241,6 @@ class NodeStatus(BaseModel):
     A node's progress through the stages.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     node: int
     """
     The node.
@@ -5725,9 +5263,6 @@ class OntologyDocument(BaseModel):
     Its tags are normalised, each before the tags below it. Parents may be left out; they are added anyway.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     tags: list[DocumentTag]
     """
     The tags.
@@ -5743,9 +5278,6 @@ class OriginCount(BaseModel):
     The assignments of one origin.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     mean_confidence: float | None = None
     """
     Their mean confidence, if known.
@@ -5773,9 +5305,6 @@ class Orphan(TagUse):
     A tag of few nodes.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     merge_into: str | None = None
 
 
@@ -5784,9 +5313,6 @@ class Page(BaseModel):
     A page of memories, the earliest first.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     memories: list[Node]
     next: str | None = None
     """
@@ -5799,9 +5325,6 @@ class PassagePage(BaseModel):
     A document, and a page of its passages in their order.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     document: DocumentInfo
     next: int | None = None
     """
@@ -5815,9 +5338,6 @@ class Purged(Removed):
     The receipt of a purge.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     completions: Annotated[int, Field(ge=0)]
     """
     Completions.
@@ -5841,9 +5361,6 @@ class QuotaAndUse(BaseModel):
     A quota and its use.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     quota: Quota
     used: QuotaUse | None = None
 
@@ -5853,9 +5370,6 @@ class RankingInfo(BaseModel):
     A learnt ranking of a namespace.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     figures: RankingFigures
     """
     Its evaluation.
@@ -5903,9 +5417,6 @@ class RankingUsed(BaseModel):
     The ranking that ordered the hits.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     fallback: str | None = None
     """
     The reason why the default ranking stood in for the chosen version.
@@ -5930,7 +5441,7 @@ class RecallBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     as_of: str | None = None
     """
@@ -6030,9 +5541,6 @@ class RegisteredModel(BaseModel):
     A registered embedding model.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     dimensions: Annotated[int, Field(ge=0)]
     """
     The length of its vectors.
@@ -6068,9 +5576,6 @@ class RelatedNode(BaseModel):
     A related memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     by: Literal['supersedes', 'superseded_by', 'contradicts', 'near_duplicate', 'shared_tags']
     """
     The way in which it is related.
@@ -6118,9 +5623,6 @@ class Relation(BaseModel):
     A relation that a person or an agent has set.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     from_: Annotated[int, Field(alias='from')]
     """
     The memory that supersedes or contradicts.
@@ -6153,7 +5655,7 @@ class RelationBody(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     any_robot: bool | None = None
     """
@@ -6186,9 +5688,6 @@ class RobotPage(BaseModel):
     A page of robots, by their namespaces and names.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     next: UUID | None = None
     """
     The cursor of the next page; null: this is the last.
@@ -6201,9 +5700,6 @@ class Shown(BackfillRun):
     A run and its progress.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     jobs: BackfillProgress
     """
     The jobs of the queue and the namespace, with those of earlier runs.
@@ -6216,7 +5712,7 @@ class SplitTag(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     into: list[TermBody]
     """
@@ -6237,9 +5733,6 @@ class Storage(BaseModel):
     The disk space of the database.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     database_bytes: int
     """
     The whole database, in bytes.
@@ -6259,9 +5752,6 @@ class Suggestion(BaseModel):
     Two tags that may mean the same, with the evidence.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     from_: Annotated[str, Field(alias='from')]
     """
     The tag with fewer nodes.
@@ -6297,9 +5787,6 @@ class SweptNamespace(BaseModel):
     The receipt of a sweep for a namespace.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     aged: Annotated[int, Field(ge=0)]
     """
     Memories that the retention policy has forgotten.
@@ -6327,9 +5814,6 @@ class TagAssignment(BaseModel):
     A tag of a node, and who set it.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     assigned_at: AwareDatetime
     """
     When it was set.
@@ -6361,9 +5845,6 @@ class TagDetails(TagUse):
     The details of a tag.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     children: list[TagUse]
     """
     The tags directly below it.
@@ -6395,9 +5876,6 @@ class TagPage(BaseModel):
     A page of tags, by their paths.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     next: str | None = None
     """
     The cursor of the next page; null: this is the last.
@@ -6410,9 +5888,6 @@ class TimelineEntry(Node):
     A memory of a timeline.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     score: float | None = None
     """
     Its score for the topic. Larger is better; none without a topic.
@@ -6424,9 +5899,6 @@ class Trial(BaseModel):
     A ranking that is tried on live recalls.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     kind: Literal['shadow', 'interleaved']
     """
     The way.
@@ -6442,9 +5914,6 @@ class Verification(BaseModel):
     The result of a search for traces of an erasure.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     erasure: Erasure
     """
     The receipt.
@@ -6472,9 +5941,6 @@ class Working(BaseModel):
     A working memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     nodes: list[Entry]
     """
     Its memories, the first to be evicted first.
@@ -6490,9 +5956,6 @@ class Written(Receipt):
     The receipt of a write.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     status: NodeStatus | None = None
 
 
@@ -6501,9 +5964,6 @@ class Context(BaseModel):
     A text for a prompt, its nodes, and the omitted ones.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     included: list[int]
     """
     The nodes in it, in their order.
@@ -6539,9 +5999,6 @@ class ConversationWritten(BaseModel):
     A remembered conversation.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     results: list[Written]
     """
     A receipt for each message, in their order.
@@ -6564,9 +6021,6 @@ class EditedNow(Edited):
     The answer to an edit.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     status: NodeStatus | None = None
 
 
@@ -6575,9 +6029,6 @@ class ErasePlan(BaseModel):
     The preview of an erasure.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     matches: list[Match]
     """
     The first memories by id, `MAX_MATCHES` at most, with the beginning of each text.
@@ -6601,9 +6052,6 @@ class Erased(BaseModel):
     The plan, or the receipt.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     erasure: Erasure | None = None
     plan: ErasePlan | None = None
 
@@ -6613,9 +6061,6 @@ class ForgetPlan(BaseModel):
     The plan of a forget by content. Confirming it forgets exactly these nodes.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     matches: list[Match]
     """
     The nodes, oldest first; `MAX_MATCHES` at most.
@@ -6635,9 +6080,6 @@ class GroupInfo(BaseModel):
     A group.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     closed_at: AwareDatetime | None = None
     """
     When it was shut down; none while it is open.
@@ -6685,9 +6127,6 @@ class Hit(Node):
     A hit.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     access_count: Annotated[int, Field(ge=0)]
     """
     The number of times that it was a hit before. Saved in the background, so the last seconds may be missing.
@@ -6730,7 +6169,7 @@ class ImportOntology(Change):
     """
 
     model_config = ConfigDict(
-        extra='ignore',
+        extra='forbid',
     )
     document: OntologyDocument
     """
@@ -6751,9 +6190,6 @@ class Learning(BaseModel):
     The state of a namespace's learning.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     authors: list[FeedbackAuthor]
     """
     The authors of feedback, the most active first; at most 20.
@@ -6789,9 +6225,6 @@ class ManyWritten(BaseModel):
     The results of many writes.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     results: list[Written | Problem]
     """
     A result for each memory, in their order: a receipt or a problem.
@@ -6803,9 +6236,6 @@ class MatchingForgotten(BaseModel):
     The plan, and what was forgotten.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     forgotten: Forgotten | None = None
     plan: ForgetPlan
     """
@@ -6818,9 +6248,6 @@ class MemoryStats(BaseModel):
     The statistics, all of one instant.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     ages: Ages
     """
     The ages of the live memories.
@@ -6873,9 +6300,6 @@ class Neighbours(BaseModel):
     A memory and its neighbours.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     after: list[Node]
     """
     The memories after it, the earliest first.
@@ -6895,9 +6319,6 @@ class Rankings(BaseModel):
     The rankings of a namespace.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     active: int
     """
     The version that orders hits; 0 is the default ranking.
@@ -6922,9 +6343,6 @@ class Recalled(BaseModel):
     The answer of a recall: the hits, and the limits of the search.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     as_of: AsOf | None = None
     chosen: Chosen | None = None
     corrected: list[Correction]
@@ -7010,9 +6428,6 @@ class Related(BaseModel):
     The memories that a memory is related to.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     former_texts: int
     """
     The number of its former texts, which `Htm::revisions` lists.
@@ -7036,9 +6451,6 @@ class Relating(Relation):
     The receipt of a relation.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     is_new: bool
     """
     Whether it is new. A repeat changes nothing.
@@ -7054,9 +6466,6 @@ class RobotContext(Context):
     A context made from a robot's working memory.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     unverified: Unverified | None = None
 
 
@@ -7065,9 +6474,6 @@ class Swept(BaseModel):
     The receipt of a sweep.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     namespaces: list[SweptNamespace]
     """
     A row for each namespace with a change, in order.
@@ -7079,9 +6485,6 @@ class Timeline(BaseModel):
     Memories in chronological order.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     as_of: AsOf | None = None
     corrected: list[Correction]
     """
@@ -7119,9 +6522,6 @@ class Answer(Recalled):
     The hits, and what they did to the working memory of the robot that asked.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     working_memory: Intake | None = None
 
 
@@ -7130,9 +6530,6 @@ class ContextAnswer(RobotContext):
     The context, and the query's hits.
     """
 
-    model_config = ConfigDict(
-        extra='ignore',
-    )
     left_behind: list[int]
     """
     Memories that no longer fit, because the token budget is smaller than it was.
