@@ -43,7 +43,7 @@ async fn a_write_takes_one_connection_at_a_time() {
     let operation = Operation::new("test", "many", b"x").unwrap();
     new().remember_once(&operation, &many("b"), |results| json!(results.len())).await.unwrap();
     let conversations = vec![Conversation { namespace: None, session: "a".into(), expected: None }];
-    let replacement = Replacement { conversations, caller: Caller::Handle };
+    let replacement = Replacement { conversations, ..Replacement::default() };
     assert_eq!(new().replace(&replacement, &many("a")).await.unwrap().len(), MANY);
     for text in
         ["# Airships\n\nAn airship floats.\n\n## Masts\n\nA mast holds it.", "# Airships\n\nNone flies."]

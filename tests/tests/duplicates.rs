@@ -170,7 +170,7 @@ async fn a_repeat_commits_or_vanishes_with_the_callers_transaction() {
         let mut tx = db.pool.begin().await.unwrap();
         let memory = Memory::new("again and again").tag("a:tag".parse().unwrap());
         let pending = htm.remember_in_tx(&mut tx, memory).await.unwrap();
-        assert_eq!(pending.receipt(), Receipt { node, outcome: Outcome::Repeated });
+        assert_eq!(pending.receipt(), Receipt { node, outcome: Outcome::Repeated, seq: None });
         if commit {
             tx.commit().await.unwrap();
             pending.notify();

@@ -13,7 +13,7 @@ const DOCUMENT: &str = "manual.md";
 
 fn document() -> Replacement {
     let conversations = vec![Conversation { namespace: None, session: DOCUMENT.into(), expected: None }];
-    Replacement { conversations, caller: Caller::Handle }
+    Replacement { conversations, ..Replacement::default() }
 }
 
 fn part(text: &str) -> Memory {
@@ -83,6 +83,31 @@ async fn of_writers_that_read_the_same_one_replaces_it() {
 }
 
 #[tokio::test]
+async fn memories_that_continue_a_conversation_at_once_share_no_place() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let first = Memory { seq: Some(6), ..part("manual") };
+    htm.remember(first).await.unwrap();
+    let continued = Replacement { continues: true, ..Replacement::default() };
+    let writes = (0..8).map(|n| {
+        let (htm, continued) = (htm.clone(), continued.clone());
+        let texts = ["one", "two"].map(|text| part(&format!("manual {text} of {n}")));
+        async move { htm.replace(&continued, &texts).await.unwrap() }
+    });
+    let written = futures::future::join_all(writes).await;
+    let mut places: Vec<[i32; 2]> =
+        written.iter().map(|receipts| [receipts[0].seq.unwrap(), receipts[1].seq.unwrap()]).collect();
+    places.sort_unstable();
+    assert_eq!(places.as_flattened(), (7..23).collect::<Vec<_>>());
+    // What has a place keeps it, and what replaces a conversation begins it.
+    let placed = [Memory { seq: Some(3), ..part("manual of old") }, part("manual of new")];
+    let receipts = htm.replace(&continued, &placed).await.unwrap();
+    assert_eq!(receipts.iter().map(|receipt| receipt.seq).collect::<Vec<_>>(), [None, Some(23)]);
+    let anew = Replacement { continues: true, caller: Caller::AnyRobot, ..document() };
+    assert_eq!(htm.replace(&anew, &parts(&["manual again"])).await.unwrap()[0].seq, Some(0));
+}
+
+#[tokio::test]
 async fn a_key_is_free_for_the_successor() {
     let db = TestDatabase::new().await;
     let htm = db.htm();
@@ -102,7 +127,7 @@ async fn a_named_robot_replaces_what_it_has_in_several_namespaces() {
         session: "manual.md".into(),
         expected: None,
     });
-    let both = Replacement { conversations: conversations.to_vec(), caller };
+    let both = Replacement { conversations: conversations.to_vec(), caller, continues: false };
     let of = |text: &str, robot: &str| {
         ["a", "b"].map(|namespace| Memory {
             namespace: Some(namespace.into()),
@@ -180,7 +205,8 @@ async fn a_handle_replaces_only_what_it_sees() {
     let within = htm.within(["elsewhere"]).unwrap();
     let namespace = Some(Settings::default().namespace);
     let conversations = vec![Conversation { namespace, session: DOCUMENT.into(), expected: None }];
-    let refused = within.replace(&Replacement { conversations, caller: Caller::AnyRobot }, &[]).await;
+    let replacement = Replacement { conversations, caller: Caller::AnyRobot, continues: false };
+    let refused = within.replace(&replacement, &[]).await;
     assert_eq!(code(refused), "namespace_forbidden");
     assert_eq!(found(&htm).await, ["manual one"]);
 }

@@ -238,7 +238,7 @@ async fn a_statement_about_one_namespace_reads_one_partition() {
                 session: "manual".into(),
                 expected: None,
             }];
-            let replacement = Replacement { conversations, caller: me.clone() };
+            let replacement = Replacement { conversations, caller: me.clone(), continues: true };
             htm.replace(&replacement, &parts).await.unwrap();
         });
         watch!("load a document", "nodes", {

@@ -199,12 +199,36 @@ async fn a_conversation_is_remembered_in_its_order() {
     let first = results[0]["node"].as_i64().unwrap();
     let neighbours = served.get(&format!("/v1/memories/{first}/neighbours")).await.is(200);
     assert_eq!(neighbours["after"][0]["content"], "On port 5433.");
+    let said = served.get(&format!("/v1/memories/{first}")).await.is(200);
+    assert_eq!((&said["speaker"], &said["metadata"]["role"]), (&json!("Mara"), &json!("user")));
     let second = served.get(&format!("/v1/memories/{}", results[1]["node"])).await.is(200);
     assert_eq!((&second["speaker"], &second["session"]), (&json!("assistant"), &json!("standup")));
     assert_eq!((&second["seq"], &second["tags"]), (&json!(5), &json!(["meeting"])));
     let timeline = json!({"filter": {"session": "standup"}});
     let entries = served.post("/v1/timeline", timeline).await.is(200)["entries"].clone();
     assert_eq!(entries.as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_conversation_continues_after_its_last_message() {
+    let served = Served::new().await;
+    let say = async |texts: [&str; 2]| {
+        let messages = texts.map(|text| json!({"role": "user", "content": text}));
+        let body = json!({"session": "s", "messages": messages});
+        served.post("/v1/conversations", body).await.is(200)["results"].clone()
+    };
+    let mut places = Vec::new();
+    for texts in [["Hi.", "Hello."], ["My cat is called Mochi.", "Nice name."], ["She is 5.", "So young."]] {
+        places.extend(say(texts).await.as_array().unwrap().clone());
+    }
+    assert_eq!(places.iter().map(|it| it["seq"].as_i64().unwrap()).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    let cat = &places[2]["node"];
+    let near = served.get(&format!("/v1/memories/{cat}/neighbours?before=2&after=2")).await.is(200);
+    let texts = |side: &str| {
+        let side = near[side].as_array().unwrap();
+        side.iter().map(|it| it["content"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!((&*texts("before"), &*texts("after")), ("Hi. Hello.", "Nice name. She is 5."));
 }
 
 #[tokio::test]

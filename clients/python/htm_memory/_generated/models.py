@@ -1089,7 +1089,8 @@ class Message(BaseModel):
     """
     role: str
     """
-    The role of the speaker: `user`, `assistant`, …
+    The role of the speaker: `user`, `assistant`, … It is the speaker of a message without a name, otherwise `role` of the
+    metadata.
     """
 
 
@@ -1890,6 +1891,10 @@ class Receipt(BaseModel):
     outcome: Literal['written', 'existing', 'repeated']
     """
     The outcome.
+    """
+    seq: int | None = None
+    """
+    The position in its conversation, if the write chose it: the memory continues it.
     """
 
 
@@ -3789,7 +3794,7 @@ class Conversation(BaseModel):
     """
     first_seq: int | None = None
     """
-    The position of the first message. Default: 0.
+    The position of the first message. Default: the one after the conversation's last message, or 0.
     """
     messages: list[Message]
     """

@@ -153,14 +153,16 @@ class Conversations:
 
         Each message is a memory with the conversation, its position and its speaker. They are
         written in one transaction, all or none: if one cannot be written, the answer is its
-        problem.
+        problem. Without `first_seq` they continue the conversation, and their receipts have the
+        positions; two calls at once take one after the other.
 
         Args:
             wait: Answer only when this is done, or when the time is over. The write is committed in
                 any case.
             wait_ms: The time to wait in milliseconds, at most 30,000. Default: 10,000.
             expires_at: When the memories expire. Default: never.
-            first_seq: The position of the first message. Default: 0.
+            first_seq: The position of the first message. Default: the one after the conversation's
+                last message, or 0.
             messages: The messages, at most 1,000.
             metadata: Metadata of every message: at most 1 MiB for all messages together.
             namespace: The namespace. Default: the server's.

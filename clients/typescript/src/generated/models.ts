@@ -419,7 +419,10 @@ export type ContextOrder = "recent" | "important" | "frequent" | "balanced";
 export interface Conversation {
   /** When the memories expire. Default: never. */
   expires_at?: string | null;
-  /** The position of the first message. Default: 0. */
+  /**
+   * The position of the first message. Default: the one after the conversation's last message, or
+   * 0.
+   */
   first_seq?: number | null;
   /** The messages, at most 1,000. */
   messages: Message[];
@@ -1709,7 +1712,10 @@ export interface Message {
   created_at?: string | null;
   /** The speaker's name, if it says more than the role. */
   name?: string | null;
-  /** The role of the speaker: `user`, `assistant`, … */
+  /**
+   * The role of the speaker: `user`, `assistant`, … It is the speaker of a message without a name,
+   * otherwise `role` of the metadata.
+   */
   role: string;
 }
 
@@ -2536,6 +2542,8 @@ export interface Receipt {
   node: NodeId;
   /** The outcome. */
   outcome: Outcome;
+  /** The position in its conversation, if the write chose it: the memory continues it. */
+  seq?: number | null;
 }
 
 /** The number of memories whose time to live was started again. */

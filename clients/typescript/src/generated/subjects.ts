@@ -76,7 +76,9 @@ export class Conversations {
    * Remember a conversation.
    *
    * Each message is a memory with the conversation, its position and its speaker. They are written
-   * in one transaction, all or none: if one cannot be written, the answer is its problem.
+   * in one transaction, all or none: if one cannot be written, the answer is its problem. Without
+   * `first_seq` they continue the conversation, and their receipts have the positions; two calls at
+   * once take one after the other.
    */
   async create(
     fields: models.Conversation & {

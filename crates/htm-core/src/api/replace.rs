@@ -1,7 +1,7 @@
 //! Conversations that are replaced as a whole.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -14,25 +14,26 @@ use crate::model::caller::{Caller, Owner, refuse_others};
 use crate::model::error::Result;
 use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, filled};
 use crate::model::operation::Operation;
-use crate::model::remember::Receipt;
+use crate::model::remember::{Outcome, Receipt};
 use crate::model::replace::Replacement;
 use crate::store::{forget, operations, replace as store, statistics};
 
 impl Htm {
     /// Remembers memories in the place of conversations: what these have is forgotten in the same transaction. All is
     /// done, or nothing. A memory without a time gets that of the first memory of its conversation. Replacements of one
-    /// conversation at the same time are done one after the other. Without memories, the conversations are forgotten; without
-    /// conversations, nothing is replaced.
+    /// conversation at the same time are done one after the other, and so are memories that continue one. Without memories,
+    /// the conversations are forgotten; without conversations, nothing is replaced.
     ///
     /// ```no_run
     /// # async fn example(htm: htm_core::Htm) -> htm_core::Result<()> {
-    /// use htm_core::{Caller, Conversation, Memory, Replacement};
+    /// use htm_core::{Conversation, Memory, Replacement};
     /// let manual = Conversation { namespace: None, session: "manual.md".into(), expected: None };
     /// let part = |text| Memory { session: Some("manual.md".into()), ..Memory::new(text) };
     /// let parts = ["Install it.", "Run it."].map(part);
-    /// htm.replace(&Replacement { conversations: vec![manual], caller: Caller::Handle }, &parts).await?;
+    /// let replacement = Replacement { conversations: vec![manual], ..Replacement::default() };
+    /// htm.replace(&replacement, &parts).await?;
     /// # Ok(())
     /// # }
     /// ```
@@ -103,7 +104,7 @@ impl Htm {
         replacement: &Replacement,
         memories: &[Memory],
     ) -> Result<Vec<Receipt>> {
-        let Replacement { conversations, caller } = replacement;
+        let Replacement { conversations, caller, continues } = replacement;
         self.admit_caller(caller)?;
         let mut named = BTreeMap::new();
         for conversation in conversations {
@@ -111,8 +112,11 @@ impl Htm {
             let namespace = self.namespace_or_own(conversation.namespace.as_deref())?;
             named.insert((namespace, conversation.session.as_str()), conversation);
         }
-        let (namespaces, sessions): (Vec<&str>, Vec<&str>) = named.keys().copied().unzip();
+        let continued = if *continues { self.continued(memories)? } else { BTreeSet::new() };
+        let held: BTreeSet<(&str, &str)> = named.keys().chain(&continued).copied().collect();
+        let (namespaces, sessions): (Vec<&str>, Vec<&str>) = held.into_iter().unzip();
         store::hold_in_tx(tx, &namespaces, &sessions).await?;
+        let (namespaces, sessions): (Vec<&str>, Vec<&str>) = named.keys().copied().unzip();
         let parts = store::parts(tx, &namespaces, &sessions).await?;
         for ((namespace, session), conversation) in named {
             let its = parts.iter().filter(|part| (&*part.namespace, &*part.session) == (namespace, session));
@@ -146,18 +150,62 @@ impl Htm {
             forget::note_in_tx(tx, &locked).await?;
             return Ok(Vec::new());
         }
-        let memories = self.with_times(memories, &parts);
+        let whole = self.with_times(memories, &parts);
+        let whole = self.with_places(&mut *tx, whole, &continued).await?;
         let held = &mut Some(&mut *tx);
-        let now = self.time_of(held, &memories).await?;
-        let (results, mut accepted, _taken) = self.sort(held, &memories, now).await?;
+        let now = self.time_of(held, &whole).await?;
+        let (results, mut accepted, _taken) = self.sort(held, &whole, now).await?;
         in_place(results.into_iter().enumerate().filter_map(|(place, result)| Some((place, result?))))?;
         self.prioritise(held, &mut accepted).await?;
         // All are accepted: their places are those of the memories.
         let written = self.write_unnoted_in_tx(tx, &accepted).await?;
-        let receipts = in_place(written.into_iter().enumerate())?;
+        let mut receipts = in_place(written.into_iter().enumerate())?;
+        for ((receipt, asked), memory) in receipts.iter_mut().zip(memories).zip(whole.iter()) {
+            let is_chosen = asked.seq.is_none() && receipt.outcome == Outcome::Written;
+            receipt.seq = memory.seq.filter(|_| is_chosen);
+        }
         let gone = locked.iter().map(|node| node.namespace.as_str());
         statistics::note_in_tx(tx, gone.chain(noted(&accepted))).await?;
         Ok(receipts)
+    }
+
+    /// The conversations of the memories without a place.
+    fn continued<'a>(&'a self, memories: &'a [Memory]) -> Result<BTreeSet<(&'a str, &'a str)>> {
+        let mut found = BTreeSet::new();
+        for (place, memory) in memories.iter().enumerate() {
+            let admitted = self.admit_memory(memory).map_err(|error| error.with_value("place", place));
+            let (namespace, _) = admitted?;
+            if let (None, Some(session)) = (memory.seq, filled(&memory.session)) {
+                found.insert((namespace, session));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The memories, each without a place with the next one of its continued conversation, which is held.
+    async fn with_places<'a>(
+        &self,
+        tx: &mut PgConnection,
+        memories: Cow<'a, [Memory]>,
+        continued: &BTreeSet<(&str, &str)>,
+    ) -> Result<Cow<'a, [Memory]>> {
+        if continued.is_empty() {
+            return Ok(memories);
+        }
+        let (namespaces, sessions): (Vec<&str>, Vec<&str>) = continued.iter().copied().unzip();
+        let last = store::last_places(tx, &namespaces, &sessions).await?;
+        let after = |last: store::LastPlace| ((last.namespace, last.session), last.seq.saturating_add(1));
+        let mut next: HashMap<(String, String), i32> = last.into_iter().map(after).collect();
+        let own = &self.settings().namespace;
+        let mut memories = memories.into_owned();
+        for memory in memories.iter_mut().filter(|memory| memory.seq.is_none()) {
+            let Some(session) = filled(&memory.session) else { continue };
+            let namespace = memory.namespace.as_ref().unwrap_or(own);
+            let place = next.entry((namespace.clone(), session.to_owned())).or_default();
+            memory.seq = Some(*place);
+            *place = place.saturating_add(1);
+        }
+        Ok(Cow::Owned(memories))
     }
 
     /// The memories, each that has no time with that of the first part of its conversation.

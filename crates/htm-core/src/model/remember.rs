@@ -10,6 +10,15 @@ pub struct Receipt {
     pub node: NodeId,
     /// The outcome.
     pub outcome: Outcome,
+    /// The position in its conversation, if the write chose it: the memory continues it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<i32>,
+}
+
+impl Receipt {
+    pub(crate) fn of(node: NodeId, outcome: Outcome) -> Self {
+        Self { node, outcome, seq: None }
+    }
 }
 
 /// The outcome of a write.

@@ -12,6 +12,8 @@ pub struct Replacement {
     pub conversations: Vec<Conversation>,
     /// The robot that replaces.
     pub caller: Caller,
+    /// Whether memories without a `seq` continue their conversations: the first takes the place after the last one, or 0.
+    pub continues: bool,
 }
 
 /// A conversation of a namespace.

@@ -38,6 +38,35 @@ pub(crate) async fn hold_in_tx(
     .map(drop)
 }
 
+/// The last place of a conversation that has one.
+#[derive(sqlx::FromRow)]
+pub(crate) struct LastPlace {
+    pub(crate) namespace: String,
+    pub(crate) session: String,
+    pub(crate) seq: i32,
+}
+
+/// The last places of the conversations, by `nodes_session_seq_idx`.
+pub(crate) async fn last_places(
+    connection: &mut PgConnection,
+    namespaces: &[&str],
+    sessions: &[&str],
+) -> Result<Vec<LastPlace>> {
+    sql!(
+        "select n.namespace, n.session, n.seq
+           from unnest(:namespaces::text[], :sessions::text[]) as c(namespace, session)
+          cross join lateral (select m.namespace, m.session, m.seq
+                                from htm.nodes m
+                               where m.namespace = c.namespace and md5(m.session) = md5(c.session)
+                                 and m.session = c.session and m.seq is not null and m.deleted_at is null
+                               order by m.seq desc limit 1) n"
+    )
+    .bind("namespaces", namespaces)?
+    .bind("sessions", sessions)?
+    .fetch_all(connection)
+    .await
+}
+
 /// The live memories of the conversations.
 pub(crate) async fn parts(
     connection: &mut PgConnection,

@@ -35,7 +35,7 @@ struct Conversation {
     messages: Vec<Message>,
     /// The conversation's name. Default: a new one.
     session: Option<String>,
-    /// The position of the first message. Default: 0.
+    /// The position of the first message. Default: the one after the conversation's last message, or 0.
     first_seq: Option<i32>,
     /// The namespace. Default: the server's.
     namespace: Option<String>,
@@ -60,7 +60,8 @@ struct Conversation {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Message {
-    /// The role of the speaker: `user`, `assistant`, …
+    /// The role of the speaker: `user`, `assistant`, … It is the speaker of a message without a name, otherwise `role` of the
+    /// metadata.
     role: String,
     /// The speaker's name, if it says more than the role.
     name: Option<String>,
@@ -99,7 +100,8 @@ fn check_metadata(body: &Conversation) -> Result<()> {
 /// Remember a conversation.
 ///
 /// Each message is a memory with the conversation, its position and its speaker. They are written in one transaction, all or
-/// none: if one cannot be written, the answer is its problem.
+/// none: if one cannot be written, the answer is its problem. Without `first_seq` they continue the conversation, and their
+/// receipts have the positions; two calls at once take one after the other.
 #[utoipa::path(post, path = "/v1/conversations", tag = "conversations", params(Waiting),
     request_body = Conversation,
     responses((status = 200, body = ConversationWritten)))]
@@ -118,18 +120,25 @@ async fn create(
     let session = body.session.unwrap_or_else(|| Ulid::new().to_string());
     let tags = app.tags(&body.tags)?;
     let expires = expiry(body.expires_at, body.ttl_seconds)?;
-    let first = body.first_seq.unwrap_or_default();
     let mut memories = Vec::new();
     for (message, place) in body.messages.into_iter().zip(0..) {
+        let (mut metadata, role) = (body.metadata.clone(), message.role);
+        let speaker = match message.name {
+            Some(name) => {
+                metadata.entry("role").or_insert(Value::String(role));
+                name
+            }
+            None => role,
+        };
         let memory = Memory {
             namespace: body.namespace.clone(),
             robot: body.robot.clone(),
             source: body.source.clone(),
-            speaker: Some(message.name.unwrap_or(message.role)),
+            speaker: Some(speaker),
             session: Some(session.clone()),
-            seq: Some(first.saturating_add(place)),
+            seq: body.first_seq.map(|first| first.saturating_add(place)),
             tags: tags.clone(),
-            metadata: body.metadata.clone(),
+            metadata,
             at: message.created_at,
             expires,
             ..Memory::new(message.content)
@@ -140,7 +149,7 @@ async fn create(
     }
     // Nothing is replaced: an earlier part of the conversation stays.
     let caller = caller(&app, body.namespace, body.robot, false);
-    let replacement = Replacement { conversations: Vec::new(), caller };
+    let replacement = Replacement { caller, continues: true, ..Replacement::default() };
     let describe = |results| json!(ConversationWritten { session, results });
     let (mut written, is_replayed) =
         replace_all(&app, operation, &replacement, ("messages", &memories[..]), describe).await?;

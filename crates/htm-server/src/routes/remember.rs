@@ -340,6 +340,7 @@ async fn create_many(
             .into_iter()
             .map(|it| Conversation { namespace: it.namespace, session: it.session, expected: it.expected })
             .collect(),
+        ..Replacement::default()
     };
     let (mut results, is_replayed) =
         replace_all(&app, operation, &replacement, ("memories", &memories[..]), |results| results).await?;

@@ -58,7 +58,7 @@ pub(super) async fn resolve_keys_in_tx(
     for (place, (namespace, key)) in taken {
         let Some(holder) = holders.get(&(namespace.to_owned(), key.to_owned())) else { continue };
         results[place] = match holder.content_hash == nodes[place].content_hash {
-            true => Ok(Receipt { node: holder.node, outcome: Outcome::Existing }),
+            true => Ok(Receipt::of(holder.node, Outcome::Existing)),
             false => Err(key_taken(key, namespace, holder.node).with_value("revision", holder.revision)),
         };
     }
@@ -82,7 +82,7 @@ pub(super) async fn resolve_repeats_in_tx(
     }
     for (place, node) in places.into_iter().zip(nodes::repeat_in_tx(connection, &repeated).await?) {
         if let Some(node) = node {
-            results[place] = Ok(Receipt { node, outcome: Outcome::Repeated });
+            results[place] = Ok(Receipt::of(node, Outcome::Repeated));
         }
     }
     Ok(())
