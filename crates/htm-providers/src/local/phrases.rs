@@ -9,10 +9,56 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use htm_core::tag::{TagPath, TagRules};
+
 /// The most candidates per text. Each costs an embedding of about four tokens.
 const MAX_PHRASES: usize = 8;
 /// A text with fewer naming words is small talk.
 const MIN_WORDS: usize = 3;
+/// The least number of letters that two forms of a word share.
+const MIN_STEM: usize = 3;
+
+/// The words of a text as tags write them.
+pub(super) struct Words {
+    all: HashSet<String>,
+    /// Without stop words.
+    naming: HashSet<String>,
+}
+
+impl Words {
+    pub(super) fn of(text: &str, rules: &TagRules) -> Self {
+        let text = text.to_lowercase();
+        let (mut all, mut naming) = (HashSet::new(), HashSet::new());
+        for word in parts(&text).collect::<HashSet<_>>() {
+            let Ok(path) = rules.normalise(word) else { continue };
+            let written = || parts(path.as_str()).map(str::to_owned);
+            all.extend(written());
+            if !STOP_WORDS.contains(word) {
+                naming.extend(written());
+            }
+        }
+        Self { all, naming }
+    }
+
+    /// Whether a word of a tag is among them, also with another ending. Stop words count if the tag has no others.
+    pub(super) fn name(&self, tag: &TagPath) -> bool {
+        let mut words = parts(tag.as_str()).filter(|word| !STOP_WORDS.contains(*word)).peekable();
+        match words.peek() {
+            Some(_) => words.any(|word| self.naming.iter().any(|other| are_forms(word, other))),
+            None => parts(tag.as_str()).any(|word| self.all.contains(word)),
+        }
+    }
+}
+
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty())
+}
+
+/// Whether two words are the same but for their endings: the shorter one differs in its last letter at most.
+fn are_forms(a: &str, b: &str) -> bool {
+    let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    a == b || (shared >= MIN_STEM && shared + 1 >= a.chars().count().min(b.chars().count()))
+}
 
 /// The distinct phrases of `text` in lower case, in order. None for small talk.
 pub(super) fn candidates(text: &str) -> Vec<String> {
@@ -75,7 +121,8 @@ fn names_something(word: &str) -> bool {
 
 static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.split_whitespace().collect());
 
-/// Words that name no topic: function words, common verbs and adverbs, small talk, times.
+/// Words that name no topic: function words, common verbs and adverbs, small talk, times. Some are German,
+/// without words that name something in English.
 const STOP: &str = "
     a am an as at be by didn doesn don go hadn hasn haven hi ho i isn ll m ma me my no o of oh ok on s so t to up us
     ve wasn we weren won wouldn x y
@@ -98,6 +145,11 @@ const STOP: &str = "
     turns twice two under until up upon us use user users uses very via want wants was way week weeks welcome well went
     were what whatever when where whether which while who whole whom whose why wide will with within without wonder
     won word work works worries worst would wrong wrote year years yeah yep yes yesterday yet you your yours
+    abend aber alles auch bis bist bitte dank danke das dein deine dem der des dich dir du ein eine einen einer es euch
+    für ganz geht genau gern gerne geschehen gestern gute guten guter hab habe haben hallo heute ich ihm ihn ihr im ist
+    ja jetzt kann kein keine keinen klar können machen macht mal mein meine meinen mich mir morgen muss nacht nein nicht
+    nichts noch nur oder schon schön schöne schönen sehr sie sind tschüs tschüss und uns viele vielen von vor wann warum
+    weil wenn wer wie wieder wiedersehen wir wo zu zum zur über
     end ends january february march april june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday morning evening afternoon night tonight";
 
@@ -148,6 +200,36 @@ mod tests {
             ("Deployed it.", false),
         ] {
             assert_eq!(is_small_talk(text), is, "{text}");
+        }
+    }
+
+    #[test]
+    fn german_small_talk_names_nothing_either() {
+        for text in ["Danke dir!", "Guten Morgen", "Gern geschehen!", "Bis morgen, gute Nacht", "Vielen Dank"]
+        {
+            assert!(is_small_talk(text), "{text}");
+        }
+        assert!(!is_small_talk("Die Einkaufsliste machen"));
+    }
+
+    #[test]
+    fn a_text_names_a_tag_by_a_word_of_it() {
+        let rules = TagRules::default();
+        let names = |text: &str, tag: &str| Words::of(text, &rules).name(&rules.normalise(tag).unwrap());
+        for (text, tag, is) in [
+            ("The bees in my second hive.", "hobby:bee-keeping", true),
+            ("Two cities in a day", "travel:city", true),
+            ("Postgres is slow.", "database:postgresql", true),
+            ("How about a lentil curry?", "food:raku-tea", false),
+            ("The theory of it", "thesis", false),
+            ("Guten Morgen", "einkaufsliste-machen", false),
+            ("Ich muss noch Tee machen.", "einkaufsliste-machen", false),
+            ("Die Einkaufslisten von heute", "einkaufsliste-machen", true),
+            ("Work starts at nine.", "work", true),
+            ("Der Zähler steht bei 48213.", "zähler", true),
+            ("昨日の会議", "会議", true),
+        ] {
+            assert_eq!(names(text, tag), is, "{text} {tag}");
         }
     }
 

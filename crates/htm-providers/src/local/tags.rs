@@ -18,7 +18,7 @@ use super::kept_terms::KeptTerms;
 use super::model::Model;
 use super::nearness::{self, Naming, Nearness, Terms};
 use super::ontology::{self, Term};
-use super::phrases;
+use super::phrases::{self, Words};
 use crate::codes::bad_value;
 use crate::hash::fnv1a;
 
@@ -242,7 +242,12 @@ impl Tagger for LocalTagger {
         let nearness = Arc::new(self.nearness(ontology).await?);
         let vectors = Arc::new(self.vectors(texts.to_vec()).await?);
         let (near, of, max_tags) = (Arc::clone(&nearness), Arc::clone(&vectors), self.max_tags);
-        let mut lists = self.computed(move || near.tags(&of, max_tags)).await?;
+        let (written, rules) = (texts.to_vec(), self.rules.clone());
+        let tags = move || {
+            let words: Vec<Words> = written.iter().map(|text| Words::of(text, &rules)).collect();
+            near.tags(&words, &of, max_tags)
+        };
+        let mut lists = self.computed(tags).await?;
         for (text, tags) in texts.iter().zip(&mut lists) {
             // Its embedding is near to some term all the same: "see you" to gratitude.
             if phrases::is_small_talk(text) {

@@ -8,6 +8,7 @@ use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
 use tokio_util::sync::CancellationToken;
 
+use htm_core::provider::TagSuggestion;
 use htm_core::tag::{KnownTag, KnownTags, Leftover, SplitTag};
 
 use super::model::Model;
@@ -306,10 +307,34 @@ async fn what_no_term_is_near_to_is_named_by_its_key_phrase_and_so_again() {
     assert_eq!(tags[0][0].path.as_str(), "pocket-watch", "{tags:?}");
     assert_eq!(tags[0][0].path, tags[1][0].path);
     assert!(tags[0][0].confidence.is_some_and(|similarity| similarity > 0.5) && tags[2].is_empty());
-    // Once in use, it is a tag like any other, also for texts with other words.
+    // Once in use, it is a tag like any other, also for texts with other words beside one of it.
     let in_use = known(&[(tags[0][0].path.as_str(), "")]);
-    let texts = owned(&["The old chronometer in my waistcoat ticks again."]);
+    let texts = owned(&["The old watch in my waistcoat ticks again."]);
     assert_eq!(tagger.extract(&texts, &in_use).await.unwrap()[0][0].path, tags[0][0].path);
+}
+
+#[tokio::test]
+async fn a_tag_in_use_does_not_spread_in_a_language_that_the_model_does_not_know() {
+    let Some(model_dir) = model_dir() else { return };
+    let tagger = tagger(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
+    let texts = owned(&[
+        "Danke dir!",
+        "Guten Morgen",
+        "Gern geschehen!",
+        "Der Zählerstand ist 48213.",
+        "Ich mag keinen Kaffee am Abend.",
+        "How about a lentil curry?",
+        "Ich muss noch Zahnpasta kaufen.",
+    ]);
+    let in_use = [("einkaufsliste-machen", ""), ("noch-zahnpasta", ""), ("food:raku-tea", "")];
+    let tags = tagger.extract(&texts, &known(&in_use)).await.unwrap();
+    let spread = |tags: &[TagSuggestion]| -> Vec<String> {
+        let paths = tags.iter().map(|tag| tag.path.to_string());
+        paths.filter(|path| in_use.iter().any(|(tag, _)| path == tag)).collect()
+    };
+    assert!(tags[..6].iter().all(|tags| spread(tags).is_empty()), "{tags:?}");
+    assert_eq!(spread(&tags[6]), ["noch-zahnpasta"], "{tags:?}");
+    assert!(tags[..3].iter().all(Vec::is_empty), "{tags:?}");
 }
 
 /// Prints the tags of plain sentences: `cargo test -p htm-providers look_at -- --ignored --nocapture`
