@@ -62,7 +62,9 @@ pub(crate) fn hint(error: &htm_core::Error) -> Cow<'static, str> {
 /// The hints of codes whose own hint names a function or a setting of the library.
 fn for_tools(code: &str) -> Option<&'static str> {
     Some(match code {
-        "key_taken" => "use another key, or none; the message names the memory that has it",
+        "key_taken" => {
+            "use another key, or none; to correct the memory that the message names, give its id as supersedes"
+        }
         "content_taken" => "nothing is left to do: the memory that the message names has this text",
         "namespace_forbidden" => "leave out namespace, or use one that the message names",
         "robot_forbidden" => "leave out robot and any_robot, or use the robot that the message names",

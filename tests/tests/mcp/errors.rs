@@ -9,7 +9,7 @@ use super::Client;
 async fn a_failure_says_what_was_wrong_and_what_is_next() {
     let client = Client::start(&["--no-workers"]).await;
     let id = client.remember("A first text.").await;
-    client.succeeds("remember", json!({ "text": "Of ada.", "robot": "ada" })).await;
+    client.succeeds("remember", json!({ "text": "Of ada.", "robot": "ada", "key": "taken" })).await;
     for (tool, arguments, code, said) in [
         (
             "recall",
@@ -50,6 +50,12 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
         ("remember", json!({ "text": "a", "expires": "0s" }), "expiry_out_of_range", "1 second to 100 years"),
         ("remember", json!({ "text": "a", "expires": "yesterday" }), "expiry_passed", "give a future time"),
         ("remember", json!({ "text": "a", "tags": ["::"] }), "tag_invalid", "`::`"),
+        (
+            "remember",
+            json!({ "text": "another", "key": "taken" }),
+            "key_taken",
+            "to correct the memory that the message names, give its id as supersedes",
+        ),
         ("forget", json!({}), "arguments_conflict", "give either id or text"),
         (
             "forget",

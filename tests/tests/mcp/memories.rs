@@ -195,7 +195,7 @@ async fn a_timeline_is_in_order_and_shows_one_memory_in_full() {
     let shown: Vec<i64> =
         facts["memories"].as_array().unwrap().iter().map(|it| it["id"].as_i64().unwrap()).collect();
     assert_eq!(shown, ids[2..], "{text}");
-    assert!(text.contains("These are the 3 latest; there may be more"), "{text}");
+    assert!(text.contains("these are the 3 latest; there may be more"), "{text}");
     let (text, _) = client.succeeds("timeline", json!({ "timeframe": "2026-03", "limit": 6 })).await;
     assert!(!text.contains("there may be more"), "{text}");
     let (text, facts) =
@@ -217,7 +217,7 @@ async fn a_timeline_is_in_order_and_shows_one_memory_in_full() {
     assert!(text.contains(&format!("\n[{}] ", many[15])), "{text}");
     let (text, _) = client.succeeds("timeline", json!({ "topic": "migration", "limit": 2 })).await;
     assert!(text.starts_with("2 memories, earliest first."), "{text}");
-    assert!(text.contains("These are the 2 most relevant; there may be more"), "{text}");
+    assert!(text.contains("these are the 2 most relevant; there may be more"), "{text}");
 }
 
 #[tokio::test]

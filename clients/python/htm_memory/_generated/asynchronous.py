@@ -1671,7 +1671,7 @@ class AsyncMembers:
         Args:
             membership: The membership.
             namespace: The namespace. Default: the server's.
-            nodes: The ids of the memories.
+            nodes: The ids of the memories. Of equally important ones, the last is evicted last.
         """
         return await self._sender.send(
             Call(
@@ -4285,7 +4285,7 @@ class AsyncWorkingMemory:
 
         Args:
             namespace: The namespace. Default: the server's.
-            nodes: The ids of the memories.
+            nodes: The ids of the memories. Of equally important ones, the last is evicted last.
         """
         return await self._sender.send(
             Call(

@@ -3431,7 +3431,7 @@ class AddNodes(BaseModel):
     """
     nodes: list[int]
     """
-    The ids of the memories.
+    The ids of the memories. Of equally important ones, the last is evicted last.
     """
 
 
@@ -3485,7 +3485,7 @@ class AddToGroup(BaseModel):
     """
     nodes: list[int]
     """
-    The ids of the memories.
+    The ids of the memories. Of equally important ones, the last is evicted last.
     """
 
 

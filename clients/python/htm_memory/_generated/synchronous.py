@@ -1671,7 +1671,7 @@ class Members:
         Args:
             membership: The membership.
             namespace: The namespace. Default: the server's.
-            nodes: The ids of the memories.
+            nodes: The ids of the memories. Of equally important ones, the last is evicted last.
         """
         return self._sender.send(
             Call(
@@ -4285,7 +4285,7 @@ class WorkingMemory:
 
         Args:
             namespace: The namespace. Default: the server's.
-            nodes: The ids of the memories.
+            nodes: The ids of the memories. Of equally important ones, the last is evicted last.
         """
         return self._sender.send(
             Call(

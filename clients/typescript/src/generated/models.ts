@@ -37,7 +37,7 @@ export interface Activation {
 export interface AddNodes {
   /** The namespace. Default: the server's. */
   namespace?: string | null;
-  /** The ids of the memories. */
+  /** The ids of the memories. Of equally important ones, the last is evicted last. */
   nodes: NodeId[];
 }
 
@@ -61,7 +61,7 @@ export interface AddToGroup {
   membership: MembershipId;
   /** The namespace. Default: the server's. */
   namespace?: string | null;
-  /** The ids of the memories. */
+  /** The ids of the memories. Of equally important ones, the last is evicted last. */
   nodes: NodeId[];
 }
 

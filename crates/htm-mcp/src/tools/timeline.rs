@@ -73,10 +73,10 @@ async fn timeline(server: McpServer, arguments: Arguments) -> Result<Answer, Too
         let is_of_topic = found.entries.iter().any(|entry| entry.score.is_some());
         let which = if is_of_topic { "most relevant" } else { "latest" };
         let these = match query.limit {
-            1 => format!("This is the {which}"),
-            limit => format!("These are the {limit} {which}"),
+            1 => format!("this is the {which}"),
+            limit => format!("these are the {limit} {which}"),
         };
-        notes.push(format!("{these}; there may be more: a larger limit, or a narrower timeframe."));
+        notes.push(format!("{these}; there may be more: a larger limit, or a narrower timeframe"));
     }
     if nodes.is_empty() {
         notes.extend(unknown_names(htm, &query.filter).await?);

@@ -153,7 +153,7 @@ struct AddToGroup {
     namespace: Option<String>,
     /// The membership.
     membership: MembershipId,
-    /// The ids of the memories.
+    /// The ids of the memories. Of equally important ones, the last is evicted last.
     nodes: Vec<NodeId>,
 }
 

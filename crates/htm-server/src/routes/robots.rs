@@ -198,7 +198,7 @@ async fn open(app: &App, namespace: Option<&str>, name: &str) -> Result<Robot> {
 struct AddNodes {
     /// The namespace. Default: the server's.
     namespace: Option<String>,
-    /// The ids of the memories.
+    /// The ids of the memories. Of equally important ones, the last is evicted last.
     nodes: Vec<NodeId>,
 }
 

@@ -135,7 +135,7 @@ impl Membership {
         Ok(receipt)
     }
 
-    /// Adds nodes, all or none; returns the evicted ones. A node that is there already counts as used.
+    /// Adds nodes in order, all or none; returns the evicted ones. A node that is there already counts as used.
     ///
     /// # Errors
     /// As [`GroupMember::add`](super::GroupMember::add).
