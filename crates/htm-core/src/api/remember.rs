@@ -4,7 +4,7 @@ mod attempt;
 mod existing;
 mod parts;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgTransaction};
@@ -23,7 +23,7 @@ use crate::store::connections::{Db, Held, Lent, Part};
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode, Unique};
 use crate::store::robots::{self, ROBOT_KEYS};
-use crate::store::{priorities, statistics, tags};
+use crate::store::{priorities, tags};
 
 /// The errors of some memories, at their places; the others, ready to be written; and the room that these have taken.
 pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>, Vec<Taken>);
@@ -480,7 +480,7 @@ impl Htm {
     }
 }
 
-/// The namespaces of many new nodes, one for each: few are found by their ids ([`statistics::note_in_tx`]).
+/// The namespaces of many new nodes, one for each: few are found by their ids ([`note_in_tx`](crate::store::statistics::note_in_tx)).
 pub(crate) fn noted<'a>(nodes: &'a [NewNode<'_>]) -> impl Iterator<Item = &'a str> {
     let is_bulk = nodes.len() > nodes::BULK;
     nodes.iter().filter(move |_| is_bulk).map(|node| node.namespace)
