@@ -214,15 +214,19 @@ pub(super) struct Parser<'t> {
     /// The least clarity of the periods of the current part.
     clarity: Clarity,
     loose: bool,
+    /// Whether a day may be followed by a time of it, which changes nothing where the whole day is meant.
+    takes_times: bool,
 }
 
 impl<'t> Parser<'t> {
     pub(super) fn new(tokens: &'t [Token]) -> Self {
-        Self { tokens, at: 0, furthest: 0, no_day: None, clarity: Clarity::Clear, loose: false }
+        let (clarity, loose) = (Clarity::Clear, false);
+        Self { tokens, at: 0, furthest: 0, no_day: None, clarity, loose, takes_times: true }
     }
 
+    /// A parser in the middle of a sentence. A time of a day stays a word to search for.
     pub(super) fn starting_at(tokens: &'t [Token], at: usize) -> Self {
-        Self { at, ..Self::new(tokens) }
+        Self { at, takes_times: false, ..Self::new(tokens) }
     }
 
     /// The index of the next token.
@@ -303,7 +307,7 @@ impl<'t> Parser<'t> {
     /// A period. After `either` and `both`, another one must follow: "both March releases" are of one month.
     fn listed(&mut self) -> Option<Period> {
         let is_list = self.attempt(|it| it.word(&["either", "both"])).is_some();
-        let period = self.period()?;
+        let period = if self.takes_times { self.period()? } else { self.period_without_time()? };
         // The other one is read again as a part of its own.
         let here = (self.at, self.clarity, self.loose);
         let is_alone = is_list && self.another().is_none();
@@ -340,7 +344,6 @@ impl<'t> Parser<'t> {
         let from = self.period()?;
         self.word(ends)?;
         let to = self.period()?;
-        self.clarity = self.clarity.max(Clarity::Led);
         Some(Part::Through(from, to))
     }
 

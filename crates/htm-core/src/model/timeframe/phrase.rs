@@ -89,7 +89,7 @@ fn is_dated(part: &Part, years: &RangeInclusive<i16>) -> bool {
     fn year(period: &Period) -> Option<i16> {
         match period {
             Period::Day(date) => Some(date.year()),
-            Period::Month(year, _) => Some(*year),
+            Period::Month(year, months) if months.count == 1 => Some(*year),
             Period::Local(time) => Some(time.year()),
             Period::Instant(time) => i16::try_from(time.year()).ok(),
             Period::PartOfDay(day, _) => year(day),
@@ -215,7 +215,7 @@ fn is_time(
     let is_led = matches!(lead, "in" | "on" | "during" | "within" | "over" | "throughout")
         || (lead == "of" && is_dated(&said.part, years));
     let is_clear = match &said.part {
-        Part::Through(..) => true,
+        Part::Through(..) => said.clarity > Clarity::Never,
         _ => said.clarity == Clarity::Clear || (said.clarity == Clarity::Led && is_led),
     };
     // "last week of March", "after last Monday's deploy", "the end of last week", "over two weeks ago".

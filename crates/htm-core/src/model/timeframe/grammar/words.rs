@@ -11,8 +11,21 @@ pub(in super::super) const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 impl Parser<'_> {
-    /// Parses a period. A `the` before it is ignored.
+    /// Parses a period, also a time of a day. A `the` before it is ignored.
     pub(super) fn period(&mut self) -> Option<Period> {
+        let period = self.period_without_time()?;
+        if !is_day(&period) {
+            return Some(period);
+        }
+        Some(match (self.attempt(Self::time), period) {
+            (None, period) => period,
+            (Some(time), Period::Day(date)) => Period::Local(date.to_datetime(time)),
+            (Some(time), day) => Period::At(day.into(), time),
+        })
+    }
+
+    /// Parses a period. A `the` before it is ignored.
+    pub(super) fn period_without_time(&mut self) -> Option<Period> {
         self.attempt(|it| it.word(&["the"]));
         let period = None
             .or_else(|| self.attempt(Self::named_day))
@@ -21,21 +34,10 @@ impl Parser<'_> {
             .or_else(|| self.attempt(Self::relative))
             .or_else(|| self.attempt(Self::date))
             .or_else(|| self.attempt(Self::bare))?;
-        let is_day = match period {
-            Period::FromToday(_) | Period::Weekday(..) | Period::Day(_) => true,
-            Period::WeekdayOfWeek(..) | Period::MonthDay(..) => true,
-            _ => false,
-        };
-        if !is_day {
-            return Some(period);
-        }
-        if let Some(part) = self.attempt(Self::part_of_day) {
-            return Some(Period::PartOfDay(period.into(), part));
-        }
-        Some(match (self.attempt(Self::time), period) {
-            (None, period) => period,
-            (Some(time), Period::Day(date)) => Period::Local(date.to_datetime(time)),
-            (Some(time), day) => Period::At(day.into(), time),
+        let part = is_day(&period).then(|| self.attempt(Self::part_of_day)).flatten();
+        Some(match part {
+            Some(part) => Period::PartOfDay(period.into(), part),
+            None => period,
         })
     }
 
@@ -141,11 +143,19 @@ impl Parser<'_> {
             if let Some(weekday) = self.attempt(|it| it.take(weekday)) {
                 return Some(Period::Weekday(which, weekday));
             }
-            if let Some(months) = self.attempt(|it| it.take(|word| month(word).map(one).or(quarter(word)))) {
-                return Some(Period::MonthNamed(which, months));
+            if let Some(month) = self.attempt(|it| it.take(month)) {
+                return Some(Period::MonthNamed(which, one(month)));
+            }
+            // "is this Q4 model slow"
+            if let Some(quarter) = self.attempt(|it| it.take(quarter)) {
+                self.only(Clarity::Led);
+                self.loose = true;
+                return Some(Period::MonthNamed(which, quarter));
             }
         }
         let unit = self.take(|text| unit(text).filter(|_| !text.ends_with('s')))?;
+        // "the last quarter mile"
+        self.loose |= unit == Unit::Quarter;
         match (word, unit) {
             ("last" | "this" | "next", Unit::Week | Unit::Month | Unit::Quarter | Unit::Year) => {
                 Some(Period::Calendar(unit, offset))
@@ -166,8 +176,10 @@ impl Parser<'_> {
         if let Some(period) = self.quarter() {
             return Some(period);
         }
+        // In a sentence, `1.4.2026` may be a version.
+        let has_stops = self.peek().and_then(date_with_stops).is_some();
         if let Some(period) = self.attempt(|it| it.take(numeric)) {
-            self.only(Clarity::Led);
+            self.only(if has_stops { Clarity::Never } else { Clarity::Led });
             self.loose = matches!(period, Period::Year(_));
             return Some(period);
         }
@@ -210,7 +222,9 @@ impl Parser<'_> {
                 self.in_year(quarter)
             }
         };
-        self.only(Clarity::Led);
+        // In a sentence, `Q4` alone may be anything.
+        let is_alone = matches!(period, Period::MonthNamed(..));
+        self.only(if is_alone { Clarity::Never } else { Clarity::Led });
         Some(period)
     }
 
@@ -322,6 +336,15 @@ impl Parser<'_> {
             None if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok().filter(|it| *it > 0),
             None => None,
         })
+    }
+}
+
+/// Whether it is one whole day.
+fn is_day(period: &Period) -> bool {
+    match period {
+        Period::FromToday(_) | Period::Day(_) | Period::MonthDay(..) => true,
+        Period::Weekday(..) | Period::WeekdayOfWeek(..) => true,
+        _ => false,
     }
 }
 
