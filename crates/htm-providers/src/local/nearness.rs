@@ -6,8 +6,8 @@
 //! some sentences are a little near to everything. The result is the tag's confidence. A term is proposed by its name
 //! in the namespace ([`Naming`]).
 //!
-//! An undescribed tag also needs a word of its name in the text, or a much larger similarity. In a language that the
-//! model does not know, short names are near to most texts.
+//! An undescribed tag also needs a word of its name in the text, or a much larger similarity, unless it is in the place of
+//! a split tag. In a language that the model does not know, short names are near to most texts.
 //!
 //! Precision / recall of full paths on the labelled texts (`tests/data/tagging`, without key phrases; the texts of the
 //! third column were written after all choices):
@@ -148,11 +148,17 @@ impl Nearness {
                 let of_names =
                     self.undescribed.paths.iter().zip(named.iter().map(|cosine| cosine - background));
                 let of_names = of_names.filter(|(path, similarity)| {
-                    *similarity >= UNNAMED || (*similarity >= self.threshold && text.name(path))
+                    *similarity >= UNNAMED
+                        || (*similarity >= self.threshold && (self.is_of_a_split(path) || text.name(path)))
                 });
                 self.nearest(of_terms.chain(of_names), max_tags)
             });
         each.collect()
+    }
+
+    /// Whether a tag is in the place of a split one. Somebody has said that the texts of that one are its own.
+    fn is_of_a_split(&self, path: &TagPath) -> bool {
+        self.naming.former.split.values().any(|split| split.has(path))
     }
 
     /// The key phrase of a text without a near term. It stands below the root of a term that is somewhat near to both
