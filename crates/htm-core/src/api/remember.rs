@@ -19,7 +19,7 @@ use crate::model::memory::{Memory, filled, language_unknown};
 use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
 use crate::store::again::{ATTEMPTS, was_overtaken};
-use crate::store::connections::{Db, Held, Lent, Part};
+use crate::store::connections::{Db, Held, Part};
 use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode, Unique};
 use crate::store::robots::{self, ROBOT_KEYS};
@@ -390,11 +390,11 @@ impl Htm {
     /// Writes a node without tags and vectors of a known robot by one statement, which commits by itself; other nodes in a
     /// transaction.
     async fn write(&self, nodes: &[NewNode<'_>]) -> Result<Vec<Result<Receipt>>> {
-        let mut connection = self.pool().acquire().await?;
         if let [node] = nodes
             && is_bare(node)
             && self.known_robots().contains_key(&robot_of(node))
         {
+            let mut connection = self.pool().acquire().await?;
             match nodes::insert_one(&mut connection, node, None, &self.insertion()).await {
                 Ok(Some(id)) => return Ok(vec![Ok(written(id))]),
                 Ok(None) => {}
@@ -402,17 +402,16 @@ impl Htm {
                 Err(error) => return Err(error),
             }
         }
-        let mut connection = Lent::new(connection);
-        let results = self.write_in_tx(&mut connection, nodes).await;
-        connection.settled();
-        let results = results?;
+        let mut tx = self.pool().begin().await?;
+        let results = self.write_in_tx(&mut tx, nodes).await?;
+        tx.commit().await?;
         for (node, _) in nodes.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
             self.known_robots().insert(robot_of(node), ());
         }
         Ok(results)
     }
 
-    /// Writes in a transaction, or in a savepoint of the open one. Tries again if another transaction removed the robot
+    /// Writes in a savepoint of the open transaction. Tries again if another transaction removed the robot
     /// or the node in the way meanwhile, and after a deadlock.
     pub(crate) async fn write_in_tx(
         &self,

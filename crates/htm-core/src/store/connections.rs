@@ -123,82 +123,29 @@ impl DerefMut for Tx {
     }
 }
 
-/// A connection of a pool on which [parts](Part) begin. If it is dropped before it is [settled](Self::settled), it is
-/// closed, because a transaction may be open on it.
-pub(crate) struct Lent {
-    connection: PoolConnection<Postgres>,
-    is_settled: bool,
-}
-
-impl Lent {
-    pub(crate) fn new(connection: PoolConnection<Postgres>) -> Self {
-        Self { connection, is_settled: false }
-    }
-
-    /// Returns it to the pool after its last part has ended.
-    pub(crate) fn settled(mut self) {
-        self.is_settled = true;
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        if !self.is_settled {
-            self.connection.close_on_drop();
-        }
-    }
-}
-
-impl Deref for Lent {
-    type Target = PgConnection;
-
-    fn deref(&self) -> &PgConnection {
-        &self.connection
-    }
-}
-
-impl DerefMut for Lent {
-    fn deref_mut(&mut self) -> &mut PgConnection {
-        &mut self.connection
-    }
-}
-
-/// A part of a transaction that can be undone alone: a savepoint. On a [lent](Lent) connection it is a transaction.
+/// A part of an open transaction that can be undone alone: a savepoint.
 ///
-/// If it is dropped before its end, what was written since its savepoint stays in the transaction, which the caller then has
-/// to undo. A savepoint of sqlx may end the caller's whole transaction instead, and what follows commits statement by
-/// statement.
-pub(crate) struct Part<'c> {
-    connection: &'c mut PgConnection,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Savepoint,
-    Transaction,
-    Ended,
-}
+/// If it is dropped before its end, what was written since stays in the transaction, which then has to be undone. A
+/// savepoint of sqlx would end the whole transaction if it is dropped as it is made, and what follows would commit statement
+/// by statement.
+pub(crate) struct Part<'c>(&'c mut PgConnection);
 
 impl<'c> Part<'c> {
     pub(crate) async fn begin(connection: &'c mut PgConnection) -> Result<Self> {
         let connection = tested(connection).await?;
-        if Manager::get_transaction_depth(connection) > 0 {
-            run(connection, "savepoint htm_part").await?;
-            return Ok(Self { connection, kind: Kind::Savepoint });
-        }
-        answered(Manager::begin(connection, None)).await?;
-        Ok(Self { connection, kind: Kind::Transaction })
+        run(connection, "savepoint htm_part").await?;
+        Ok(Self(connection))
     }
 
     /// Keeps what was written.
-    pub(crate) async fn commit(mut self) -> Result<()> {
-        match self.kind {
-            Kind::Savepoint => run(self.connection, "release savepoint htm_part").await?,
-            _ => answered(Manager::commit(self.connection)).await?,
-        }
-        self.kind = Kind::Ended;
-        Ok(())
+    pub(crate) async fn commit(self) -> Result<()> {
+        run(tested(self.0).await?, "release savepoint htm_part").await
+    }
+
+    /// Undoes what was written.
+    pub(crate) async fn rollback(self) -> Result<()> {
+        // A statement may have failed because nothing answers any more.
+        run(tested(self.0).await?, "rollback to savepoint htm_part; release savepoint htm_part").await
     }
 
     /// Keeps what was written, or undoes it after an error.
@@ -212,39 +159,19 @@ impl<'c> Part<'c> {
             }
         }
     }
-
-    /// Undoes what was written.
-    pub(crate) async fn rollback(mut self) -> Result<()> {
-        match self.kind {
-            Kind::Savepoint => {
-                run(self.connection, "rollback to savepoint htm_part; release savepoint htm_part").await?;
-            }
-            _ => answered(Manager::rollback(self.connection)).await?,
-        }
-        self.kind = Kind::Ended;
-        Ok(())
-    }
-}
-
-impl Drop for Part<'_> {
-    fn drop(&mut self) {
-        if self.kind == Kind::Transaction {
-            Manager::start_rollback(self.connection);
-        }
-    }
 }
 
 impl Deref for Part<'_> {
     type Target = PgConnection;
 
     fn deref(&self) -> &PgConnection {
-        self.connection
+        self.0
     }
 }
 
 impl DerefMut for Part<'_> {
     fn deref_mut(&mut self) -> &mut PgConnection {
-        self.connection
+        self.0
     }
 }
 

@@ -5,7 +5,7 @@ use sea_orm::sea_query::{Expr, LockType};
 use sea_orm::{EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
 use sqlx::PgConnection;
 
-use super::connections::{Connections, Db, Lent};
+use super::connections::{Connections, Db};
 use super::entity::robot;
 use super::named::sql;
 use super::orm::on;
@@ -75,18 +75,14 @@ impl Opened {
 
 /// Opens a robot; registers it if it is new.
 pub(crate) async fn open_robot(pool: &dyn Connections, namespace: &str, name: &str) -> Result<Opened> {
-    let mut connection = Lent::new(pool.acquire().await?);
-    let opened = async {
-        loop {
-            match opened(namespace, name).into_model().one(&on(&mut *connection)).await? {
-                Some(found) => return Ok(found),
-                None => robots::register_in_tx(&mut connection, &[(namespace, name)]).await?,
-            }
+    loop {
+        if let Some(found) = opened(namespace, name).into_model().one(&on(pool)).await? {
+            return Ok(found);
         }
-    };
-    let opened = opened.await;
-    connection.settled();
-    opened
+        let mut tx = pool.begin().await?;
+        robots::register_in_tx(&mut tx, &[(namespace, name)]).await?;
+        tx.commit().await?;
+    }
 }
 
 /// The robot with this name, locked: its saved working memory gets no other transfer meanwhile.
