@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::LineResult;
 use crate::api::htm::Htm;
+use crate::api::rooms::Taken;
 use crate::model::error::{Error, Result, codes};
 use crate::model::export::{ImportedLine, LineKind, SavedMemory, SavedRevision};
 use crate::model::id::{GroupId, NodeId};
@@ -183,7 +184,8 @@ impl SavedChunk {
                 forgotten,
             });
         }
-        let (items, refused) = with_room(htm, items, written).await?;
+        // The room is kept until the memories are written.
+        let (items, refused, taken) = with_room(htm, items, written).await?;
         for (place, error) in refused.into_iter().rev() {
             results.push((numbers.remove(place), Err(error)));
         }
@@ -199,6 +201,7 @@ impl SavedChunk {
             found.extend(htm.import_in_part(part, known, written).await?);
             rest = later;
         }
+        drop(taken);
         htm.pinger().ping();
         if leaves_forgotten {
             compare_metadata(htm, &items, &mut found).await?;
@@ -263,13 +266,13 @@ async fn compare_metadata(htm: &Htm, items: &[NewSaved<'_>], found: &mut [Found]
     Ok(())
 }
 
-/// The memories that have room, and the errors of the others by their places. Existing and forgotten memories need no
-/// room.
+/// The memories that have room, the errors of the others by their places, and the room. Existing and forgotten memories
+/// need none.
 async fn with_room<'a>(
     htm: &Htm,
     items: Vec<NewSaved<'a>>,
     written: &Written,
-) -> Result<(Vec<NewSaved<'a>>, BTreeMap<usize, Error>)> {
+) -> Result<(Vec<NewSaved<'a>>, BTreeMap<usize, Error>, Vec<Taken>)> {
     let mut limited: HashMap<&str, bool> = HashMap::new();
     for NewSaved { saved, .. } in &items {
         if !limited.contains_key(saved.ns.as_str()) {
@@ -280,7 +283,7 @@ async fn with_room<'a>(
     let needs = |it: &NewSaved<'_>| limited[it.saved.ns.as_str()] && !is_forgotten(it);
     let counted: Vec<NewSaved<'_>> = items.iter().copied().filter(needs).collect();
     if counted.is_empty() {
-        return Ok((items, BTreeMap::new()));
+        return Ok((items, BTreeMap::new(), Vec::new()));
     }
     let known = store::known(&mut *htm.pool().acquire().await?, &counted).await?;
     // Two memories may be the same in all that identifies them.
@@ -293,11 +296,16 @@ async fn with_room<'a>(
     }
     let unique: Vec<nodes::Unique<'_>> = new.iter().map(|place| items[*place].unique()).collect();
     let admitted = htm.make_rooms(&mut None, &unique).await?;
-    let refused: BTreeMap<usize, Error> =
-        new.into_iter().zip(admitted).filter_map(|(place, room)| Some((place, room.err()?))).collect();
+    let (mut refused, mut taken) = (BTreeMap::new(), Vec::new());
+    for (place, room) in new.into_iter().zip(admitted) {
+        match room {
+            Ok(room) => taken.extend(room),
+            Err(error) => drop(refused.insert(place, error)),
+        }
+    }
     let fits = |(place, _): &(usize, NewSaved<'_>)| !refused.contains_key(place);
     let fitting = items.into_iter().enumerate().filter(fits).map(|(_, item)| item).collect();
-    Ok((fitting, refused))
+    Ok((fitting, refused, taken))
 }
 
 /// The result of a memory's line.
