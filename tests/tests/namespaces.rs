@@ -307,6 +307,36 @@ async fn what_is_forgotten_makes_no_room_for_what_others_are_writing() {
 }
 
 #[tokio::test]
+async fn a_transaction_with_several_memories_has_each_counted_once() {
+    let db = TestDatabase::new().await;
+    let (htm, other) = (db.htm(), db.htm());
+    let code = |result: htm_core::Result<Receipt>| result.err().map_or("ok", |error| error.code());
+    let remember = async |text: &str| code(htm.remember(Memory::new(text)).await);
+    htm.set_quota(None, Quota { max_memories: Some(5), ..Quota::default() }).await.unwrap();
+    assert_eq!(remember("first").await, "ok");
+    let mut tx = db.pool.begin().await.unwrap();
+    let mut pending = Vec::new();
+    for text in ["second", "third"] {
+        pending.push(htm.remember_in_tx(&mut tx, Memory::new(text)).await.unwrap());
+    }
+    let fourth = htm.remember(Memory::new("fourth")).await.unwrap().node;
+    assert_eq!(remember("fifth").await, "ok");
+    // It is counted again, without what the transaction writes.
+    assert_eq!(remember("another").await, "quota_exceeded");
+    other.forget(fourth, &Caller::AnyRobot, Confirmation::Confirmed).await.unwrap();
+    pending.push(htm.remember_in_tx(&mut tx, Memory::new("sixth")).await.unwrap());
+    let refused = htm.remember_in_tx(&mut tx, Memory::new("seventh")).await.unwrap_err();
+    assert_eq!(refused.code(), "quota_exceeded");
+    assert_eq!(remember("another").await, "quota_exceeded");
+    tx.commit().await.unwrap();
+    for pending in pending {
+        pending.notify();
+    }
+    assert_eq!(remember("another").await, "quota_exceeded");
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 5);
+}
+
+#[tokio::test]
 async fn a_write_that_is_undone_or_dropped_keeps_no_room() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -232,6 +232,35 @@ async fn a_full_namespace_takes_a_conversation_in_the_place_of_its_former_text()
 }
 
 #[tokio::test]
+async fn a_full_namespace_takes_a_conversation_while_another_writer_is_refused() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    htm.set_quota(None, Quota { max_memories: Some(3), ..Quota::default() }).await.unwrap();
+    let replace = async |round: usize| {
+        let texts = ["a", "b", "c"].map(|part| format!("manual {round} {part}"));
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        htm.replace(&document(), &parts(&texts)).await.unwrap();
+    };
+    replace(0).await;
+    let (mut rounds, mut refused) = (1, 0);
+    while rounds < 20 || refused < 20 {
+        let replacing = replace(rounds);
+        tokio::pin!(replacing);
+        loop {
+            tokio::select! {
+                () = &mut replacing => break,
+                written = htm.remember(Memory::new("another")) => {
+                    assert_eq!(code(written), "quota_exceeded");
+                    refused += 1;
+                }
+            }
+        }
+        rounds += 1;
+    }
+    assert_eq!(db.count("select count(*) from htm.nodes where deleted_at is null").await, 3);
+}
+
+#[tokio::test]
 async fn who_forgets_in_the_namespace_does_not_wait_for_a_replacement() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -7,6 +7,7 @@ use sqlx::PgConnection;
 
 use crate::api::htm::Htm;
 use crate::api::remember::noted;
+use crate::api::rooms::Taken;
 use crate::model::caller::{Caller, refuse_others};
 use crate::model::documents::{
     Document, DocumentInfo, LoadOutcome, LoadPlan, LoadedDocument, UnloadedDocuments, normal_path, not_found,
@@ -98,20 +99,25 @@ impl Htm {
         let (gone, restored) = (plan.gone.len(), plan.restored.len());
         let less = (gone.saturating_sub(restored), (freed - again).max(0));
         let more = (restored.saturating_sub(gone) as i64, (again - freed).max(0) as usize);
-        self.give_room(&mut Some(&mut **tx), namespace, less.0, less.1).await;
         let former = found.map(|it| it.info.tags).unwrap_or_default();
         let written = async {
-            // A count sees neither what goes nor what comes back yet, so their difference is taken.
-            if more != (0, 0) {
-                drop(self.make_room(&mut Some(&mut **tx), namespace, more.0, more.1).await?);
-            }
-            let changed =
+            // A count sees neither what goes nor what comes back yet, so their difference is taken. Other connections see
+            // it after the commit, so all room is kept until then.
+            let _of_restored = match more {
+                (0, 0) => None,
+                (memories, bytes) => {
+                    Some(self.make_room(&mut Some(&mut **tx), namespace, memories, bytes).await?)
+                }
+            };
+            let (changed, _of_written) =
                 self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;
             store::put_in_tx(&mut tx, namespace, document, &stored_tags).await?;
             if changed > 0 {
                 statistics::note_changed_in_tx(&mut tx, namespace, changed).await?;
             }
-            Ok(tx.commit().await?)
+            tx.commit().await?;
+            self.give_room(namespace, less.0, less.1).await;
+            Ok(())
         };
         if let Err(error) = written.await {
             // Nothing has gone, and nothing has come.
@@ -122,7 +128,7 @@ impl Htm {
         Ok(loaded)
     }
 
-    /// Returns the number of passages that the namespace's statistics have to note.
+    /// Returns the number of passages that the namespace's statistics have to note, and the room of the new ones.
     async fn write_plan_in_tx(
         &self,
         tx: &mut PgConnection,
@@ -130,7 +136,7 @@ impl Htm {
         caller: &Caller,
         plan: &LoadPlan,
         (former, now): (&[TagPath], &[TagPath]),
-    ) -> Result<usize> {
+    ) -> Result<(usize, Vec<Taken>)> {
         // Robots before tags, tags before nodes, as everywhere.
         if !plan.written.is_empty() {
             robots::register_in_tx(tx, &[(namespace, caller.robot(self.settings()))]).await?;
@@ -166,10 +172,10 @@ impl Htm {
         }
         let changed = gone.len() + plan.restored.len();
         if plan.written.is_empty() {
-            return Ok(changed);
+            return Ok((changed, Vec::new()));
         }
         let held = &mut Some(&mut *tx);
-        let (results, mut accepted, _taken) = self.sort(held, &plan.written, None).await?;
+        let (results, mut accepted, taken) = self.sort(held, &plan.written, None).await?;
         if let Some(refused) = results.into_iter().flatten().find_map(Result::err) {
             return Err(refused);
         }
@@ -177,7 +183,7 @@ impl Htm {
         let written = self.write_unnoted_in_tx(tx, &accepted).await?;
         match written.into_iter().find_map(Result::err) {
             Some(error) => Err(error),
-            None => Ok(changed + noted(&accepted).count()),
+            None => Ok((changed + noted(&accepted).count(), taken)),
         }
     }
 

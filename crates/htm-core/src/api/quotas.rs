@@ -3,13 +3,15 @@
 //! A namespace without a quota costs nothing. One with a quota is counted again every few seconds, and each handle adds
 //! its own writes in between, and takes away what it forgets. So a namespace can exceed its quota by the writes of other
 //! processes in that time. Before a refusal, it is counted again: others may have forgotten something or changed the quota,
-//! and a write that was counted may have been dropped or undone.
+//! and a write that was counted may have been dropped or undone. A write within a transaction is counted on its connection:
+//! it is never refused for what the transaction itself has written or deleted, but may exceed the quota by what others are
+//! writing.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::api::htm::Htm;
-use crate::api::rooms::Taken;
+use crate::api::rooms::{Seen, Taken};
 use crate::model::error::{Result, codes};
 use crate::model::quota::{Quota, QuotaUse, counting};
 use crate::model::wall::above;
@@ -104,11 +106,9 @@ impl Htm {
         self.at_primary_or_replica(counted, |_| async move { Ok(Some((wanted, 1.0))) }, |_| true).await
     }
 
-    /// Counts texts that are about to be forgotten as gone, so that others may take their place.
-    pub(crate) async fn give_room(&self, held: &mut Held<'_>, namespace: &str, memories: usize, bytes: i64) {
-        let gone = QuotaUse { memories: memories as i64, bytes };
-        // Without it, the namespace has less room until it is counted again.
-        let _ = self.rooms().give_ahead(Db::held_or(held, self.pool()), namespace, gone).await;
+    /// Counts texts as gone whose forgetting is committed.
+    pub(crate) async fn give_room(&self, namespace: &str, memories: usize, bytes: i64) {
+        self.rooms().give(namespace, QuotaUse { memories: memories as i64, bytes }).await;
     }
 
     /// Counts nodes as gone whose forgetting is committed.
@@ -145,6 +145,7 @@ impl Htm {
         let holders = nodes::by_keys(Db::held_or(held, self.pool()), &keys).await?;
         let same = nodes::same_content(Db::held_or(held, self.pool()), memories).await?;
         let mut counted = HashSet::new();
+        let mut seen: HashMap<&str, Seen> = HashMap::new();
         let mut admitted = Vec::new();
         for (it, same) in memories.iter().zip(same) {
             let key = it.key.map(|key| (it.namespace, key, None));
@@ -160,7 +161,9 @@ impl Htm {
                 admitted.push(Ok(None));
                 continue;
             }
-            match self.make_room(held, it.namespace, 1, it.bytes).await {
+            let more = QuotaUse { memories: 1, bytes: it.bytes as i64 };
+            let db = Db::held_or(held, self.pool());
+            match self.rooms().take(db, it.namespace, more, seen.entry(it.namespace).or_default()).await {
                 Ok(taken) => {
                     counted.extend(marks.into_iter().flatten());
                     admitted.push(Ok(Some(taken)));
@@ -181,6 +184,6 @@ impl Htm {
         bytes: usize,
     ) -> Result<Taken> {
         let more = QuotaUse { memories, bytes: bytes as i64 };
-        self.rooms().take(Db::held_or(held, self.pool()), namespace, more).await
+        self.rooms().take(Db::held_or(held, self.pool()), namespace, more, &mut Seen::default()).await
     }
 }

@@ -28,7 +28,9 @@ use crate::store::{priorities, tags};
 /// The errors of some memories, at their places; the others, ready to be written; and the room that these have taken.
 pub(crate) type Sorted<'a> = (Vec<Option<Result<Receipt>>>, Vec<NewNode<'a>>, Vec<Taken>);
 
-/// The receipt of a write that the caller has yet to commit.
+/// The receipt of a write that the caller has yet to commit. It keeps the memory's room in the quota of its namespace:
+/// keep it until the commit, and call [`notify`](Self::notify) soon after, because a count may have the memory twice until
+/// then. If it is dropped before the commit, the room is given back, and others may take it.
 #[derive(Debug)]
 #[must_use = "call `notify` after the commit, or workers find the job only when they poll"]
 pub struct PendingReceipt {
@@ -38,7 +40,7 @@ pub struct PendingReceipt {
 }
 
 impl PendingReceipt {
-    /// Wakes the workers; to be called after the caller's commit.
+    /// Wakes the workers; to be called soon after the caller's commit.
     pub fn notify(self) -> Receipt {
         self.pinger.ping();
         self.receipt

@@ -10,6 +10,7 @@ use sqlx::PgConnection;
 
 use crate::api::htm::Htm;
 use crate::api::remember::noted;
+use crate::api::rooms::Taken;
 use crate::model::caller::{Caller, Owner, refuse_others};
 use crate::model::error::Result;
 use crate::model::forget::ForgetReason;
@@ -19,6 +20,15 @@ use crate::model::operation::Operation;
 use crate::model::remember::{Outcome, Receipt};
 use crate::model::replace::Replacement;
 use crate::store::{forget, operations, replace as store, statistics};
+
+/// A replacement that is yet to be committed.
+struct Replaced {
+    receipts: Vec<Receipt>,
+    /// The forgotten nodes: others may take their room after the commit.
+    gone: Vec<forget::Locked>,
+    /// The room of the memories, until the commit.
+    taken: Vec<Taken>,
+}
 
 impl Htm {
     /// Remembers memories in the place of conversations: what these have is forgotten in the same transaction. All is
@@ -44,8 +54,10 @@ impl Htm {
     pub async fn replace(&self, replacement: &Replacement, memories: &[Memory]) -> Result<Vec<Receipt>> {
         let replaced = self.with_rooms_of(replacement, memories, async {
             let mut tx = self.pool().begin().await?;
-            let receipts = self.replace_in_tx(&mut tx, replacement, memories).await?;
+            let Replaced { receipts, gone, taken: _taken } =
+                self.replace_in_tx(&mut tx, replacement, memories).await?;
             tx.commit().await?;
+            self.give_room_of(&gone).await;
             Ok(receipts)
         });
         let receipts = replaced.await?;
@@ -69,9 +81,12 @@ impl Htm {
             if let Some(answer) = operations::claim(&mut tx, operation, Duration::ZERO).await? {
                 return Ok(answer);
             }
-            let answer = describe(self.replace_in_tx(&mut tx, replacement, memories).await?);
+            let Replaced { receipts, gone, taken: _taken } =
+                self.replace_in_tx(&mut tx, replacement, memories).await?;
+            let answer = describe(receipts);
             operations::answer(&mut tx, operation, &answer).await?;
             tx.commit().await?;
+            self.give_room_of(&gone).await;
             Ok(answer)
         });
         let answer = replaced.await?;
@@ -103,7 +118,7 @@ impl Htm {
         tx: &mut PgConnection,
         replacement: &Replacement,
         memories: &[Memory],
-    ) -> Result<Vec<Receipt>> {
+    ) -> Result<Replaced> {
         let Replacement { conversations, caller, continues } = replacement;
         self.admit_caller(caller)?;
         let mut named = BTreeMap::new();
@@ -137,24 +152,16 @@ impl Htm {
             };
             refuse_others(asks, node.id, owner)?;
         }
-        let mut freed: BTreeMap<&str, (usize, i64)> = BTreeMap::new();
-        for part in &parts {
-            let (count, bytes) = freed.entry(&part.namespace).or_default();
-            (*count, *bytes) = (*count + 1, *bytes + part.bytes);
-        }
-        for (namespace, (count, bytes)) in freed {
-            self.give_room(&mut Some(&mut *tx), namespace, count, bytes).await;
-        }
         forget::forget_in_tx(tx, &locked, ForgetReason::Asked).await?;
         if memories.is_empty() {
             forget::note_in_tx(tx, &locked).await?;
-            return Ok(Vec::new());
+            return Ok(Replaced { receipts: Vec::new(), gone: locked, taken: Vec::new() });
         }
         let whole = self.with_times(memories, &parts);
         let whole = self.with_places(&mut *tx, whole, &continued).await?;
         let held = &mut Some(&mut *tx);
         let now = self.time_of(held, &whole).await?;
-        let (results, mut accepted, _taken) = self.sort(held, &whole, now).await?;
+        let (results, mut accepted, taken) = self.sort(held, &whole, now).await?;
         in_place(results.into_iter().enumerate().filter_map(|(place, result)| Some((place, result?))))?;
         self.prioritise(held, &mut accepted).await?;
         // All are accepted: their places are those of the memories.
@@ -166,7 +173,7 @@ impl Htm {
         }
         let gone = locked.iter().map(|node| node.namespace.as_str());
         statistics::note_in_tx(tx, gone.chain(noted(&accepted))).await?;
-        Ok(receipts)
+        Ok(Replaced { receipts, gone: locked, taken })
     }
 
     /// The conversations of the memories without a place.

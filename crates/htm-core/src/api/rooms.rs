@@ -8,13 +8,13 @@ use sqlx::PgConnection;
 
 use crate::model::error::{Error, Result};
 use crate::model::quota::{Quota, QuotaUse};
-use crate::store::connections::Db;
+use crate::store::connections::{Connections, Db};
 use crate::store::quotas as store;
 
 /// The time after which a namespace is counted again, and a new quota is noticed.
 const KEPT: Duration = Duration::from_secs(5);
 
-/// The least time between two counts before a refusal.
+/// The least time between two counts before the refusals of a pool's writes.
 const BETWEEN_COUNTS: Duration = Duration::from_millis(100);
 
 /// The quotas and the uses, by namespace.
@@ -29,7 +29,7 @@ impl Default for Rooms {
 #[derive(Debug)]
 struct Room {
     state: Mutex<State>,
-    /// One count at a time for those without a connection.
+    /// One count at a time.
     counting: tokio::sync::Mutex<()>,
 }
 
@@ -45,6 +45,29 @@ struct State {
     open: QuotaUse,
     /// When it was counted before a refusal.
     counted_again: Option<Instant>,
+}
+
+/// A count on a caller's connection, which sees what that has written and deleted, and the room that one call has taken.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    counted: Option<(Quota, QuotaUse)>,
+    taken: QuotaUse,
+}
+
+impl Seen {
+    /// Refuses what exceeds the quota, without what others are writing: rather that than a wrong refusal.
+    async fn admit(&mut self, connection: &mut PgConnection, namespace: &str, more: QuotaUse) -> Result<()> {
+        let (quota, used) = match self.counted {
+            Some(counted) => counted,
+            None => {
+                let quota = store::get(&mut *connection, namespace).await?;
+                (quota, store::used(connection, namespace).await?)
+            }
+        };
+        self.counted = Some((quota, used));
+        used.plus(self.taken).plus(more).within(namespace, quota)?;
+        Ok(())
+    }
 }
 
 /// Room that a write has taken, until it ends. A write that was dropped or undone is found by the count before the next
@@ -83,25 +106,28 @@ impl Room {
         Ok(Taken { room: self.clone(), more })
     }
 
+    /// Takes room that the count of a connection has found.
+    fn take_admitted(self: &Arc<Self>, more: QuotaUse) -> Taken {
+        let mut state = self.state();
+        state.open = state.open.plus(more);
+        Taken { room: self.clone(), more }
+    }
+
     fn give(&self, gone: QuotaUse) {
         let mut state = self.state();
         state.changed = state.changed.less(gone);
     }
 
     /// Counts again, and reads the quota. What other processes are writing is left out: rather that than a wrong refusal.
-    async fn count_again(&self, db: &mut Db<'_>, namespace: &str) -> Result<()> {
-        let _one_at_a_time = match db {
-            Db::Pool(_) => Some(self.counting.lock().await),
-            // Who holds a connection must not wait for a count that may wait for one.
-            Db::Connection(_) => None,
-        };
+    async fn count_again(&self, pool: &dyn Connections, namespace: &str) -> Result<()> {
+        let _one_at_a_time = self.counting.lock().await;
         let is_fresh = self.state().counted_again.is_some_and(|at| at.elapsed() < BETWEEN_COUNTS);
         if is_fresh {
             return Ok(());
         }
         let changed_before = self.state().changed;
-        let quota = store::get(db.again(), namespace).await?;
-        let counted = store::used(db.again(), namespace).await?;
+        let quota = store::get(pool, namespace).await?;
+        let counted = store::used(pool, namespace).await?;
         let mut state = self.state();
         *state = State { quota, counted, changed_before, counted_again: Some(Instant::now()), ..*state };
         Ok(())
@@ -109,14 +135,29 @@ impl Room {
 }
 
 impl Rooms {
-    /// Adds to the use of a namespace, unless its quota has no room, also when it is counted again.
-    pub(crate) async fn take(&self, mut db: Db<'_>, namespace: &str, more: QuotaUse) -> Result<Taken> {
+    /// Adds to the use of a namespace, unless its quota has no room, also when it is counted again. A caller's connection
+    /// counts for itself: its count has rows that others do not see.
+    pub(crate) async fn take(
+        &self,
+        mut db: Db<'_>,
+        namespace: &str,
+        more: QuotaUse,
+        seen: &mut Seen,
+    ) -> Result<Taken> {
         let room = self.room(&mut db, namespace).await?;
-        if let Ok(taken) = room.take(namespace, more) {
-            return Ok(taken);
-        }
-        room.count_again(&mut db, namespace).await?;
-        room.take(namespace, more)
+        let taken = match (room.take(namespace, more), &mut db) {
+            (Ok(taken), _) => taken,
+            (Err(_), Db::Pool(pool)) => {
+                room.count_again(*pool, namespace).await?;
+                room.take(namespace, more)?
+            }
+            (Err(_), Db::Connection(connection)) => {
+                seen.admit(connection.get_mut(), namespace, more).await?;
+                room.take_admitted(more)
+            }
+        };
+        seen.taken = seen.taken.plus(more);
+        Ok(taken)
     }
 
     /// Takes from the use of a namespace what is gone from it. A namespace that is not counted yet needs no change: its
@@ -125,12 +166,6 @@ impl Rooms {
         if let Some(room) = self.0.get(namespace).await {
             room.give(gone);
         }
-    }
-
-    /// Takes from the use of a namespace what is about to go.
-    pub(crate) async fn give_ahead(&self, mut db: Db<'_>, namespace: &str, gone: QuotaUse) -> Result<()> {
-        self.room(&mut db, namespace).await?.give(gone);
-        Ok(())
     }
 
     /// Whether a namespace has a quota of memories.

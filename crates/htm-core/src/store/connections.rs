@@ -222,14 +222,6 @@ impl<'c> Db<'c> {
             None => Self::Pool(pool),
         }
     }
-
-    /// The same, for another statement.
-    pub(crate) fn again(&mut self) -> Db<'_> {
-        match self {
-            Self::Pool(pool) => Db::Pool(*pool),
-            Self::Connection(connection) => Db::from(&mut **connection.get_mut()),
-        }
-    }
 }
 
 impl<'c> From<&'c dyn Connections> for Db<'c> {

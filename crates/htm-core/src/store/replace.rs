@@ -14,8 +14,6 @@ pub(crate) struct Part {
     pub(crate) namespace: String,
     pub(crate) session: String,
     pub(crate) created_at: DateTime<Utc>,
-    /// The size of its text.
-    pub(crate) bytes: i64,
 }
 
 /// Waits for other replacements of the conversations, and holds up later ones until the transaction's end. There are
@@ -74,9 +72,9 @@ pub(crate) async fn parts(
     sessions: &[&str],
 ) -> Result<Vec<Part>> {
     sql!(
-        "select n.id as node, n.namespace, n.session, n.created_at, n.bytes
+        "select n.id as node, n.namespace, n.session, n.created_at
            from unnest(:namespaces::text[], :sessions::text[]) as c(namespace, session)
-          cross join lateral (select m.id, m.namespace, m.session, m.created_at, octet_length(m.content)::bigint as bytes
+          cross join lateral (select m.id, m.namespace, m.session, m.created_at
                                 from htm.nodes m
                                where m.namespace = c.namespace and md5(m.session) = md5(c.session)
                                  and m.session = c.session and m.deleted_at is null

@@ -208,7 +208,7 @@ impl Inner {
             }
             Err(error) => {
                 if let Some(bytes) = change.room {
-                    self.htm.give_room(&mut None, &self.namespace, 1, bytes as i64).await;
+                    self.htm.give_room(&self.namespace, 1, bytes as i64).await;
                 }
                 // The process was suspended: nothing was written. The write may be retried if the member may still write.
                 Err(if groups::lost_lock(&error) { Error::contended() } else { error })
