@@ -10,7 +10,7 @@ interface Context {
   text: string;
   tokens: number;
   included: number[];
-  left_out: { node: number }[];
+  left_out: { node: number; reason: string }[];
 }
 
 /** The column of an order has this context. Its text is in what the button copies too. */
@@ -102,8 +102,11 @@ test("the options of contexts are those of the server, without a question and wi
     const context = await contextOf("joy", order, options, filter);
     assert.equal(context.included.length, 3);
     assert.match(context.text, /\n---\n/);
+    assert.deepEqual(context.left_out.map(({ reason }) => reason), ["filtered", "filtered"]);
     await shows(page, order, context);
   }
+  // The filter was asked for: what it leaves out is no warning.
+  assert.equal(await page.getByText(/\d+ left out$/).count(), 0);
   // The address holds them.
   await page.reload();
   const most = page.getByLabel("At most memories by the question");
@@ -113,6 +116,28 @@ test("the options of contexts are those of the server, without a question and wi
   await page.getByText(/^If it is asked: /).waitFor();
   for (const order of ORDERS) {
     await shows(page, order, await contextOf(`joy ${order}`, order, { ...options, query, limit: 3 }, filter));
+  }
+  await page.context().close();
+  const empty = await pageOf("joy", "&part=context&importance=10");
+  await empty.getByText("There is nothing to make a context of.").waitFor();
+  await empty.context().close();
+});
+
+test("superseded memories come last in the contexts of a question, each behind its successor", async () => {
+  const query = "Which van was washed at depot 1?";
+  for (const robot of ["max", ...ORDERS.map((name) => `max ${name}`)]) await withInMind(robot, ids, 1_000);
+  for (const index of [1, 4]) {
+    const relation = { kind: "supersedes", to: ids[index], namespace: NAMESPACE, any_robot: true };
+    await fixture.server.api(`/v1/memories/${ids[index + 1]}/relations`, relation);
+  }
+  await fixture.server.api(`/v1/memories/${ids[4]}/relations`, { kind: "supersedes", to: ids[2], namespace: NAMESPACE, any_robot: true });
+  const parameters = `&part=context&hits=1&q=${encodeURIComponent(query)}`;
+  const page = await pageOf("max", parameters, { permissions: ["clipboard-read", "clipboard-write"] });
+  await page.getByText(/^If it is asked: /).waitFor();
+  for (const order of ORDERS) {
+    const context = await contextOf(`max ${order}`, order, { query, limit: 1, max_tokens: 4_000 });
+    assert.deepEqual(context.included.slice(-3), [ids[4], ids[2], ids[1]], order);
+    await shows(page, order, context);
   }
   await page.context().close();
 });

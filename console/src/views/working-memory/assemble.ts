@@ -3,7 +3,7 @@
 import type { models } from "htm-memory";
 import { htm } from "../../server";
 import type { Whose } from "./acts";
-import { filterOf, isFiltered, type ContextQuery } from "./context-query";
+import { MOST_TOKENS, filterOf, type ContextQuery } from "./context-query";
 import { assembled, takenIn, type TakenIn } from "./estimate";
 import { ORDERS } from "./orders";
 
@@ -23,18 +23,25 @@ export interface Contexts {
  */
 export async function contextsOf(whose: Whose, query: ContextQuery, working: models.Working, signal: AbortSignal): Promise<Contexts> {
   if (!query.text.trim()) return exact(whose, query, working, signal);
-  const [recalled, among] = await Promise.all([
+  const [recalled, unasked] = await Promise.all([
     htm.recall.recall(
       { query: query.text, filter: filterOf(query, whose.namespace), limit: query.hits, count_accesses: false },
       { signal },
     ),
-    isFiltered(query) ? passing(whose, query, signal) : undefined,
+    // With room for all, it tells which memories do not pass the filter, and which are superseded.
+    context(whose, { ...query, maxTokens: MOST_TOKENS }, "balanced", signal),
   ]);
   const taken = takenIn(working, recalled.hits);
-  const found = new Set(recalled.hits.map(({ id }) => id));
-  const entries = taken.entries.filter(({ node }) => !among || among.has(node) || found.has(node));
+  const filtered = new Set(unasked.left_out.filter(({ reason }) => reason === "filtered").map(({ node }) => node));
+  for (const { id } of recalled.hits) filtered.delete(id);
+  const contents = {
+    entries: taken.entries.filter(({ node }) => !filtered.has(node)),
+    filtered: taken.entries.filter(({ node }) => filtered.has(node)),
+    hits: recalled.hits,
+    superseded: unasked.superseded ?? [],
+  };
   return {
-    contexts: ORDERS.map((order) => assembled(entries, order, query, recalled.hits)),
+    contexts: ORDERS.map((order) => assembled(contents, order, query)),
     entries: mapped([...working.nodes, ...taken.entries]),
     query: { recalled, taken },
   };
@@ -50,12 +57,6 @@ function context(whose: Whose, query: ContextQuery, order: models.ContextOrder, 
   const { maxTokens: max_tokens, separator, header } = query;
   const filter = filterOf(query, whose.namespace);
   return htm.recall.context({ robot: whose.robot, filter, order, max_tokens, separator, header }, { signal });
-}
-
-/** Which memories of the working memory pass the filter: those that a context has or has no room for. */
-async function passing(whose: Whose, query: ContextQuery, signal: AbortSignal): Promise<Set<number>> {
-  const { included, left_out } = await context(whose, query, "balanced", signal);
-  return new Set([...included, ...left_out.map(({ node }) => node)]);
 }
 
 function mapped(entries: readonly models.Entry[]): ReadonlyMap<number, models.Entry> {

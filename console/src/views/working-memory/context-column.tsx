@@ -22,6 +22,7 @@ interface Properties {
 
 export function ContextColumn({ context, entries, entered }: Properties): JSX.Element {
   const { order, tokens, max_tokens, included, left_out } = context;
+  const missing = unfiltered(left_out).length;
   const about = entered ? "about " : "";
   return (
     <section class="card context" aria-label={ORDER_NAMES[order]}>
@@ -41,7 +42,7 @@ export function ContextColumn({ context, entries, entered }: Properties): JSX.El
           {number(tokens)}
         </strong>{" "}
         of {count(max_tokens, "token")} · {count(included.length, "memory", "memories")}
-        {left_out.length > 0 && <span class="state-warn"> · {number(left_out.length)} left out</span>}
+        {missing > 0 && <span class="state-warn"> · {number(missing)} left out</span>}
       </p>
       <div class="stack close">
         <Included nodes={included} entries={entries} entered={entered} />
@@ -50,6 +51,11 @@ export function ContextColumn({ context, entries, entered }: Properties): JSX.El
       </div>
     </section>
   );
+}
+
+/** What is left out though it passes the filter. */
+export function unfiltered(items: readonly models.LeftOut[]): models.LeftOut[] {
+  return items.filter(({ reason }) => reason !== "filtered");
 }
 
 function WholeText({ text, name }: { text: string; name: string }): JSX.Element {

@@ -9,7 +9,7 @@ import { useAnswer } from "../../server";
 import type { Whose } from "./acts";
 import { contextsOf, type Contexts as Assembled } from "./assemble";
 import { BringDialog } from "./bring";
-import { ContextColumn } from "./context-column";
+import { ContextColumn, unfiltered } from "./context-column";
 import { ContextFields } from "./context-fields";
 import { read, type ContextQuery } from "./context-query";
 
@@ -31,7 +31,7 @@ export function Contexts({ whose, working, mayChange, changed }: Properties): JS
     <section class="stack" aria-label="Context for a prompt">
       <p class="small muted">
         A context is the text that an agent gets for its prompt: its working memory, in one of four orders, until the most tokens
-        are reached. What a question finds comes first, what is superseded last. Looking at it here changes nothing and counts as no use.
+        are reached. Hits come first, superseded memories last. This view changes nothing and does not count as use.
       </p>
       <ContextFields query={query} robot={whose.robot} />
       <Awaited answer={answer}>
@@ -60,7 +60,7 @@ interface ColumnsProperties {
 
 function Columns({ assembled, whose, query, isLoading, mayChange, changed }: ColumnsProperties): JSX.Element {
   const { contexts, entries, unverified } = assembled;
-  const isEmpty = contexts.every(({ included, left_out }) => included.length + left_out.length === 0);
+  const isEmpty = contexts.every(({ included, left_out }) => included.length + unfiltered(left_out).length === 0);
   return (
     <>
       {assembled.query && <WouldChange assembled={assembled.query} whose={whose} query={query} mayChange={mayChange} changed={changed} />}

@@ -80,18 +80,24 @@ function placeIn(order: readonly models.Entry[], entry: models.Entry): number {
   return place === -1 ? order.length : place;
 }
 
+/** What a context is made of. */
+export interface Contents {
+  /** The memories that pass the filter. */
+  entries: readonly models.Entry[];
+  /** The others. */
+  filtered: readonly models.Entry[];
+  hits: readonly models.Node[];
+  /** Which memories, besides the hits, are superseded. */
+  superseded: readonly models.Superseded[];
+}
+
 /** A context of these memories, with about so many tokens. */
-export function assembled(
-  entries: readonly models.Entry[],
-  order: models.ContextOrder,
-  query: ContextQuery,
-  hits: readonly models.Node[],
-): models.Context {
+export function assembled(contents: Contents, order: models.ContextOrder, query: ContextQuery): models.Context {
   const { maxTokens, header, separator } = query;
   const context: models.Context = { text: "", tokens: 0, max_tokens: maxTokens, order, included: [], left_out: [] };
   const texts: string[] = [];
   const seen = new Set<string>();
-  for (const entry of hitsFirst(inOrder(entries, order, Date.now()), hits)) {
+  for (const entry of placed(inOrder(contents.entries, order, Date.now()), contents)) {
     const text = entry.content.trim();
     if (seen.has(text)) {
       context.left_out.push({ node: entry.node, tokens: entry.tokens, reason: "duplicate" });
@@ -108,16 +114,44 @@ export function assembled(
     texts.push(entry.content);
     seen.add(text);
   }
+  for (const { node, tokens } of contents.filtered) context.left_out.push({ node, tokens, reason: "filtered" });
   // A header has the age as the server says it, and protects against texts that imitate one.
   return { ...context, text: header ? "" : texts.join(separator) };
 }
 
-/** Memories with the hits first, the best one first. Hits that others supersede come last. */
-function hitsFirst(entries: readonly models.Entry[], hits: readonly models.Node[]): models.Entry[] {
-  const others = hits.length;
-  const places = new Map(hits.map(({ id, superseded_by }, place) => [id, superseded_by?.length ? others + 1 + place : place]));
-  const placeOf = ({ node }: models.Entry): number => places.get(node) ?? others;
-  return [...entries].sort((a, b) => placeOf(a) - placeOf(b));
+/** Memories with the hits first, the best one first. Superseded ones come last, each behind its successors. */
+function placed(entries: readonly models.Entry[], { hits, superseded }: Contents): models.Entry[] {
+  const ranks = new Map(hits.map(({ id }, rank) => [id, rank]));
+  const rankOf = ({ node }: models.Entry): number => ranks.get(node) ?? hits.length;
+  const ofHits = hits.map(({ id, superseded_by = [] }) => ({ node: id, superseded_by }));
+  const known = generations([...superseded, ...ofHits.filter(({ superseded_by }) => superseded_by.length > 0)]);
+  const generationOf = ({ node }: models.Entry): number => known.get(node) ?? 0;
+  return [...entries].sort((a, b) => generationOf(a) - generationOf(b) || rankOf(a) - rankOf(b));
+}
+
+/**
+ * The generation of each superseded memory: one more than that of the last of its successors. Without recursion: chains may
+ * be long.
+ */
+function generations(superseded: readonly models.Superseded[]): Map<number, number> {
+  const successors = new Map(superseded.map(({ node, superseded_by }) => [node, superseded_by.map((by) => by.node)]));
+  const known = new Map<number, number>();
+  for (const start of successors.keys()) {
+    const open = known.has(start) ? [] : [start];
+    for (let node = open.at(-1); node !== undefined; node = open.at(-1)) {
+      // A memory that is open counts as known, so a circle ends.
+      if (!known.has(node)) known.set(node, 1);
+      const own = successors.get(node) ?? [];
+      const next = own.find((by) => successors.has(by) && !known.has(by));
+      if (next !== undefined) {
+        open.push(next);
+        continue;
+      }
+      known.set(node, own.reduce((last, by) => Math.max(last, 1 + (known.get(by) ?? 0)), 1));
+      open.pop();
+    }
+  }
+  return known;
 }
 
 /** About the tokens of a separator after a text; undefined: it is the first one. */
