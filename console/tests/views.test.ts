@@ -478,7 +478,7 @@ test("a key is made, and from then on people sign in", async () => {
   await page.getByLabel("Name, for people").fill("<b>Mara</b>");
   // The first key is an admin's. Any other one would leave nobody who makes keys.
   assert.ok(await page.getByRole("radio", { name: /admin/ }).isChecked());
-  const warning = page.getByText("this one may not make others");
+  const warning = page.getByText("this key cannot create others");
   assert.equal(await warning.count(), 0);
   await page.getByRole("radio", { name: /reader/ }).check();
   await warning.waitFor();
@@ -487,6 +487,13 @@ test("a key is made, and from then on people sign in", async () => {
   await page.getByLabel(/^Namespaces/).fill("atlas");
   await warning.waitFor();
   await page.getByLabel(/^Namespaces/).fill("");
+  await warning.waitFor({ state: "detached" });
+  await page.getByLabel(/^Robot of its requests/).fill("ada");
+  await warning.waitFor();
+  await page.getByLabel(/^Robot of its requests/).fill("");
+  await warning.waitFor({ state: "detached" });
+  // No key outlives the one that makes it, so this one never expires.
+  assert.equal(await page.getByLabel("Days until it expires; none: never").inputValue(), "");
   await page.getByRole("button", { name: "Create" }).click();
   const secret = await page.getByLabel("Key", { exact: true }).inputValue();
   assert.match(secret, /^htm_/);
@@ -527,6 +534,26 @@ test("a key is made, and from then on people sign in", async () => {
   await guest.getByRole("button", { name: "Sign out" }).click();
   await guest.getByRole("heading", { name: "Sign in" }).waitFor();
   await guest.context().close();
+  await page.context().close();
+});
+
+test("a key that expires makes keys that expire with it or before", async () => {
+  const created = await fixture.server.htm("keys", "create", "--role", "admin", "--expires", "30d", "--json");
+  const page = await fixture.page("/console/keys");
+  await page.getByLabel("Key", { exact: true }).fill(JSON.parse(created).secret);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  for (const [typed, name] of [["", "Ends with its maker"], ["29", "Ends before"]] as const) {
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("Name, for people").fill(name);
+    const days = page.getByLabel(/^Days until it expires; none: with your key, /);
+    assert.equal(await days.inputValue(), "");
+    await days.fill("30");
+    assert.equal(await days.evaluate((input: HTMLInputElement) => input.checkValidity()), false);
+    await days.fill(typed);
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("row").filter({ hasText: name }).getByText("valid, expires").waitFor();
+  }
   await page.context().close();
 });
 

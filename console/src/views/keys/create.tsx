@@ -15,23 +15,32 @@ const ROLES: readonly { role: models.Role; may: string }[] = [
 
 const DAY = 86_400;
 const MOST_REQUESTS = 2 ** 31 - 1;
+const PROPOSED_DAYS = 90;
+const MOST_DAYS = 36_500;
+// The request takes its time, and the clock of the browser may be slow.
+const SLACK_SECONDS = 60;
 // Commas alone name nothing, which would be all namespaces.
 const SOME_NAME = String.raw`\s*|.*[^\s,].*`;
 
 interface Properties {
+  /** The key that makes it; none: the server needs none, or it is not known. */
+  maker: models.ApiKey | undefined;
   onClose: () => void;
   make: (key: models.NewKey) => Promise<void>;
 }
 
-export function CreateKey({ onClose, make }: Properties): JSX.Element {
+export function CreateKey({ maker, onClose, make }: Properties): JSX.Element {
   // Where no key is needed yet, the first one shuts out who has none.
   const isFirst = useUser().key === null;
   const [role, setRole] = useState<models.Role>(isFirst ? "admin" : "reader");
   const [name, setName] = useState("");
   const [namespaces, setNamespaces] = useState("");
   const [robot, setRobot] = useState("");
-  const [days, setDays] = useState("90");
+  const [typedDays, setDays] = useState<string>();
   const [rate, setRate] = useState("");
+  // No key outlives the one that makes it.
+  const mostDays = Math.min(MOST_DAYS, Math.floor(secondsOf(maker) / DAY));
+  const days = typedDays ?? (isFirst || mostDays < PROPOSED_DAYS ? "" : String(PROPOSED_DAYS));
   const names = namespaces.split(",").map((name) => name.trim()).filter(Boolean);
   const create = async (): Promise<void> => {
     await make({
@@ -39,7 +48,7 @@ export function CreateKey({ onClose, make }: Properties): JSX.Element {
       name: name.trim() || null,
       namespaces: names.length > 0 ? names : null,
       robot: robot.trim() || null,
-      expires_in_seconds: days ? Math.round(Number(days) * DAY) : null,
+      expires_in_seconds: days ? Math.round(Number(days) * DAY) : maker?.expires_at ? secondsOf(maker) : null,
       requests_per_minute: rate ? Number(rate) : null,
     });
   };
@@ -58,9 +67,9 @@ export function CreateKey({ onClose, make }: Properties): JSX.Element {
           </label>
         ))}
       </fieldset>
-      {isFirst && (role !== "admin" || names.length > 0) && (
+      {isFirst && (role !== "admin" || names.length > 0 || robot.trim() !== "") && (
         <p class="notice warn" role="status">
-          The first key closes the server, and this one may not make others. Whoever runs the server then makes one:{" "}
+          After the first key, every request needs a key, and this key cannot create others. The operator can:{" "}
           <code>htm keys create --role admin</code>.
         </p>
       )}
@@ -80,8 +89,10 @@ export function CreateKey({ onClose, make }: Properties): JSX.Element {
       </label>
       <div class="columns">
         <label class="field">
-          <span>Days until it expires; none: never</span>
-          <input class="input" type="number" min="1" max="36500" value={days} onInput={(event) => setDays(event.currentTarget.value)} />
+          <span>
+            Days until it expires; none: {maker?.expires_at ? `with your key, ${new Date(maker.expires_at).toLocaleString()}` : "never"}
+          </span>
+          <input class="input" type="number" min="1" max={mostDays} value={days} onInput={(event) => setDays(event.currentTarget.value)} />
         </label>
         <label class="field">
           <span>Requests a minute; none: no limit</span>
@@ -90,6 +101,12 @@ export function CreateKey({ onClose, make }: Properties): JSX.Element {
       </div>
     </Confirm>
   );
+}
+
+/** How long a new key may be valid; without end if the one that makes it never expires. */
+function secondsOf(maker: models.ApiKey | undefined): number {
+  if (!maker?.expires_at) return Infinity;
+  return Math.max(1, Math.floor((Date.parse(maker.expires_at) - Date.now()) / 1_000) - SLACK_SECONDS);
 }
 
 export function Created({ created, onClose }: { created: models.CreatedApiKey; onClose: () => void }): JSX.Element {

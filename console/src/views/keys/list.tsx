@@ -21,6 +21,8 @@ export function KeyList(): JSX.Element {
   // The first key signs everybody out, and its text comes once.
   useHeld(isMaking || created !== undefined);
   const newKey = useRef<HTMLButtonElement>(null);
+  const { key: own } = useUser();
+  const maker = answer.value?.keys.find(({ id }) => id === own);
   const close = (): void => setOpen(undefined);
   const make = async (key: models.NewKey): Promise<void> => {
     setMaking(true);
@@ -51,7 +53,7 @@ export function KeyList(): JSX.Element {
       <Awaited answer={answer}>
         {({ keys }) => (keys.length === 0 ? <NoKeys /> : <Table keys={keys} revoke={(key) => setOpen({ kind: "revoke", key })} />)}
       </Awaited>
-      {open?.kind === "create" && <CreateKey onClose={close} make={make} />}
+      {open?.kind === "create" && <CreateKey maker={maker} onClose={close} make={make} />}
       {created && <Created created={created} onClose={read} />}
       {open?.kind === "revoke" && (
         <Revoke apiKey={open.key} keys={answer.value?.keys ?? []} reload={answer.reload} onClose={close} onDone={revoked} />
