@@ -1,10 +1,12 @@
 // What was done to the jobs of a list since it was read. Each stays in its place, where a second click expects it.
 
 import { useEffect, useState } from "preact/hooks";
-import type { models } from "htm-memory";
+import { HtmError, type models } from "htm-memory";
 import { htm, useAnswer, usePolled } from "../../server";
 
 const WATCHED_MS = 2_000;
+// Each is asked for apart.
+const WATCHED = 5;
 
 /** What was done to a job. `undone`: it is ready again after all. */
 export type Done = "retried" | "cancelled" | "undone";
@@ -25,18 +27,20 @@ export type ActedJobs = ReadonlyMap<string, Acted>;
 export function useActed(list: unknown): { acted: ActedJobs; note: (ids: readonly string[], done: Done) => void } {
   const [acted, setActed] = useState<ActedJobs>(new Map());
   useEffect(() => setActed(new Map()), [list]);
-  const watched = [...acted].filter(([, entry]) => isWatched(entry));
+  // First those that were not read yet: each is read once.
+  const watched = [...acted]
+    .filter(([, entry]) => isWatched(entry))
+    .sort(([, a], [, b]) => Number(a.isRead) - Number(b.isRead))
+    .slice(0, WATCHED);
   const look = async (signal: AbortSignal): Promise<void> => {
     if (watched.length === 0) return;
-    // One is shown as it was where this fails.
-    const read = watched.map(([id]) => htm.jobs.get(id, { signal }).catch(() => undefined));
-    const jobs = await Promise.all(read);
+    const jobs = await Promise.all(watched.map(([id]) => read(id, signal)));
     setActed((acted) => {
       const now = new Map(acted);
       watched.forEach(([id, entry], index) => {
         const job = jobs[index];
         // Not if the list was read meanwhile, or something else was done to the job.
-        if (job && acted.get(id) === entry) now.set(id, seen(entry, job));
+        if (job !== undefined && acted.get(id) === entry) now.set(id, seen(entry, job));
       });
       return now;
     });
@@ -50,13 +54,18 @@ export function useActed(list: unknown): { acted: ActedJobs; note: (ids: readonl
   return { acted, note };
 }
 
-/** Each is read once. Whether a retried one fails again is seen later. */
-function isWatched({ job, done, isRead, isLocked }: Acted): boolean {
-  return !isRead || (isLocked && done === "retried" && job?.state !== "done");
+/** A job as it is now; null: it is pruned; undefined: this failed, and it is shown as it was. */
+function read(id: string, signal: AbortSignal): Promise<models.Job | null | undefined> {
+  return htm.jobs.get(id, { signal }).catch((error) => (error instanceof HtmError && error.status === 404 ? null : undefined));
 }
 
-function seen({ done, isRead, isLocked }: Acted, job: models.Job): Acted {
+/** Each is read once. Whether a retried one fails again is seen later, unless it is pruned. */
+function isWatched({ job, done, isRead, isLocked }: Acted): boolean {
+  return !isRead || (isLocked && done === "retried" && job !== undefined && job.state !== "done");
+}
+
+function seen({ done, isRead, isLocked }: Acted, job: models.Job | null): Acted {
   // Not at the first look, when a second click may still come.
-  const hasFailed = done === "retried" && isRead && job.state === "dead";
-  return { job, done, isRead: true, isLocked: isLocked && !hasFailed };
+  const hasFailed = done === "retried" && isRead && job?.state === "dead";
+  return { job: job ?? undefined, done, isRead: true, isLocked: isLocked && !hasFailed };
 }
