@@ -21,5 +21,5 @@ export function onTheWay({ code, status }: HtmError): Said | undefined {
   const detail = `The proxy in front of the server answers ${status}.`;
   if (status === 429) return { detail, hint: "It takes no more requests now. Try again in a moment.", isPassing: true };
   if (status >= 500) return { detail, hint: "The server may be restarting. Try again in a moment.", isPassing: true };
-  return { detail, hint: "Load the page again. If it stays so, tell whoever runs the server.", isPassing: false };
+  return { detail, hint: "Load the page again. If that does not help, tell the operator.", isPassing: false };
 }

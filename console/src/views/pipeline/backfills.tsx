@@ -183,7 +183,7 @@ function Left({ run, jobs, halt }: Omit<RowProperties, "stop">): JSX.Element {
           {!halt && (
             <p class="small muted">
               {time ??
-                (rate === undefined ? "The pace is being measured …" : "Nothing was done of late.")}
+                (rate === undefined ? "The pace is being measured …" : "No recent progress.")}
             </p>
           )}
         </>
