@@ -151,6 +151,7 @@ async fn a_relation_of_another_robots_memory_is_not_removed() {
     assert!(error.to_string().ends_with(&chain), "{error}");
     let last = (of_bob.to_string(), first.to_string());
     assert_eq!(error.value("superseding").zip(error.value("superseded")), Some((&*last.0, &*last.1)));
+    assert_eq!(error.value("robot"), Some("bob"));
     assert_eq!(successors(&htm, first).await, [of_bob]);
     let made = htm.relate(first, Supersedes, third, None, &Caller::AnyRobot).await.unwrap();
     assert_eq!(made.removed.len(), 1);

@@ -81,7 +81,7 @@ fn for_tools(code: &str) -> Option<&'static str> {
         "document_not_found" => "look for it with recall; documents are loaded with the command `htm load`",
         "node_not_found" => "look for it with recall; a forgotten memory comes back with restore",
         "relation_cycle" => {
-            "the message names the chain; its last relation is of another robot: any_robot: true, if the user wants that"
+            "the last relation of the chain is another robot's; to remove it, set any_robot: true, if the user agrees"
         }
         "relation_unknown" => "list the relations of the memory with related",
         "recall_unknown" => "give the recall id that the answer of recall names, within a day",

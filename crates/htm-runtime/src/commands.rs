@@ -120,7 +120,13 @@ fn of_code(error: &Error, namespace: Option<&str>) -> Option<String> {
         "erase_plan_changed" => "check the memories again with `--dry-run`".into(),
         "relation_cycle" => {
             let (from, to) = (value("superseding").unwrap_or("NODE"), value("superseded").unwrap_or("OTHER"));
-            format!("remove this relation first: `htm unrelate {from} supersedes {to}`")
+            match value("robot") {
+                Some(_) => format!(
+                    "add `--any-robot`: it removes another robot's relation, {from} supersedes {to}"
+                ),
+                // An import removes none.
+                None => format!("remove this relation first: `htm unrelate {from} supersedes {to}`"),
+            }
         }
         "relation_unknown" => format!("list the relations: `htm related {}`", named("node")),
         "not_forgotten" => format!("nothing is left to do: `htm get {}`", named("node")),
@@ -340,10 +346,13 @@ mod tests {
                 .iter()
                 .all(|key| is_key(key) && reranker.contains(key))
         );
-        let circle = Error::new(codes::RELATION_CYCLE, "it failed")
-            .with_value("superseding", 5)
-            .with_value("superseded", 4);
-        assert_eq!(hint(&circle), "remove this relation first: `htm unrelate 5 supersedes 4`");
+        let circle = || {
+            let error = Error::new(codes::RELATION_CYCLE, "it failed");
+            error.with_value("superseding", 5).with_value("superseded", 4)
+        };
+        assert_eq!(hint(&circle()), "remove this relation first: `htm unrelate 5 supersedes 4`");
+        let of_bob = hint(&circle().with_value("robot", "bob"));
+        assert_eq!(of_bob, "add `--any-robot`: it removes another robot's relation, 5 supersedes 4");
     }
 
     #[test]

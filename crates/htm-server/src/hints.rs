@@ -34,7 +34,15 @@ fn of_code(error: &Error) -> Option<String> {
         }
         "relation_cycle" => {
             let (from, to) = (value("superseding"), error.value("superseded").unwrap_or("{other}"));
-            format!("remove this relation first: DELETE /v1/memories/{from}/relations?kind=supersedes&to={to}")
+            match error.value("robot") {
+                Some(_) => format!(
+                    "send `any_robot`: true: it removes another robot's relation, {from} supersedes {to}"
+                ),
+                // An import removes none.
+                None => format!(
+                    "remove this relation first: DELETE /v1/memories/{from}/relations?kind=supersedes&to={to}"
+                ),
+            }
         }
         "relation_unknown" => "list them: GET /v1/memories/{id}/relations".into(),
         "recall_unknown" => {

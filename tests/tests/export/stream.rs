@@ -61,6 +61,31 @@ async fn a_relation_of_a_memory_that_is_purged_meanwhile_is_refused_alone() {
 }
 
 #[tokio::test]
+async fn a_relation_that_closes_a_circle_is_refused_and_the_one_to_remove_is_named() {
+    let (from, to) = (TestDatabase::new().await, TestDatabase::new().await);
+    related(&from.htm(), "the door").await;
+    let (htm, lines) = (to.htm(), export(&from.htm(), ALL, "").await);
+    let all: Vec<NodeId> =
+        import(&htm, &lines).await.iter().filter_map(|it| it.as_ref().ok()?.node).collect();
+    let superseded = htm.superseded(&all).await.unwrap();
+    let (old, new) = (superseded[0].node, superseded[0].superseded_by[0].node);
+    htm.relate(old, RelationKind::Supersedes, new, None, &Caller::AnyRobot).await.unwrap();
+    let mut importer = htm.importer(100, 1 << 20);
+    let mut results = Vec::new();
+    for line in &lines {
+        results.extend(importer.line(line.to_string().as_bytes()).await.unwrap());
+    }
+    results.extend(importer.finish().await.unwrap());
+    let refused: Vec<_> = results.iter().filter_map(|(_, line)| line.as_ref().err()).collect();
+    let [error] = refused[..] else { panic!("{refused:?}") };
+    assert_eq!(error.code(), "relation_cycle");
+    // It is no other robot's, so asking for any robot would change nothing.
+    assert!(error.hint().contains("`Htm::unrelate`") && error.value("robot").is_none(), "{error:?}");
+    let last = (old.to_string(), new.to_string());
+    assert_eq!(error.value("superseding").zip(error.value("superseded")), Some((&*last.0, &*last.1)));
+}
+
+#[tokio::test]
 async fn an_export_that_was_dropped_within_a_call_does_not_end_as_if_it_were_whole() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -298,7 +298,7 @@ class RelationInvalid(HtmError):
 
 
 class RelationCycle(HtmError):
-    """A memory would supersede one that supersedes it, directly or through others."""
+    """A relation would close a circle with another robot's, or that of an import with one here."""
 
 
 class RelationUnknown(HtmError):

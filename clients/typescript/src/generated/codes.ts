@@ -168,7 +168,9 @@ export type ServerCode =
    * empty reason.
    */
   | "relation_invalid"
-  /** 409: A memory would supersede one that supersedes it, directly or through others. */
+  /**
+   * 409: A relation would close a circle with another robot's, or that of an import with one here.
+   */
   | "relation_cycle"
   /** 404: There is no such relation between the two memories. */
   | "relation_unknown"

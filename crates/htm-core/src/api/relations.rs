@@ -87,7 +87,7 @@ impl Htm {
             if refuse_others(caller.owner(self.settings()), last.id, last.owner()).is_err() {
                 let mut chain = store::chain(tx, &from.namespace, last.id, to).await?;
                 chain.push(from.id);
-                return Err(model::cycle(from.id, to, &chain));
+                return Err(model::cycle(from.id, to, &chain).with_value("robot", last.owner().robot));
             }
             let between = (last.id, RelationKind::Supersedes, from.id);
             if let Some(relation) = store::get(tx, &from.namespace, between).await? {

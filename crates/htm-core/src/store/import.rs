@@ -142,7 +142,9 @@ pub(crate) async fn relation(
     if saved.relation == RelationKind::Supersedes {
         let chain = relations::chain(&mut tx, &saved.ns, from, to).await?;
         if !chain.is_empty() {
-            return Err(cycle(from, to, &chain));
+            return Err(
+                cycle(from, to, &chain).with_hint("remove one relation of the chain first: `Htm::unrelate`")
+            );
         }
     }
     let said = (saved.reason.as_deref(), saved.robot.as_str(), Some(saved.made_at));

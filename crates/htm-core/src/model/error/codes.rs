@@ -95,8 +95,8 @@ error_codes! {
         => "read it again (`Htm::get`), then edit what it says now";
     RELATION_INVALID "relation_invalid" User "A relation is of an unknown kind, of a memory to itself, between two namespaces, or has an empty reason."
         => "name two memories of one namespace, and the kind `supersedes` or `contradicts`";
-    RELATION_CYCLE "relation_cycle" User "A memory would supersede one that supersedes it, directly or through others."
-        => "remove one relation of the chain first: `Htm::unrelate`";
+    RELATION_CYCLE "relation_cycle" User "A relation would close a circle with another robot's, or that of an import with one here."
+        => "ask for any robot, which removes the other relation: `Caller::AnyRobot`; before an import, `Htm::unrelate`";
     RELATION_UNKNOWN "relation_unknown" User "There is no such relation between the two memories."
         => "list the relations of a memory: `Htm::related`";
     RECALL_UNKNOWN "recall_unknown" User "No recall of this id is kept."
