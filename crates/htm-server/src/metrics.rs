@@ -108,7 +108,7 @@ impl Recalls {
         let degraded = Family::<Label, Counter>::default();
         let (hits, misses) = (Counter::default(), Counter::default());
         registry.register_with_unit("time", "The time of a part of a recall", Unit::Seconds, time.clone());
-        registry.register("degraded", "Recalls without a step that failed", degraded.clone());
+        registry.register("degraded", "Recalls that skipped a failed step", degraded.clone());
         let help = "Queries whose embedding was known";
         registry.register("embedding_cache_hits", help, hits.clone());
         let help = "Queries whose embedding was not known";

@@ -229,7 +229,7 @@ async fn a_revoked_or_expired_key_is_refused() {
 }
 
 #[tokio::test]
-async fn a_key_makes_none_that_may_more_and_is_revoked_by_its_text() {
+async fn a_key_creates_no_stronger_key_and_is_revoked_by_its_text() {
     let mut served = Served::new().await;
     let operator = served.db.htm();
     let hour = Some(Duration::from_secs(3_600));

@@ -3762,7 +3762,7 @@ class ContextBody(BaseModel):
     """
     order: str | None = None
     """
-    The order of the memories behind the hits: recent, important, frequent, balanced. Default: balanced.
+    The order of the memories after the hits: recent, important, frequent, balanced. Default: balanced.
     """
     query: str | None = None
     """

@@ -154,7 +154,7 @@ class Conversations:
         Each message is a memory with the conversation, its position and its speaker. They are
         written in one transaction, all or none: if one cannot be written, the answer is its
         problem. Without `first_seq` they continue the conversation, and their receipts have the
-        positions; two calls at once take one after the other.
+        positions; concurrent calls run one after the other.
 
         Args:
             wait: Answer only when this is done, or when the time is over. The write is committed in
@@ -3166,7 +3166,7 @@ class Recall:
                 supersedes it.
             limit: The most hits of the query. Default: 20.
             max_tokens: The most tokens of the text, 1 to 1,000,000. Default: 4,000.
-            order: The order of the memories behind the hits: recent, important, frequent, balanced.
+            order: The order of the memories after the hits: recent, important, frequent, balanced.
                 Default: balanced.
             query: Recalls this first: the hits enter the working memory, and come first in the
                 text, the best one first. Needs a writer's key.

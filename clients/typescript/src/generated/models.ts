@@ -395,7 +395,7 @@ export interface ContextBody {
   /** The most tokens of the text, 1 to 1,000,000. Default: 4,000. */
   max_tokens?: number | null;
   /**
-   * The order of the memories behind the hits: recent, important, frequent, balanced. Default:
+   * The order of the memories after the hits: recent, important, frequent, balanced. Default:
    * balanced.
    */
   order?: string | null;

@@ -77,8 +77,8 @@ export class Conversations {
    *
    * Each message is a memory with the conversation, its position and its speaker. They are written
    * in one transaction, all or none: if one cannot be written, the answer is its problem. Without
-   * `first_seq` they continue the conversation, and their receipts have the positions; two calls at
-   * once take one after the other.
+   * `first_seq` they continue the conversation, and their receipts have the positions; concurrent
+   * calls run one after the other.
    */
   async create(
     fields: models.Conversation & {

@@ -26,7 +26,7 @@ pub(crate) struct ContextArgs {
     /// The token budget of the context
     #[arg(long, value_name = "TOKENS", default_value = "4000", allow_negative_numbers = true)]
     pub(crate) budget: String,
-    /// The order behind the hits: recent, important, frequent or balanced
+    /// The order after the hits: recent, important, frequent or balanced
     #[arg(long, value_name = "O", default_value = "balanced",
           value_parser = Words(ContextOrder::VARIANTS), hide_possible_values = true)]
     pub(crate) order: String,

@@ -55,7 +55,7 @@ impl Htm {
             return Err(error.into());
         }
         if vector.iter().any(|number| !is_storable(*number)) {
-            let message = "it gives a number that is not finite, or too large";
+            let message = "the vector has a number that is not finite or is too large";
             let kind = ProviderErrorKind::BadResponse;
             return Err(ProviderError::new(embedder.model(), kind, message).into());
         }

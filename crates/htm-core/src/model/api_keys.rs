@@ -166,7 +166,7 @@ impl ApiKey {
     pub(crate) fn refuse_more(&self, made: &ApiKey) -> Result<()> {
         if let Some(at) = self.expires_at.filter(|at| made.expires_at.is_none_or(|end| end > *at)) {
             let message = format!(
-                "the key that makes it expires at {}, before the new one",
+                "the new key outlives the key that creates it, which expires at {}",
                 at.to_rfc3339_opts(SecondsFormat::Secs, true)
             );
             return Err(Error::new(codes::EXPIRY_OUT_OF_RANGE, message).with_hint("let it expire no later"));
@@ -174,8 +174,9 @@ impl ApiKey {
         if let Some(most) =
             self.requests_per_minute.filter(|most| made.requests_per_minute.is_none_or(|rate| rate > *most))
         {
-            let message =
-                format!("the key that makes it may make {most} requests a minute, and the new one more");
+            let message = format!(
+                "the new key has a higher limit than the key that creates it: {most} requests a minute"
+            );
             let hint = format!("give a limit of {most} requests a minute at most");
             return Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint(hint));
         }
@@ -254,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_makes_none_that_may_more() {
+    fn a_key_creates_no_stronger_key() {
         let key = |end: Option<i64>, requests_per_minute| ApiKey {
             id: "0123456789ab".into(),
             name: None,

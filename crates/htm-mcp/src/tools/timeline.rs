@@ -76,7 +76,7 @@ async fn timeline(server: McpServer, arguments: Arguments) -> Result<Answer, Too
             1 => format!("this is the {which}"),
             limit => format!("these are the {limit} {which}"),
         };
-        notes.push(format!("{these}; there may be more: a larger limit, or a narrower timeframe"));
+        notes.push(format!("{these}; there may be more: raise the limit or narrow the timeframe"));
     }
     if nodes.is_empty() {
         notes.extend(unknown_names(htm, &query.filter).await?);

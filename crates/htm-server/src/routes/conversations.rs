@@ -101,7 +101,7 @@ fn check_metadata(body: &Conversation) -> Result<()> {
 ///
 /// Each message is a memory with the conversation, its position and its speaker. They are written in one transaction, all or
 /// none: if one cannot be written, the answer is its problem. Without `first_seq` they continue the conversation, and their
-/// receipts have the positions; two calls at once take one after the other.
+/// receipts have the positions; concurrent calls run one after the other.
 #[utoipa::path(post, path = "/v1/conversations", tag = "conversations", params(Waiting),
     request_body = Conversation,
     responses((status = 200, body = ConversationWritten)))]

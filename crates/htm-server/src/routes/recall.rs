@@ -219,7 +219,7 @@ struct ContextBody {
     correct: Option<bool>,
     /// The most hits of the query. Default: 20.
     limit: Option<usize>,
-    /// The order of the memories behind the hits: recent, important, frequent, balanced. Default: balanced.
+    /// The order of the memories after the hits: recent, important, frequent, balanced. Default: balanced.
     order: Option<String>,
     /// The most tokens of the text, 1 to 1,000,000. Default: 4,000.
     #[schema(minimum = 1, maximum = 1_000_000)]
