@@ -14,7 +14,7 @@ pub(crate) const MAX_BODIES_BYTES: usize = 128 << 20;
 /// The most bytes that the values of these bodies take in memory.
 pub(crate) const MAX_VALUES_BYTES: usize = 128 << 20;
 
-/// The longest time in which a client sends no byte of a body of JSON.
+/// The longest pause in a JSON body.
 pub(crate) const BODY_PAUSE: Duration = Duration::from_secs(10);
 
 /// The most sign-ins in hand, the bytes of the body of one, and the time for that body.

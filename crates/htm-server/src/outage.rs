@@ -1,4 +1,4 @@
-//! The log of requests that failed. Each request meets an outage of the database.
+//! The log of requests that failed. In an outage every request fails, so lines are limited.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;

@@ -107,8 +107,7 @@ impl Htm {
         }
     }
 
-    /// Puts superseded hits behind those that supersede them, at the best place of all, also by way of memories that are no
-    /// hits.
+    /// Moves superseding hits above the hits that they supersede, also through memories that are not hits.
     pub(crate) async fn put_in_order(&self, query: &RecallQuery, hits: &mut Vec<Hit>) -> Result<()> {
         let mut beyond = Beyond::new();
         let unknown = succession::unknown(hits);
