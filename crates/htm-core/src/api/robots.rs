@@ -90,7 +90,9 @@ impl Htm {
         let mut tx = self.pool().begin().await?;
         match robots::rename(&mut tx, namespace, old, new).await {
             Ok(Some(robot)) => {
-                let done = self.done("robot.rename", Some(namespace), Some(old), json!({"to": new}));
+                // Its id: an erasure of the namespace leaves no name of a robot.
+                let id = robot.id.to_string();
+                let done = self.done("robot.rename", Some(namespace), Some(&id), json!({}));
                 self.record_in_tx(&mut tx, done).await?;
                 tx.commit().await?;
                 self.known_robots().invalidate(&(namespace.to_owned(), old.to_owned()));
@@ -178,7 +180,7 @@ impl Htm {
         let from = to_merge(from, into)?;
         // Both at once: a handle of one robot merges none.
         from.iter().chain([&into]).try_for_each(|robot| self.admit_robot(robot))?;
-        let done = self.done("robot.merge", Some(namespace), Some(into), json!({"from": from}));
+        let done = self.done("robot.merge", Some(namespace), None, json!({}));
         let receipt = robots::merge(self.pool(), namespace, &from, into, &done).await?;
         for name in from {
             self.known_robots().invalidate(&(namespace.to_owned(), name.to_owned()));

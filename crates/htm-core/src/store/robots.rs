@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{LockType, OnConflict};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::PgConnection;
 
 use super::again::{again, was_overtaken};
@@ -309,7 +309,10 @@ async fn try_merge(
     for group in &joined {
         groups::hand_over_in_tx(&mut tx, *group, None).await?;
     }
-    audit_log::record(&mut tx, done.clone()).await?;
+    // By their ids: an erasure of the namespace leaves no name of a robot.
+    let subject = into_id.to_string();
+    let done = Done { subject: Some(&subject), details: json!({"from": from_ids}), ..done.clone() };
+    audit_log::record(&mut tx, done).await?;
     tx.commit().await?;
     Ok((Moved { nodes, ..moved }.receipt(namespace, from, into), joined))
 }
