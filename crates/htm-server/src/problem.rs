@@ -9,6 +9,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use htm_core::Error;
 use htm_core::error::Code;
+use htm_core::error::codes::HANDLE_CLOSED;
 use htm_core::fault::Fault;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -131,7 +132,9 @@ impl From<Error> for Problem {
             hint: hints::hint(&error),
             values,
         };
-        let passes = error.fault() == Fault::Transient && !error.is(codes::REQUEST_TIMEOUT);
+        let is_transient = error.fault() == Fault::Transient && !error.is(codes::REQUEST_TIMEOUT);
+        // The server ends, and another one begins.
+        let passes = is_transient || error.is(HANDLE_CLOSED);
         Self { status, passes, wait: None, challenge: None, details: Box::new(details) }
     }
 }
@@ -259,5 +262,20 @@ pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
             Fault::Transient | Fault::Permanent => StatusCode::SERVICE_UNAVAILABLE,
             Fault::Bug => StatusCode::INTERNAL_SERVER_ERROR,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_says_when_to_come_again() {
+        for (code, passes) in
+            [(HANDLE_CLOSED, true), (codes::TOO_BUSY, true), (codes::REQUEST_TIMEOUT, false)]
+        {
+            let response = Problem::new(code, "one").into_response();
+            assert_eq!(response.headers().contains_key(RETRY_AFTER), passes, "{}", code.name);
+        }
     }
 }
