@@ -17,6 +17,7 @@ use htm_core::error::codes::{DATABASE_UNREACHABLE, NAMESPACE_FORBIDDEN};
 use htm_core::{ApiKey, Htm, Role};
 use moka::future::Cache;
 use sha2::{Digest, Sha256};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use crate::app::{App, Shared};
@@ -30,6 +31,11 @@ use crate::{read_your_writes, sign_in};
 
 /// The time for which a key is not looked up again, and so the longest time until a revoked key is refused.
 const KEPT: Duration = Duration::from_secs(1);
+
+/// The most look-ups at a time of keys that were not accepted lately, and how long a further one waits. Anybody can make up
+/// keys.
+const MAX_LOOK_UPS: usize = 16;
+const LOOK_UP_WAIT: Duration = Duration::from_secs(1);
 
 /// The path of the metrics, which matter most while the database is away.
 const METRICS: &str = "/metrics";
@@ -87,6 +93,8 @@ pub(crate) struct Access {
     keys: Cache<[u8; 32], ApiKey>,
     /// Keys that were accepted before the database went away.
     seen: Cache<[u8; 32], ApiKey>,
+    /// A permit for each look-up of another key.
+    look_ups: Semaphore,
     rates: Rates,
     pub(crate) refusals: Refusals,
     door: Mutex<Door>,
@@ -107,6 +115,7 @@ impl Access {
             oauth,
             keys: keys(KEPT),
             seen: keys(SEEN),
+            look_ups: Semaphore::new(MAX_LOOK_UPS),
             rates: Rates::default(),
             refusals: Refusals::new(),
             door: Mutex::new(Door::Open(None)),
@@ -219,7 +228,17 @@ impl Access {
         if let Some(key) = self.keys.get(&digest).await {
             return Ok(key);
         }
-        let key = match look_up().await {
+        let permit = match self.seen.contains_key(&digest) {
+            true => None,
+            false => Some(self.permit().await?),
+        };
+        // Another request of the same key may have looked it up meanwhile.
+        if let Some(key) = self.keys.get(&digest).await {
+            return Ok(key);
+        }
+        let looked_up = look_up().await;
+        drop(permit);
+        let key = match looked_up {
             Err(error) if path == METRICS && error.is(DATABASE_UNREACHABLE) => {
                 let seen = self.seen.get(&digest).await;
                 let is_valid = |key: &ApiKey| key.expires_at.is_none_or(|at| at > Utc::now());
@@ -236,6 +255,14 @@ impl Access {
         self.keys.insert(digest, key.clone()).await;
         self.seen.insert(digest, key.clone()).await;
         Ok(key)
+    }
+
+    /// A permit for the look-up of a key that was not accepted lately.
+    async fn permit(&self) -> Result<SemaphorePermit<'_>> {
+        match timeout(LOOK_UP_WAIT, self.look_ups.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(Problem::new(codes::TOO_BUSY, format!("{MAX_LOOK_UPS} keys are being looked up"))),
+        }
     }
 }
 
@@ -309,7 +336,24 @@ impl FromRequestParts<Shared> for App {
 
 #[cfg(test)]
 mod tests {
+    use htm_core::Error;
+    use htm_core::error::codes::API_KEY_INVALID;
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn few_keys_that_may_be_made_up_are_looked_up_at_a_time() {
+        async fn look_up() -> htm_core::Result<ApiKey> {
+            Err(Error::new(API_KEY_INVALID, "it is not valid".to_owned()))
+        }
+        let access = Access::new(None);
+        let all = access.look_ups.acquire_many(MAX_LOOK_UPS as u32).await.unwrap();
+        let refused = access.kept("made up", "/v1/stats", look_up).await.map(drop).unwrap_err();
+        assert!(refused.is(codes::TOO_BUSY));
+        drop(all);
+        let refused = access.kept("made up", "/v1/stats", look_up).await.map(drop).unwrap_err();
+        assert!(refused.is(API_KEY_INVALID));
+    }
 
     #[test]
     fn what_is_not_named_needs_the_highest_role() {
