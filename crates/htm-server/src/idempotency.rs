@@ -17,7 +17,7 @@ use htm_core::error::chain;
 use htm_core::{Htm, Kept, Operation};
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tracing::Instrument;
 
 use crate::access::Principal;
@@ -141,9 +141,14 @@ async fn end(htm: &Htm, operation: &Operation, answer: Option<&Value>) -> htm_co
 
 /// Tries to end an operation until it succeeds, or its time is over. A retry does it again then.
 async fn end_later(htm: Htm, operation: Operation, answer: Option<Value>, until: Instant) {
-    while Instant::now() < until {
+    loop {
         sleep(AGAIN).await;
-        if end(&htm, &operation, answer.as_ref()).await.is_ok() {
+        let rest = until.saturating_duration_since(Instant::now());
+        if rest.is_zero() {
+            return;
+        }
+        // No attempt outlasts the claim: a retry may begin it anew then.
+        if let Ok(Ok(())) = timeout(rest, end(&htm, &operation, answer.as_ref())).await {
             return;
         }
     }
