@@ -145,6 +145,20 @@ impl McpServer {
     }
 }
 
+/// Answers a request when it is its turn. A cancelled one is dropped: its transaction ends without a commit.
+async fn in_turn<T>(
+    context: RequestContext<RoleServer>,
+    answer: impl Future<Output = Result<T, ErrorData>>,
+) -> Result<T, ErrorData> {
+    tokio::select! {
+        answer = async {
+            order::wait(&context.extensions).await;
+            answer.await
+        } => answer,
+        () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+    }
+}
+
 fn no_method(method: &str) -> ErrorData {
     let method: String = method.chars().take(60).collect();
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None)
@@ -181,14 +195,7 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        // A cancelled call is dropped: its transaction ends without a commit.
-        tokio::select! {
-            answer = async {
-                order::wait(&context.extensions).await;
-                self.call(request).await
-            } => answer,
-            () = context.ct.cancelled() => Err(ErrorData::internal_error("the call was cancelled", None)),
-        }
+        in_turn(context, self.call(request)).await
     }
 
     async fn list_resources(
@@ -214,9 +221,11 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        order::wait(&context.extensions).await;
-        self.inner.robots.save().await;
-        resources::read(self, &request.uri).await.map(Into::into)
+        let answer = async {
+            self.inner.robots.save().await;
+            resources::read(self, &request.uri).await
+        };
+        in_turn(context, answer).await.map(Into::into)
     }
 
     async fn list_prompts(
@@ -233,9 +242,11 @@ impl ServerHandler for McpServer {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        order::wait(&context.extensions).await;
-        self.inner.robots.save().await;
-        prompts::get(self, &request.name, request.arguments.as_ref()).await.map(Into::into)
+        let answer = async {
+            self.inner.robots.save().await;
+            prompts::get(self, &request.name, request.arguments.as_ref()).await
+        };
+        in_turn(context, answer).await.map(Into::into)
     }
 
     /// A request that the library does not know, or one with other parameters.

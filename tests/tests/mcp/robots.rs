@@ -96,6 +96,27 @@ async fn a_cancelled_change_of_the_robot_holds_up_nothing() {
 }
 
 #[tokio::test]
+async fn a_cancelled_resource_or_prompt_holds_up_no_change_of_the_robot() {
+    let mut raw = Raw::start(&["--no-workers", "--tools", "all"]).await;
+    raw.initialize("2025-06-18").await;
+    let mut lock = raw.db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.nodes in access exclusive mode").execute(&mut *lock).await.unwrap();
+    let topic = json!({ "name": "what_do_we_know", "arguments": { "topic": "the ledger" } });
+    for (id, method, params) in
+        [(2, "resources/read", json!({ "uri": "htm://memories/recent" })), (4, "prompts/get", topic)]
+    {
+        raw.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        // Without its argument, so that it waits for its turn and for no table.
+        raw.send_line(called(id + 1, "set_robot", json!({})).as_bytes()).await;
+        let cancelled = json!({ "requestId": id });
+        raw.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled })).await;
+        let answer = raw.receive().await;
+        assert_eq!(answer["id"], id + 1, "{answer}");
+    }
+    lock.rollback().await.unwrap();
+}
+
+#[tokio::test]
 async fn the_other_names_answer_too() {
     let client = Client::start(&["--no-workers", "--tools", "all"]).await;
     client
