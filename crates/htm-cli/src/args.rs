@@ -182,7 +182,7 @@ pub(crate) enum Command {
     /// Create, list and revoke keys of the HTTP server
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Show who changed keys, quotas, policies and the ontology, and who purged or erased
+    /// Show who changed keys, limits, policies, robots, models or the ontology, or deleted
     Audit(AuditArgs),
     /// Serve the memory to an agent over MCP, on standard input and output
     Mcp(McpArgs),

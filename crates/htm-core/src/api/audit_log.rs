@@ -1,4 +1,4 @@
-//! The audit log: who changed keys, quotas, policies and the ontology, and who deleted memories.
+//! The audit log: who changed keys, limits, policies, robots, models or the ontology, or deleted memories.
 
 use serde_json::Value;
 use sqlx::PgConnection;
