@@ -1377,7 +1377,8 @@ class AsyncKeys:
         This server refuses it at once, others within a second.
 
         Args:
-            id: The visible part of the key.
+            id: The visible part of the key, or the whole key; prefer the part, since proxies log
+                URLs.
         """
         return await self._sender.send(
             Call(

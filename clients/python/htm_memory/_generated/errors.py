@@ -150,7 +150,7 @@ class ImportanceOutOfRange(HtmError):
 
 
 class ExpiryOutOfRange(HtmError):
-    """A time to live or a retention time is too short or too long."""
+    """The time to live of a memory or a key, or a retention time, is too short or too long."""
 
 
 class ExpiryPassed(HtmError):

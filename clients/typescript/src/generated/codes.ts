@@ -80,7 +80,7 @@ export type ServerCode =
   | "metadata_number_out_of_range"
   /** 422: An importance is outside 1 to 10. */
   | "importance_out_of_range"
-  /** 422: A time to live or a retention time is too short or too long. */
+  /** 422: The time to live of a memory or a key, or a retention time, is too short or too long. */
   | "expiry_out_of_range"
   /** 422: An expiry has passed: the memory would be forgotten at once. */
   | "expiry_passed"

@@ -787,7 +787,8 @@ export class Keys {
    *
    * This server refuses it at once, others within a second.
    *
-   * @param id - The visible part of the key.
+   * @param id - The visible part of the key, or the whole key; prefer the part, since proxies log
+   *   URLs.
    */
   async revoke(id: string, options: WriteOptions = {}): Promise<models.ApiKey> {
     return this.#sender.send(

@@ -81,7 +81,8 @@ async fn list(app: App) -> Result<Json<Keys>> {
 ///
 /// This server refuses it at once, others within a second.
 #[utoipa::path(delete, path = "/v1/keys/{id}", tag = "keys",
-    params(("id" = String, Path, description = "The visible part of the key.")),
+    params(("id" = String, Path,
+        description = "The visible part of the key, or the whole key; prefer the part, since proxies log URLs.")),
     responses((status = 200, body = ApiKey)))]
 async fn revoke(app: App, Named(id): Named<String>) -> Result<Json<ApiKey>> {
     let revoked = app.htm.revoke_api_key(&id).await?;

@@ -19,7 +19,7 @@ error_codes! {
         => "give a number from -1e308 to 1e308, or the number as text";
     IMPORTANCE_OUT_OF_RANGE "importance_out_of_range" User "An importance is outside 1 to 10."
         => "1–3 is transient, 7–10 a decision or a preference; default 1";
-    EXPIRY_OUT_OF_RANGE "expiry_out_of_range" User "A time to live or a retention time is too short or too long."
+    EXPIRY_OUT_OF_RANGE "expiry_out_of_range" User "The time to live of a memory or a key, or a retention time, is too short or too long."
         => "give 1 second to 100 years";
     EXPIRY_PASSED "expiry_passed" User "An expiry has passed: the memory would be forgotten at once."
         => "give a future time, or a time to live; the database's clock counts";
