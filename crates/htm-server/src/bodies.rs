@@ -81,7 +81,9 @@ fn body_bytes(request: &Request) -> usize {
 fn take(memory: &Shares, tenant: &Tenant, bytes: usize, what: &str) -> Result<Share> {
     memory.take(tenant, bytes.div_ceil(UNIT)).map_err(|Full { most, whose }| {
         let most = (most * UNIT) >> 20;
-        let problem = format!("the {what} of the requests in hand take the {most} MiB for them{whose}");
+        let problem = format!(
+            "the {what} of the requests in hand leave no room for this one: at most {most} MiB{whose}"
+        );
         Problem::new(codes::TOO_BUSY, problem)
     })
 }

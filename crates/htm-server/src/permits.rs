@@ -64,7 +64,7 @@ impl Shares {
             return Err(Full { most: *most_of_a_tenant, whose: " for the namespaces of this key" });
         }
         if is_tenant && of_tenants + amount > *most_of_tenants {
-            return Err(Full { most: *most_of_tenants, whose: " for keys of some namespaces" });
+            return Err(Full { most: *most_of_tenants, whose: " for all keys with limited namespaces" });
         }
         held.insert(tenant.clone(), own + amount);
         Ok(Share { of: self.clone(), tenant: tenant.clone(), amount })
@@ -119,7 +119,7 @@ impl Permits {
 
     fn take_for(&self, tenant: &Tenant) -> Result<Permit> {
         self.shares.take(tenant, 1).map_err(|Full { most, whose }| {
-            let problem = format!("{most} {}{whose}, as many as may at a time", self.what);
+            let problem = format!("{most} {}{whose}, the most at a time", self.what);
             Problem::new(codes::TOO_BUSY, problem)
         })
     }
@@ -141,17 +141,17 @@ mod tests {
             serde_json::to_value(problem.details()).unwrap()["detail"].clone()
         };
         let mut own = vec![permits.take_for(&named("a")).unwrap(), permits.take_for(&named("a")).unwrap()];
-        let said = "2 imports are running for the namespaces of this key, as many as may at a time";
+        let said = "2 imports are running for the namespaces of this key, the most at a time";
         assert_eq!(refused(named("a")), said);
         let others = [permits.take_for(&named("b")).unwrap(), permits.take_for(&None).unwrap()];
-        assert_eq!(refused(named("c")), "4 imports are running, as many as may at a time");
+        assert_eq!(refused(named("c")), "4 imports are running, the most at a time");
         own.pop();
         assert!(permits.take_for(&named("a")).is_ok());
         drop((own, others));
         assert!(permits.shares.0.by_tenant.lock().unwrap().is_empty());
         // Who sees all namespaces may have all of them.
         let all = [(); 4].map(|()| permits.take_for(&None).unwrap());
-        assert_eq!(refused(None), "4 imports are running, as many as may at a time");
+        assert_eq!(refused(None), "4 imports are running, the most at a time");
         drop(all);
     }
 
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(shares.take(&named("a"), 1).map(drop).unwrap_err().most, 8);
         let b = shares.take(&named("b"), 6).map_err(drop).unwrap();
         let full = shares.take(&named("c"), 1).map(drop).unwrap_err();
-        assert_eq!((full.most, full.whose), (14, " for keys of some namespaces"));
+        assert_eq!((full.most, full.whose), (14, " for all keys with limited namespaces"));
         let all = shares.take(&None, 2).map_err(drop).unwrap();
         assert_eq!(shares.take(&None, 1).map(drop).unwrap_err().most, 16);
         drop((a, b, all));
