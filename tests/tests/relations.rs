@@ -56,6 +56,39 @@ async fn a_relation_is_set_once_listed_and_removed() {
 }
 
 #[tokio::test]
+async fn a_context_forgets_also_while_relations_do_not_answer() {
+    let db = TestDatabase::new().await;
+    let robot = db.htm().robot("architect").await.unwrap();
+    let mut nodes = Vec::new();
+    for text in ["The gate is B23.", "The flight is at nine.", "Mara prefers tabs."] {
+        nodes.push(robot.remember(Memory::new(text)).await.unwrap().receipt.node);
+    }
+    robot.flush().await.unwrap();
+    let options = ContextOptions::new(1_000).order(ContextOrder::Recent);
+    let forget = async |node: NodeId| {
+        let forgotten = "update htm.nodes set deleted_at = now() where id = $1";
+        sqlx::query(forgotten).bind(node).execute(&db.pool).await.unwrap();
+    };
+
+    // They are locked.
+    forget(nodes[0]).await;
+    let mut lock = db.pool.begin().await.unwrap();
+    sqlx::query("lock table htm.relations in access exclusive mode").execute(&mut *lock).await.unwrap();
+    let answer = robot.context(&options).await;
+    lock.rollback().await.unwrap();
+    assert_eq!(answer.context.included, [nodes[2], nodes[1]]);
+    assert_eq!(answer.unverified.unwrap().code, "database_unreachable");
+    assert_eq!(robot.context(&options).await.unverified, None);
+
+    // They fail.
+    forget(nodes[1]).await;
+    sqlx::query("alter table htm.relations rename to former_relations").execute(&db.pool).await.unwrap();
+    let answer = robot.context(&options).await;
+    assert_eq!(answer.context.included, [nodes[2]]);
+    assert!(answer.unverified.is_some());
+}
+
+#[tokio::test]
 async fn what_makes_no_sense_is_refused() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

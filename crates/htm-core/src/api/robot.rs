@@ -25,7 +25,9 @@ use crate::store::connections::Db;
 use crate::store::working_memory::{self as store, KeptNode, LiveNode};
 use crate::store::{nodes, relations};
 
-/// The longest time that a context waits for the check whether its nodes were forgotten or edited elsewhere.
+/// The longest time that a context waits for its relations.
+const RELATIONS_TIMEOUT: Duration = Duration::from_secs(1);
+/// The longest time that it then waits for the check whether its nodes were forgotten or edited elsewhere.
 const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A robot, with its [`WorkingMemory`]. Cheap to clone; clones share the working memory.
@@ -327,8 +329,8 @@ impl Robot {
     }
 
     /// The working memory as one text for a prompt. It is checked against long-term memory first: forgotten nodes are
-    /// removed, edited ones have their new text, superseded ones come last. If the database does not answer, the check is
-    /// skipped and the answer says so.
+    /// removed, edited ones have their new text, superseded ones come last. What the database does not answer is skipped,
+    /// and the answer says so.
     pub async fn context(&self, options: &ContextOptions) -> RobotContext {
         self.context_where(options, |_| true).await
     }
@@ -358,29 +360,16 @@ impl Robot {
         let known: Vec<(NodeId, i32)> =
             self.mind.lock().memory.iter().map(|entry| (entry.node, entry.revision)).collect();
         let nodes: Vec<NodeId> = known.iter().map(|(node, _)| *node).collect();
-        let looked_up = async {
-            let superseded = relations::superseded(self.htm.pool(), &nodes).await?;
-            // The texts last: they are shown.
-            Ok::<_, Error>((superseded, store::live_nodes(self.htm.pool(), &known).await?))
-        };
-        let answer = match tokio::time::timeout(VERIFY_TIMEOUT, looked_up).await {
-            Ok(answer) => answer.map_err(|error| Unverified {
-                code: error.code(),
-                reason: format!("{error}; {}", error.hint()),
-            }),
-            Err(_elapsed) => Err(Unverified {
-                code: "database_unreachable",
-                reason: format!("no answer within {} s", VERIFY_TIMEOUT.as_secs()),
-            }),
-        };
-        let (superseded, mut left_out, unverified) = match answer {
-            Ok((superseded, live)) => (superseded, self.refresh(&known, live), None),
-            Err(unverified) => {
-                let robot = self.name();
-                tracing::info!(code = unverified.code, %robot, "a context was not verified");
-                (Vec::new(), Vec::new(), Some(unverified))
-            }
-        };
+        let superseded = answered(RELATIONS_TIMEOUT, relations::superseded(self.htm.pool(), &nodes)).await;
+        // The texts last: they are shown. They do not depend on the relations.
+        let live = answered(VERIFY_TIMEOUT, store::live_nodes(self.htm.pool(), &known)).await;
+        let unverified = live.as_ref().err().or(superseded.as_ref().err()).cloned();
+        if let Some(Unverified { code, .. }) = &unverified {
+            let robot = self.name();
+            tracing::info!(code, %robot, "a context was not verified");
+        }
+        let superseded = superseded.unwrap_or_default();
+        let mut left_out = live.map_or_else(|_| Vec::new(), |live| self.refresh(&known, live));
         let mut context = {
             let mut state = self.mind.lock();
             let now = state.tick();
@@ -565,6 +554,21 @@ impl Robot {
         drop(state);
         self.mind.note_changed(changed);
         left_out
+    }
+}
+
+/// The answer of the database, unless it fails or takes too long.
+async fn answered<T>(
+    limit: Duration,
+    answer: impl Future<Output = Result<T>> + Send,
+) -> Result<T, Unverified> {
+    match tokio::time::timeout(limit, answer).await {
+        Ok(answer) => answer
+            .map_err(|error| Unverified { code: error.code(), reason: format!("{error}; {}", error.hint()) }),
+        Err(_elapsed) => Err(Unverified {
+            code: "database_unreachable",
+            reason: format!("no answer within {} s", limit.as_secs()),
+        }),
     }
 }
 
