@@ -35,7 +35,7 @@ use super::phrases::Words;
 /// The least similarity of a tag. Precision and recall are equal here on the tuning half.
 pub(super) const DEFAULT_THRESHOLD: f32 = 0.28;
 /// The version of the rules below. It changes with them, so that texts can be tagged again.
-pub(super) const RULES: &str = "5";
+pub(super) const RULES: &str = "6";
 /// The least similarity of an undescribed tag that the text does not name.
 const UNNAMED: f32 = 0.55;
 /// Terms with a similarity further below the best one are not proposed.

@@ -17,31 +17,46 @@ const MAX_PHRASES: usize = 8;
 const MIN_WORDS: usize = 3;
 /// The least number of letters that two forms of a word share.
 const MIN_STEM: usize = 3;
+/// The most letters of an ending.
+const MAX_ENDING: usize = 4;
+/// The most characters of a word in a script without spaces.
+const MAX_UNSPACED: usize = 8;
 
 /// The words of a text as tags write them.
 pub(super) struct Words {
     all: HashSet<String>,
     /// Without stop words.
     naming: HashSet<String>,
+    /// The possible words of runs without spaces. A tag has several syllables for each: `hui-yi`.
+    unspaced: HashSet<String>,
 }
 
 impl Words {
     pub(super) fn of(text: &str, rules: &TagRules) -> Self {
         let text = text.to_lowercase();
-        let (mut all, mut naming) = (HashSet::new(), HashSet::new());
-        for word in parts(&text).collect::<HashSet<_>>() {
-            let Ok(path) = rules.normalise(word) else { continue };
+        let (mut all, mut naming, mut unspaced) = (HashSet::new(), HashSet::new(), HashSet::new());
+        for run in parts(&text).flat_map(runs).collect::<HashSet<_>>() {
+            if run.chars().all(is_unspaced) {
+                unspaced.extend(unspaced_words(run));
+                continue;
+            }
+            let Ok(path) = rules.normalise(run) else { continue };
             let written = || parts(path.as_str()).map(str::to_owned);
             all.extend(written());
-            if !STOP_WORDS.contains(word) {
+            if !STOP_WORDS.contains(run) {
                 naming.extend(written());
             }
         }
-        Self { all, naming }
+        let unspaced = unspaced.into_iter().filter_map(|word| rules.normalise(word).ok());
+        Self { all, naming, unspaced: unspaced.map(String::from).collect() }
     }
 
-    /// Whether a word of a tag is among them, also with another ending. Stop words count if the tag has no others.
+    /// Whether a word of a tag is among them, also with another ending. Stop words count if the tag has no others. A
+    /// single syllable of a script without spaces means too much: there a whole level counts.
     pub(super) fn name(&self, tag: &TagPath) -> bool {
+        if tag.levels().any(|level| self.unspaced.contains(level)) {
+            return true;
+        }
         let mut words = parts(tag.as_str()).filter(|word| !STOP_WORDS.contains(*word)).peekable();
         match words.peek() {
             Some(_) => words.any(|word| self.naming.iter().any(|other| are_forms(word, other))),
@@ -50,14 +65,48 @@ impl Words {
     }
 }
 
+/// The parts of a word that are written with and without spaces: `API` and `会議` of `API会議`.
+fn runs(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let kind = is_unspaced(rest.chars().next()?);
+        let end = rest.find(|c: char| is_unspaced(c) != kind).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        Some(run)
+    })
+}
+
+/// The words that a run without spaces may consist of: itself, and whatever is in it. Other than itself none of one
+/// character, because dozens of them have the same syllable.
+fn unspaced_words(run: &str) -> impl Iterator<Item = &str> {
+    let within = run.char_indices().flat_map(move |(start, _)| {
+        let rest = &run[start..];
+        let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+        ends.take(MAX_UNSPACED).skip(1).map(move |end| &rest[..end])
+    });
+    within.chain([run])
+}
+
+/// Whether it is Chinese or Japanese.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3005}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{323af}')
+}
+
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty())
 }
 
-/// Whether two words are the same but for their endings: the shorter one differs in its last letter at most.
+/// Whether two words are the same but for their endings: the shorter one differs in its last letter at most, and the
+/// longer one's ending is shorter than that word: `car` is no form of `carpet`.
 fn are_forms(a: &str, b: &str) -> bool {
     let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    a == b || (shared >= MIN_STEM && shared + 1 >= a.chars().count().min(b.chars().count()))
+    let (a_letters, b_letters) = (a.chars().count(), b.chars().count());
+    let (shorter, longer) = (a_letters.min(b_letters), a_letters.max(b_letters));
+    let ending = longer - shared;
+    let is_stem = shared >= MIN_STEM && shared + 1 >= shorter;
+    a == b || (is_stem && ending <= MAX_ENDING && ending < shorter)
 }
 
 /// The distinct phrases of `text` in lower case, in order. None for small talk.
@@ -228,6 +277,16 @@ mod tests {
             ("Work starts at nine.", "work", true),
             ("Der Zähler steht bei 48213.", "zähler", true),
             ("昨日の会議", "会議", true),
+            ("明天的会议在几点", "会议", true),
+            ("打开API文档", "api", true),
+            ("昨日の会議", "work:会議", true),
+            ("我的意见", "会议", false),
+            ("今天会下雨", "会议", false),
+            ("我和他在家", "河", false),
+            ("Hiking in the Alps", "hike", true),
+            ("An artificial lake", "art", false),
+            ("A new carpet", "car", false),
+            ("The car is red.", "carpet", false),
         ] {
             assert_eq!(names(text, tag), is, "{text} {tag}");
         }
