@@ -184,7 +184,7 @@ pub enum LeftOutReason {
     /// It was evicted because another node's text grew.
     #[strum(to_string = "it left the working memory")]
     Evicted,
-    /// An earlier node has the same text, apart from white space around it.
+    /// An earlier node has the same text, apart from white space around it; with a header also the same source.
     #[strum(to_string = "its text is in the context already")]
     Duplicate,
     /// It does not pass the filter.
@@ -200,8 +200,8 @@ impl LeftOut {
 }
 
 /// Joins nodes into one text: first those of the options, then the others in their order, at last the superseded ones,
-/// each behind its successors. A node that does not fit is skipped, and so is a text that is there already. The entries'
-/// tokens must have been counted by `encoding`. `superseded` may name nodes that are no entries.
+/// each behind its successors. A node that does not fit is skipped, and so is a text that is there already; with a header
+/// the same text of another source is another one. The entries' tokens must have been counted by `encoding`. `superseded` may name nodes that are no entries.
 pub fn assemble<'a>(
     entries: impl IntoIterator<Item = &'a Entry>,
     superseded: &[Superseded],
@@ -215,8 +215,13 @@ pub fn assemble<'a>(
     let (mut joint, mut texts) = (String::new(), HashSet::new());
     for entry in in_order(entries, &superseded, options, now) {
         let leave_out = |reason| LeftOut { node: entry.node, tokens: entry.tokens, reason };
-        let text = entry.content.trim();
-        if texts.contains(text) {
+        // A header tells who said it.
+        let source = match options.header {
+            ContextHeader::None => None,
+            ContextHeader::AgeAndSource => entry.source.as_deref().map(str::trim),
+        };
+        let text = (entry.content.trim(), source);
+        if texts.contains(&text) {
             left_out.push(leave_out(LeftOutReason::Duplicate));
             continue;
         }
@@ -440,6 +445,19 @@ mod tests {
         // A text that has no room is no duplicate of itself.
         let context = assemble(&entries, &[], &ContextOptions::new(1), ENCODING, now());
         assert!(context.left_out.iter().all(|it| it.reason == LeftOutReason::Oversized));
+    }
+
+    #[test]
+    fn a_text_of_two_sources_is_there_twice_if_they_are_told() {
+        let mut entries: Vec<Entry> =
+            (1..=4).map(|node| entry(node, "The gate is B23.", 1.0, 10 - node)).collect();
+        entries[0].source = Some("mara".into());
+        entries[2].source = Some("tom".into());
+        entries[3].source = Some("mara ".into());
+        let plain = ContextOptions::new(1_000).order(ContextOrder::Recent);
+        assert_eq!(included(&entries, &[], &plain), [4]);
+        let told = plain.header(ContextHeader::AgeAndSource);
+        assert_eq!(included(&entries, &[], &told), [4, 3, 2]);
     }
 
     #[test]
