@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use crate::api::htm::Htm;
 use crate::api::mind::{Mind, Saver};
 use crate::model::context::{Context, ContextOptions, LeftOut, LeftOutReason, assemble};
-use crate::model::error::{Error, Result};
+use crate::model::error::Result;
 use crate::model::filter::Filter;
 use crate::model::groups::TransferReceipt;
 use crate::model::id::{NodeId, RobotId};
