@@ -28,7 +28,7 @@ export async function contextsOf(whose: Whose, query: ContextQuery, working: mod
       { query: query.text, filter: filterOf(query, whose.namespace), limit: query.hits, count_accesses: false },
       { signal },
     ),
-    // With room for all, it tells which memories do not pass the filter, and which are superseded.
+    // With room for all, it tells which memories do not pass the filter, and which of the others are superseded.
     context(whose, { ...query, maxTokens: MOST_TOKENS }, "balanced", signal),
   ]);
   const taken = takenIn(working, recalled.hits);

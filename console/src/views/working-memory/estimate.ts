@@ -99,7 +99,8 @@ export function assembled(contents: Contents, order: models.ContextOrder, query:
   const seen = new Set<string>();
   for (const entry of placed(inOrder(contents.entries, order, Date.now()), contents)) {
     const text = entry.content.trim();
-    if (seen.has(text)) {
+    const key = header ? JSON.stringify([text, entry.source?.trim()]) : text;
+    if (seen.has(key)) {
       context.left_out.push({ node: entry.node, tokens: entry.tokens, reason: "duplicate" });
       continue;
     }
@@ -112,7 +113,7 @@ export function assembled(contents: Contents, order: models.ContextOrder, query:
     context.tokens = all;
     context.included.push(entry.node);
     texts.push(entry.content);
-    seen.add(text);
+    seen.add(key);
   }
   for (const { node, tokens } of contents.filtered) context.left_out.push({ node, tokens, reason: "filtered" });
   // A header has the age as the server says it, and protects against texts that imitate one.

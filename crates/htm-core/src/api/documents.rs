@@ -19,7 +19,9 @@ use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
 use crate::model::memory::{MAX_SOURCE_BYTES, validate_text};
 use crate::model::nodes::Node;
+use crate::model::quota::QuotaUse;
 use crate::model::tags::TagPath;
+use crate::store::connections::Db;
 use crate::store::documents::{self as store, Found, Which};
 use crate::store::{forget, replace, robots, statistics, tags};
 
@@ -97,7 +99,7 @@ impl Htm {
         let bytes = |nodes: &[NodeId]| -> i64 { nodes.iter().filter_map(|node| sizes.get(node)).sum() };
         let (freed, again) = (bytes(&plan.gone), bytes(&plan.restored));
         let (gone, restored) = (plan.gone.len(), plan.restored.len());
-        let less = (gone.saturating_sub(restored), (freed - again).max(0));
+        let less = QuotaUse { memories: gone.saturating_sub(restored) as i64, bytes: (freed - again).max(0) };
         let more = (restored.saturating_sub(gone) as i64, (again - freed).max(0) as usize);
         let former = found.map(|it| it.info.tags).unwrap_or_default();
         let written = async {
@@ -109,6 +111,7 @@ impl Htm {
                     Some(self.make_room(&mut Some(&mut **tx), namespace, memories, bytes).await?)
                 }
             };
+            let leaving = self.rooms().leaving(Db::from(&mut **tx), namespace, less).await?;
             let (changed, _of_written) =
                 self.write_plan_in_tx(&mut tx, namespace, caller, &plan, (&former, &stored_tags)).await?;
             store::put_in_tx(&mut tx, namespace, document, &stored_tags).await?;
@@ -116,7 +119,7 @@ impl Htm {
                 statistics::note_changed_in_tx(&mut tx, namespace, changed).await?;
             }
             tx.commit().await?;
-            self.give_room(namespace, less.0, less.1).await;
+            leaving.give();
             Ok(())
         };
         if let Err(error) = written.await {

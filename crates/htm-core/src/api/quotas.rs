@@ -10,8 +10,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use sqlx::PgConnection;
+
 use crate::api::htm::Htm;
-use crate::api::rooms::{Seen, Taken};
+use crate::api::rooms::{Leaving, Seen, Taken};
 use crate::model::error::{Result, codes};
 use crate::model::quota::{Quota, QuotaUse, counting};
 use crate::model::wall::above;
@@ -113,14 +115,22 @@ impl Htm {
 
     /// Counts nodes as gone whose forgetting is committed.
     pub(crate) async fn give_room_of(&self, forgotten: &[Locked]) {
-        let mut gone: HashMap<&str, QuotaUse> = HashMap::new();
-        for node in forgotten {
-            let of_namespace = gone.entry(&node.namespace).or_default();
-            *of_namespace = of_namespace.plus(QuotaUse { memories: 1, bytes: node.bytes.into() });
-        }
-        for (namespace, gone) in gone {
+        for (namespace, gone) in uses(forgotten) {
             self.rooms().give(namespace, gone).await;
         }
+    }
+
+    /// The room of nodes that a transaction is about to forget before it writes others.
+    pub(crate) async fn leaving(
+        &self,
+        connection: &mut PgConnection,
+        nodes: &[Locked],
+    ) -> Result<Vec<Leaving>> {
+        let mut leaving = Vec::new();
+        for (namespace, gone) in uses(nodes) {
+            leaving.push(self.rooms().leaving(Db::from(&mut *connection), namespace, gone).await?);
+        }
+        Ok(leaving)
     }
 
     /// Refuses those of some memories for which the quotas of their namespaces have no room, and counts the others. One
@@ -186,4 +196,14 @@ impl Htm {
         let more = QuotaUse { memories, bytes: bytes as i64 };
         self.rooms().take(Db::held_or(held, self.pool()), namespace, more, &mut Seen::default()).await
     }
+}
+
+/// What nodes use of their namespaces.
+fn uses(nodes: &[Locked]) -> HashMap<&str, QuotaUse> {
+    let mut uses: HashMap<&str, QuotaUse> = HashMap::new();
+    for node in nodes {
+        let of_namespace = uses.entry(&node.namespace).or_default();
+        *of_namespace = of_namespace.plus(QuotaUse { memories: 1, bytes: node.bytes.into() });
+    }
+    uses
 }

@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 
 use crate::api::htm::Htm;
 use crate::api::remember::noted;
-use crate::api::rooms::Taken;
+use crate::api::rooms::{Leaving, Taken};
 use crate::model::caller::{Caller, Owner, refuse_others};
 use crate::model::error::Result;
 use crate::model::forget::ForgetReason;
@@ -24,10 +24,18 @@ use crate::store::{forget, operations, replace as store, statistics};
 /// A replacement that is yet to be committed.
 struct Replaced {
     receipts: Vec<Receipt>,
-    /// The forgotten nodes: others may take their room after the commit.
-    gone: Vec<forget::Locked>,
+    /// The room of the forgotten nodes: others may take it after the commit.
+    leaving: Vec<Leaving>,
     /// The room of the memories, until the commit.
-    taken: Vec<Taken>,
+    _taken: Vec<Taken>,
+}
+
+impl Replaced {
+    /// The receipts, after the commit.
+    fn committed(self) -> Vec<Receipt> {
+        self.leaving.into_iter().for_each(Leaving::give);
+        self.receipts
+    }
 }
 
 impl Htm {
@@ -54,11 +62,9 @@ impl Htm {
     pub async fn replace(&self, replacement: &Replacement, memories: &[Memory]) -> Result<Vec<Receipt>> {
         let replaced = self.with_rooms_of(replacement, memories, async {
             let mut tx = self.pool().begin().await?;
-            let Replaced { receipts, gone, taken: _taken } =
-                self.replace_in_tx(&mut tx, replacement, memories).await?;
+            let replaced = self.replace_in_tx(&mut tx, replacement, memories).await?;
             tx.commit().await?;
-            self.give_room_of(&gone).await;
-            Ok(receipts)
+            Ok(replaced.committed())
         });
         let receipts = replaced.await?;
         self.pinger().ping();
@@ -81,12 +87,11 @@ impl Htm {
             if let Some(answer) = operations::claim(&mut tx, operation, Duration::ZERO).await? {
                 return Ok(answer);
             }
-            let Replaced { receipts, gone, taken: _taken } =
-                self.replace_in_tx(&mut tx, replacement, memories).await?;
-            let answer = describe(receipts);
+            let replaced = self.replace_in_tx(&mut tx, replacement, memories).await?;
+            let answer = describe(replaced.receipts.clone());
             operations::answer(&mut tx, operation, &answer).await?;
             tx.commit().await?;
-            self.give_room_of(&gone).await;
+            replaced.committed();
             Ok(answer)
         });
         let answer = replaced.await?;
@@ -152,10 +157,11 @@ impl Htm {
             };
             refuse_others(asks, node.id, owner)?;
         }
+        let leaving = self.leaving(&mut *tx, &locked).await?;
         forget::forget_in_tx(tx, &locked, ForgetReason::Asked).await?;
         if memories.is_empty() {
             forget::note_in_tx(tx, &locked).await?;
-            return Ok(Replaced { receipts: Vec::new(), gone: locked, taken: Vec::new() });
+            return Ok(Replaced { receipts: Vec::new(), leaving, _taken: Vec::new() });
         }
         let whole = self.with_times(memories, &parts);
         let whole = self.with_places(&mut *tx, whole, &continued).await?;
@@ -173,7 +179,7 @@ impl Htm {
         }
         let gone = locked.iter().map(|node| node.namespace.as_str());
         statistics::note_in_tx(tx, gone.chain(noted(&accepted))).await?;
-        Ok(Replaced { receipts, gone: locked, taken })
+        Ok(Replaced { receipts, leaving, _taken: taken })
     }
 
     /// The conversations of the memories without a place.

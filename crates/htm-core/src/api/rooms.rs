@@ -87,6 +87,22 @@ impl Drop for Taken {
     }
 }
 
+/// Room that a transaction is about to leave. The namespace was counted before: a count within the transaction would leave
+/// it out already, and it would be given back twice.
+#[derive(Debug)]
+#[must_use = "it is given back after the commit"]
+pub(crate) struct Leaving {
+    room: Arc<Room>,
+    gone: QuotaUse,
+}
+
+impl Leaving {
+    /// Gives it back after the commit.
+    pub(crate) fn give(self) {
+        self.room.give(self.gone);
+    }
+}
+
 impl Room {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -166,6 +182,11 @@ impl Rooms {
         if let Some(room) = self.0.get(namespace).await {
             room.give(gone);
         }
+    }
+
+    /// What a transaction is about to remove from a namespace.
+    pub(crate) async fn leaving(&self, mut db: Db<'_>, namespace: &str, gone: QuotaUse) -> Result<Leaving> {
+        Ok(Leaving { room: self.room(&mut db, namespace).await?, gone })
     }
 
     /// Whether a namespace has a quota of memories.

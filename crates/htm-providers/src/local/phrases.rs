@@ -22,7 +22,10 @@ const MAX_ENDING: usize = 4;
 /// The most characters of a word in a script without spaces.
 const MAX_UNSPACED: usize = 8;
 
-/// The words of a text as tags write them.
+/// The most bytes of a text whose words are compared with tags. A run without spaces may have several words a character.
+const MAX_TEXT: usize = 8 << 10;
+
+/// The words of a text's beginning as tags write them.
 pub(super) struct Words {
     all: HashSet<String>,
     /// Without stop words.
@@ -33,7 +36,7 @@ pub(super) struct Words {
 
 impl Words {
     pub(super) fn of(text: &str, rules: &TagRules) -> Self {
-        let text = text.to_lowercase();
+        let text = text[..text.floor_char_boundary(MAX_TEXT)].to_lowercase();
         let (mut all, mut naming, mut unspaced) = (HashSet::new(), HashSet::new(), HashSet::new());
         for run in parts(&text).flat_map(runs).collect::<HashSet<_>>() {
             if run.chars().all(is_unspaced) {

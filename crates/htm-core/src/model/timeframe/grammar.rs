@@ -55,7 +55,7 @@ impl Part {
     /// Whether both are periods of one kind, as two months are.
     pub(super) fn is_like(&self, other: &Part) -> bool {
         match (self, other) {
-            (Part::During(one), Part::During(other)) => discriminant(one) == discriminant(other),
+            (Part::During(one), Part::During(other)) => discriminant(one.day()) == discriminant(other.day()),
             _ => false,
         }
     }
@@ -121,6 +121,14 @@ pub(super) enum Period {
 }
 
 impl Period {
+    /// The day that it is a part of; itself, if it is of none.
+    fn day(&self) -> &Period {
+        match self {
+            Period::At(day, _) | Period::PartOfDay(day, _) => day,
+            period => period,
+        }
+    }
+
     /// Whether it is a point in time.
     pub(super) fn is_instant(&self) -> bool {
         matches!(self, Period::Now | Period::Instant(_) | Period::Local(_) | Period::At(..))
@@ -166,6 +174,8 @@ pub(super) enum Unit {
 /// The certainty that words in a sentence mean a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Clarity {
+    /// Not in a sentence.
+    Alone,
     /// Only where nothing else is possible.
     Never,
     /// After `on`, `in`, `since` and the like.
@@ -307,12 +317,24 @@ impl<'t> Parser<'t> {
     /// A period. After `either` and `both`, another one must follow: "both March releases" are of one month.
     fn listed(&mut self) -> Option<Period> {
         let is_list = self.attempt(|it| it.word(&["either", "both"])).is_some();
-        let period = if self.takes_times { self.period()? } else { self.period_without_time()? };
+        let takes_time = self.takes_times || self.is_listed_with_time();
+        let period = if takes_time { self.period()? } else { self.period_without_time()? };
         // The other one is read again as a part of its own.
         let here = (self.at, self.clarity, self.loose);
         let is_alone = is_list && self.another().is_none();
         (self.at, self.clarity, self.loose) = here;
         (!is_alone).then_some(period)
+    }
+
+    /// Whether a day and its time are followed by another period: "on Monday at 09:00 and Tuesday". Half of the list would
+    /// hide the other half.
+    fn is_listed_with_time(&mut self) -> bool {
+        let here = (self.at, self.clarity, self.loose);
+        let day = self.period_without_time();
+        let has_time = day.is_some_and(|day| self.time_of(&day).is_some());
+        let is_listed = has_time && self.another().is_some();
+        (self.at, self.clarity, self.loose) = here;
+        is_listed
     }
 
     fn another(&mut self) -> Option<Period> {
@@ -344,6 +366,10 @@ impl<'t> Parser<'t> {
         let from = self.period()?;
         self.word(ends)?;
         let to = self.period()?;
+        self.clarity = match self.clarity {
+            Clarity::Never => Clarity::Led,
+            clarity => clarity,
+        };
         Some(Part::Through(from, to))
     }
 

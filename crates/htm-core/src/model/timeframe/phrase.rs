@@ -215,7 +215,7 @@ fn is_time(
     let is_led = matches!(lead, "in" | "on" | "during" | "within" | "over" | "throughout")
         || (lead == "of" && is_dated(&said.part, years));
     let is_clear = match &said.part {
-        Part::Through(..) => said.clarity > Clarity::Never,
+        Part::Through(..) => said.clarity > Clarity::Alone,
         _ => said.clarity == Clarity::Clear || (said.clarity == Clarity::Led && is_led),
     };
     // "last week of March", "after last Monday's deploy", "the end of last week", "over two weeks ago".

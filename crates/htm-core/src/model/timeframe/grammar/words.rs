@@ -14,10 +14,7 @@ impl Parser<'_> {
     /// Parses a period, also a time of a day. A `the` before it is ignored.
     pub(super) fn period(&mut self) -> Option<Period> {
         let period = self.period_without_time()?;
-        if !is_day(&period) {
-            return Some(period);
-        }
-        Some(match (self.attempt(Self::time), period) {
+        Some(match (self.time_of(&period), period) {
             (None, period) => period,
             (Some(time), Period::Day(date)) => Period::Local(date.to_datetime(time)),
             (Some(time), day) => Period::At(day.into(), time),
@@ -41,10 +38,15 @@ impl Parser<'_> {
         })
     }
 
-    /// `17:00`, `at 17:00`
-    fn time(&mut self) -> Option<Time> {
-        self.attempt(|it| it.word(&["at"]));
-        self.take(time_of_day)
+    /// `17:00` or `at 17:00` after a day
+    pub(super) fn time_of(&mut self, day: &Period) -> Option<Time> {
+        if !is_day(day) {
+            return None;
+        }
+        self.attempt(|it| {
+            it.attempt(|it| it.word(&["at"]));
+            it.take(time_of_day)
+        })
     }
 
     /// `today`, `the day before yesterday`, `last night`, `recently`
@@ -179,7 +181,7 @@ impl Parser<'_> {
         // In a sentence, `1.4.2026` may be a version.
         let has_stops = self.peek().and_then(date_with_stops).is_some();
         if let Some(period) = self.attempt(|it| it.take(numeric)) {
-            self.only(if has_stops { Clarity::Never } else { Clarity::Led });
+            self.only(if has_stops { Clarity::Alone } else { Clarity::Led });
             self.loose = matches!(period, Period::Year(_));
             return Some(period);
         }
@@ -224,7 +226,7 @@ impl Parser<'_> {
         };
         // In a sentence, `Q4` alone may be anything.
         let is_alone = matches!(period, Period::MonthNamed(..));
-        self.only(if is_alone { Clarity::Never } else { Clarity::Led });
+        self.only(if is_alone { Clarity::Alone } else { Clarity::Led });
         Some(period)
     }
 

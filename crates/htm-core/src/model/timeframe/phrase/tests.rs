@@ -65,6 +65,9 @@ fn what_is_clearly_a_time_is_taken() {
         // The time is no filter, and may be a word of the memory.
         ("what did I note yesterday at 17:00", "yesterday", "what did I note at 17:00"),
         ("the call on Monday 12:30", "on Monday", "the call 12:30"),
+        ("notes on Monday at 09:00 and Tuesday at 10:00", "on Monday at 09:00 and Tuesday", "notes at 10:00"),
+        ("what changed between Monday and now", "between Monday and now", "what changed"),
+        ("errors from yesterday to now", "from yesterday to now", "errors"),
         ("what broke since yesterday at 17:00", "since yesterday at 17:00", "what broke"),
         ("what did I decide on Nov 29 at noon", "on Nov 29", "what did I decide at noon"),
         ("what broke in 2026-03", "in 2026-03", "what broke"),
