@@ -231,6 +231,21 @@ async fn a_full_namespace_takes_a_conversation_in_the_place_of_its_former_text()
     htm.remember(Memory::new("another")).await.unwrap();
 }
 
+/// A handle that has counted nothing yet counts before it forgets.
+#[tokio::test]
+async fn a_replacement_by_a_new_handle_makes_no_room_twice() {
+    let db = TestDatabase::new().await;
+    let quota = Quota { max_memories: Some(3), ..Quota::default() };
+    db.htm().set_quota(None, quota).await.unwrap();
+    for round in ["one", "two"] {
+        let htm = db.htm();
+        let texts = ["a", "b", "c"].map(|part| format!("manual {round} {part}"));
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        htm.replace(&document(), &parts(&texts)).await.unwrap();
+        assert_eq!(code(htm.remember(Memory::new("another")).await), "quota_exceeded", "{round}");
+    }
+}
+
 #[tokio::test]
 async fn a_full_namespace_takes_a_conversation_while_another_writer_is_refused() {
     let db = TestDatabase::new().await;
