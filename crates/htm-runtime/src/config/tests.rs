@@ -571,7 +571,8 @@ fn values_that_a_program_sets_are_checked_too() {
     };
     with_url("postgres://ada:secret@db/htm").unwrap();
     assert!(!with_url("ada:secret@db/htm").unwrap_err().contains("secret"));
-    let changes: [(&str, fn(&mut Config)); 3] = [
+    type Change = fn(&mut Config);
+    let changes: [(&str, Change); 3] = [
         ("time.zone", |config| config.time.zone = "Europe/Berln".into()),
         ("database.max_connections", |config| config.database.max_connections = 0),
         ("memory.robot", |config| config.memory.robot = "a\nb".into()),

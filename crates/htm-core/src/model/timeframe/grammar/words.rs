@@ -343,11 +343,8 @@ impl Parser<'_> {
 
 /// Whether it is one whole day.
 fn is_day(period: &Period) -> bool {
-    match period {
-        Period::FromToday(_) | Period::Day(_) | Period::MonthDay(..) => true,
-        Period::Weekday(..) | Period::WeekdayOfWeek(..) => true,
-        _ => false,
-    }
+    let is_of_month = matches!(period, Period::FromToday(_) | Period::Day(_) | Period::MonthDay(..));
+    is_of_month || matches!(period, Period::Weekday(..) | Period::WeekdayOfWeek(..))
 }
 
 fn short_time(word: &str) -> Option<(i64, Unit)> {
