@@ -169,6 +169,8 @@ test("a server that does not answer is told once", async () => {
   const page = await fixture.page("/?namespace=atlas");
   const told = page.getByText("The server does not answer.");
   const isDown = (url: URL): boolean => url.pathname.startsWith("/v1/") || url.pathname === "/console/sign-in";
+  // Without the first answers there is no view.
+  await page.getByRole("searchbox").waitFor();
   await page.route(isDown, (route) => route.abort());
   await page.getByRole("searchbox").fill("parcel");
   await page.getByRole("main").filter({ has: told }).waitFor();
@@ -185,6 +187,7 @@ test("a server that does not answer is told once", async () => {
 test("a proxy that answers in the place of the server is told in words for people, and asked again", async () => {
   const page = await fixture.page("/?namespace=atlas");
   const told = page.getByText("The proxy in front of the server answers 502.");
+  await page.getByRole("searchbox").waitFor();
   await page.route("**/v1/**", (route) => route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" }));
   await page.getByRole("link", { name: "Tags", exact: true }).click();
   await told.first().waitFor();
