@@ -49,7 +49,7 @@ pub struct Htm {
     on_recall: Option<OnRecall>,
 }
 
-/// What is called with each answer.
+/// The callback for each answer.
 type OnRecall = Arc<dyn Fn(&Recalled) + Send + Sync>;
 
 /// The statistics of the cache of query embeddings.

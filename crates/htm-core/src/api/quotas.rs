@@ -108,11 +108,6 @@ impl Htm {
         self.at_primary_or_replica(counted, |_| async move { Ok(Some((wanted, 1.0))) }, |_| true).await
     }
 
-    /// Counts texts as gone whose forgetting is committed.
-    pub(crate) async fn give_room(&self, namespace: &str, memories: usize, bytes: i64) {
-        self.rooms().give(namespace, QuotaUse { memories: memories as i64, bytes }).await;
-    }
-
     /// Counts nodes as gone whose forgetting is committed.
     pub(crate) async fn give_room_of(&self, forgotten: &[Locked]) {
         for (namespace, gone) in uses(forgotten) {
@@ -198,7 +193,7 @@ impl Htm {
     }
 }
 
-/// What nodes use of their namespaces.
+/// The use of each namespace by nodes.
 fn uses(nodes: &[Locked]) -> HashMap<&str, QuotaUse> {
     let mut uses: HashMap<&str, QuotaUse> = HashMap::new();
     for node in nodes {

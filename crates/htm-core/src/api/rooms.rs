@@ -134,7 +134,7 @@ impl Room {
         state.changed = state.changed.less(gone);
     }
 
-    /// Counts again, and reads the quota. What other processes are writing is left out: rather that than a wrong refusal.
+    /// Counts again, and reads the quota. Open writes of other processes are left out: rather that than a wrong refusal.
     async fn count_again(&self, pool: &dyn Connections, namespace: &str) -> Result<()> {
         let _one_at_a_time = self.counting.lock().await;
         let is_fresh = self.state().counted_again.is_some_and(|at| at.elapsed() < BETWEEN_COUNTS);
@@ -184,7 +184,7 @@ impl Rooms {
         }
     }
 
-    /// What a transaction is about to remove from a namespace.
+    /// The room that a transaction is about to leave in a namespace.
     pub(crate) async fn leaving(&self, mut db: Db<'_>, namespace: &str, gone: QuotaUse) -> Result<Leaving> {
         Ok(Leaving { room: self.room(&mut db, namespace).await?, gone })
     }

@@ -77,7 +77,7 @@ struct Job<'a> {
     is_kept: bool,
     /// The numbers of the memories that have relations, by their ids there.
     related: HashMap<String, i64>,
-    /// What memories contradict, until all are read.
+    /// The contradictions of memories, until all are read.
     contradictions: Vec<Contradicted>,
 }
 

@@ -17,6 +17,7 @@ use crate::model::groups::errors;
 use crate::model::groups::mirror::{Applied, Mirror, Use};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::Memory;
+use crate::model::quota::QuotaUse;
 use crate::model::remember::Outcome;
 use crate::store::connections::Tx;
 use crate::store::group_memory::{self, Changes, Synced};
@@ -208,7 +209,8 @@ impl Inner {
             }
             Err(error) => {
                 if let Some(bytes) = change.room {
-                    self.htm.give_room(&self.namespace, 1, bytes as i64).await;
+                    let gone = QuotaUse { memories: 1, bytes: bytes as i64 };
+                    self.htm.rooms().give(&self.namespace, gone).await;
                 }
                 // The process was suspended: nothing was written. The write may be retried if the member may still write.
                 Err(if groups::lost_lock(&error) { Error::contended() } else { error })

@@ -14,7 +14,7 @@ use crate::store::connections::Part;
 use crate::store::nodes::{self, NewNode};
 use crate::store::{robots, statistics, tags};
 
-/// What came of an attempt to write.
+/// The outcome of an attempt to write.
 enum Attempt {
     Wrote(Vec<Result<Receipt>>),
     /// All were there already, or are refused.
