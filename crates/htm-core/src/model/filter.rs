@@ -134,13 +134,26 @@ impl Filter {
 
     /// Whether it has a condition besides namespace and time.
     pub(crate) fn is_narrow(&self) -> bool {
-        !self.tags.is_empty()
-            || !self.robots.is_empty()
-            || self.session.is_some()
-            || !self.sources.is_empty()
-            || !self.kinds.is_empty()
-            || self.min_importance.is_some()
-            || !self.metadata.is_empty()
+        // Each field is named, so that a new one is decided on.
+        let Self {
+            namespaces: _,
+            timeframe: _,
+            tags,
+            any_tag: _,
+            robots,
+            session,
+            sources,
+            kinds,
+            min_importance,
+            metadata,
+        } = self;
+        !tags.is_empty()
+            || !robots.is_empty()
+            || session.is_some()
+            || !sources.is_empty()
+            || !kinds.is_empty()
+            || min_importance.is_some()
+            || !metadata.is_empty()
     }
 
     /// Checks for values that the database would reject, with a better error.
@@ -149,21 +162,29 @@ impl Filter {
     /// The codes `namespace_invalid`, `robot_invalid`, `too_many_tags`, `field_too_long`, `content_empty`, `nul_byte`,
     /// `importance_out_of_range`, `metadata_too_deep`.
     pub(crate) fn validate(&self) -> Result<()> {
-        for (field, names) in [
-            ("namespaces", &self.namespaces),
-            ("robots", &self.robots),
-            ("sources", &self.sources),
-            ("types", &self.kinds),
-        ] {
+        let Self {
+            namespaces,
+            timeframe: _,
+            tags,
+            any_tag: _,
+            robots,
+            session,
+            sources,
+            kinds,
+            min_importance,
+            metadata,
+        } = self;
+        for (field, names) in
+            [("namespaces", namespaces), ("robots", robots), ("sources", sources), ("types", kinds)]
+        {
             at_most(field, names.len(), MAX_NAMES)?;
         }
-        self.namespaces.iter().try_for_each(|namespace| validate_namespace(namespace))?;
-        self.robots.iter().try_for_each(|robot| validate_name("robot", robot, MAX_NAME_BYTES))?;
-        let session = self.session.as_slice();
+        namespaces.iter().try_for_each(|namespace| validate_namespace(namespace))?;
+        robots.iter().try_for_each(|robot| validate_name("robot", robot, MAX_NAME_BYTES))?;
         for (field, texts, limit) in [
-            ("session", session, MAX_KEY_BYTES),
-            ("source", &self.sources, MAX_SOURCE_BYTES),
-            ("type", &self.kinds, MAX_NAME_BYTES),
+            ("session", session.as_slice(), MAX_KEY_BYTES),
+            ("source", sources, MAX_SOURCE_BYTES),
+            ("type", kinds, MAX_NAME_BYTES),
         ] {
             for text in texts {
                 validate_text(field, text, limit)?;
@@ -171,13 +192,12 @@ impl Filter {
                 refuse_blank(field, text)?;
             }
         }
-        if self.tags.len() > MAX_TAGS {
-            let message =
-                format!("{} tags are more than the {MAX_TAGS} that a filter may have", self.tags.len());
+        if tags.len() > MAX_TAGS {
+            let message = format!("{} tags are more than the {MAX_TAGS} that a filter may have", tags.len());
             return Err(Error::new(codes::TOO_MANY_TAGS, message).with_hint("name a tag above them instead"));
         }
-        self.min_importance.map_or(Ok(()), validate_importance)?;
-        validate_metadata(&self.metadata)
+        min_importance.map_or(Ok(()), validate_importance)?;
+        validate_metadata(metadata)
     }
 }
 
@@ -243,7 +263,15 @@ mod tests {
     fn namespaces_and_times_are_not_narrow() {
         let wide = Filter::default().namespace("atlas").timeframe(TimeFilter::Auto);
         assert!(!wide.is_narrow() && !wide.is_empty() && Filter::default().is_empty());
-        for narrow in [wide.clone().kind("fact"), wide.clone().source("chat"), wide.min_importance(1.0)] {
+        for narrow in [
+            wide.clone().tag(TagFilter::Exact("a".parse().unwrap())),
+            wide.clone().robot("owl"),
+            wide.clone().session("standup"),
+            wide.clone().source("chat"),
+            wide.clone().kind("fact"),
+            wide.clone().min_importance(1.0),
+            wide.metadata("ticket", 7),
+        ] {
             assert!(narrow.is_narrow(), "{narrow:?}");
         }
     }

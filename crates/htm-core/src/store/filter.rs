@@ -190,15 +190,27 @@ impl Conditions {
     /// source, type and importance: they are checked on the nodes that the other conditions leave.
     fn columns(&self) -> Vec<String> {
         let Required { phrases, patterns, barred, barred_patterns } = &self.required;
-        let filter = &self.filter;
+        // Each field is named, so that a new one is decided on.
+        let Filter {
+            namespaces: _,
+            timeframe: _,
+            tags: _,
+            any_tag: _,
+            robots,
+            session,
+            sources,
+            kinds,
+            min_importance,
+            metadata,
+        } = &self.filter;
         asked([
             (true, "m.deleted_at is null"),
-            (!filter.robots.is_empty(), "m.robot_id = any (:robots)"),
-            (filter.session.is_some(), "md5(m.session) = md5(:session) and m.session = :session"),
-            (!filter.sources.is_empty(), "m.source = any (:sources)"),
-            (!filter.kinds.is_empty(), "m.type = any (:kinds)"),
-            (filter.min_importance.is_some(), "m.importance >= :importance"),
-            (!filter.metadata.is_empty(), "m.metadata @> :metadata and m.metadata <> '{}'"),
+            (!robots.is_empty(), "m.robot_id = any (:robots)"),
+            (session.is_some(), "md5(m.session) = md5(:session) and m.session = :session"),
+            (!sources.is_empty(), "m.source = any (:sources)"),
+            (!kinds.is_empty(), "m.type = any (:kinds)"),
+            (min_importance.is_some(), "m.importance >= :importance"),
+            (!metadata.is_empty(), "m.metadata @> :metadata and m.metadata <> '{}'"),
             (phrases.is_some(), "m.tsv @@ :phrases::tsquery"),
             (
                 !patterns.is_empty(),
