@@ -53,6 +53,11 @@ impl Required {
     pub(crate) fn has_phrase(&self) -> bool {
         self.phrases.is_some() || !self.patterns.is_empty()
     }
+
+    /// Whether it excludes words.
+    fn bars(&self) -> bool {
+        !self.barred.is_empty() || !self.barred_patterns.is_empty()
+    }
 }
 
 /// A filter, and where its names are looked up.
@@ -110,9 +115,20 @@ impl Conditions {
         self.then
     }
 
-    /// Whether it filters by more than namespace and time, the columns of a vector's own row.
+    /// Whether few nodes may pass: it asks for more than namespace and time, the columns of a vector's own row. Excluded
+    /// words leave most nodes.
     pub(crate) fn is_narrow(&self) -> bool {
         self.filter.is_narrow() || self.required.has_phrase()
+    }
+
+    /// Whether nearly all live nodes of the namespaces pass: all, but for excluded words.
+    pub(crate) fn is_wide(&self) -> bool {
+        !self.is_narrow() && !self.is_of_a_time() && !self.then.is_past()
+    }
+
+    /// Whether it leaves out live nodes of the namespaces.
+    pub(crate) fn is_filtered(&self) -> bool {
+        !self.is_wide() || self.required.bars()
     }
 
     /// Whether it is bounded in time.
@@ -186,8 +202,8 @@ impl Conditions {
     }
 
     /// Conditions on columns of the node `m`. Indexes serve robots (`nodes_robot_idx`), sessions (`nodes_session_idx`),
-    /// metadata (`nodes_metadata_idx`), phrases (`nodes_tsv_idx`), and tags (`node_tags_tag_idx`). No index serves
-    /// source, type and importance: they are checked on the nodes that the other conditions leave.
+    /// metadata (`nodes_metadata_idx`) and phrases (`nodes_tsv_idx`). No index serves source, type and importance: they
+    /// are checked on the nodes that the other conditions leave.
     fn columns(&self) -> Vec<String> {
         let Required { phrases, patterns, barred, barred_patterns } = &self.required;
         // Each field is named, so that a new one is decided on.
@@ -344,4 +360,49 @@ pub(crate) fn tags_named(namespaces: &str, paths: &str, prefixes: &str) -> Strin
         .replace("{{namespaces}}", namespaces)
         .replace("{{paths}}", paths)
         .replace("{{prefixes}}", prefixes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The conditions of a filter without names to look up.
+    fn conditions(filter: Filter) -> Conditions {
+        Conditions {
+            filter,
+            namespaces: vec!["atlas".into()],
+            since: None,
+            until: None,
+            ranges: None,
+            tags: Vec::new(),
+            robots: Vec::new(),
+            required: Required::default(),
+            then: Then::NOW,
+        }
+    }
+
+    #[test]
+    fn excluded_words_filter_a_wide_search() {
+        let all = || conditions(Filter::default());
+        let now = Utc::now();
+        let required = |required| Conditions { required, ..all() };
+        let word = || vec!["'tea'".to_owned()];
+        for (conditions, expected) in [
+            (all(), [false, true, false]),
+            (required(Required { barred: word(), ..Required::default() }), [false, true, true]),
+            (required(Required { barred_patterns: word(), ..Required::default() }), [false, true, true]),
+            (required(Required { patterns: word(), ..Required::default() }), [true, false, true]),
+            (
+                required(Required { phrases: Some("'tea'".into()), ..Required::default() }),
+                [true, false, true],
+            ),
+            (conditions(Filter::default().kind("fact")), [true, false, true]),
+            (Conditions { since: Some(now), ..all() }, [false, false, true]),
+            (Conditions { until: Some(now), ..all() }, [false, false, true]),
+            (all().at(Then::of(Some(now))), [false, false, true]),
+        ] {
+            let found = [conditions.is_narrow(), conditions.is_wide(), conditions.is_filtered()];
+            assert_eq!(found, expected, "{conditions:?}");
+        }
+    }
 }

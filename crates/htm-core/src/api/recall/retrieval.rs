@@ -69,7 +69,7 @@ impl Search<'_> {
             candidates.by_tag(tagged);
         }
 
-        let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || text.words.filters();
+        let is_filtered = conditions.is_filtered();
         retrieved.links = match &small {
             _ if !self.has_neighbours() => Vec::new(),
             // A turn that the filter leaves out counts as a step between turns.
@@ -105,7 +105,7 @@ impl Search<'_> {
             return Ok(None);
         }
         // A filter leaves out texts of the namespaces.
-        let is_whole = !conditions.is_narrow() && !conditions.is_of_a_time();
+        let is_whole = conditions.is_wide();
         let texts = async |reader: &mut Reader| reader.small_scope(conditions, most).await;
         let beside = async |reader: &mut Reader| {
             let lexemes = self.lexemes(reader, size, is_whole).await?;
@@ -246,8 +246,7 @@ impl Search<'_> {
         let search = if is_exact { VectorSearch::Exact } else { VectorSearch::Approximate };
         // An index gives its first candidates in order, and further ones without order. It needs further ones where many are
         // out of scope.
-        let is_filtered = conditions.is_narrow() || conditions.is_of_a_time() || self.words.filters();
-        let is_most = !is_filtered && !self.then.is_past() && in_scope * 2.0 >= size.all_nodes.max(1.0);
+        let is_most = !conditions.is_filtered() && in_scope * 2.0 >= size.all_nodes.max(1.0);
         let are_first = is_most && vectors.are_in_order(self.leg_limit(), reader.ef_search);
         let pool = if is_exact || are_first { wanted } else { self.leg_limit() };
         Ok((search, reader.vector_leg(vectors, conditions, is_exact, pool).await?))

@@ -122,8 +122,7 @@ impl<'a> Text<'a> {
         let ([word], [asked]) = (&self.choosing[..], self.asked.choosing()) else { return None };
         let needed = pool as f64 * size.nodes / asked.nodes;
         let is_faster = needed < asked.nodes / 2.0;
-        let is_wide = !conditions.is_narrow() && !conditions.is_of_a_time() && !conditions.then().is_past();
-        (is_wide && is_faster).then_some((word, (4.0 * needed) as usize))
+        (conditions.is_wide() && is_faster).then_some((word, (4.0 * needed) as usize))
     }
 
     /// The index of pg_textsearch to search, and the text to search it for; none: the query needs what that index does not
@@ -133,9 +132,9 @@ impl<'a> Text<'a> {
         size: &'s Size,
         conditions: &Conditions,
     ) -> Option<(&'s str, &'s str)> {
-        let is_wide = !conditions.is_narrow() && !conditions.is_of_a_time() && !conditions.then().is_past();
         let has_spaces = self.spoken.chars().all(|letter| letter < FIRST_WITHOUT_SPACES);
-        let index = size.usable_bm25().filter(|_| is_wide && has_spaces && self.words.signs.is_empty())?;
+        let sees_all = conditions.is_wide() && has_spaces && self.words.signs.is_empty();
+        let index = size.usable_bm25().filter(|_| sees_all)?;
         Some((index, &self.spoken))
     }
 
@@ -148,7 +147,7 @@ impl<'a> Text<'a> {
         }
         let here: f64 = self.asked.choosing().iter().map(|word| word.nodes).sum();
         let indexed = size.nodes.max(size.all_nodes) * here / size.nodes.max(1.0);
-        let is_wide = !conditions.is_of_a_time() && !conditions.is_narrow() && !conditions.then().is_past();
+        let is_wide = conditions.is_wide();
         match is_wide && size.nodes <= indexed / 3.0 {
             true => TextSearch::Scope,
             false if is_wide && size.is_nearly_all() => TextSearch::Words,
