@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use htm_core::{
-    Caller, Confirmation, Edit, Htm, Memory, NodeId, RecallQuery, RelationKind, Stage, Strategy,
+    Caller, Confirmation, Edit, Filter, Htm, Memory, NodeId, RecallQuery, RelationKind, Stage, Strategy,
     TimelineQuery,
 };
 use htm_tests::measure::Random;
@@ -99,6 +99,14 @@ async fn filters_and_words_of_time_are_as_of_then() {
     assert!(htm.recall(&by_tag(untagged)).await.unwrap().hits.is_empty());
     let recalled = htm.recall(&by_tag(tagged)).await.unwrap();
     assert_eq!((recalled.hits.len(), recalled.hits[0].node.tags.len()), (1, 1));
+    // A preferred tag counts from when it was given.
+    for (at, share) in [(untagged, 0.0), (tagged, 1.0)] {
+        let preferred =
+            RecallQuery { filter: Filter::default(), boost_tags: by_tag(at).filter.tags, ..by_tag(at) };
+        let recalled = htm.recall(&preferred).await.unwrap();
+        assert_eq!(recalled.hits[0].scores.tags, Some(share));
+    }
+    assert_eq!(found(&htm, "appl* cellar", Strategy::Fulltext, tagged).await.len(), 1);
     assert!(htm.get_as_of(node, untagged).await.unwrap().tags.is_empty());
     let tag = htm_core::TagFilter::Prefix("food".parse().unwrap());
     let timeline = |at| TimelineQuery { as_of: Some(at), ..TimelineQuery::everything().tag(tag.clone()) };
