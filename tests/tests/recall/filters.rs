@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use chrono::{DateTime, Utc};
 use htm_core::{
-    ContextOptions, Filter, Htm, Memory, NodeId, RecallQuery, Receipt, Stage, Strategy, TagFilter, TagPath,
-    TimeExpression, TimelineQuery,
+    ContextOptions, CountBy, Filter, Htm, Memory, NodeId, RecallQuery, Receipt, Stage, Strategy, TagFilter,
+    TagPath, TimeExpression, TimeStep, TimelineQuery,
 };
 use htm_tests::{TestDatabase, drain};
 
@@ -91,8 +92,14 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-async fn by_recall(htm: &Htm, filter: &Filter, strategy: Strategy) -> BTreeSet<NodeId> {
+async fn by_recall(
+    htm: &Htm,
+    filter: &Filter,
+    strategy: Strategy,
+    as_of: Option<DateTime<Utc>>,
+) -> BTreeSet<NodeId> {
     let query = RecallQuery::new("zeppelin").strategy(strategy).limit(1_000).filter(filter.clone());
+    let query = RecallQuery { as_of, ..query };
     htm.recall(&query).await.unwrap().hits.into_iter().map(|hit| hit.node.id).collect()
 }
 
@@ -108,16 +115,27 @@ async fn recall_timeline_context_and_tags_agree() {
     let robot = htm.robot("keeper-of-all").await.unwrap();
     robot.add(&nodes).await.unwrap();
     let options = ContextOptions::new(100_000);
+    let now: DateTime<Utc> =
+        sqlx::query_scalar("select clock_timestamp()").fetch_one(&db.pool).await.unwrap();
     for (filter, passes) in cases() {
         let chosen = || nodes.iter().zip(&memories).filter(|(_, memory)| passes(memory));
         let expected: BTreeSet<NodeId> = chosen().map(|(node, _)| *node).collect();
-        for strategy in Strategy::ALL {
-            assert_eq!(by_recall(&htm, &filter, strategy).await, expected, "{strategy}: {filter:?}");
+        // Nothing has changed since, so what was stored then is what is stored now.
+        for as_of in [None, Some(now)] {
+            for strategy in Strategy::ALL {
+                let found = by_recall(&htm, &filter, strategy, as_of).await;
+                assert_eq!(found, expected, "{strategy}, as of {as_of:?}: {filter:?}");
+            }
+            let query = TimelineQuery::everything().limit(1_000).filter(filter.clone());
+            let timeline = htm.conversation_timeline(&TimelineQuery { as_of, ..query }).await.unwrap();
+            let found: BTreeSet<NodeId> = timeline.entries.iter().map(|entry| entry.node.id).collect();
+            assert_eq!(found, expected, "timeline, as of {as_of:?}: {filter:?}");
         }
-        let query = TimelineQuery::everything().limit(1_000).filter(filter.clone());
-        let timeline = htm.conversation_timeline(&query).await.unwrap();
-        let found: BTreeSet<NodeId> = timeline.entries.iter().map(|entry| entry.node.id).collect();
-        assert_eq!(found, expected, "timeline: {filter:?}");
+        let map = htm.map(&filter, 1_000).await.unwrap();
+        assert_eq!(map.memories, expected.len() as i64, "map: {filter:?}");
+        let counts = htm.count_over_time(&filter, TimeStep::Day, CountBy::Time, 1_000).await.unwrap();
+        let counted: i64 = counts.iter().map(|it| it.memories).sum();
+        assert_eq!(counted, expected.len() as i64, "counts: {filter:?}");
         let latest = htm.latest(&filter, 1_000).await.unwrap();
         assert!(latest.is_sorted_by(|a, b| a.created_at >= b.created_at), "{filter:?}");
         assert_eq!(
