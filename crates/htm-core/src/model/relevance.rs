@@ -177,6 +177,11 @@ mod tests {
         assert_eq!(weight_of(Signals { hours: Some(0.0), ..least }), 0.1);
         assert_eq!(weight_of(Signals { accesses: Some(u64::MAX), ..least }), 0.1);
         assert_eq!(weight_of(Signals { text: Some(1.0), importance: Some(10.0), ..least }), 0.0);
+        let guide = include_str!("../../../../docs/recall.md");
+        assert!(
+            guide.contains("similarity .5, tags .3, recency .1 and access .1"),
+            "they are others in the guide"
+        );
     }
 
     #[test]
