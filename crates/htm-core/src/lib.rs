@@ -19,7 +19,7 @@ pub use api::{database, groups, jobs, models, ontology, providers};
 /// Learnt rankings, and the features that they weigh.
 pub mod ranking {
     pub use crate::model::rank::{
-        FEATURE_COUNT, FEATURE_VERSION, FEATURES, FeatureVector, Learnt, OF_CANDIDATE, Tree, TreeNode,
+        FEATURE_COUNT, FEATURE_VERSION, FEATURES, FeatureVector, Learnt, Tree, TreeNode,
     };
 }
 
@@ -67,7 +67,7 @@ pub use model::learning::{
     Feedback, FeedbackAuthor, FeedbackReceipt, Learning, LearningProblem, LearningSettings, Signal,
 };
 pub use model::line::{MAX_LINE_BYTES, read_object, unreadable};
-pub use model::map::{MAX_MAP, MapPoint, MemoryMap};
+pub use model::map::{MapPoint, MemoryMap};
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
 pub use model::namespaces::{NamespaceQuery, UnknownNamespace, labels_of, namespace_of};
 pub use model::nodes::{Node, Revision, TagAssignment};
@@ -86,8 +86,7 @@ pub use model::recall::{
 };
 pub use model::refine::RefineSettings;
 pub use model::relations::{
-    MAX_REASON_BYTES, Predecessor, Related, RelatedBy, RelatedNode, Relating, Relation, RelationKind,
-    Successor, Superseded,
+    Predecessor, Related, RelatedBy, RelatedNode, Relating, Relation, RelationKind, Successor, Superseded,
 };
 pub use model::relevance::{RelevanceWeights, Signals};
 pub use model::remember::{Deduplicate, Outcome, Receipt};
@@ -109,8 +108,8 @@ pub use model::timeframe::{
     read_instant, read_timestamp,
 };
 pub use model::timeline::{
-    CountBy, Grouping, MAX_NEIGHBOURS, Neighbours, TimeCount, TimeCursor, TimeStep, Timeline, TimelineEntry,
-    TimelineGroup, TimelineQuery,
+    CountBy, Grouping, Neighbours, TimeCount, TimeCursor, TimeStep, Timeline, TimelineEntry, TimelineGroup,
+    TimelineQuery,
 };
 pub use model::tokens::TokenEncoding;
 pub use model::vectors::VectorSet;

@@ -11,12 +11,13 @@ use chrono::Utc;
 use console::style;
 use htm_core::fault::Fault;
 use htm_core::{
-    ChosenFor, Explanation, Htm, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, ScorePart, Scores,
-    Strategy, TimePhrase, Timeframe, VectorSearch, Zone, read_instant, read_object,
+    ChosenFor, Explanation, Htm, MAX_LIMIT, MAX_QUERY_BYTES, RecallQuery, Recalled, RobotRecalled, ScorePart,
+    Scores, Strategy, TimePhrase, Timeframe, VectorSearch, Zone, read_instant, read_object,
 };
 use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 
+use super::context::whole;
 use super::filter::{filter, tag_prefixes};
 use super::learning::in_words;
 use super::mind::{self, TakenIn};
@@ -113,10 +114,7 @@ fn query(config: &Config, args: &RecallArgs) -> Result<RecallQuery, CliError> {
 /// The limit of the command line, or the configuration's.
 pub(crate) fn limit(config: &Config, text: Option<&str>) -> Result<usize, CliError> {
     let Some(text) = text else { return Ok(config.recall.limit as usize) };
-    text.parse().ok().filter(|limit| (1..=htm_core::MAX_LIMIT).contains(limit)).ok_or_else(|| {
-        CliError::new(codes::LIMIT_OUT_OF_RANGE, format!("limit {text} is outside 1 to 10,000"))
-            .with_hint("give a limit from 1 to 10000")
-    })
+    whole("limit", text, 1..=MAX_LIMIT)
 }
 
 /// Parses a similarity of the command line. The library checks its range.

@@ -6,8 +6,8 @@ use std::panic::resume_unwind;
 use tokio::task::spawn_blocking;
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result, codes};
-use crate::model::filter::Filter;
+use crate::model::error::Result;
+use crate::model::filter::{Filter, within};
 use crate::model::map::{MAX_MAP, MapPoint, MemoryMap, Projection, project};
 use crate::store::embeddings::ModelState;
 use crate::store::map::{Sample, Sampled, sample};
@@ -20,12 +20,7 @@ impl Htm {
     /// `limit_out_of_range` for none or more than 5,000, an error of the filter, or a database error.
     pub async fn map(&self, filter: &Filter, limit: usize) -> Result<MemoryMap> {
         filter.validate()?;
-        if !(1..=MAX_MAP).contains(&limit) {
-            let message = format!("a map of {limit} memories is not one of 1 to 5,000");
-            return Err(
-                Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 1 to 5000")
-            );
-        }
+        within("limit", limit, 1..=MAX_MAP)?;
         let read = self.reading(|htm| async move { htm.sample_here(filter, limit).await });
         let (model, Sample { nodes, embedded, sampled }) = read.await?;
         let vectors = sampled.iter().map(Sampled::vector).collect();

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::htm::Htm;
-use crate::model::error::{Error, Result, codes};
+use crate::model::error::Result;
+use crate::model::filter::within;
 use crate::store::again::{again, met_another};
 use crate::store::providers;
 pub use crate::store::providers::{Budget, LimitChanges, Provider, TokenUsage};
@@ -88,12 +89,7 @@ impl Providers<'_> {
     /// # Errors
     /// `limit_out_of_range` for no day or more than 366, or a database error.
     pub async fn usage(&self, days: u32) -> Result<Vec<TokenUsage>> {
-        if !(1..=366).contains(&days) {
-            let message = format!("{days} days are not 1 to 366");
-            return Err(
-                Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 1 to 366")
-            );
-        }
+        within("days", days as usize, 1..=366)?;
         providers::usage(self.htm.pool(), days).await
     }
 }

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use crate::api::htm::Htm;
 use crate::model::answer;
-use crate::model::error::{Error, Result, codes};
-use crate::model::filter::{Filter, validate_limit};
+use crate::model::error::Result;
+use crate::model::filter::{Filter, validate_limit, within};
 use crate::model::id::NodeId;
 use crate::model::memory::validate_text;
 use crate::model::nodes::Node;
@@ -172,12 +172,8 @@ impl Htm {
     /// # Errors
     /// `node_not_found`, `limit_out_of_range` for more than 1,000 on a side, `answer_too_large`, or a database error.
     pub async fn neighbours(&self, node: NodeId, before: usize, after: usize) -> Result<Neighbours> {
-        if let Some(value) = [before, after].into_iter().find(|count| *count > MAX_NEIGHBOURS) {
-            let message = format!("{value} neighbours are more than the 1,000 that one call gives on a side");
-            return Err(
-                Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 0 to 1000")
-            );
-        }
+        within("before", before, 0..=MAX_NEIGHBOURS)?;
+        within("after", after, 0..=MAX_NEIGHBOURS)?;
         let found = self.get(node).await?;
         let mut around =
             timeline::neighbours(self.pool(), &[node], &[&found.namespace], before, after).await?;

@@ -1,5 +1,7 @@
 //! The filter of a query.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Map, Value};
 
 use crate::model::error::{Error, Result, codes};
@@ -212,16 +214,20 @@ pub(crate) fn at_most(field: &str, number: usize, most: usize) -> Result<()> {
     }
 }
 
-/// Rejects a limit outside 1 to [`MAX_LIMIT`].
-pub(crate) fn validate_limit(limit: usize) -> Result<()> {
-    match (1..=MAX_LIMIT).contains(&limit) {
-        true => Ok(()),
-        false => Err(limit_out_of_range(limit)),
+/// Rejects a number outside its range.
+pub(crate) fn within(field: &str, number: usize, range: RangeInclusive<usize>) -> Result<()> {
+    if range.contains(&number) {
+        return Ok(());
     }
+    let (least, most) = range.into_inner();
+    let message = format!("{field} {number} is outside {least} to {most}");
+    Err(Error::new(codes::LIMIT_OUT_OF_RANGE, message)
+        .with_hint(format!("give a number from {least} to {most}")))
 }
 
-pub(crate) fn limit_out_of_range(limit: usize) -> Error {
-    Error::new(codes::LIMIT_OUT_OF_RANGE, format!("limit {limit} is outside 1 to 10,000"))
+/// Rejects a limit outside 1 to [`MAX_LIMIT`].
+pub(crate) fn validate_limit(limit: usize) -> Result<()> {
+    within("limit", limit, 1..=MAX_LIMIT)
 }
 
 #[cfg(test)]
@@ -255,7 +261,9 @@ mod tests {
         }
         none().source("s".repeat(4_096)).kind("k".repeat(128)).min_importance(10.0).validate().unwrap();
         for limit in [0, 10_001] {
-            assert_eq!(validate_limit(limit).unwrap_err().code(), "limit_out_of_range");
+            let error = validate_limit(limit).unwrap_err();
+            assert_eq!(error.code(), "limit_out_of_range");
+            assert_eq!(error.hint(), "give a number from 1 to 10000");
         }
     }
 

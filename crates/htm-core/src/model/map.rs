@@ -8,7 +8,7 @@ use crate::model::id::NodeId;
 pub(crate) use projection::{Projection, project};
 
 /// The most memories of a map.
-pub const MAX_MAP: usize = 5_000;
+pub(crate) const MAX_MAP: usize = 5_000;
 
 /// A sample of memories in two dimensions.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]

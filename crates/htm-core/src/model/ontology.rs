@@ -7,7 +7,7 @@ mod look;
 pub(crate) mod names;
 mod suggest;
 
-pub use change::{ChangeKind, Changed, MAX_DESCRIPTION_BYTES, Moved, Removal, Synonym, Term};
+pub use change::{ChangeKind, Changed, Moved, Removal, Synonym, Term};
 pub use exchange::{DOCUMENT_VERSION, Descriptions, DocumentTag, Imported, OntologyDocument};
 pub use look::{
     CoOccurrence, LoggedChange, OriginCount, SimilarTag, SplitOutcome, TagCount, TagDetails, TagUse,

@@ -88,9 +88,7 @@ use std::sync::Arc;
 use bm25::Bm25;
 pub(crate) use bm25::idf;
 use features::Reference;
-pub use features::{
-    COUNT as FEATURE_COUNT, FEATURES, FeatureVector, OF_CANDIDATE, VERSION as FEATURE_VERSION,
-};
+pub use features::{COUNT as FEATURE_COUNT, FEATURES, FeatureVector, VERSION as FEATURE_VERSION};
 pub(crate) use interleave::team_draft;
 pub use learnt::{Learnt, Tree, TreeNode};
 pub(crate) use neighbours::{Conversation, Link, Turn, links};

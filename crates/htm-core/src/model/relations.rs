@@ -8,7 +8,7 @@ use crate::model::memory::validate_text;
 use crate::model::tags::TagPath;
 
 /// The most bytes of a relation's reason.
-pub const MAX_REASON_BYTES: usize = 4_096;
+const MAX_REASON_BYTES: usize = 4_096;
 
 /// The kind of a relation that is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

@@ -13,7 +13,7 @@ use crate::model::recall::{AsOf, Correction, Degraded, Strategy};
 use crate::model::timeframe::{TimeFilter, TimePhrase, Timeframe, Zone};
 
 /// The most neighbours on either side.
-pub const MAX_NEIGHBOURS: usize = 1_000;
+pub(crate) const MAX_NEIGHBOURS: usize = 1_000;
 
 /// The cursor of a page of a list by time: the place of an entry in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::memory::refuse_nul;
 
 /// The most bytes of a description.
-pub const MAX_DESCRIPTION_BYTES: usize = 1_000;
+const MAX_DESCRIPTION_BYTES: usize = 1_000;
 
 /// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,9 +19,6 @@ pub const COUNT: usize = 25;
 /// The number of features that the default ranking weighs 1: the parts of its score.
 const OF_DEFAULT: usize = 8;
 
-/// The number of features that differ between the candidates of a query.
-pub const OF_CANDIDATE: usize = 20;
-
 /// The names of the features, in their order, with what each is.
 pub const FEATURES: [(&str, &str); COUNT] = [
     ("vector", "similarity, from the least similar candidate to the most similar one"),

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::{Error, Result, codes};
-use crate::model::filter::{Filter, TagFilter, at_most, validate_limit};
+use crate::model::filter::{Filter, TagFilter, at_most, validate_limit, within};
 use crate::model::memory::{MAX_TAGS, content_empty, validate_text};
 use crate::model::relevance::RelevanceWeights;
 use crate::model::timeframe::TimeFilter;
@@ -298,13 +298,7 @@ impl RecallQuery {
             return Err(Error::new(codes::MIN_SIMILARITY_OUT_OF_RANGE, message));
         }
         crate::model::refine::validate_diversity(self.diversity)?;
-        if self.neighbours > MAX_NEIGHBOURS_OF_HIT {
-            let message =
-                format!("{} neighbours are more than the {MAX_NEIGHBOURS_OF_HIT} of a hit", self.neighbours);
-            return Err(
-                Error::new(codes::LIMIT_OUT_OF_RANGE, message).with_hint("give a number from 0 to 10")
-            );
-        }
+        within("neighbours", self.neighbours, 0..=MAX_NEIGHBOURS_OF_HIT)?;
         validate_limit(self.limit)
     }
 }
