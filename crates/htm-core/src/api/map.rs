@@ -17,7 +17,8 @@ impl Htm {
     /// by the active model. Near memories are of like meaning; the converse holds as far as the two components go.
     ///
     /// # Errors
-    /// `limit_out_of_range` for none or more than 5,000, an error of the filter, or a database error.
+    /// `limit_out_of_range` for none or more than 5,000, the errors of the filter ([`Filter`](crate::Filter#errors)), or a
+    /// database error.
     pub async fn map(&self, filter: &Filter, limit: usize) -> Result<MemoryMap> {
         filter.validate()?;
         within("limit", limit, 1..=MAX_MAP)?;

@@ -38,10 +38,10 @@ impl Htm {
     /// If the query cannot be embedded, full text answers, and [`Recalled::degraded`] says why.
     ///
     /// # Errors
-    /// `content_empty` (a blank query), `field_too_long`, `query_only_negations`, `min_similarity_out_of_range`,
-    /// `importance_out_of_range`, `limit_out_of_range`, `too_many_tags`, `model_unknown`, `namespace_forbidden`,
-    /// `namespace_invalid`, `robot_invalid`, the errors of [`TimeExpression::resolve`](crate::TimeExpression::resolve),
-    /// `vector_unfit`, `model_retired`, `relevance_weights_invalid`, `time_in_future` (as of a time),
+    /// The errors of its filter ([`Filter`](crate::Filter#errors)) and of its times
+    /// ([`TimeExpression::resolve`](crate::TimeExpression::resolve)), `content_empty` (a blank query), `field_too_long`,
+    /// `nul_byte`, `query_only_negations`, `min_similarity_out_of_range`, `limit_out_of_range`, `model_unknown`,
+    /// `namespace_forbidden`, `vector_unfit`, `model_retired`, `relevance_weights_invalid`, `time_in_future` (as of a time),
     /// `embedder_missing` (strategy `vector` without any embedder), `reranker_missing`, `expander_missing`,
     /// `diversity_out_of_range`, `answer_too_large`, or a database error.
     pub async fn recall(&self, query: &RecallQuery) -> Result<Recalled> {

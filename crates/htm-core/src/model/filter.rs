@@ -41,6 +41,11 @@ impl TagFilter {
 /// use htm_core::Filter;
 /// let decisions = Filter::default().namespace("atlas").kind("decision").min_importance(7.0);
 /// ```
+///
+/// # Errors
+/// A call with a filter that cannot be fails by `namespace_invalid`, `robot_invalid`, `limit_out_of_range` (a list with
+/// too many values), `too_many_tags`, `field_too_long`, `content_empty`, `nul_byte`, `importance_out_of_range`,
+/// `metadata_too_deep` or `metadata_number_out_of_range`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     /// The namespaces. Empty means that of the handle or robot that asks. An unknown namespace has no memories.
@@ -161,8 +166,7 @@ impl Filter {
     /// Checks for values that the database would reject, with a better error.
     ///
     /// # Errors
-    /// The codes `namespace_invalid`, `robot_invalid`, `too_many_tags`, `field_too_long`, `content_empty`, `nul_byte`,
-    /// `importance_out_of_range`, `metadata_too_deep`.
+    /// Those that [`Filter`] lists.
     pub(crate) fn validate(&self) -> Result<()> {
         let Self {
             namespaces,
@@ -233,6 +237,7 @@ pub(crate) fn validate_limit(limit: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::memory::MAX_METADATA_BYTES;
 
     #[test]
     fn each_condition_is_checked() {
@@ -250,6 +255,8 @@ mod tests {
             ("content_empty", none().kind("")),
             ("nul_byte", none().kind("a\0")),
             ("nul_byte", none().metadata("a", "\0")),
+            ("field_too_long", none().metadata("a", "x".repeat(MAX_METADATA_BYTES))),
+            ("metadata_number_out_of_range", none().metadata("a", f64::MAX)),
             ("too_many_tags", many),
             ("limit_out_of_range", Filter { sources: vec!["s".into(); MAX_NAMES + 1], ..none() }),
             ("importance_out_of_range", none().min_importance(0.9)),
