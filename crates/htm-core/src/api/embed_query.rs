@@ -4,20 +4,39 @@ use std::sync::Arc;
 
 use crate::api::htm::Htm;
 use crate::api::refine::within;
-use crate::model::error::{Error, Result, codes};
+use crate::model::error::{Error, ErrorKind, Result, chain, codes};
 use crate::model::models::{not_ready, of_callers, retired, without_embedder};
-use crate::model::recall::RecallQuery;
+use crate::model::recall::{Degraded, RecallQuery, Step, Strategy};
 use crate::model::vectors::{check_dimensions, is_storable, unfit};
 use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
 use crate::store::embeddings::{self, ModelState, RegisteredModel};
 
 impl Htm {
-    /// The query's own vector, or its embedding, and the model.
-    pub(crate) async fn vector_of(
+    /// The query's vector; without one, why full text has to answer alone.
+    pub(crate) async fn vector_or_reason(
         &self,
         query: &RecallQuery,
         text: &str,
-    ) -> Result<(RegisteredModel, Arc<[f32]>)> {
+    ) -> Result<(Option<(RegisteredModel, Arc<[f32]>)>, Vec<Degraded>)> {
+        let error = match self.vector_of(query, text).await {
+            Ok(embedding) => return Ok((Some(embedding), Vec::new())),
+            Err(error) => error,
+        };
+        let is_of_models = error.is(codes::MODEL_UNKNOWN) || error.is(codes::MODEL_RETIRED);
+        if query.vector.is_some()
+            || error.is(codes::EMBEDDER_MISSING) && query.strategy == Strategy::Vector
+            || is_of_models && !query.models.is_empty()
+            // A database that fails here fails in the text leg as well.
+            || error.kind() == ErrorKind::Database
+        {
+            return Err(error);
+        }
+        tracing::info!(code = error.code(), error = %chain(&error), "recall without vectors");
+        Ok((None, vec![Degraded::new(Step::Vector, error)]))
+    }
+
+    /// The query's own vector, or its embedding, and the model.
+    async fn vector_of(&self, query: &RecallQuery, text: &str) -> Result<(RegisteredModel, Arc<[f32]>)> {
         let label = query.models.first().map(String::as_str);
         let Some(vector) = &query.vector else { return self.embed_query(text, label).await };
         let models = self.models_with(label).await?;

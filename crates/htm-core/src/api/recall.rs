@@ -13,14 +13,12 @@ use std::time::Instant;
 use search::{Found, Search};
 
 use crate::api::htm::Htm;
-use crate::model::error::chain;
-use crate::model::error::{Error, ErrorKind, Result, codes};
+use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::rankings::RankingUsed;
 use crate::model::recall::succession::Beyond;
 use crate::model::recall::{
-    AsOf, Chosen, ChosenFor, Degraded, Hit, MatchedBy, RecallQuery, Recalled, Scores, Step, Strategy, auto,
-    facets, succession,
+    AsOf, Chosen, ChosenFor, Hit, MatchedBy, RecallQuery, Recalled, Scores, Strategy, auto, facets,
+    succession,
 };
 use crate::model::timeframe::Applied;
 use crate::model::words::{Sign, SignKind, Words};
@@ -178,29 +176,9 @@ impl Htm {
         let asked = if is_only_time { Strategy::Vector } else { query.strategy };
         let strategy = chosen.as_ref().map_or(asked, |chosen| chosen.strategy);
         let started = Instant::now();
-        let mut degraded = Vec::new();
-        let embedding = match strategy.wants_vectors() {
-            false => None,
-            true => match self.vector_of(query, &words.plain).await {
-                Ok(embedding) => Some(embedding),
-                Err(error) if query.vector.is_some() => return Err(error),
-                Err(error) if error.is(codes::EMBEDDER_MISSING) && query.strategy == Strategy::Vector => {
-                    return Err(error);
-                }
-                Err(error)
-                    if (error.is(codes::MODEL_UNKNOWN) || error.is(codes::MODEL_RETIRED))
-                        && !query.models.is_empty() =>
-                {
-                    return Err(error);
-                }
-                // A database that fails here fails in the text leg as well.
-                Err(error) if error.kind() == ErrorKind::Database => return Err(error),
-                Err(error) => {
-                    tracing::info!(code = error.code(), error = %chain(&error), "recall without vectors");
-                    degraded.push(Degraded::new(Step::Vector, error));
-                    None
-                }
-            },
+        let (embedding, degraded) = match strategy.wants_vectors() {
+            false => (None, Vec::new()),
+            true => self.vector_or_reason(query, &words.plain).await?,
         };
         let instead_of = match &embedding {
             Some((model, _)) => self.instead_of(model, query).await?,
@@ -236,12 +214,9 @@ impl Htm {
         Ok(Recalled {
             facets: facets(&hits),
             hits,
-            strategy: query.strategy,
             chosen,
             corrected: found.corrected,
             relaxed,
-            timeframe,
-            time_phrase: phrase,
             unembedded: found.unembedded,
             vector_search: found.vector_search,
             models: embedding.map(|(model, _)| model.label).into_iter().collect(),
@@ -250,13 +225,10 @@ impl Htm {
             embed_ms,
             search_ms: started.elapsed().as_micros() as f64 / 1_000.0,
             legs: found.legs,
-            expansions: Vec::new(),
-            expand_ms: 0.0,
-            rerank_ms: 0.0,
             as_of: query.as_of.map(|at| AsOf::new(at, found.former_texts, embedded)),
             ranking: found.ranking,
-            recall_id: None,
             kept: found.kept,
+            ..Recalled::empty(query, Applied { timeframe, phrase })
         })
     }
 }
@@ -297,27 +269,8 @@ impl Htm {
         Ok(Recalled {
             facets: facets(&hits),
             hits,
-            strategy: query.strategy,
-            chosen: None,
-            corrected: Vec::new(),
-            relaxed: false,
-            timeframe: applied.timeframe,
-            time_phrase: applied.phrase,
-            unembedded: 0,
-            models: Vec::new(),
-            instead_of: None,
-            vector_search: None,
-            degraded: Vec::new(),
-            embed_ms: 0.0,
             search_ms: started.elapsed().as_micros() as f64 / 1_000.0,
-            legs: Vec::new(),
-            expansions: Vec::new(),
-            expand_ms: 0.0,
-            rerank_ms: 0.0,
-            as_of: query.as_of.map(|at| AsOf::new(at, 0, false)),
-            ranking: RankingUsed::default(),
-            recall_id: None,
-            kept: None,
+            ..Recalled::empty(query, applied)
         })
     }
 }

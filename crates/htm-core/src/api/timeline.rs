@@ -29,17 +29,13 @@ impl Htm {
 
     async fn conversation_timeline_here(&self, query: &TimelineQuery) -> Result<Timeline> {
         self.admit_as_of(query.as_of).await?;
-        // A topic that is only a time phrase asks for everything of that time.
-        let only_time = match &query.topic {
-            Some(topic) => {
-                validate_text("query", topic, MAX_QUERY_BYTES)?;
-                let applied = self.apply_time_as_of(&query.filter.timeframe, topic, query.as_of).await?;
-                applied.is_only_time().then_some(applied)
-            }
-            None => Some(self.apply_time_as_of(&query.filter.timeframe, "", query.as_of).await?),
-        };
-        let mut timeline = match (&query.topic, only_time) {
-            (Some(topic), None) => {
+        let topic = query.topic.as_deref();
+        topic.map_or(Ok(()), |topic| validate_text("query", topic, MAX_QUERY_BYTES))?;
+        let applied =
+            self.apply_time_as_of(&query.filter.timeframe, topic.unwrap_or_default(), query.as_of).await?;
+        let mut timeline = match topic {
+            // A topic that is only a time phrase asks for everything of that time.
+            Some(topic) if !applied.is_only_time() => {
                 let recalled = self
                     .recall(&RecallQuery {
                         filter: query.filter.clone(),
@@ -63,12 +59,11 @@ impl Htm {
                     as_of: recalled.as_of,
                 }
             }
-            (_, applied) => {
-                let Applied { timeframe, phrase } = applied.unwrap_or_default();
+            _ => {
+                let Applied { timeframe, phrase } = applied;
                 let nodes = self.latest_within(&timeframe, &query.filter, query.limit, query.as_of).await?;
-                let entries = nodes.into_iter().map(|node| TimelineEntry { node, score: None }).collect();
                 Timeline {
-                    entries,
+                    entries: nodes.into_iter().map(|node| TimelineEntry { node, score: None }).collect(),
                     timeframe,
                     time_phrase: phrase,
                     models: Vec::new(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::{AsOf, Explanation, Snippet, Strategy};
+use super::{AsOf, Explanation, RecallQuery, Snippet, Strategy};
 use crate::model::error::{Error, codes};
 use crate::model::id::NodeId;
 use crate::model::kept_recall::KeptSearch;
@@ -14,7 +14,7 @@ use crate::model::nodes::Node;
 use crate::model::rankings::RankingUsed;
 use crate::model::relations::Predecessor;
 use crate::model::tags::TagPath;
-use crate::model::timeframe::{TimePhrase, Timeframe};
+use crate::model::timeframe::{Applied, TimePhrase, Timeframe};
 
 /// The answer of a recall: the hits, and the limits of the search.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -75,6 +75,35 @@ pub struct Recalled {
 }
 
 impl Recalled {
+    /// The answer without hits, of a query that was resolved to a timeframe.
+    pub(crate) fn empty(query: &RecallQuery, applied: Applied) -> Self {
+        Self {
+            hits: Vec::new(),
+            facets: Vec::new(),
+            strategy: query.strategy,
+            chosen: None,
+            corrected: Vec::new(),
+            relaxed: false,
+            timeframe: applied.timeframe,
+            time_phrase: applied.phrase,
+            unembedded: 0,
+            models: Vec::new(),
+            instead_of: None,
+            vector_search: None,
+            degraded: Vec::new(),
+            embed_ms: 0.0,
+            search_ms: 0.0,
+            legs: Vec::new(),
+            expansions: Vec::new(),
+            expand_ms: 0.0,
+            rerank_ms: 0.0,
+            as_of: query.as_of.map(|at| AsOf::new(at, 0, false)),
+            ranking: RankingUsed::default(),
+            recall_id: None,
+            kept: None,
+        }
+    }
+
     /// The nodes of the hits, the best first. They are the [`first`](crate::ContextOptions::first) of a context.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> {
         self.hits.iter().map(|hit| hit.node.id)
