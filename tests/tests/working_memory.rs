@@ -5,8 +5,8 @@ use std::time::Duration;
 use chrono::DateTime;
 use htm_core::working_memory::Entry;
 use htm_core::{
-    Caller, Confirmation, ContextOptions, ContextOrder, Deduplicate, Htm, LeftOutReason, Memory, NodeId,
-    RecallQuery, Robot, Settings, Strategy, TokenEncoding,
+    Caller, Confirmation, ContextOptions, ContextOrder, Deduplicate, Filter, Htm, LeftOutReason, Memory,
+    NodeId, RecallQuery, Robot, Settings, Strategy, TimeFilter, TokenEncoding,
 };
 use htm_tests::{OwnServer, Sandbox, TestDatabase, wait_until};
 use sqlx::PgPool;
@@ -575,4 +575,22 @@ async fn a_robot_that_is_opened_again_continues_with_what_is_not_saved_yet() {
     // Behind a wall, the robot has a working memory of its own.
     let within = htm.within([htm.settings().namespace.clone()]).unwrap();
     assert_eq!(in_mind(&within.robot("ada").await.unwrap()), said[1..]);
+}
+
+#[tokio::test]
+async fn a_context_has_the_time_of_the_recall_and_a_namespace_alone_limits_nothing() {
+    let db = TestDatabase::new().await;
+    let robot = process(&db.pool, 1_000).robot("ada").await.unwrap();
+    let then = Memory::new("the ledger was on SQLite").at("2020-03-01T12:00:00Z".parse().unwrap());
+    let then = robot.remember(then).await.unwrap().receipt.node;
+    say(&robot, "the ledger is on PostgreSQL", 5.0).await;
+    robot.remember(Memory::new("the ledger is sold").namespace("elsewhere")).await.unwrap();
+    let (filter, options) = (Filter::default().namespace(robot.namespace()), ContextOptions::new(100));
+    let whole = robot.context_after(None, &filter, &options).await.unwrap();
+    assert_eq!(whole.context.included.len(), 3);
+    let filter = filter.timeframe(TimeFilter::Auto);
+    let query = RecallQuery { filter: filter.clone(), ..by_words("ledger in March 2020") };
+    let recalled = robot.recall(&query).await.unwrap().recalled;
+    let of_then = robot.context_after(Some(&recalled), &filter, &options).await.unwrap();
+    assert_eq!(of_then.context.included, [then]);
 }

@@ -78,18 +78,8 @@ pub(crate) async fn on(runtime: &Runtime, args: ContextArgs, output: &Output) ->
         let phrase = recalled.as_ref().and_then(|it| it.recalled.time_phrase.as_ref());
         let text = query.as_ref().map_or("", |query| &query.text);
         let notes = notes::of(htm, text, &filter, &[], phrase).await?;
-        let options = options.clone().first(recalled.iter().flat_map(|it| it.recalled.nodes()));
-        let context = match &filter {
-            filter if is_whole(filter) => robot.context(&options).await,
-            // A time that was taken from the query limits the context too.
-            filter => match &recalled {
-                Some(it) => {
-                    let filter = filter.clone().timeframe(it.recalled.timeframe.clone());
-                    robot.context_of(&filter, &options).await?
-                }
-                None => robot.context_of(filter, &options).await?,
-            },
-        };
+        let found = recalled.as_ref().map(|it| &it.recalled);
+        let context = robot.context_after(found, &filter, &options).await?;
         let left_behind = robot.left_behind().to_vec();
         let working_memory = robot.working_memory_stats();
         Ok(Answer { context, recalled, is_new, left_behind, working_memory, notes })
@@ -107,11 +97,6 @@ pub(crate) async fn on(runtime: &Runtime, args: ContextArgs, output: &Output) ->
     }
     output.aside(&answer.report());
     Ok(())
-}
-
-/// Whether the filter covers the whole working memory. A single namespace only selects the robot.
-fn is_whole(filter: &Filter) -> bool {
-    filter.namespaces.len() < 2 && Filter { namespaces: Vec::new(), ..filter.clone() }.is_empty()
 }
 
 pub(crate) async fn memory(

@@ -131,6 +131,11 @@ impl Filter {
         *self == Self::default()
     }
 
+    /// Whether a single namespace, or none, is all that it says.
+    pub(crate) fn selects_at_most_a_namespace(&self) -> bool {
+        self.namespaces.len() < 2 && Self { namespaces: Vec::new(), ..self.clone() }.is_empty()
+    }
+
     /// The filter, in this namespace if it names none.
     pub(crate) fn or_in(&self, namespace: &str) -> Self {
         match self.namespaces.is_empty() {
@@ -271,6 +276,19 @@ mod tests {
             let error = validate_limit(limit).unwrap_err();
             assert_eq!(error.code(), "limit_out_of_range");
             assert_eq!(error.hint(), "give a number from 1 to 10000");
+        }
+    }
+
+    #[test]
+    fn one_namespace_or_none_only_selects() {
+        let one = Filter::default().namespace("atlas");
+        for filter in [Filter::default(), one.clone()] {
+            assert!(filter.selects_at_most_a_namespace(), "{filter:?}");
+        }
+        for filter in
+            [one.clone().namespace("other"), one.clone().timeframe(TimeFilter::Auto), one.kind("fact")]
+        {
+            assert!(!filter.selects_at_most_a_namespace(), "{filter:?}");
         }
     }
 

@@ -3,8 +3,8 @@
 use axum::Json;
 use htm_core::error::codes::BUDGET_OUT_OF_RANGE;
 use htm_core::{
-    ContextHeader, ContextOptions, CountBy, Filter, Intake, MemoryMap, NodeId, RecallQuery, Recalled,
-    RobotContext, Role, Strategy, TimeCount, TimeStep, Timeline, TimelineQuery, WorkingMemoryStats,
+    ContextHeader, ContextOptions, CountBy, Intake, MemoryMap, NodeId, RecallQuery, Recalled, RobotContext,
+    Role, Strategy, TimeCount, TimeStep, Timeline, TimelineQuery, WorkingMemoryStats,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -302,17 +302,7 @@ async fn context(app: App, Body(body): Body<ContextBody>) -> Result<Json<Context
             Some(robot.recall(&query).await?.recalled)
         }
     };
-    let options = options.first(recalled.iter().flat_map(Recalled::nodes));
-    // A single namespace only selects the robot.
-    let is_whole =
-        filter.namespaces.len() < 2 && Filter { namespaces: Vec::new(), ..filter.clone() }.is_empty();
-    let context = match (&recalled, is_whole) {
-        (_, true) => robot.context(&options).await,
-        (Some(recalled), false) => {
-            robot.context_of(&filter.timeframe(recalled.timeframe.clone()), &options).await?
-        }
-        (None, false) => robot.context_of(&filter, &options).await?,
-    };
+    let context = robot.context_after(recalled.as_ref(), &filter, &options).await?;
     let (left_behind, working_memory) = (robot.left_behind().to_vec(), robot.working_memory_stats());
     robot.close().await?;
     Ok(Json(ContextAnswer { context, recalled, left_behind, working_memory }))
