@@ -8,10 +8,7 @@ use sqlx::{ConnectOptions, PgConnection};
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 pub use crate::model::export::ExportOptions;
-use crate::model::export::{
-    End, FORMAT, Header, Line, LineCounts, SavedChange, SavedGroup, SavedMemory, SavedModel, SavedName,
-    SavedRobot, SavedTag, VERSION,
-};
+use crate::model::export::{End, FORMAT, Header, Line, LineCounts, SavedMemory, SavedModel, VERSION};
 use crate::store::connections::Tx;
 use crate::store::embeddings::RegisteredModel;
 use crate::store::erase;
@@ -188,6 +185,20 @@ impl Exporter {
         line.write(&mut self.block);
     }
 
+    /// Writes the lines of a page. The next step is the same one `after` the page's last row; if the page is empty,
+    /// `next`.
+    fn lines<T>(
+        &mut self,
+        page: Vec<T>,
+        line: impl Fn(T) -> Line,
+        after: impl FnOnce(&T) -> Step,
+        next: Step,
+    ) -> Step {
+        let step = page.last().map_or(next, after);
+        page.into_iter().for_each(|it| self.add(line(it)));
+        step
+    }
+
     /// Writes the lines of a step and returns the step after it.
     async fn advance(&mut self, step: Step) -> Result<Step> {
         let of = self.namespaces.as_deref();
@@ -198,51 +209,42 @@ impl Exporter {
             }
             Step::Retention(after) => {
                 let page = settings::retention(&mut self.tx, of, &after).await?;
-                let last = page.last().map(|it| Step::Retention(it.ns.clone()));
-                page.into_iter().for_each(|it| self.add(Line::Retention(it)));
-                last.unwrap_or_else(|| Step::Budgets(String::new()))
+                let next = Step::Budgets(String::new());
+                self.lines(page, Line::Retention, |it| Step::Retention(it.ns.clone()), next)
             }
             Step::Budgets(after) => {
                 let page = settings::budgets(&mut self.tx, of, &after).await?;
-                let last = page.last().map(|it| Step::Budgets(it.ns.clone()));
-                page.into_iter().for_each(|it| self.add(Line::Budget(it)));
-                last.unwrap_or_else(|| Step::Limits(String::new()))
+                let next = Step::Limits(String::new());
+                self.lines(page, Line::Budget, |it| Step::Budgets(it.ns.clone()), next)
             }
-            // They are of no namespace.
-            Step::Limits(_) if of.is_some() => Step::Robots(String::new(), String::new()),
             Step::Limits(after) => {
-                let page = settings::limits(&mut self.tx, &after).await?;
-                let last = page.last().map(|it| Step::Limits(it.model.clone()));
-                page.into_iter().for_each(|it| self.add(Line::Limits(it)));
-                last.unwrap_or_else(|| Step::Robots(String::new(), String::new()))
+                let page = match of {
+                    // They are of no namespace.
+                    Some(_) => Vec::new(),
+                    None => settings::limits(&mut self.tx, &after).await?,
+                };
+                let next = Step::Robots(String::new(), String::new());
+                self.lines(page, Line::Limits, |it| Step::Limits(it.model.clone()), next)
             }
             Step::Robots(namespace, name) => {
                 let page = store::robots(&mut self.tx, of, (&namespace, &name)).await?;
-                let last =
-                    page.last().map(|SavedRobot { ns, name, .. }| Step::Robots(ns.clone(), name.clone()));
-                page.into_iter().for_each(|it| self.add(Line::Robot(it)));
-                last.unwrap_or_else(|| Step::Groups(String::new(), String::new()))
+                let next = Step::Groups(String::new(), String::new());
+                self.lines(page, Line::Robot, |it| Step::Robots(it.ns.clone(), it.name.clone()), next)
             }
             Step::Groups(namespace, name) => {
                 let page = store::groups(&mut self.tx, of, (&namespace, &name)).await?;
-                let last =
-                    page.last().map(|SavedGroup { ns, name, .. }| Step::Groups(ns.clone(), name.clone()));
-                page.into_iter().for_each(|it| self.add(Line::Group(it)));
-                last.unwrap_or_else(|| Step::Changes(String::new(), 0))
+                let next = Step::Changes(String::new(), 0);
+                self.lines(page, Line::Group, |it| Step::Groups(it.ns.clone(), it.name.clone()), next)
             }
             Step::Changes(namespace, change) => {
                 let page = log::changes(&mut self.tx, of, (&namespace, change)).await?;
-                let last =
-                    page.last().map(|SavedChange { ns, change, .. }| Step::Changes(ns.clone(), *change));
-                page.into_iter().for_each(|it| self.add(Line::Change(it)));
-                last.unwrap_or_else(|| Step::Names(0, String::new()))
+                let next = Step::Names(0, String::new());
+                self.lines(page, Line::Change, |it| Step::Changes(it.ns.clone(), it.change), next)
             }
             Step::Names(change, name) => {
                 let page = log::names(&mut self.tx, of, (change, &name)).await?;
-                let last =
-                    page.last().map(|SavedName { change, name, .. }| Step::Names(*change, name.to_string()));
-                page.into_iter().for_each(|it| self.add(Line::Name(it)));
-                last.unwrap_or_else(|| Step::Tags(TagPages::Plain, String::new(), String::new()))
+                let next = Step::Tags(TagPages::Plain, String::new(), String::new());
+                self.lines(page, Line::Name, |it| Step::Names(it.change, it.name.to_string()), next)
             }
             Step::Tags(which, namespace, path) => self.tags(which, &namespace, &path).await?,
             Step::Namespaces(after) => {
@@ -271,21 +273,18 @@ impl Exporter {
             Step::Relations(from, to) => {
                 let forgotten = self.options.forgotten;
                 let page = store::relations(&mut self.tx, of, forgotten, (from, to)).await?;
-                let last = page.last().map(|it| Step::Relations(it.from, it.to));
-                page.into_iter().for_each(|it| self.add(Line::Relation(it)));
-                last.unwrap_or_else(|| Step::Documents(String::new(), String::new()))
+                let next = Step::Documents(String::new(), String::new());
+                self.lines(page, Line::Relation, |it| Step::Relations(it.from, it.to), next)
             }
             Step::Documents(namespace, path) => {
                 let page = settings::documents(&mut self.tx, of, (&namespace, &path)).await?;
-                let last = page.last().map(|it| Step::Documents(it.ns.clone(), it.path.clone()));
-                page.into_iter().for_each(|it| self.add(Line::Document(it)));
-                last.unwrap_or_else(|| Step::Quotas(String::new()))
+                let next = Step::Quotas(String::new());
+                self.lines(page, Line::Document, |it| Step::Documents(it.ns.clone(), it.path.clone()), next)
             }
             Step::Quotas(after) => {
                 let page = settings::quotas(&mut self.tx, of, &after).await?;
-                let last = page.last().map(|it| Step::Quotas(it.ns.clone()));
-                page.into_iter().for_each(|it| self.add(Line::Quota(it)));
-                last.unwrap_or_else(|| Step::Rankings(String::new(), 0))
+                let next = Step::Rankings(String::new(), 0);
+                self.lines(page, Line::Quota, |it| Step::Quotas(it.ns.clone()), next)
             }
             Step::Rankings(namespace, version) => {
                 let mut page = settings::rankings(&mut self.tx, of, (&namespace, version)).await?;
@@ -294,16 +293,19 @@ impl Exporter {
                         of_home.iter_mut().for_each(|it| it.reason.clear());
                     }
                 }
-                let last = page.last().map(|it| Step::Rankings(it.ns.clone(), it.version));
-                page.into_iter().for_each(|it| self.add(Line::Ranking(Box::new(it))));
-                last.unwrap_or_else(|| Step::Learning(String::new()))
+                let next = Step::Learning(String::new());
+                self.lines(
+                    page,
+                    |it| Line::Ranking(Box::new(it)),
+                    |it| Step::Rankings(it.ns.clone(), it.version),
+                    next,
+                )
             }
             // It names rankings.
             Step::Learning(after) => {
                 let page = settings::learning(&mut self.tx, of, &after).await?;
-                let last = page.last().map(|it| Step::Learning(it.ns.clone()));
-                page.into_iter().for_each(|it| self.add(Line::Learning(it)));
-                last.unwrap_or(Step::End)
+                let next = Step::End;
+                self.lines(page, Line::Learning, |it| Step::Learning(it.ns.clone()), next)
             }
             Step::End => {
                 let lines = std::mem::take(&mut self.counts);
@@ -342,14 +344,11 @@ impl Exporter {
             TagPages::Plain => store::tags(&mut self.tx, of, false, after).await?,
             TagPages::Split => store::tags(&mut self.tx, of, true, after).await?,
         };
-        let first = |which| Step::Tags(which, String::new(), String::new());
-        let next = match (page.last(), which) {
-            (Some(SavedTag { ns, tag, .. }), _) => Step::Tags(which, ns.clone(), tag.to_string()),
-            (None, TagPages::Plain) => first(TagPages::Split),
-            (None, TagPages::Split) => Step::Namespaces(String::new()),
+        let next = match which {
+            TagPages::Plain => Step::Tags(TagPages::Split, String::new(), String::new()),
+            TagPages::Split => Step::Namespaces(String::new()),
         };
-        page.into_iter().for_each(|it| self.add(Line::Tag(it)));
-        Ok(next)
+        Ok(self.lines(page, Line::Tag, |it| Step::Tags(which, it.ns.clone(), it.tag.to_string()), next))
     }
 
     async fn page(&mut self, namespace: String, after: Option<(DateTime<Utc>, i64)>) -> Result<Step> {

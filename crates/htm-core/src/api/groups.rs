@@ -52,6 +52,12 @@ pub(crate) struct Fence<'a> {
     membership: Uuid,
 }
 
+/// The working memory that a transfer goes to.
+enum Destination<'a> {
+    Robot(&'a str),
+    Group(Group, GroupId),
+}
+
 /// A group by name, existing or not; the calls that need no membership. See [`Htm::group`].
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -224,25 +230,26 @@ impl Group {
         fence: Option<Fence<'_>>,
     ) -> Result<TransferReceipt> {
         let namespace = self.checked_namespace()?;
-        if let TransferTarget::Robot(name) = to {
-            self.htm.admit_robot(name)?;
-        }
         let from = self.id().await?;
-        let target = match to {
-            TransferTarget::Robot(_) => None,
+        let mut locked = vec![from];
+        let destination = match to {
+            TransferTarget::Robot(name) => {
+                self.htm.admit_robot(name)?;
+                Destination::Robot(name)
+            }
             TransferTarget::Group(name) if *name == self.name => {
                 let message = format!("group `{name}` cannot be transferred to itself");
                 return Err(Error::new(codes::GROUP_TRANSFER_TO_ITSELF, message));
             }
-            TransferTarget::Group(name) => Some(Self { name: name.clone(), ..self.clone() }),
-        };
-        let target_id = match &target {
-            Some(target) => Some(target.id().await?),
-            None => None,
+            TransferTarget::Group(name) => {
+                let group = Self { name: name.clone(), ..self.clone() };
+                let id = group.id().await?;
+                locked.push(id);
+                Destination::Group(group, id)
+            }
         };
         let mut tx = self.htm.pool().begin().await?;
-        groups::lock_in_tx(&mut tx, &Vec::from_iter([from].into_iter().chain(target_id)), LOCK_PATIENCE)
-            .await?;
+        groups::lock_in_tx(&mut tx, &locked, LOCK_PATIENCE).await?;
         if let Some(fence) = fence {
             self.check_writer_in_tx(&mut tx, from, fence).await?;
         }
@@ -255,8 +262,8 @@ impl Group {
             return Err(not_found(*node));
         }
         let mut receipt = TransferReceipt { transferred: nodes.clone(), evicted: Vec::new() };
-        match (to, &target, target_id) {
-            (_, Some(target), Some(id)) => {
+        match destination {
+            Destination::Group(target, id) => {
                 let mut there = target.held_in_tx(&mut tx, id).await?;
                 let entries = group_memory::entries_in_tx(&mut tx, namespace, &nodes).await?;
                 let mut evicted = there.plan(entries, target.budget_in_tx(&mut tx, id).await?)?;
@@ -268,15 +275,14 @@ impl Group {
                 let changes = Changes { added, removed, ..Changes::default() };
                 group_memory::write_in_tx(&mut tx, id, namespace, None, &changes).await?;
             }
-            (TransferTarget::Robot(name), ..) => {
+            Destination::Robot(name) => {
                 receipt = self.htm.give_to_robot_in_tx(&mut tx, (namespace, name), &nodes).await?;
             }
-            _ => return Err(self.unknown()),
         }
         let changes = Changes { removed: receipt.transferred.clone(), ..Changes::default() };
         group_memory::write_in_tx(&mut tx, from, namespace, None, &changes).await?;
         tx.commit().await?;
-        for group in [from].into_iter().chain(target_id) {
+        for group in locked {
             groups::notify(self.htm.pool(), group).await;
         }
         Ok(receipt)
