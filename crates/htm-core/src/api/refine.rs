@@ -254,12 +254,12 @@ fn fused(first: f64, lists: Vec<(String, Vec<Hit>)>, explain: bool) -> Vec<Hit> 
     }
     let fused = fuse::reciprocal_rank(&ranks);
     let best = fused.first().and_then(|(node, value)| Some((hits.get(node)?.scores.score, *value)));
-    let (answered, best) = best.unwrap_or_default();
+    let (degree, best) = best.unwrap_or_default();
     fused
         .into_iter()
         .filter_map(|(node, value)| {
             let mut hit = hits.remove(&node)?;
-            hit.scores.score = score::in_proportion(answered, best, value);
+            hit.scores.score = score::in_proportion(degree, best, value);
             Some(hit)
         })
         .collect()
@@ -310,9 +310,9 @@ fn diversify(recalled: &mut Recalled, vectors: &HashMap<NodeId, Vec<f32>>, novel
     let hits = &mut recalled.hits;
     let chosen = {
         let compared = compared(hits, vectors);
-        let relevance = relevance(&hits[..compared.len()], is_fused);
+        let worth = worth(&hits[..compared.len()], is_fused);
         let similarity = |a: usize, b: usize| compared[a].similarity(&compared[b]);
-        diversity::maximal_marginal_relevance(&relevance, similarity, novelty, limit)
+        diversity::maximal_marginal_relevance(&worth, similarity, novelty, limit)
     };
     let mut rest: Vec<Option<Hit>> = std::mem::take(hits).into_iter().map(Some).collect();
     hits.extend(chosen.into_iter().filter_map(|at| rest[at].take()));
@@ -330,9 +330,9 @@ fn compared<'a>(hits: &'a [Hit], vectors: &'a HashMap<NodeId, Vec<f32>>) -> Vec<
 /// The values that the hits are ordered by, as 0 to 1. If some were re-ranked, the others are behind the last of them.
 /// Fused lists are in the order of their ranks, whatever ordered each list. A hit that supersedes others is as relevant as
 /// the best of them, which are behind it.
-fn relevance(hits: &[Hit], is_fused: bool) -> Vec<f64> {
+fn worth(hits: &[Hit], is_fused: bool) -> Vec<f64> {
     let reranked: Vec<f64> = hits.iter().map_while(|hit| hit.scores.reranked).collect();
-    let mut relevance = match reranked.is_empty() {
+    let mut worth = match reranked.is_empty() {
         true => {
             let of = |(place, hit): (usize, &Hit)| match is_fused {
                 true => 1.0 / (fuse::DAMPING + place as f64),
@@ -342,11 +342,11 @@ fn relevance(hits: &[Hit], is_fused: bool) -> Vec<f64> {
         }
         false => diversity::normalised(&reranked),
     };
-    relevance.resize(hits.len(), 0.0);
-    for at in (1..relevance.len()).rev() {
-        relevance[at - 1] = relevance[at - 1].max(relevance[at]);
+    worth.resize(hits.len(), 0.0);
+    for at in (1..worth.len()).rev() {
+        worth[at - 1] = worth[at - 1].max(worth[at]);
     }
-    relevance
+    worth
 }
 
 #[cfg(test)]

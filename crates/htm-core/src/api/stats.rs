@@ -1,4 +1,4 @@
-//! Statistics: counts by robot, namespace, type and tag; progress, ages, sizes.
+//! Counts by robot, namespace, type and tag; progress, ages, sizes.
 
 use crate::api::htm::Htm;
 use crate::model::error::Result;

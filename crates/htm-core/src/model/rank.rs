@@ -309,7 +309,7 @@ impl Parts {
 }
 
 /// The nodes in the order of a learnt ranking (none: of the default one), which weighs the same features.
-pub(crate) fn order_by(ranked: &[Ranked], learnt: Option<&Learnt>) -> Vec<NodeId> {
+pub(crate) fn in_order_of(ranked: &[Ranked], learnt: Option<&Learnt>) -> Vec<NodeId> {
     let score = |it: &Ranked| match (learnt, &it.features) {
         (Some(learnt), Some(features)) => learnt.score(features),
         _ => it.parts.sum(),

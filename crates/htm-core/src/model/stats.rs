@@ -1,4 +1,4 @@
-//! Statistics: counts by robot, namespace, type and tag; progress, ages, sizes.
+//! Counts by robot, namespace, type and tag; progress, ages, sizes.
 
 use chrono::{DateTime, Utc};
 

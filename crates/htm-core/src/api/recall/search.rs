@@ -171,7 +171,7 @@ impl Search<'_> {
         let mut differs = None;
         if let Some((trial, learnt)) = &self.ranking.trial {
             let shown: Vec<NodeId> = ranked.iter().take(self.query.limit).map(|it| it.id).collect();
-            let other = rank::order_by(ranked, learnt.as_deref());
+            let other = rank::in_order_of(ranked, learnt.as_deref());
             match trial.kind {
                 TrialKind::Shadow => {
                     let first = |order: &[NodeId]| order.iter().take(COMPARED).copied().collect::<Vec<_>>();
@@ -269,7 +269,7 @@ impl Search<'_> {
             snippet: row.snippet.as_deref().map(|marked| Snippet::read(marked, &node.content)),
             node,
             scores: Scores {
-                score: score::in_proportion(best.answered, best.value, ranked.score.unwrap_or(0.0)),
+                score: score::in_proportion(best.degree, best.value, ranked.score.unwrap_or(0.0)),
                 similarity: ranked.similarity,
                 stale: row.stale,
                 text: ranked.text,
@@ -299,7 +299,7 @@ impl Search<'_> {
 #[derive(Clone, Copy)]
 struct Best {
     /// The degree to which the best hit answers the query.
-    answered: f64,
+    degree: f64,
     /// The ranking value of the best hit.
     value: f64,
     /// The highest BM25 of any hit.
@@ -312,8 +312,7 @@ impl Best {
         let value = |it: &&Ranked| it.score.unwrap_or(0.0);
         let best = ranked.iter().rev().max_by(|a, b| value(a).total_cmp(&value(b)));
         Self {
-            answered: best
-                .map_or(0.0, |best| score::answered(best.similarity, best.text_share, weight_vector)),
+            degree: best.map_or(0.0, |best| score::degree(best.similarity, best.text_share, weight_vector)),
             value: best.as_ref().map_or(0.0, value),
             text: ranked.iter().filter_map(|ranked| ranked.text).fold(0.0, f64::max),
         }
