@@ -111,7 +111,6 @@ const ELSEWHERE: &[(&str, Rows)] = &[
     (
         "an operator's command or figures, of all namespaces if none is named",
         &[
-            ("audit.rs", &[("", 1)]),
             ("events.sql", &[("x", 1)]),
             ("export_relations.sql", &[("x", 1)]),
             ("htm-runtime/src/backup.rs", &[("", 1)]),
@@ -125,6 +124,7 @@ const ELSEWHERE: &[(&str, Rows)] = &[
             ("stats_enrichment.sql", &[("c", 2), ("", 1)]),
             ("stats_tags.sql", &[("n", 1), ("", 1)]),
             ("stats_working_memory.sql", &[("w", 1)]),
+            ("stranded.rs", &[("", 1)]),
             ("token_usage.sql", &[("c", 1)]),
             ("unknown_namespaces.sql", &[("n", 2)]),
             ("would_merge_robots.sql", &[("w", 1), ("", 1)]),

@@ -5,7 +5,6 @@
 pub(crate) mod accesses;
 pub(crate) mod again;
 pub(crate) mod api_keys;
-pub(crate) mod audit;
 pub(crate) mod audit_log;
 pub(crate) mod backfill;
 pub(crate) mod candidates;
@@ -60,6 +59,7 @@ pub(crate) mod sign_ins;
 pub mod statistics;
 pub(crate) mod stats;
 pub(crate) mod status;
+pub(crate) mod stranded;
 pub mod switches;
 pub(crate) mod tag_changes;
 pub mod tags;

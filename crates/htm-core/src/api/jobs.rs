@@ -9,14 +9,14 @@ use crate::model::filter::validate_limit;
 pub use crate::model::jobs::Loss;
 use crate::model::jobs::Stage;
 use crate::store::again::{again, met_another};
-pub use crate::store::audit::{Audit, Stranded};
 use crate::store::embeddings::RegisteredModel;
 pub use crate::store::gauges::QueueGauges;
 pub use crate::store::job_control::Retried;
 pub use crate::store::job_list::{Job, JobCursor, JobFilter, Selection};
 pub use crate::store::queues::{QueueDepth, QueueMinute, QueueStats};
+pub use crate::store::stranded::{Audit, Stranded};
 pub use crate::store::workers::Worker;
-use crate::store::{audit, embeddings, gauges, job_control, job_list, queues, workers};
+use crate::store::{embeddings, gauges, job_control, job_list, queues, stranded, workers};
 
 /// The number of done jobs that one statement deletes: few enough not to block others.
 const PRUNED_AT_ONCE: usize = 5_000;
@@ -99,7 +99,7 @@ impl Jobs<'_> {
     /// # Errors
     /// A database error.
     pub async fn audit(&self) -> Result<Audit> {
-        audit::run(self.htm.pool()).await
+        stranded::run(self.htm.pool()).await
     }
 
     /// Enqueues the missing jobs of stranded nodes; returns their number.
@@ -107,7 +107,7 @@ impl Jobs<'_> {
     /// # Errors
     /// A database error; jobs enqueued before it stay.
     pub async fn repair(&self, stranded: &[Stranded]) -> Result<u64> {
-        audit::repair(self.htm.pool(), stranded, self.htm.settings()).await
+        stranded::repair(self.htm.pool(), stranded, self.htm.settings()).await
     }
 
     /// The number of stranded stages of nodes. More than 0 is a bug.
