@@ -71,10 +71,10 @@ pub use model::map::{MapPoint, MemoryMap};
 pub use model::memory::{MAX_CONTENT_BYTES, MAX_METADATA_BYTES, Memory};
 pub use model::namespaces::{NamespaceQuery, UnknownNamespace, labels_of, namespace_of};
 pub use model::nodes::{Node, Revision, TagAssignment};
-pub use model::operation::{Kept, MAX_OPERATION_BYTES, Operation};
+pub use model::operations::{Kept, MAX_OPERATION_BYTES, Operation};
 pub use model::providers::{BreakerState, HoldReason};
 pub use model::purge::{Purge, Purged};
-pub use model::quota::{Quota, QuotaUse};
+pub use model::quotas::{Quota, QuotaUse};
 pub use model::rankings::{
     RankingChoice, RankingComparison, RankingFigures, RankingInfo, RankingUsed, RankingWeight, Rankings,
     Trial, TrialKind,

@@ -19,7 +19,7 @@ use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
 use crate::model::memory::{MAX_SOURCE_BYTES, validate_text};
 use crate::model::nodes::Node;
-use crate::model::quota::QuotaUse;
+use crate::model::quotas::QuotaUse;
 use crate::model::tags::TagPath;
 use crate::store::connections::Db;
 use crate::store::documents::{self as store, Found, Which};

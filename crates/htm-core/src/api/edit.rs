@@ -15,7 +15,7 @@ use crate::model::memory::{
     validate_expiry, validate_importance, validate_metadata, validate_name, validate_text,
 };
 use crate::model::nodes::expect_revision;
-use crate::model::operation::Kept;
+use crate::model::operations::Kept;
 use crate::model::tags::{TagPath, too_many_tags};
 use crate::store::edit::{self as store, Current};
 use crate::store::{expiry, jobs, nodes, operations, priorities, statistics, tags, tags_in_use};

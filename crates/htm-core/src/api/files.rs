@@ -20,7 +20,7 @@ use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
 use crate::model::learning::Signal;
 use crate::model::memory::Memory;
-use crate::model::operation::Kept;
+use crate::model::operations::Kept;
 use crate::model::remember::Outcome;
 use crate::store::connections::Tx;
 use crate::store::files::{self as store, File};

@@ -14,7 +14,7 @@ use crate::model::id::NodeId;
 use crate::model::learning::Signal;
 use crate::model::memory::{content_empty, refuse_nul};
 use crate::model::nodes::{Node, expect_revision, key_taken_meanwhile, not_found};
-use crate::model::operation::Kept;
+use crate::model::operations::Kept;
 use crate::model::timeline::TimeCursor;
 use crate::model::words::folded;
 use crate::store::connections::Tx;

@@ -8,7 +8,7 @@ use sqlx::PgPool;
 
 use super::write_behind::{Unwritten, WriteBehind};
 use crate::model::error::{Result, chain};
-use crate::model::kept_recall::KeptRecall;
+use crate::model::kept_recalls::KeptRecall;
 use crate::store::connections::Connections;
 use crate::store::kept_recalls as store;
 use crate::store::rankings::ActiveRanking;

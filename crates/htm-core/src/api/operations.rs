@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::api::htm::Htm;
 use crate::model::error::{Error, Result, codes};
 use crate::model::memory::Memory;
-use crate::model::operation::Operation;
+use crate::model::operations::Operation;
 use crate::model::remember::Receipt;
 use crate::store::nodes::NewNode;
 use crate::store::operations as store;

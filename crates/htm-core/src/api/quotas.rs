@@ -15,7 +15,7 @@ use sqlx::PgConnection;
 use crate::api::htm::Htm;
 use crate::api::rooms::{Leaving, Seen, Taken};
 use crate::model::error::{Result, codes};
-use crate::model::quota::{Quota, QuotaUse, counting};
+use crate::model::quotas::{Quota, QuotaUse, counting};
 use crate::model::wall::above;
 use crate::store::connections::{Connections, Db, Held};
 use crate::store::forget::Locked;

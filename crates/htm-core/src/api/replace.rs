@@ -16,7 +16,7 @@ use crate::model::error::Result;
 use crate::model::forget::ForgetReason;
 use crate::model::id::NodeId;
 use crate::model::memory::{Memory, filled};
-use crate::model::operation::Operation;
+use crate::model::operations::Operation;
 use crate::model::remember::{Outcome, Receipt};
 use crate::model::replace::Replacement;
 use crate::store::{forget, operations, replace as store, statistics};

@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 
 pub use self::context::{RobotContext, Unverified};
 use crate::api::htm::Htm;
-use crate::api::mind::{Mind, Saver};
+use crate::api::working_memory::{Mind, Saver};
 use crate::model::error::Result;
 use crate::model::groups::TransferReceipt;
 use crate::model::id::{NodeId, RobotId};

@@ -1,4 +1,4 @@
-//! The quotas of namespaces that were written to lately, and what these use of them.
+//! The use of quotas: those of namespaces that were written to lately, and the room that each has left.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use moka::future::Cache;
 use sqlx::PgConnection;
 
 use crate::model::error::{Error, Result};
-use crate::model::quota::{Quota, QuotaUse};
+use crate::model::quotas::{Quota, QuotaUse};
 use crate::store::connections::{Connections, Db};
 use crate::store::quotas as store;
 

@@ -9,7 +9,7 @@ use super::named::sql;
 use super::orm::on;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
-use crate::model::kept_recall::KeptRecall;
+use crate::model::kept_recalls::KeptRecall;
 use crate::model::rank::{FEATURE_COUNT, FEATURE_VERSION, FeatureVector};
 
 /// Begins a transaction that keeps recalls. Those that remove nodes wait for it, and it for them: no candidate that was

@@ -13,7 +13,7 @@ use super::entity::operation;
 use super::named::sql;
 use super::orm::on;
 use crate::model::error::Result;
-use crate::model::operation::{Kept, Operation};
+use crate::model::operations::{Kept, Operation};
 
 /// The most operations that one statement deletes.
 const SWEEP: i64 = 10_000;

@@ -10,7 +10,7 @@ use super::entity::quota;
 use super::named::sql;
 use super::orm::on;
 use crate::model::error::Result;
-use crate::model::quota::{Quota, QuotaUse};
+use crate::model::quotas::{Quota, QuotaUse};
 
 pub(crate) async fn get(db: impl Into<Db<'_>>, namespace: &str) -> Result<Quota> {
     let found = quota::Entity::find_by_id(namespace).one(&on(db)).await?;

@@ -17,7 +17,7 @@ use crate::model::groups::errors;
 use crate::model::groups::mirror::{Applied, Mirror, Use};
 use crate::model::id::{GroupId, NodeId, RobotId};
 use crate::model::memory::Memory;
-use crate::model::quota::QuotaUse;
+use crate::model::quotas::QuotaUse;
 use crate::model::remember::Outcome;
 use crate::store::connections::Tx;
 use crate::store::group_memory::{self, Changes, Synced};

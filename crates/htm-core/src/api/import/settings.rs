@@ -6,7 +6,7 @@ use crate::model::error::Result;
 use crate::model::export::{
     SavedBudget, SavedDocument, SavedLearning, SavedLimits, SavedQuota, SavedRanking, SavedRetention,
 };
-use crate::model::quota::Quota;
+use crate::model::quotas::Quota;
 use crate::model::retention::Retention;
 use crate::store::import::settings as store;
 

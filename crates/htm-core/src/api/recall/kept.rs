@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use ulid::Ulid;
 
 use crate::api::htm::Htm;
-use crate::model::kept_recall::KeptRecall;
+use crate::model::kept_recalls::KeptRecall;
 use crate::model::rankings::RankingUsed;
 use crate::model::recall::{RecallQuery, Recalled};
 use crate::store::connections::Connections;

@@ -8,7 +8,7 @@ use crate::api::vocabulary::KnownWords;
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
-use crate::model::kept_recall::{KeptCandidate, KeptSearch, MOST_KEPT};
+use crate::model::kept_recalls::{KeptCandidate, KeptSearch, MOST_KEPT};
 use crate::model::models::ModelState;
 use crate::model::rank::{self, Ranked, Ranking};
 use crate::model::rankings::{RankingUsed, TrialKind};

@@ -12,7 +12,7 @@ use crate::model::groups::GroupRole;
 use crate::model::learning::{LearningSettings, Signal};
 use crate::model::ontology::names::Meaning;
 use crate::model::ontology::{ChangeKind, DocumentTag};
-use crate::model::quota::Quota;
+use crate::model::quotas::Quota;
 use crate::model::rank::Learnt;
 use crate::model::rankings::RankingFigures;
 use crate::model::relations::RelationKind;

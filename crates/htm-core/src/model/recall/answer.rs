@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use super::{AsOf, Explanation, RecallQuery, Snippet, Strategy};
 use crate::model::error::{Error, codes};
 use crate::model::id::NodeId;
-use crate::model::kept_recall::KeptSearch;
+use crate::model::kept_recalls::KeptSearch;
 use crate::model::nodes::Node;
 use crate::model::rankings::RankingUsed;
 use crate::model::relations::Predecessor;
