@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use htm_core::job::Learning;
+use htm_core::job::LearnPayload;
 use htm_core::provider::Calls;
 use htm_core::worker::jobs::{Claimed, Lease};
 use htm_core::worker::learning::{self, Evidence, LearntRanking};
@@ -96,9 +96,9 @@ impl Handler for LearnHandler {
     }
 
     async fn read(&self, pool: &PgPool, jobs: &[Claimed]) -> Result<Subjects<Arc<Evidence>>> {
-        let (payloads, undecoded) = payloads::<Learning>(jobs);
+        let (payloads, undecoded) = payloads::<LearnPayload>(jobs);
         let mut items = Vec::with_capacity(payloads.len());
-        for (job, Learning { namespace, .. }) in payloads {
+        for (job, LearnPayload { namespace, .. }) in payloads {
             let subject = Arc::new(learning::evidence(pool, &namespace).await?);
             items.push(Item {
                 job: job.id.clone(),

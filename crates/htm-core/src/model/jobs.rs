@@ -137,7 +137,7 @@ impl Payload {
 
 /// The payload of a job of [`LEARN_QUEUE`], as JSON in `apalis.jobs.job`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Learning {
+pub struct LearnPayload {
     /// [`PAYLOAD_VERSION`] of the writer.
     pub v: u16,
     /// The namespace.
@@ -195,11 +195,11 @@ mod tests {
         assert_eq!(Payload::decode(br#"{"v":2,"anything":true}"#), Err(PayloadError::Newer(2)));
         assert!(matches!(Payload::decode(b"\xff"), Err(PayloadError::Undecodable(_))));
         assert!(matches!(Payload::decode(br#"{"v":1,"node":"x"}"#), Err(PayloadError::Undecodable(_))));
-        let learning = Learning { v: 1, namespace: "atlas".into() };
+        let learning = LearnPayload { v: 1, namespace: "atlas".into() };
         assert_eq!(decode(br#"{"v":1,"namespace":"atlas"}"#), Ok(learning));
-        assert_eq!(decode::<Learning>(br#"{"v":2,"group":"atlas"}"#), Err(PayloadError::Newer(2)));
+        assert_eq!(decode::<LearnPayload>(br#"{"v":2,"group":"atlas"}"#), Err(PayloadError::Newer(2)));
         assert!(matches!(
-            decode::<Learning>(br#"{"v":1,"node":7,"revision":2}"#),
+            decode::<LearnPayload>(br#"{"v":1,"node":7,"revision":2}"#),
             Err(PayloadError::Undecodable(_))
         ));
     }

@@ -10,7 +10,7 @@ use super::connections::Connections;
 use super::named::Named;
 use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
-use crate::model::jobs::{JobState, Learning, Payload, PayloadError, decode, not_found};
+use crate::model::jobs::{JobState, LearnPayload, Payload, PayloadError, decode, not_found};
 use crate::model::memory::time_of_micros;
 use crate::model::status::ParkedFor;
 
@@ -111,7 +111,7 @@ impl Job {
 #[serde(untagged)]
 enum Known {
     Node(Payload),
-    Learning(Learning),
+    Learning(LearnPayload),
 }
 
 impl Known {
