@@ -1,73 +1,9 @@
-//! The ranking: the order of the candidates, from the database's data about them. Pure. Each number that decides is
-//! here.
+//! The ranking: the order of the candidates, from the database's data about them. Pure. Most numbers that decide are
+//! here and in `rank/`; [`RecallSettings`] has the weights of the legs and the size of the pool.
 //!
 //! BM25 weighs the words (`bm25.rs`), a fusion makes one score of both legs (`fusion.rs`), and turns of a conversation
 //! get a share of their neighbours' scores (`neighbours.rs`). A speaker, a month or exact terms that the query names
-//! add to the score. Each hit keeps the parts of its score.
-//!
-//! The gain of each step, as recall at ten (of relevant nodes among the first ten hits) and nDCG at ten, hybrid with
-//! all-MiniLM-L6-v2. The steps were measured cumulatively, on 786 questions about conversations in short turns and on
-//! 150 claims to find in abstracts. Each constant is on a plateau, not on a peak.
-//!
-//! | step | short turns | abstracts |
-//! |---|---|---|
-//! | both legs, both scores for each candidate, convex sum | .672 .503 | .858 .705 |
-//! | neighbouring turns, weight .3 (.2 to .4 give the same) | .741 .533 | no conversations |
-//! | BM25 with 30 lexemes added to each length (15 to 100) | .747 .560 | .858 .702 |
-//! | a month named (98 of 786 questions name one), .3 (.2 to .5) | .769 .580 | – |
-//! | a speaker named, .15 (.1 to .3) | .784 .609 | – |
-//! | a word in a long text's opening counts two more (1 to 3) | no long texts | .878 .710 |
-//! | letters swapped (claims have misspellings of their own) | – | .884 .710 |
-//! | words together as in the query, .3 of the rarer one's weight (.25 gives the same) | .786 .611 | .891 .716 |
-//! | neighbours above the usual score only (.2 to .4: .778 to .794) | .790 .613 | – |
-//! | without the gain of a text's length alone | .790 .613 | .891 .718 |
-//!
-//! Hybrid as it is now:
-//!
-//! | conversations in short turns | users' messages | long answers among short messages | abstracts |
-//! |---|---|---|---|
-//! | .7887 .6116 | .6830 .5734 | .5204 .4035 | .8911 .7293 |
-//!
-//! On the long answers, reciprocal rank fusion has .461 .355, vectors alone have .501 .393, and a textbook's BM25 has
-//! .409 .320.
-//!
-//! Neighbours. A share of their scores that is only added ranks turns before standalone texts. So the usual score,
-//! which two candidates have by chance, is subtracted. The conversations gain from this as well:
-//!
-//! | | none | .15 added | .3 added | .3, above the usual |
-//! |---|---|---|---|---|
-//! | the demo, 32 questions, short conversations among notes | .974 .803 | .974 .775 | .932 .755 | .974 .790 |
-//! | the short turns, half of their sessions made notes | .726 .578 | .739 .580 | .709 .557 | .762 .591 |
-//! | the short turns, a fifth with a long answer on its subject | .689 .557 | .704 .567 | .724 .571 | .726 .581 |
-//!
-//! Length. The growth of BM25 with a text's length, among a query's candidates, is subtracted from 64 lexemes (a turn)
-//! to 128. For texts of one length this changes nothing, and for abstracts among sentences hardly anything (.923 .816,
-//! then .923 .813). Texts that long ones crowd out rank higher: turns that have a long answer each, on their subject
-//! (.623 .475, then .638 .488), and turns among long notes on other matters (.761 .599, then .771 .604). From 32 or 45
-//! lexemes the gain there is a little larger, and the short turns, or abstracts among sentences, lose .002 to .008.
-//!
-//! One pair of swapped letters in each query's rarest word costs .04 and .03 of recall (.13 and .08 without the steps
-//! for unknown words).
-//!
-//! Rank fusion instead of the sum has .829 .681 on the abstracts. On a quarter of the questions it has .593 .431, and
-//! the sum has .751 .599.
-//!
-//! Changes without a gain on either, or with a loss on one as large as the gain on the other: other normalisations,
-//! weighting by the share of the query's words, larger pools, feedback from the first hits, one vector per sentence,
-//! neighbours weighted by their similarity to the turn, one score per class of length.
-//!
-//! Full text alone: now with lengths in words, b 1 and k1 1; before with lengths in distinct lexemes, b .75 and k1 1.2;
-//! and a textbook's BM25 (bm25s 0.2 with stems):
-//!
-//! | | before | now | textbook |
-//! |---|---|---|---|
-//! | abstracts | .807 .674 | .820 .679 | .820 .648 |
-//! | long answers among short messages | .365 .245 | .428 .327 | .409 .320 |
-//! | messages | .623 .518 | .623 .529 | .632 .530 |
-//! | short turns | .621 .496 | .619 .493 | .540 .407 |
-//!
-//! With lengths in words, hybrid gained on the long answers (.517 .378 before, .525 .408 then) and stayed within .002
-//! elsewhere. Without smoothing, messages gain .018 and short turns lose .016. With b .75 the long answers have .402 .283.
+//! add to the score. Each hit keeps the parts of its score. `rank/measures.md` has the gain of each step.
 
 mod bm25;
 mod features;
