@@ -1,8 +1,8 @@
 //! What an answer says of itself: the chosen strategy, thresholds, snippets, explanations.
 
 use htm_core::{
-    ChosenFor, Filter, Fusion, Htm, Leg, Memory, RecallQuery, RelevanceWeights, Settings, Stage, Strategy,
-    TagFilter,
+    ChosenFor, Filter, Fusion, Htm, Leg, MatchedBy, Memory, RecallQuery, RelevanceWeights, Settings, Stage,
+    Strategy, TagFilter,
 };
 use htm_tests::{TestDatabase, drain};
 
@@ -163,6 +163,8 @@ async fn a_threshold_bounds_what_vectors_bring() {
     let hybrid = htm.recall(&query(1.0)).await.unwrap();
     assert!(hybrid.hits.iter().any(|hit| hit.scores.text_rank.is_some()));
     assert!(hybrid.hits.iter().all(|hit| hit.scores.vector_rank.is_none()));
+    // Nor do they bring turns that are neither near nor raised by the turns beside them.
+    assert!(hybrid.hits.iter().all(|hit| hit.matched_by != MatchedBy::Neighbour || hit.scores.score > 0.0));
     // The handle's, unless the query has its own.
     let strict = with(&db, |settings| settings.recall.min_similarity = Some(1.0));
     let plain = RecallQuery::new("zeppelin bread").strategy(Strategy::Vector);
@@ -173,6 +175,18 @@ async fn a_threshold_bounds_what_vectors_bring() {
         assert_eq!(error.code(), "min_similarity_out_of_range");
         assert!(error.hint().contains("0 to 1"));
     }
+}
+
+#[tokio::test]
+async fn a_memory_with_the_words_is_first_before_it_is_embedded() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db).await;
+    htm.remember(Memory::new("The chimney sweep smuggled pomegranates").key("new")).await.unwrap();
+    let recalled = htm.recall(&RecallQuery::new("who smuggled the pomegranates?")).await.unwrap();
+    let (first, others) = recalled.hits.split_first().unwrap();
+    assert_eq!((first.node.key.as_deref(), first.matched_by), (Some("new"), MatchedBy::Text));
+    let is_far = |hit: &htm_core::Hit| hit.scores.score < 0.8 * first.scores.score;
+    assert!(!others.is_empty() && others.iter().all(is_far), "{first:?}: {others:?}");
 }
 
 #[tokio::test]

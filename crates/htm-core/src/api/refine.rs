@@ -23,7 +23,7 @@ use crate::model::error::chain;
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::MAX_LIMIT;
 use crate::model::id::NodeId;
-use crate::model::recall::{Degraded, Explanation, Hit, RecallQuery, Recalled, Step, facets, score};
+use crate::model::recall::{Degraded, Explanation, Hit, RecallQuery, Recalled, Step, facets};
 use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
 use crate::model::refine::fuse;
 use crate::model::words::{Sign, Words};
@@ -233,7 +233,8 @@ fn distinct(query: &Words, phrasings: Vec<String>, count: usize) -> Vec<String> 
 }
 
 /// Fuses lists by rank: the first list has the weight `first`, each other one 1. A hit is taken from the first list
-/// that has it, with a score in proportion to the fused one. Each list has its name for explanations.
+/// that has it, with the best score that a list gives it: a score from ranks would be nearly the same for all hits. Each
+/// list has its name for explanations.
 fn fused(first: f64, lists: Vec<(String, Vec<Hit>)>, explain: bool) -> Vec<Hit> {
     let weights = std::iter::once(first).chain(std::iter::repeat(1.0));
     let ranks: Vec<(f64, Vec<NodeId>)> = weights
@@ -243,7 +244,9 @@ fn fused(first: f64, lists: Vec<(String, Vec<Hit>)>, explain: bool) -> Vec<Hit> 
     let (names, lists): (Vec<String>, Vec<Vec<Hit>>) = lists.into_iter().unzip();
     let mut hits: HashMap<NodeId, Hit> = HashMap::new();
     for hit in lists.into_iter().flatten() {
-        hits.entry(hit.node.id).or_insert(hit);
+        let score = hit.scores.score;
+        let best = &mut hits.entry(hit.node.id).or_insert(hit).scores.score;
+        *best = best.max(score);
     }
     let shares = if explain { fuse::shares(&ranks) } else { Vec::new() };
     for (node, shares) in shares {
@@ -252,17 +255,7 @@ fn fused(first: f64, lists: Vec<(String, Vec<Hit>)>, explain: bool) -> Vec<Hit> 
             hit.explanation = Some(Explanation::of(&parts));
         }
     }
-    let fused = fuse::reciprocal_rank(&ranks);
-    let best = fused.first().and_then(|(node, value)| Some((hits.get(node)?.scores.score, *value)));
-    let (degree, best) = best.unwrap_or_default();
-    fused
-        .into_iter()
-        .filter_map(|(node, value)| {
-            let mut hit = hits.remove(&node)?;
-            hit.scores.score = score::in_proportion(degree, best, value);
-            Some(hit)
-        })
-        .collect()
+    fuse::reciprocal_rank(&ranks).into_iter().filter_map(|(node, _)| hits.remove(&node)).collect()
 }
 
 /// Folds near-duplicates into the best of them.

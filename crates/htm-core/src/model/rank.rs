@@ -139,6 +139,13 @@ pub(crate) struct Ranked {
     pub(crate) features: Option<FeatureVector>,
 }
 
+impl Ranked {
+    /// Whether a leg has found it: it is not only beside a turn that one has found.
+    pub(crate) fn is_candidate(&self) -> bool {
+        self.vector_rank.is_some() || self.text_rank.is_some() || self.by_tag
+    }
+}
+
 /// The parts of the score by the default ranking, which is their sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Parts {

@@ -58,7 +58,7 @@ impl Search<'_> {
                 (VectorSearch::Exact, true) => Leg::Narrow,
                 (VectorSearch::Exact, false) => Leg::Exact,
             });
-            candidates.by_vector(leg, self.query.min_similarity.or(self.settings.recall.min_similarity));
+            candidates.by_vector(leg, self.least_similarity());
         }
         if let Some((leg, found)) = legs.by_text {
             candidates.by_text(found);

@@ -120,6 +120,10 @@ impl Search<'_> {
             }
         }
         let mut ranked = rank::rank(&text.asked, &ranking, retrieved.members, &retrieved.links);
+        if self.least_similarity().is_some() {
+            // A turn beside a candidate was compared with no least similarity.
+            ranked.retain(|it| it.is_candidate() || it.parts.sum() > 0.0);
+        }
         if learns && self.ranking.keeps {
             found.kept = Some(self.tried(&mut ranked, &mut found.ranking));
         }
@@ -148,6 +152,11 @@ impl Search<'_> {
     /// Whether both vectors and words are searched.
     pub(crate) fn is_by_both(&self) -> bool {
         self.by_text && self.embedding.is_some()
+    }
+
+    /// The least similarity of candidates by vectors.
+    pub(super) fn least_similarity(&self) -> Option<f64> {
+        self.query.min_similarity.or(self.settings.recall.min_similarity)
     }
 
     async fn size(&self, reader: &mut Reader) -> Result<Size> {

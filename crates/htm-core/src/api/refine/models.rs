@@ -1,7 +1,5 @@
 //! A search by the vectors of several models. Similarities of different models cannot be compared; the ranks can.
 
-use std::collections::HashMap;
-
 use futures::future::join_all;
 
 use super::{Hit, NodeId, RecallQuery, Recalled, Result, fused};
@@ -35,28 +33,13 @@ impl Htm {
         }
         let named = |answer: &mut Recalled| (answer.models.concat(), std::mem::take(&mut answer.hits));
         let mut lists: Vec<(String, Vec<Hit>)> = searched.iter_mut().map(named).collect();
-        let hits = if lists.len() == 1 { lists.remove(0).1 } else { merged(lists, query.explain) };
+        let hits = if lists.len() == 1 { lists.remove(0).1 } else { fused(1.0, lists, query.explain) };
         let mut all = searched.remove(0);
         searched.into_iter().chain(others).for_each(|other| take_in(&mut all, other));
         all.hits = hits;
         all.hits.truncate(query.limit);
         Ok(all)
     }
-}
-
-/// Fuses the lists of several models by rank. The score of a hit is the best that a list gives it: a score from ranks
-/// would be nearly the same for the first hit of one list and the first hit of all lists.
-fn merged(lists: Vec<(String, Vec<Hit>)>, explain: bool) -> Vec<Hit> {
-    let mut best: HashMap<NodeId, f64> = HashMap::new();
-    for hit in lists.iter().flat_map(|(_, list)| list) {
-        let best = best.entry(hit.node.id).or_default();
-        *best = best.max(hit.scores.score);
-    }
-    let mut hits = fused(1.0, lists, explain);
-    for hit in &mut hits {
-        hit.scores.score = best.get(&hit.node.id).copied().unwrap_or_default();
-    }
-    hits
 }
 
 /// Adds the reports of another model's search, without its hits.

@@ -58,10 +58,14 @@ impl Bounds {
                 Fused { vector: Some(by_rank(member.vector_rank)), text: by_rank(member.text_rank) }
             }
             (true, true, Fusion::Convex) => {
-                let weight = ranking.weight_vector;
+                let are_compared = self.high > self.low;
+                // The words stand for both legs if only the vector of this one is unknown. Counted as the least similar, it
+                // would be behind noise.
+                let is_unknown = are_compared && member.similarity.is_none();
+                let weight = if is_unknown { 0.0 } else { ranking.weight_vector };
                 let vector = member
                     .similarity
-                    .filter(|_| self.high > self.low)
+                    .filter(|_| are_compared)
                     .map_or(0.0, |similarity| (similarity - self.low) / (self.high - self.low));
                 let words = match self.best_text > 0.0 {
                     true => (text.total - self.by_length * extent(member)) / self.best_text,

@@ -49,6 +49,17 @@ fn rare_words_and_near_vectors_come_first() {
 }
 
 #[test]
+fn the_words_of_a_memory_without_a_vector_stand_for_both_legs() {
+    let asked = asked(&[2.0]);
+    let unembedded = Member { vector_rank: None, similarity: None, ..member(1, 0.0, &[1.0]) };
+    let members = vec![unembedded, member(2, 0.3, &[0.0]), member(3, 0.2, &[0.0])];
+    let ranked = rank(&asked, &ranking(true, true), members, &[]);
+    assert_eq!(order(&ranked), [1, 2, 3]);
+    assert_eq!((ranked[0].score, ranked[0].parts.vector), (Some(1.0), 0.0));
+    assert_eq!(ranked[1].score, Some(0.5));
+}
+
+#[test]
 fn what_has_no_word_is_no_hit_of_the_text() {
     let asked = asked(&[2.0]);
     let without = Member { vector_rank: None, similarity: None, ..member(1, 0.0, &[0.0]) };
