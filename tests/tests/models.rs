@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use embed_worker::EmbedHandler;
+use htm_core::models::{ModelState, RegisteredModel};
 use htm_core::provider::{Embedder, ModelName};
-use htm_core::worker::embeddings::{self, ModelState, RegisteredModel};
-use htm_core::worker::queues;
+use htm_core::worker::{embeddings, queues};
 use htm_core::{
     BackfillRequest, BackfillStep, Embedders, Htm, Memory, RecallQuery, Settings, Stage, Strategy,
 };

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use htm_core::error::codes;
+use htm_core::models::{ModelState, RegisteredModel, retired};
 use htm_core::provider::{Calls, Embedder, Embedding, ProviderError, ProviderErrorKind, Purpose};
-use htm_core::worker::embeddings::{self, ModelState, RegisteredModel, retired};
+use htm_core::worker::embeddings;
 use htm_core::worker::jobs::{self, Claimed, Embedded, Lease};
 use htm_core::{Error, Result, Stage};
 use htm_runtime::Runtime;

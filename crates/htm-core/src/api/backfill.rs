@@ -13,11 +13,10 @@ use crate::model::error::{Error, Result, codes};
 use crate::model::id::NodeId;
 use crate::model::jobs::Stage;
 use crate::model::memory::validate_time;
-use crate::model::models::{not_ready, of_callers, retired, unknown};
+use crate::model::models::{ModelState, not_ready, of_callers, retired, unknown};
 use crate::store::backfill::{self, Range, Run, Subject};
 use crate::store::connections::Connections;
-use crate::store::embeddings::{self, ModelState};
-use crate::store::{jobs, lifecycle};
+use crate::store::{embeddings, jobs, lifecycle};
 
 /// The number of nodes in a transaction.
 const CHUNK: u64 = 1_000;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::api::htm::Htm;
 use crate::api::refine::within;
 use crate::model::error::{Error, ErrorKind, Result, chain, codes};
-use crate::model::models::{not_ready, of_callers, retired, without_embedder};
+use crate::model::models::{ModelState, not_ready, of_callers, retired, without_embedder};
 use crate::model::recall::{Degraded, RecallQuery, Step, Strategy};
 use crate::model::vectors::{check_dimensions, is_storable, unfit};
 use crate::provider::{Embedder, ProviderError, ProviderErrorKind, Purpose};
-use crate::store::embeddings::{self, ModelState, RegisteredModel};
+use crate::store::embeddings::{self, RegisteredModel};
 
 impl Htm {
     /// The query's vector; without one, why full text has to answer alone.

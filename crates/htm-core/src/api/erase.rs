@@ -18,6 +18,7 @@ use crate::model::nodes::not_found;
 use crate::store::again::{again, met_another};
 use crate::store::erase::proof::whole;
 use crate::store::erase::{self as store, Selected, proof, rest};
+use crate::store::nodes::namespaces_of;
 
 /// The number of times that the memories are removed that others write to a namespace while it is erased.
 const ROUNDS: u32 = 100;
@@ -230,7 +231,7 @@ impl Htm {
             Erase::Memories(nodes) => {
                 what.validate()?;
                 self.admit_nodes(nodes).await?;
-                let found = store::namespaces_of(self.pool(), nodes).await?;
+                let found = namespaces_of(self.pool(), nodes).await?;
                 if let Some(missing) = nodes.iter().find(|node| !found.contains_key(node)) {
                     return Err(not_found(*missing));
                 }

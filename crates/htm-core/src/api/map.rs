@@ -9,7 +9,7 @@ use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::filter::{Filter, within};
 use crate::model::map::{MAX_MAP, MapPoint, MemoryMap, Projection, project};
-use crate::store::embeddings::ModelState;
+use crate::model::models::ModelState;
 use crate::store::map::{Sample, Sampled, sample};
 
 impl Htm {

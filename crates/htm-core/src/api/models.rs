@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::api::htm::Htm;
 use crate::model::error::Result;
 use crate::model::models::ModelName;
-pub use crate::model::models::{retired, without_embedder};
+pub use crate::model::models::{ModelState, retired, without_embedder};
 pub use crate::model::vector_index::VectorIndex;
-pub use crate::store::embeddings::{ModelState, RegisteredModel, by_name};
+pub use crate::store::embeddings::{RegisteredModel, by_name};
 pub use crate::store::lifecycle::{Activation, ModelOverview};
 use crate::store::{embeddings, lifecycle, nodes, vector_index};
 

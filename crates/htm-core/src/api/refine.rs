@@ -23,13 +23,14 @@ use crate::model::error::chain;
 use crate::model::error::{Error, Result, codes};
 use crate::model::filter::MAX_LIMIT;
 use crate::model::id::NodeId;
+use crate::model::models::ModelState;
 use crate::model::recall::{Degraded, Explanation, Hit, RecallQuery, Recalled, Step, facets};
 use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
 use crate::model::refine::fuse;
 use crate::model::words::{Sign, Words};
 use crate::provider::{ModelName, ProviderError, ProviderErrorKind};
 use crate::store::candidates;
-use crate::store::embeddings::{ModelState, by_label};
+use crate::store::embeddings::by_label;
 
 /// The weight of the query's own list against that of another phrasing, which is a guess at the meaning.
 const WEIGHT_OF_THE_QUERY: f64 = 2.0;

@@ -7,13 +7,13 @@ use crate::model::caller::{Caller, refuse_others};
 use crate::model::error::Result;
 use crate::model::filter::validate_limit;
 use crate::model::id::NodeId;
+use crate::model::models::ModelState;
 use crate::model::nodes::{Node, not_found};
 use crate::model::recall::{Hit, RecallQuery, Strategy};
 use crate::model::refine::diversity::NEAR_DUPLICATE;
 use crate::model::relations::{
     self as model, Related, RelatedBy, RelatedNode, Relating, Relation, RelationKind, Superseded,
 };
-use crate::store::embeddings::ModelState;
 use crate::store::relations::{self as store, End};
 use crate::store::{candidates, nodes};
 

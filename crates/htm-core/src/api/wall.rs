@@ -9,7 +9,7 @@ use crate::model::id::NodeId;
 use crate::model::memory::{MAX_NAME_BYTES, validate_name, validate_namespace, validate_written_namespace};
 use crate::model::nodes::not_found;
 use crate::model::wall::{Wall, default_of, is_within};
-use crate::store::erase::namespaces_of;
+use crate::store::nodes::namespaces_of;
 use crate::store::server;
 
 impl Htm {

@@ -10,8 +10,7 @@ use super::named::sql;
 use super::orm::on;
 use crate::model::error::{Error, Result};
 use crate::model::jobs::queue_unknown;
-use crate::model::models::unknown;
-pub use crate::model::models::{ModelState, retired};
+use crate::model::models::{ModelState, unknown};
 use crate::model::vector_index::VectorIndex;
 use crate::provider::ModelName;
 

@@ -20,8 +20,7 @@ use super::connections::{Connections, Tx};
 use super::entity::{erased_nodes, erasure, group, node};
 use super::named::{Named, sql};
 use super::orm::on;
-use super::{documents, groups, kept_recalls};
-use super::{server, statistics};
+use super::{documents, groups, kept_recalls, nodes, server, statistics};
 use crate::model::erase::{ErasePlan, Erasure, ErasureKind, unknown};
 use crate::model::error::{Result, chain};
 use crate::model::forget::{MAX_MATCHES, Match};
@@ -231,7 +230,7 @@ pub(crate) async fn step(pool: &dyn Connections, erasure: i64) -> Result<bool> {
     let groups = groups_with(&mut tx, erasure, &nodes).await?;
     groups::lock_in_tx(&mut tx, &groups, GROUPS).await?;
     // Writers about a node lock it and then find no row: acks, members of groups, background saves.
-    let found: Vec<(NodeId, String)> = places_of(&nodes)
+    let found: Vec<(NodeId, String)> = nodes::places_of(&nodes)
         .order_by_asc(node::Column::Id)
         .lock_exclusive()
         .into_tuple()
@@ -326,26 +325,9 @@ async fn groups_with(connection: &mut PgConnection, erasure: i64, nodes: &[NodeI
     .await
 }
 
-/// The ids and namespaces of those of the nodes that exist, forgotten ones included.
-fn places_of(nodes: &[NodeId]) -> Select<node::Entity> {
-    node::Entity::find()
-        .select_only()
-        .columns([node::Column::Id, node::Column::Namespace])
-        .filter(node::Column::Id.eq_any(nodes.iter().copied()))
-}
-
-/// The namespaces of those of the nodes that exist, forgotten ones included.
-pub(crate) async fn namespaces_of(
-    pool: &dyn Connections,
-    nodes: &[NodeId],
-) -> Result<BTreeMap<NodeId, String>> {
-    let found: Vec<(NodeId, String)> = places_of(nodes).into_tuple().all(&on(pool)).await?;
-    Ok(found.into_iter().collect())
-}
-
 /// Those of the nodes that do not exist any more.
 pub(crate) async fn gone(pool: &dyn Connections, nodes: &[NodeId]) -> Result<Vec<NodeId>> {
-    let found = namespaces_of(pool, nodes).await?;
+    let found = nodes::namespaces_of(pool, nodes).await?;
     Ok(nodes.iter().copied().filter(|node| !found.contains_key(node)).collect())
 }
 

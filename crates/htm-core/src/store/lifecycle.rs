@@ -21,14 +21,14 @@ use sqlx::{PgConnection, PgPool};
 use super::audit_log::{self, Done};
 use super::backfill::{self, Subject};
 use super::connections::Connections;
-use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
+use super::embeddings::{self, MODELS_KEPT, RegisteredModel};
 use super::entity::embedding_model;
 use super::named::{Named, sql};
 use super::orm::on;
 use super::{jobs, priorities, vector_index};
 use crate::model::error::{Error, Result, codes};
 use crate::model::jobs::Stage;
-use crate::model::models::retired;
+use crate::model::models::{ModelState, retired};
 use crate::provider::ModelName;
 
 /// The longest wait of an activation or a retirement for transactions that began before it.

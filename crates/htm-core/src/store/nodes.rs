@@ -1,6 +1,6 @@
 //! Nodes: written in one statement with their jobs, and read.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
@@ -300,6 +300,23 @@ pub(crate) async fn same_content(
         ids[ord as usize - 1] = Some(id);
     }
     Ok(ids)
+}
+
+/// The ids and namespaces of those of the nodes that exist, forgotten ones included.
+pub(crate) fn places_of(nodes: &[NodeId]) -> Select<node::Entity> {
+    node::Entity::find()
+        .select_only()
+        .columns([node::Column::Id, node::Column::Namespace])
+        .filter(node::Column::Id.eq_any(nodes.iter().copied()))
+}
+
+/// The namespaces of those of the nodes that exist, forgotten ones included.
+pub(crate) async fn namespaces_of(
+    pool: &dyn Connections,
+    nodes: &[NodeId],
+) -> Result<BTreeMap<NodeId, String>> {
+    let found: Vec<(NodeId, String)> = places_of(nodes).into_tuple().all(&on(pool)).await?;
+    Ok(found.into_iter().collect())
 }
 
 /// The error about a node that is not live. It may say that the node was forgotten: callers that do not see its

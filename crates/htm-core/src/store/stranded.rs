@@ -1,12 +1,12 @@
 //! The audit: checks in the tables whether any node has lost a promised result.
 
 use super::connections::Connections;
-use super::embeddings::{self, ModelState};
-use super::jobs;
 use super::named::{Named, sql};
+use super::{embeddings, jobs};
 use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::jobs::{Loss, Stage};
+use crate::model::models::ModelState;
 use crate::model::settings::Settings;
 
 /// The number of stranded stages that one statement repairs.

@@ -7,12 +7,13 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use strum::VariantArray;
 
-use super::embeddings::{self, MODELS_KEPT, ModelState, RegisteredModel};
+use super::embeddings::{self, MODELS_KEPT, RegisteredModel};
 use super::entity::embedding_model;
 use super::named::sql;
 use super::orm::on;
 use super::switches::answered;
 use crate::model::error::Result;
+use crate::model::models::{ModelState, retired};
 use crate::model::vector_index::{VectorIndex, unavailable};
 
 /// The order in which the index of this kind gives the vectors `e.embedding`, as SQL; none if there is no index. It must
@@ -138,7 +139,7 @@ async fn change_on(
 ) -> Result<Option<Duration>> {
     let model = alone(connection, label).await?;
     if !model.is_in_use() {
-        return Err(embeddings::retired(label));
+        return Err(retired(label));
     }
     let waits =
         model.state == ModelState::Building && !exists(connection, &model, model.vector_index).await?;
