@@ -212,6 +212,24 @@ async fn what_is_forgotten_at_the_same_moment_is_written_anew() {
 }
 
 #[tokio::test]
+async fn a_node_is_read_as_it_is_at_one_moment() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let node = htm.remember(Memory::new("now you see it")).await.unwrap().node;
+    let mut tx = db.pool.begin().await.unwrap();
+    // The number of its repeats cannot be read yet.
+    let forget = "lock table htm.repeats; update htm.nodes set deleted_at = now()";
+    sqlx::raw_sql(forget).execute(&mut *tx).await.unwrap();
+    let read = tokio::spawn({
+        let htm = htm.clone();
+        async move { htm.get(node).await }
+    });
+    until_blocked(&db).await;
+    tx.commit().await.unwrap();
+    assert_eq!(read.await.unwrap().unwrap_err().code(), "node_not_found");
+}
+
+#[tokio::test]
 async fn a_robot_that_is_removed_at_the_same_moment_is_registered_again() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -74,7 +74,6 @@ mod entity {
     pub(crate) mod ranking_choice;
     pub(crate) mod recall;
     pub(crate) mod relation;
-    pub(crate) mod repeat;
     pub(crate) mod retention;
     pub(crate) mod robot;
     pub(crate) mod sign_in;
@@ -99,7 +98,7 @@ async fn entities_are_the_tables() {
     }
     check_each!(api_key audit_entry backfill budget document embedding_model erased_nodes erasure group);
     check_each!(group_member group_memory learning lexeme_statistic namespace_statistic node node_revision);
-    check_each!(node_tag operation paused_queue provider quota ranking ranking_choice recall relation repeat);
+    check_each!(node_tag operation paused_queue provider quota ranking ranking_choice recall relation);
     check_each!(retention robot sign_in tag tag_change tag_change_name tag_synonym);
     let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/htm-core/src/store/entity");
     assert_eq!(count, std::fs::read_dir(files).unwrap().count(), "an entity is not checked");

@@ -25,7 +25,6 @@ pub(crate) mod ranking;
 pub(crate) mod ranking_choice;
 pub(crate) mod recall;
 pub(crate) mod relation;
-pub(crate) mod repeat;
 pub(crate) mod retention;
 pub(crate) mod robot;
 pub(crate) mod sign_in;

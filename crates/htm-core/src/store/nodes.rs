@@ -9,11 +9,10 @@ use sqlx::types::Json;
 use ulid::Ulid;
 
 use super::connections::{Connections, Db};
-use super::entity::{group, group_memory, node, node_tag, repeat, robot, tag};
+use super::entity::{group, group_memory, node};
 use super::named::{Named, sql};
 use super::orm::on;
 use super::recall::{NodeRow, node_columns};
-use super::relations;
 use super::switches::answered;
 use super::then::Then;
 use crate::model::error::{Error, Result};
@@ -22,7 +21,6 @@ use crate::model::id::{NodeId, RobotId};
 use crate::model::keepers::{Keepers, KeptBy};
 use crate::model::memory::filled;
 use crate::model::nodes::{Node, Revision, TagAssignment, content_taken, forgotten, key_taken, not_found};
-pub(crate) use crate::model::tags::read_tag;
 use crate::model::wall::is_within;
 
 /// Above this number of items, the parts of the statement are joined by hash: the planner expects a handful of rows of
@@ -376,55 +374,10 @@ pub(crate) async fn as_of(pool: &dyn Connections, nodes: &[NodeId], then: Then) 
 
 /// A live node by its id.
 pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
-    let db = on(pool);
-    let found = node::Entity::find_by_id(id)
-        .filter(node::Column::DeletedAt.is_null())
-        .find_both_related(robot::Entity)
-        .one(&db)
-        .await?;
-    let Some((row, robot)) = found else { return Err(missing(pool, id).await) };
-    let tags: Vec<String> = node_tag::Entity::find()
-        .select_only()
-        .column(tag::Column::Path)
-        .inner_join(tag::Entity)
-        .filter(node_tag::Column::Namespace.eq(&row.namespace))
-        .filter(node_tag::Column::NodeId.eq(id))
-        .order_by_asc(tag::Column::Path)
-        .into_tuple()
-        .all(&db)
-        .await?;
-    let repeats = repeat::Entity::find()
-        .filter(repeat::Column::Namespace.eq(&row.namespace))
-        .filter(repeat::Column::NodeId.eq(id))
-        .all(&db)
-        .await?;
-    let last_repeat = repeats.iter().map(|repeat| repeat.last_at).max();
-    Ok(Node {
-        id,
-        superseded_by: relations::successors_of(pool, id, &row.namespace).await?,
-        namespace: row.namespace,
-        robot: robot.name,
-        key: row.key,
-        content: row.content,
-        speaker: row.speaker,
-        session: row.session,
-        seq: row.seq,
-        source: row.source,
-        kind: row.r#type,
-        importance: row.importance,
-        token_count: row.token_count,
-        token_encoding: row.token_encoding,
-        tags: tags.into_iter().map(read_tag).collect::<Result<_>>()?,
-        metadata: row.metadata,
-        remember_count: repeats.iter().fold(1_i64, |sum, repeat| sum.saturating_add(repeat.count)),
-        first_remembered: row.remembered_at,
-        last_remembered: last_repeat.unwrap_or(row.remembered_at),
-        revision: row.revision,
-        created_at: row.created_at,
-        updated_at: row.updated_at,
-        expires_at: row.expires_at,
-        ttl_seconds: row.ttl_seconds,
-    })
+    match as_of(pool, &[id], Then::NOW).await?.pop() {
+        Some(node) => Ok(node),
+        None => Err(missing(pool, id).await),
+    }
 }
 
 /// The tags of a live node, by their paths.

@@ -228,22 +228,6 @@ pub(crate) async fn former_texts(pool: &dyn Connections, node: NodeId, namespace
     Ok(texts as i64)
 }
 
-/// The live nodes that supersede a node, the last set first.
-pub(crate) async fn successors_of(
-    pool: &dyn Connections,
-    node: NodeId,
-    namespace: &str,
-) -> Result<Vec<Successor>> {
-    let sql =
-        format!("select {} from htm.nodes m where m.id = :node and m.namespace = :namespace", successors());
-    let found: Option<Option<Json<Vec<Successor>>>> = Named::new(&sql)
-        .bind("node", node)?
-        .bind("namespace", namespace)?
-        .fetch_optional_scalar(pool)
-        .await?;
-    Ok(found.flatten().map(|it| it.0).unwrap_or_default())
-}
-
 /// The links of the chains from nodes to those that supersede them, as of a time: a node and its successor, the nearest to
 /// the nodes first, at most `most`. Each node is given with its namespace.
 pub(crate) async fn successions(

@@ -8,13 +8,12 @@ use sqlx::PgConnection;
 use super::connections::Connections;
 use super::entity::tag_change;
 use super::named::sql;
-use super::nodes::read_tag;
 use super::orm::on;
 use super::tags_in_use;
 use crate::model::error::{Error, Result};
 use crate::model::id::NodeId;
 use crate::model::ontology::errors;
-use crate::model::tags::{FormerNames, KnownTag, Leftover, SplitTag, TagRules};
+use crate::model::tags::{FormerNames, KnownTag, Leftover, SplitTag, TagRules, read_tag};
 
 /// The most locks of a transaction, as far as the number is known in advance. The database's lock table has a fixed
 /// size (`max_locks_per_transaction`, 64 by default, for each connection): 6,400 by default, and others need some too.
