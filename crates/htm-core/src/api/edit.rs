@@ -326,10 +326,10 @@ impl Htm {
         namespace: &str,
         nodes: &[NodeId],
     ) -> Result<u64> {
-        let priority = match nodes.len() > nodes::BULK {
+        let priority = match nodes.len() > nodes::MANY_AT_ONCE {
             true => {
-                let open = jobs::count_open(&mut *connection, &[namespace], priorities::A_GREAT_MANY).await?;
-                priorities::in_bulk(open[namespace] + nodes.len() as i64)
+                let written = nodes.iter().map(|_| namespace);
+                priorities::in_bulk(&mut *connection, written).await?[namespace]
             }
             false => priorities::LIVE,
         };

@@ -4,7 +4,7 @@ mod attempt;
 mod existing;
 mod parts;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgTransaction};
@@ -20,7 +20,6 @@ use crate::model::remember::{Deduplicate, Outcome, Receipt};
 use crate::model::tags::TagPath;
 use crate::store::again::{ATTEMPTS, was_overtaken};
 use crate::store::connections::{Db, Held, Part};
-use crate::store::jobs;
 use crate::store::nodes::{self, DuplicateScope, Insertion, NewNode, Unique};
 use crate::store::robots::{self, ROBOT_KEYS};
 use crate::store::{priorities, tags};
@@ -277,21 +276,15 @@ impl Htm {
         Ok(unknown)
     }
 
-    /// Sets the priorities of an import, which must not hold up others: the more open jobs a namespace has, the later
-    /// the jobs of its next nodes are claimed.
+    /// Sets the priorities of many nodes that are written at once.
     pub(crate) async fn prioritise(&self, held: &mut Held<'_>, nodes: &mut [NewNode<'_>]) -> Result<()> {
-        if nodes.len() <= nodes::BULK {
+        if nodes.len() <= nodes::MANY_AT_ONCE {
             return Ok(());
         }
-        let mut written: HashMap<&str, i64> = HashMap::new();
-        for node in &*nodes {
-            *written.entry(node.namespace).or_default() += 1;
-        }
-        let namespaces: Vec<&str> = written.keys().copied().collect();
         let db = Db::held_or(held, self.pool());
-        let open = jobs::count_open(db, &namespaces, priorities::A_GREAT_MANY).await?;
+        let priorities = priorities::in_bulk(db, nodes.iter().map(|node| node.namespace)).await?;
         for node in nodes {
-            node.priority = priorities::in_bulk(open[node.namespace] + written[node.namespace]);
+            node.priority = priorities[node.namespace];
         }
         Ok(())
     }
@@ -483,7 +476,7 @@ impl Htm {
 
 /// The namespaces of many new nodes, one for each: few are found by their ids ([`note_in_tx`](crate::store::statistics::note_in_tx)).
 pub(crate) fn noted<'a>(nodes: &'a [NewNode<'_>]) -> impl Iterator<Item = &'a str> {
-    let is_bulk = nodes.len() > nodes::BULK;
+    let is_bulk = nodes.len() > nodes::MANY_AT_ONCE;
     nodes.iter().filter(move |_| is_bulk).map(|node| node.namespace)
 }
 

@@ -1,12 +1,5 @@
-//! Jobs: claimed, finished, failed, rescued. The rows are apalis' (`apalis.jobs`), so its board reads them.
-//!
-//! ```text
-//!            claim (+1 attempt)                 ack, in the result's transaction
-//!  Pending ───────────────────────▶ Running ──────────────────────────────────────▶ Done
-//!     ▲                               │ │
-//!     │  fail, release, rescue        │ │  attempts used up, or the job itself is bad
-//!     └───────────────────────────────┘ └──────────────────────────────────────────▶ Killed (dead letter)
-//! ```
+//! Jobs: claimed, finished, failed, rescued. The rows are apalis' (`apalis.jobs`), so its board reads them. *The life of a
+//! job* in `ARCHITECTURE.md` draws their states.
 //!
 //! A lease is (`lock_by`, `lock_at`): the worker's identity, new at each start, and the instant of the claim. It lasts
 //! as long as the worker is seen (`apalis.workers.last_seen`). Writes of a stale holder match no row.
@@ -21,7 +14,7 @@ use sqlx::PgConnection;
 use super::again::ATTEMPTS;
 pub use super::claims::{Claimed, Lease};
 use super::claims::{Claims, Wanted};
-use super::connections::{Connections, Db};
+use super::connections::Connections;
 use super::embeddings::RegisteredModel;
 use super::named::{Named, sql};
 use super::workers::Unseen;
@@ -386,22 +379,6 @@ pub async fn release_unheld(pool: &dyn Connections, worker: &str, held: &[String
         .execute(pool)
         .await?;
     Ok(released as usize)
-}
-
-/// The number of open jobs of each namespace, of at most `most`. A namespace with ten times as many jobs that are open or
-/// dead letters counts as one with `most`: no more rows are read.
-pub(crate) async fn count_open(
-    db: impl Into<Db<'_>>,
-    namespaces: &[&str],
-    most: i64,
-) -> Result<HashMap<String, i64>> {
-    let counts: Vec<(String, i64)> = sql!(include_str!("sql/count_open.sql"))
-        .bind("namespaces", namespaces)?
-        .bind("most", most)?
-        .bind("read", 10 * most)?
-        .fetch_all(db)
-        .await?;
-    Ok(counts.into_iter().collect())
 }
 
 /// Enqueues the missing jobs of live nodes, for every model in use and for tags; returns their number. `models` are

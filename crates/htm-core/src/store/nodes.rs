@@ -25,7 +25,7 @@ use crate::model::wall::is_within;
 
 /// Above this number of items, the parts of the statement are joined by hash: the planner expects a handful of rows of
 /// each part and would use nested loops. The bulk statement has a text of its own, and so a prepared plan of its own.
-pub(crate) const BULK: usize = 50;
+pub(crate) const MANY_AT_ONCE: usize = 50;
 
 /// The values that an insertion needs beside the memories.
 pub(crate) struct Insertion {
@@ -101,7 +101,7 @@ pub(crate) async fn insert_in_tx(
     let column = |of: fn(&crate::model::memory::Memory) -> &Option<String>| -> Vec<Option<&str>> {
         nodes.iter().map(|node| filled(of(node.memory))).collect()
     };
-    let bulk = nodes.len() > BULK;
+    let bulk = nodes.len() > MANY_AT_ONCE;
     if bulk {
         answered(sqlx::raw_sql("set local enable_nestloop = off").execute(&mut *connection)).await?;
     }

@@ -17,7 +17,7 @@ use crate::store::again::{again, was_overtaken};
 use crate::store::embeddings::RegisteredModel;
 use crate::store::import::{self as store, Identity, Known, NewSaved, parts};
 use crate::store::robots::{self, ROBOT_KEYS};
-use crate::store::{groups, jobs, nodes, priorities, statistics, tags};
+use crate::store::{groups, nodes, priorities, statistics, tags};
 
 /// The longest time for which a suspended import keeps the groups of its memories waiting.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -425,15 +425,13 @@ impl Htm {
         connection: &mut sqlx::PgConnection,
         inserted: &[(NodeId, &SavedMemory)],
     ) -> Result<()> {
-        let mut written: HashMap<&str, i64> = HashMap::new();
-        for (_, saved) in inserted {
-            *written.entry(saved.ns.as_str()).or_default() += 1;
-        }
-        let namespaces: Vec<&str> = written.keys().copied().collect();
-        let open = jobs::count_open(&mut *connection, &namespaces, priorities::A_GREAT_MANY).await?;
-        let priority = |namespace: &str| priorities::in_bulk(open[namespace] + written[namespace]);
-        let nodes: Vec<(NodeId, &str, i32)> =
-            inserted.iter().map(|(node, saved)| (*node, saved.ns.as_str(), priority(&saved.ns))).collect();
+        // In bulk, however few of its memories a transaction has: many more may follow.
+        let written = inserted.iter().map(|(_, saved)| saved.ns.as_str());
+        let priorities = priorities::in_bulk(&mut *connection, written).await?;
+        let nodes: Vec<(NodeId, &str, i32)> = inserted
+            .iter()
+            .map(|(node, saved)| (*node, saved.ns.as_str(), priorities[saved.ns.as_str()]))
+            .collect();
         let settings = self.settings();
         let models = (settings.embedding_model.to_string(), settings.tag_model.to_string());
         parts::enqueue_in_tx(connection, &nodes, (&models.0, &models.1), settings.max_attempts).await
