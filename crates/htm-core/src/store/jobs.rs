@@ -391,7 +391,7 @@ pub(crate) async fn enqueue_lacking_in_tx(
     max_attempts: u32,
     priority: i32,
 ) -> Result<u64> {
-    let enqueued = sql!(include_str!("sql/enqueue_lacking.sql"))
+    let enqueued = sql!(concat!(include_str!("sql/targets.sql"), include_str!("sql/enqueue_lacking.sql")))
         .bind("namespace", namespace)?
         .bind("nodes", nodes)?
         .bind("embedding_model", models.0)?
@@ -407,12 +407,11 @@ pub(crate) async fn enqueue_lacking_in_tx(
 /// notification is no failure: workers poll as well.
 pub(crate) async fn ping(pool: &dyn Connections) {
     // The commit is not flushed: writers would wait for that flush before theirs.
-    let all = sql!(
-        "select pg_notify(queue, ''), set_config('synchronous_commit', 'off', true)
-           from (select 'htm.embed' union select 'htm.tag' union select 'htm.learn'
-                 union select queue from htm.embedding_models) q(queue)
-          where queue is not null"
-    );
+    let all = sql!(concat!(
+        "select pg_notify(queue, ''), set_config('synchronous_commit', 'off', true) from (\n",
+        include_str!("sql/queues.sql"),
+        ") q"
+    ));
     log_lost(all.execute(pool).await.map(drop));
 }
 

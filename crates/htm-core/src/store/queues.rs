@@ -243,12 +243,7 @@ pub async fn resume(pool: &dyn Connections, queue: &str) -> Result<bool> {
 /// # Errors
 /// A database error.
 pub async fn names(pool: &dyn Connections) -> Result<Vec<String>> {
-    sql!(
-        "select 'htm.embed' union select 'htm.tag' union select 'htm.learn'
-         union select queue from htm.embedding_models where queue is not null order by 1"
-    )
-    .fetch_scalars(pool)
-    .await
+    sql!(concat!(include_str!("sql/queues.sql"), "order by queue")).fetch_scalars(pool).await
 }
 
 /// Deletes at most `limit` jobs that have been done for longer than `older_than`; returns their number. Their

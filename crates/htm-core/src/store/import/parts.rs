@@ -334,7 +334,7 @@ pub(crate) async fn enqueue_in_tx(
     models: (&str, &str),
     max_attempts: u32,
 ) -> Result<()> {
-    sql!(include_str!("../sql/import_jobs.sql"))
+    sql!(concat!(include_str!("../sql/targets.sql"), include_str!("../sql/import_jobs.sql")))
         .bind("namespaces", nodes.iter().map(|node| node.1).collect::<Vec<_>>())?
         .bind("nodes", nodes.iter().map(|node| node.0).collect::<Vec<_>>())?
         .bind("priorities", nodes.iter().map(|node| node.2).collect::<Vec<_>>())?

@@ -1,23 +1,12 @@
--- Enqueues the jobs that live nodes lack, for every model in use and for tags, as remember.sql does.
+-- Enqueues the jobs that live nodes lack, for every model in use and for tags, as remember.sql does. targets.sql is before it.
 --
 -- A node with an open job or a dead letter gets no other one. A running job may have read the node while it was
 -- forgotten, but its ack locks the node and finds it live. If a done job has the key, the generation in the key is
 -- raised. A job that another transaction enqueues at the same moment serves as well.
 --
--- :namespace text   :nodes bigint[]   :embedding_model text embedding model, as long as none is registered
--- :tag_model text   :max_attempts int   :priority int
+-- :namespace text   :nodes bigint[]   :max_attempts int   :priority int
 --
 -- Index: nodes_pk, completions_pk, jobs_htm_open_idx, idx_jobs_idempotency_key
-with target as materialized (
-    select 'embed' as stage, queue, label as model, label as done_by
-      from htm.embedding_models
-     where state <> 'retired' and queue is not null
-    union all
-    select 'embed', 'htm.embed', :embedding_model::text, :embedding_model::text
-     where not exists (select from htm.embedding_models where state <> 'retired')
-    union all
-    select 'tag', 'htm.tag', :tag_model::text, null -- whoever tagged it
-)
 insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata, idempotency_key)
 select apalis.generate_ulid(), t.queue,
        convert_to(json_build_object('v', 1, 'node', n.id, 'revision', n.revision)::text, 'UTF8'),

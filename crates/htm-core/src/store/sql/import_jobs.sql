@@ -1,20 +1,10 @@
 -- Enqueues the jobs that imported nodes lack, for every model in use and for tags, as remember.sql does. The nodes are
--- new: no job of theirs can exist.
+-- new: no job of theirs can exist. targets.sql is before it.
 --
 -- Of each node: :namespaces text[]   :nodes bigint[]   :priorities int[] of its jobs
--- :embedding_model text as long as none is registered   :tag_model text   :max_attempts int
+-- Of all: :max_attempts int
 --
 -- Index: nodes_pk, completions_pk
-with target as materialized (
-    select 'embed' as stage, queue, label as model, label as done_by
-      from htm.embedding_models
-     where state <> 'retired' and queue is not null
-    union all
-    select 'embed', 'htm.embed', :embedding_model::text, :embedding_model::text
-     where not exists (select from htm.embedding_models where state <> 'retired')
-    union all
-    select 'tag', 'htm.tag', :tag_model::text, null -- whoever tagged it
-)
 insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority, metadata, idempotency_key)
 select apalis.generate_ulid(), t.queue,
        convert_to(json_build_object('v', 1, 'node', n.id, 'revision', n.revision)::text, 'UTF8'),
