@@ -146,6 +146,22 @@ async fn register(db: &TestDatabase) -> embeddings::RegisteredModel {
 }
 
 #[tokio::test]
+async fn each_kind_of_worker_has_a_queue_that_can_be_held_on_a_full_disk() {
+    let db = TestDatabase::new().await;
+    let mut expected = Vec::new();
+    for kind in Stage::ALL.map(Kind::Stage).into_iter().chain([Kind::Learn]) {
+        assert_eq!(Kind::of_queue(kind.queue()), kind);
+        expected.push(kind.queue());
+    }
+    expected.sort();
+    assert_eq!(queues::names(&db.pool).await.unwrap(), expected);
+    // No row can be added then.
+    let rows = "select queue from htm.held_queues order by queue";
+    let rows: Vec<String> = sqlx::query_scalar(rows).fetch_all(&db.pool).await.unwrap();
+    assert_eq!(rows, expected);
+}
+
+#[tokio::test]
 async fn both_stages_end_done_with_the_models_names() {
     let db = TestDatabase::new().await;
     let htm = db.htm();

@@ -36,7 +36,7 @@ impl WaitFor {
         match self {
             Self::Embed => &[Stage::Embed],
             Self::Tag => &[Stage::Tag],
-            Self::All => &[Stage::Embed, Stage::Tag],
+            Self::All => &Stage::ALL,
         }
     }
 }

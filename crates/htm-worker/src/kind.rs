@@ -13,6 +13,14 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The kind of the workers of a queue.
+    pub fn of_queue(queue: &str) -> Self {
+        match queue {
+            LEARN_QUEUE => Self::Learn,
+            queue => Self::Stage(Stage::of_queue(queue)),
+        }
+    }
+
     /// The program of this kind.
     pub fn program(self) -> &'static str {
         match self {

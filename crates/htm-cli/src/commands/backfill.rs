@@ -10,6 +10,7 @@ use htm_core::{
 use htm_runtime::Runtime;
 use htm_runtime::config::Config;
 use htm_runtime::shutdown::INTERRUPTED;
+use htm_worker::Kind;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -264,7 +265,7 @@ async fn follow(
 ) -> Result<(BackfillProgress, bool), CliError> {
     let total = left.open;
     let bar = output.progress(total as u64, "jobs");
-    bar.set_message(stage_of(backfill.queue()).to_string());
+    bar.set_message(backfill.stage().to_string());
     while left.open > 0 && !stop.is_cancelled() {
         bar.set_position((total - left.open).max(0) as u64);
         held.look(runtime, backfill, &bar, output).await?;
@@ -314,24 +315,13 @@ impl Held {
             self.lonely_since = None;
         } else if self.lonely_since.get_or_insert_with(Instant::now).elapsed() >= LONELY {
             self.is_lonely_said = true;
-            let program = program_of(stage_of(queue));
+            let program = Kind::of_queue(queue).program();
             output.note(
                 bar,
                 format!("no worker serves {queue}; start one: `{program} --queue {queue}` or `htm up`"),
             );
         }
         Ok(())
-    }
-}
-
-fn stage_of(queue: &str) -> Stage {
-    if queue == Stage::Tag.queue() { Stage::Tag } else { Stage::Embed }
-}
-
-fn program_of(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Tag => "tag-worker",
-        Stage::Embed => "embed-worker",
     }
 }
 

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use console::style;
 use htm_core::error::codes::DATABASE_DENIED;
 use htm_core::fault::Fault;
-use htm_core::job::LEARN_QUEUE;
-use htm_core::{Error, LearningProblem, MAX_LIMIT, ReplicaState, Result};
+use htm_core::{Error, LearningProblem, MAX_LIMIT, ReplicaState, Result, Stage};
 use htm_runtime::commands::in_namespace;
 use htm_runtime::config::Config;
 use htm_runtime::{Runtime, active_model, chain};
+use htm_worker::Kind;
 use serde::Serialize;
 
 use super::db::repartition;
@@ -220,16 +220,12 @@ async fn look_at_queues(runtime: &Runtime, findings: &mut Findings<'_>) -> Resul
             count(queue.workers, "worker")
         );
         findings.push(if queue.due + queue.waiting + queue.running > 0 && queue.workers == 0 {
-            let program = match name.as_str() {
-                "htm.tag" => "tag-worker".to_owned(),
-                LEARN_QUEUE => "learn-worker".to_owned(),
-                _ if queue.model.as_ref().is_none_or(|model| *model == configured) => {
-                    "embed-worker".to_owned()
-                }
-                // The queue of another model than the configured one.
-                other => format!("embed-worker --queue {other}"),
-            };
-            let help = format!("start one: `{program}`, or `htm up`");
+            let kind = Kind::of_queue(name);
+            // The queue of another model than the configured one is named.
+            let is_other = kind == Kind::Stage(Stage::Embed)
+                && queue.model.as_ref().is_some_and(|model| *model != configured);
+            let of_queue = if is_other { format!(" --queue {name}") } else { String::new() };
+            let help = format!("start one: `{}{of_queue}`, or `htm up`", kind.program());
             Finding { state: State::Error, what: format!("{text}: no worker serves it"), help: Some(help) }
         } else if queue.dead > 0 {
             let help = format!(

@@ -370,6 +370,11 @@ impl Backfill {
         self.resumed
     }
 
+    /// The stage of its jobs.
+    pub fn stage(&self) -> Stage {
+        self.subject.stage
+    }
+
     /// The queue of its jobs.
     pub fn queue(&self) -> &str {
         &self.subject.queue

@@ -40,6 +40,11 @@ impl Stage {
             Stage::Tag => "htm.tag",
         }
     }
+
+    /// The stage of the jobs of a queue. A queue that is of no stage by its name is of an embedding model.
+    pub fn of_queue(queue: &str) -> Self {
+        Self::ALL.into_iter().find(|stage| stage.queue() == queue).unwrap_or(Self::Embed)
+    }
 }
 
 fn no_stage(text: &str) -> String {
@@ -187,6 +192,12 @@ pub(crate) fn queue_unknown(queue: &str, known: &[String]) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_queue_is_of_a_stage() {
+        assert_eq!(Stage::ALL.map(|stage| Stage::of_queue(stage.queue())), Stage::ALL);
+        assert_eq!(Stage::of_queue("htm.embed.2"), Stage::Embed);
+    }
 
     #[test]
     fn payloads_decode_or_say_why_not() {

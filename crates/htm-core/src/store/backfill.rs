@@ -48,9 +48,8 @@ impl Subject {
 
     /// The subject of a run.
     pub(crate) fn of(run: &Run) -> Self {
-        let is_tags = run.queue == Stage::Tag.queue();
         Self {
-            stage: if is_tags { Stage::Tag } else { Stage::Embed },
+            stage: Stage::of_queue(&run.queue),
             queue: run.queue.clone(),
             model: run.plain_model().to_owned(),
             namespace: run.namespace.clone(),

@@ -7,9 +7,7 @@
 -- Index: jobs_htm_done_idx, jobs_htm_dead_idx, tag_changes_made_at_idx, relations_made_at_idx; groups are few
 with ended as (
     select j.xmin, 'job/' || j.id as row, j.done_at as at, j.metadata -> 'namespace' as namespace,
-           case when j.status = 'Killed' then 'job.dead'
-                when j.job_type = 'htm.tag' then 'memory.tagged'
-                else 'memory.embedded' end as kind,
+           case when j.status = 'Killed' then 'job.dead' else 'memory.' || (j.last_result ->> 'Ok') end as kind,
            substring(j.metadata -> 'node' from '^\d{1,18}$')::bigint as node,
            substring(j.metadata -> 'revision' from '^\d{1,9}$')::int as revision,
            case when j.status = 'Killed' then j.id end as job, j.job_type as queue,
