@@ -70,6 +70,10 @@ async fn a_fit_that_fails_is_tried_again_and_leaves_a_dead_letter_with_the_reaso
     let reason = "learning_failed: learning for namespace `atlas` failed: the fit does not converge";
     assert_eq!(result.unwrap()["Err"], reason);
 
+    // No node lacks a result because of it.
+    let htm = db.htm();
+    assert_eq!(htm.jobs().unwrap().audit().await.unwrap().dead_letters, 0);
+    assert_eq!(htm.database().unwrap().progress().await.unwrap().dead, 0);
     // It is kept: it says why there is no ranking.
     assert_eq!(queues::prune_dead(&db.pool, LEARN_QUEUE, Duration::ZERO).await.unwrap(), 0);
     let all = Selection::Filter(JobFilter { queue: Some(LEARN_QUEUE.into()), ..JobFilter::default() });

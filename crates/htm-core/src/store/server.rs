@@ -97,7 +97,8 @@ pub(crate) async fn progress(pool: &dyn Connections) -> Result<Progress> {
         "select count(distinct n.id) as nodes,
                 count(distinct n.id) filter (where c.stage = 'embed') as embedded,
                 count(distinct n.id) filter (where c.stage = 'tag') as tagged,
-                (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed') as dead
+                (select count(*) from apalis.jobs
+                  where job_type like 'htm.%' and job_type <> 'htm.learn' and status = 'Killed') as dead
            from htm.nodes n
            left join htm.completions c on c.node_id = n.id and c.namespace = n.namespace and c.revision = n.revision
           where n.deleted_at is null"

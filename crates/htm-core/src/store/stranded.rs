@@ -90,7 +90,8 @@ pub(crate) async fn run(pool: &dyn Connections) -> Result<Audit> {
                   where j.status = 'Running' and j.job_type like 'htm.%'
                     and w.last_seen >= now() - l.lease_ms * interval '1 millisecond'
                     and j.lock_at < coalesce(l.held_since, w.last_seen - interval '1 minute')) as unheld,
-                (select count(*) from apalis.jobs where job_type like 'htm.%' and status = 'Killed') as dead_letters,
+                (select count(*) from apalis.jobs
+                  where job_type like 'htm.%' and job_type <> 'htm.learn' and status = 'Killed') as dead_letters,
                 exists (select from pg_constraint
                          where conrelid = 'apalis.jobs'::regclass and conname = 'jobs_htm_state_possible'
                            and convalidated) as states_guarded"
