@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 
-use super::{Hit, NodeId, RecallQuery, Recalled, Result, fused};
+use super::{Hit, RecallQuery, Recalled, Result, fused};
 use crate::api::htm::Htm;
 use crate::model::recall::VectorSearch;
 use crate::model::words::Sign;
