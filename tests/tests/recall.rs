@@ -6,6 +6,8 @@ mod exactness;
 mod explained;
 #[path = "recall/filters.rs"]
 mod filters;
+#[path = "recall/forms.rs"]
+mod forms;
 #[path = "recall/ranking.rs"]
 mod ranking;
 #[path = "recall/refining.rs"]

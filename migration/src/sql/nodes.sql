@@ -16,21 +16,70 @@ create function htm.marks() returns text language sql immutable parallel safe as
         || '\U000E0000-\U000E00FF\U000F0000-\U0010FFFF]+'
 $$;
 
--- A text without soft hyphens, joiners and selectors of variants, and with hyphens of ASCII.
+-- A text without soft hyphens, joiners, marks of direction and selectors of variants, and with hyphens of ASCII.
 create function htm.joined(content text) returns text language sql immutable parallel safe as $$
-    select translate(regexp_replace(content, '[\u00AD\u200D\u2060\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]+', '', 'g'),
-                     U&'\2010\2011\2212', '---')
+    select translate(regexp_replace(content, '[\u00AD\u061C\u200D-\u200F\u202A-\u202E\u2060\u2066-\u2069\uFE00-\uFE0F\uFEFF'
+                                          || '\U000E0100-\U000E01EF]+', '', 'g'),
+                     U&'\2010\2011\2212\FE63\FF0D', '-----')
+$$;
+
+-- The decimal digits of scripts beyond ASCII, from 0 to 9 in each.
+create function htm.digits() returns text language sql immutable parallel safe as $$
+    select string_agg(chr(ascii(zero) + digit), '' order by zero collate "C", digit)
+      from regexp_split_to_table(U&'\0660\06F0\07C0\0966\09E6\0A66\0AE6\0B66\0BE6\0C66\0CE6\0D66\0DE6\0E50\0ED0\0F20\1040\1090'
+                              || U&'\17E0\1810\1946\19D0\1A80\1A90\1B50\1BB0\1C40\1C50\A620\A8D0\A900\A9D0\A9F0\AA50\ABF0', '') zero,
+           generate_series(0, 9) digit
+$$;
+
+-- A text in which what is typed in two ways is written in one: digits are those of ASCII, ligatures are two letters, and the
+-- points of Hebrew and the vowel signs of Arabic are left out. Only forms of one word become alike, as exact terms are
+-- compared so too: `schön` is not `schon`. `crates/htm-core/src/model/words/alike.rs` is the same in Rust.
+create function htm.alike(content text) returns text language plpgsql immutable parallel safe as $$
+declare
+    digit text;
+begin
+    if content !~ (U&'[\00C6\00DF\00E6\0130\0152\0153\02BB\02BC\03C2\1E9E\0591-\05C7\0610-\061A\0640\064B-\065F\0670\06A9\06CC'
+                || U&'\06D6-\06ED' || htm.digits() || ']') then
+        return content;
+    end if;
+    content := regexp_replace(content, '[\u0591-\u05BD\u05BF\u05C1\u05C2\u05C4\u05C5\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670'
+                                    || '\u06D6-\u06DC\u06DF-\u06E4\u06E7\u06E8\u06EA-\u06ED]+', '', 'g');
+    content := replace(replace(replace(content, 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe');
+    content := replace(replace(replace(content, 'ẞ', 'SS'), 'Æ', 'AE'), 'Œ', 'OE');
+    content := translate(content, U&'\0130\02BB\02BC\03C2\06A9\06CC', U&'I\0027\0027\03C3\0643\064A');
+    -- One script after the other: a translation of all digits takes seconds.
+    loop
+        digit := substring(content from '[' || htm.digits() || ']');
+        exit when digit is null;
+        content := translate(content, substr(htm.digits(), (strpos(htm.digits(), digit) - 1) / 10 * 10 + 1, 10), '0123456789');
+    end loop;
+    return content;
+end $$;
+
+-- The letters of scripts that write no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese. For a bracket
+-- expression. `crates/htm-core/src/model/words/script.rs` has the same.
+create function htm.unspaced_letters() returns text language sql immutable parallel safe as $$
+    select '\u0E01-\u0E30\u0E32\u0E33\u0E40-\u0E46\u0E81-\u0EB0\u0EB2\u0EB3\u0EBD\u0EC0-\u0EC6\u0EDC-\u0EDF'
+        || '\u1000-\u102A\u103F\u1050-\u1055\u105A-\u105D\u1061\u1065\u1066\u106E-\u1070\u1075-\u1081\u108E'
+        || '\u1780-\u17B3\u17D7\u17DC\u3005\u3041-\u3096\u30A1-\u30FA\u30FC\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9F'
+$$;
+
+-- The marks of those letters.
+create function htm.unspaced_marks() returns text language sql immutable parallel safe as $$
+    select '\u0E31\u0E34-\u0E3A\u0E47-\u0E4E\u0EB1\u0EB4-\u0EBC\u0EC8-\u0ECE\u102B-\u103E\u1056-\u1059\u105E-\u1060\u1062-\u1064'
+        || '\u1067-\u106D\u1071-\u1074\u1082-\u108D\u108F\u109A-\u109D\u17B4-\u17D3\u17DD'
 $$;
 
 -- Whether a text can be normalised. PostgreSQL sorts a run of accents in quadratic time and cannot be interrupted. No word
 -- has 255 letters beyond ASCII, but for scripts without spaces, whose letters are no accents.
 create function htm.is_normal(content text) returns boolean language sql immutable parallel safe as $$
-    select content !~ ('[^\u0001-\u007F\u3000-\u3029\u3030-\u3098\u309B-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7A3'
-                    || '\uFF01-\uFF60]{255}')
+    select content !~ ('[^\u0001-\u007F\u3000-\u3029\u3030-\u3098\u309B-\u30FF\uAC00-\uD7A3\uFF01-\uFF60'
+                    || htm.unspaced_letters() || ']{255}')
 $$;
 
 -- A text for PostgreSQL's parser, the same in any locale. Its marks are spaces, also the few that NFKC makes: of a letter
--- with a dot, and of a slash. Letters have one form (NFKC): with their accents, without ligatures, of one width.
+-- with a dot, and of a slash. Letters have one form (NFKC): with their accents, without ligatures, of one width. The dotless
+-- `ı` is `i`, because its capital `I` is that of `i` too.
 create function htm.normalized(content text) returns text language plpgsql immutable parallel safe as $$
 declare
     spaced text;
@@ -39,10 +88,10 @@ begin
         return content;
     end if;
     spaced := regexp_replace(htm.joined(content), htm.marks(), ' ', 'g');
-    if spaced is nfkc normalized or not htm.is_normal(spaced) then
-        return spaced;
+    if spaced is not nfkc normalized and htm.is_normal(spaced) then
+        spaced := translate(normalize(spaced, nfkc), U&'\00B7\2044', '  ');
     end if;
-    return translate(normalize(spaced, nfkc), U&'\00B7\2044', '  ');
+    return replace(htm.alike(spaced), 'ı', 'i');
 end $$;
 
 -- A text for a comparison letter by letter. Typographic apostrophes, quotation marks and spaces are those of ASCII. Letters
@@ -57,15 +106,25 @@ begin
     end if;
     plain := translate(htm.joined(content), U&'\2018\2019\201C\201D\201E\00A0\202F\3000', '''''"""   ');
     if plain ~ '[\uFB00-\uFB06\uFF01-\uFFDC]' then
-        return case when htm.is_normal(plain) then normalize(plain, nfkc) else plain end;
+        plain := case when htm.is_normal(plain) then normalize(plain, nfkc) else plain end;
+    elsif plain is not nfc normalized and htm.is_normal(plain) then
+        plain := normalize(plain, nfc);
     end if;
-    return case when plain is nfc normalized or not htm.is_normal(plain) then plain else normalize(plain, nfc) end;
+    return htm.alike(plain);
+end $$;
+
+-- A text in lower case, for comparisons that had rather find too much: `I` is the capital of `i` and of `ı`.
+create function htm.caseless(content text) returns text language plpgsql immutable parallel safe as $$
+begin
+    return case when octet_length(content) = length(content) then lower(content)
+                else replace(lower(htm.alike(content)), 'ı', 'i') end;
 end $$;
 
 -- Whether a text has another in it, in any case, letter by letter or in another form of the letters.
 create function htm.contains(content text, sought text) returns boolean language sql immutable parallel safe as $$
-    select strpos(lower(content), lower(sought)) > 0
-        or (htm.folded(sought) <> '' and strpos(lower(htm.folded(content)), lower(htm.folded(sought))) > 0)
+    select htm.folded(sought) <> ''
+       and (strpos(htm.caseless(content), htm.caseless(sought)) > 0
+            or strpos(htm.caseless(htm.folded(content)), htm.caseless(htm.folded(sought))) > 0)
 $$;
 
 -- A text in which each run of marks is between control characters, so that PostgreSQL's parser finds the words beside it in
@@ -84,17 +143,15 @@ begin
     return regexp_replace(shown, '(' || htm.marks() || ')', E'\x05\\1\x05', 'g');
 end $$;
 
--- Chinese, Japanese and Thai have no spaces between words, so PostgreSQL's parser takes a sentence for a word. This
--- function gives it pairs of adjacent letters instead: `abc` becomes `a ab bc c`. Marks stay with their letter. Spaces
--- around a run of letters keep it apart from words and numbers of other scripts.
+-- Some scripts have no spaces between words, so PostgreSQL's parser takes a sentence for a word. This function gives it pairs
+-- of adjacent letters instead: `abc` becomes `a ab bc c`. Marks stay with their letter. Spaces around a run of letters keep it
+-- apart from words and numbers of other scripts.
 create function htm.segmented(content text) returns text language sql immutable parallel safe as $$
     select case when octet_length(content) = length(content) then content
                 else regexp_replace(
                      regexp_replace(htm.normalized(content),
-                     '[\u0E01-\u0E3A\u0E40-\u0E4E'
-                  || '\u3005\u3041-\u3096\u30A1-\u30FA\u30FC\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9F]+', ' \& ', 'g'),
-                     '([\u3005\u3041-\u3096\u30A1-\u30FA\u30FC\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\uFF66-\uFF9F]'
-                  || '|[\u0E01-\u0E30\u0E32\u0E33\u0E40-\u0E46][\u0E31\u0E34-\u0E3A\u0E47-\u0E4E]*)', '\1 \1', 'g') end
+                                    '[' || htm.unspaced_letters() || htm.unspaced_marks() || ']+', ' \& ', 'g'),
+                     '([' || htm.unspaced_letters() || '][' || htm.unspaced_marks() || ']*)', '\1 \1', 'g') end
 $$;
 
 -- A text search configuration is stored by name, because a column of type regconfig would block pg_upgrade. The cast

@@ -1,4 +1,4 @@
-//! Words in scripts that write no spaces between them (Chinese, Japanese, Thai), and beside marks beyond ASCII.
+//! Words in scripts that write no spaces between them (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and beside marks beyond ASCII.
 
 use std::time::Duration;
 
@@ -82,7 +82,10 @@ async fn words_of_other_scripts_are_found_between_such_letters() {
     let (friday, aws) = ("会議は金曜日", "会議はAWSの話");
     let (new, old) = ("新版本17.2发布了", "旧版本16.9停用了");
     let kafka = "เราใช้Kafkaทุกวัน";
-    let htm = filled(&db, &[postgres, friday, aws, new, old, kafka]).await;
+    let burmese = "ကျွန်ုပ်တို့သည်Redisကိုရွေးချယ်ခဲ့သည်";
+    let khmer = "យើងបានជ្រើសរើសSQLite សម្រាប់ទិន្នន័យ";
+    let lao = "ພວກເຮົາເລືອກMariaDBຂໍ້ມູນ";
+    let htm = filled(&db, &[postgres, friday, aws, new, old, kafka, burmese, khmer, lao]).await;
     for counted in [false, true] {
         if counted {
             statistics::refresh(&db.pool, "default").await.unwrap();
@@ -99,6 +102,12 @@ async fn words_of_other_scripts_are_found_between_such_letters() {
             ("版本 -17.2", old),
             ("Kafka", kafka),
             ("\"ใช้Kafka\"", kafka),
+            ("Redis", burmese),
+            ("ရွေးချယ်", burmese),
+            ("SQLite", khmer),
+            ("ទិន្នន័យ", khmer),
+            ("MariaDB", lao),
+            ("\"ຂໍ້ມູນ\"", lao),
         ] {
             assert_eq!(found(&htm, text, Strategy::Fulltext).await, [expected], "{text}, counted {counted}");
         }

@@ -7,10 +7,11 @@
 //! | `word*` | words with this prefix |
 //! | `-word*`, `-foo_b*` | hits must not contain a word or a term with this prefix |
 //! | `猫`, a letter of a script without spaces | words with this prefix: full text has it in pairs, unless it ends a run |
+//! | `회의`, a word of Hangul | words with this prefix: particles follow it without a space |
 //! | `17.2`, `--flag`, `snake_case`, `a::b`, `C++`, `#123`, `foo/bar.rs`, `PROJ-17` | hits that contain it as written come first |
 //!
 //! A sign counts at a word's start, after white space or a bracket. An unclosed quotation mark and a dash between
-//! spaces are no signs. A dash (`–`) and a minus sign (`−`) are as good as a hyphen.
+//! spaces are no signs. Dashes (`–`, `—`), a minus sign (`−`) and a wide hyphen (`－`) are as good as a hyphen.
 //!
 //! Queries may be sentences that were read elsewhere. In sentences, a quotation is no condition, a word in quotation
 //! marks is a word, and a dash is no negation. A text with a full stop, a question mark or a line break, or of more
@@ -18,6 +19,7 @@
 //!
 //! A text of more than 1,000 characters or 16 signs of one kind counts as pasted. It has no signs.
 
+mod alike;
 mod pattern;
 mod pieces;
 mod script;
@@ -32,7 +34,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::model::lexeme::quoted;
 pub(crate) use pattern::folded;
-use pattern::{as_written, beginning};
+use pattern::{as_written, beginning, is_direction, lowered, spellings};
 pub(crate) use pieces::is_blank;
 use pieces::{Piece, Reading, negated, pieces};
 pub(crate) use script::is_unspaced;
@@ -64,6 +66,8 @@ pub(crate) struct Sign {
     /// Whether full-text search drops some of it, so that it must be there as written.
     #[serde(skip)]
     written: bool,
+    /// The beginnings of the lexemes of a prefix.
+    beginnings: Vec<String>,
     /// Further lexemes for full-text search, as a `tsquery`.
     also: Option<String>,
     /// The pattern of the lexemes that contain it, for `like`.
@@ -134,6 +138,7 @@ pub struct IgnoredExclusions {
 /// The exclusions of a text that exclude nothing, with the reason. None: all have an effect. A dash that begins one of
 /// several lines is that of a list.
 pub fn ignored_exclusions(text: &str) -> Option<IgnoredExclusions> {
+    let text = &*visible(text);
     let has_lines = text.trim().contains('\n');
     let all = pieces(text);
     let mut begins_line = has_lines;
@@ -166,11 +171,17 @@ pub fn ignored_exclusions(text: &str) -> Option<IgnoredExclusions> {
     Some(IgnoredExclusions { exclusions, reason })
 }
 
+/// A text without what is not seen of it. A mark after its letter, as a Mac writes it, is no letter to Rust.
+fn visible(text: &str) -> Cow<'_, str> {
+    match is_nfc(text) && !text.contains(is_direction) {
+        true => Cow::Borrowed(text),
+        false => text.nfc().filter(|c| !is_direction(*c)).collect(),
+    }
+}
+
 impl Words {
     pub(crate) fn parse(text: &str) -> Self {
-        // A mark after its letter, as a Mac writes it, is no letter to Rust.
-        let composed = if is_nfc(text) { Cow::Borrowed(text) } else { text.nfc().collect() };
-        let text = composed.as_ref();
+        let text = &*visible(text);
         let untouched = || Self { plain: text.into(), ..Self::default() };
         if text.chars().nth(LONGEST).is_some() {
             return untouched();
@@ -209,6 +220,10 @@ impl Words {
         }
         if is_cut {
             words.plain = words.plain.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
+        let prefixes = words.signs.iter().filter(|sign| sign.kind == SignKind::Prefix).count();
+        for word in script::hangul(&words.plain.clone()).take(MOST - prefixes) {
+            words.sign(SignKind::Prefix, word);
         }
         words
     }
@@ -258,9 +273,11 @@ impl Words {
         self.signs.iter().any(|sign| sign.kind == kind)
     }
 
-    /// Whether a beginning of words is asked for. A letter of a script without spaces is a word.
+    /// Whether a beginning of words is asked for. A letter of a script without spaces is a word, and Hangul is a beginning
+    /// without a star too.
     pub(crate) fn has_beginning(&self) -> bool {
-        self.signs.iter().any(|sign| sign.kind == SignKind::Prefix && !script::is_letter(&sign.text))
+        let is_word = |text: &str| script::is_letter(text) || script::is_hangul(text);
+        self.signs.iter().any(|sign| sign.kind == SignKind::Prefix && !is_word(&sign.text))
     }
 
     /// Adds a token. Returns whether it had a sign that is cut from the text.
@@ -291,21 +308,20 @@ impl Words {
 
     fn sign(&mut self, kind: SignKind, text: &str) {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let lower = text.to_lowercase();
-        let is_number = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains(' ');
+        let lower = lowered(&text);
+        let is_number = lower.starts_with(|c: char| c.is_ascii_digit()) && !lower.contains(' ');
+        let beginnings = match kind {
+            SignKind::Prefix => spellings(&lower),
+            _ => Vec::new(),
+        };
         let also: Vec<String> = match kind {
-            SignKind::Prefix => {
-                // A word with this prefix may have a shorter stem: `configur` for `configurat*`.
-                let ends: Vec<usize> = lower.char_indices().map(|(at, c)| at + c.len_utf8()).collect();
-                let stems = ends.iter().skip(2).rev().take(7).map(|&end| quoted(&lower[..end]));
-                std::iter::once(format!("{}:*", quoted(&lower))).chain(stems).collect()
-            }
+            SignKind::Prefix => beginnings.iter().flat_map(|lower| with_shorter(lower)).collect(),
             // The lexemes of `version-17.2` and `v17.2` in full-text search.
             SignKind::Term if is_number => {
                 ["-", "+", "v"].map(|sign| quoted(&format!("{sign}{lower}"))).into()
             }
             _ if script::is_letter(&text) => vec![format!("{}:*", quoted(&lower))],
-            _ => Vec::new(),
+            _ => with_particles(&lower).into_iter().collect(),
         };
         let is_beginning = matches!(kind, SignKind::Prefix | SignKind::WithoutPrefix);
         let sign = Sign {
@@ -314,6 +330,7 @@ impl Words {
             // A stem may be shorter than the prefix: full text would exclude too much or too little.
             written: kind == SignKind::WithoutPrefix
                 || text.split(' ').any(|word| term::exact(word).is_some()),
+            beginnings,
             also: (!also.is_empty()).then(|| also.join(" | ")),
             within: (kind == SignKind::Term && term::can_be_looked_up(&text)).then(|| {
                 format!("%{}%", lower.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
@@ -326,4 +343,22 @@ impl Words {
             self.signs.push(sign);
         }
     }
+}
+
+/// The lexemes with a beginning. A word with this beginning may have a shorter stem: `configur` for `configurat*`.
+fn with_shorter(lower: &str) -> Vec<String> {
+    let ends: Vec<usize> = lower.char_indices().map(|(at, c)| at + c.len_utf8()).collect();
+    let stems = ends.iter().skip(2).rev().take(7).map(|&end| quoted(&lower[..end]));
+    std::iter::once(format!("{}:*", quoted(lower))).chain(stems).collect()
+}
+
+/// The words of a text of Hangul, of which the last may have a particle.
+fn with_particles(lower: &str) -> Option<String> {
+    let (before, last) = lower.rsplit_once(' ').map_or(("", lower), |(before, last)| (before, last));
+    if !script::is_hangul(last) || !before.split(' ').all(|word| word.is_empty() || script::is_hangul(word)) {
+        return None;
+    }
+    let forms: Vec<String> = script::with_particles(last).iter().map(|form| quoted(form)).collect();
+    let last = format!("({})", forms.join(" | "));
+    Some(before.split_whitespace().map(quoted).chain([last]).collect::<Vec<_>>().join(" <-> "))
 }

@@ -2,6 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::alike::alike;
 use super::script::{bracket, is_unspaced};
 
 /// Finds a text as written, in any case, and not within a larger token: `17.2` neither in `17.25` nor in `17.2.1`.
@@ -49,7 +50,17 @@ fn is_sign(c: char) -> bool {
 }
 
 fn escaped(c: char) -> String {
-    if is_sign(c) { format!("\\{c}") } else { c.into() }
+    match c {
+        // The capital of `ı` too. `ı` itself stands for `I` already, and never for `i`.
+        'I' => "[Iı]".into(),
+        _ if is_sign(c) => format!("\\{c}"),
+        _ => c.into(),
+    }
+}
+
+/// Whether it is a mark of direction, which is typed and pasted with Hebrew and Arabic and never seen.
+pub(super) fn is_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A text as `htm.folded` compares it.
@@ -61,13 +72,48 @@ pub(crate) fn folded(text: &str) -> String {
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{feff}'
         | '\u{e0100}'..='\u{e01ef}' => None,
+        _ if is_direction(c) => None,
         '‘' | '’' => Some('\''),
         '“' | '”' | '„' => Some('"'),
-        '\u{2010}' | '\u{2011}' | '\u{2212}' => Some('-'),
+        '\u{2010}' | '\u{2011}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}' => Some('-'),
         '\u{a0}' | '\u{202f}' | '\u{3000}' => Some(' '),
         _ => Some(c),
     };
     let plain: String = text.chars().filter_map(plain).collect();
     let is_wide = |c: char| matches!(c, '\u{fb00}'..='\u{fb06}' | '\u{ff01}'..='\u{ffdc}');
-    if plain.contains(is_wide) { plain.nfkc().collect() } else { plain.nfc().collect() }
+    let composed: String =
+        if plain.contains(is_wide) { plain.nfkc().collect() } else { plain.nfc().collect() };
+    alike(&composed)
+}
+
+/// A text as lexemes have it before they are stemmed.
+pub(super) fn lowered(text: &str) -> String {
+    // Letter by letter: the last `Σ` of a word would be `ς`.
+    folded(text).chars().flat_map(char::to_lowercase).map(|c| if c == 'ı' { 'i' } else { c }).collect()
+}
+
+/// The spellings of a lexeme whose stemmer may leave out accents: all of them, the French one the last, the Spanish one all
+/// but that of `ñ`. Of Arabic also without the article. At most 16.
+pub(super) fn spellings(lowered: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    for c in lowered.chars() {
+        let bare: String = std::iter::once(c).nfd().filter(|c| !is_accent(*c)).nfc().collect();
+        let is_bare = bare.chars().eq([c]) || all.len() >= 8;
+        let bared: Vec<String> = match is_bare {
+            true => Vec::new(),
+            false => all.iter().map(|spelling| spelling.clone() + &bare).collect(),
+        };
+        all.iter_mut().for_each(|spelling| spelling.push(c));
+        all.extend(bared);
+    }
+    let articles = all.iter().filter_map(|spelling| spelling.strip_prefix("ال"));
+    let without: Vec<String> =
+        articles.filter(|rest| rest.chars().nth(1).is_some()).map(str::to_owned).collect();
+    all.extend(without);
+    all
+}
+
+/// Whether it is an accent of Latin, Greek or Cyrillic, or a hamza.
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{653}'..='\u{655}')
 }

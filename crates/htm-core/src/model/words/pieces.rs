@@ -8,8 +8,8 @@ const FEW: usize = 4;
 /// The characters that end a sentence.
 const END: [char; 5] = ['.', '!', '?', ';', '…'];
 
-/// The dashes of exclusions. Keyboards and pages make a dash or a minus sign of a hyphen.
-const DASHES: [char; 3] = ['-', '–', '−'];
+/// The dashes of exclusions. Keyboards and pages make a dash, a minus sign or a wide hyphen of a hyphen.
+const DASHES: [char; 8] = ['-', '–', '—', '−', '－', '\u{fe63}', '\u{2010}', '\u{2011}'];
 
 /// A piece of a text. All pieces together are the text.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,32 @@
-//! Scripts that write no spaces between words: Chinese, Japanese, Thai. Full text has pairs of their adjacent letters
-//! (`htm.segmented`).
+//! Scripts that write no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese. Full text has pairs of their
+//! adjacent letters (`htm.segmented`).
 
 use std::ops::RangeInclusive;
 
-/// The letters of such scripts.
-const LETTERS: [RangeInclusive<char>; 11] = [
+use unicode_normalization::char::is_combining_mark;
+
+/// The letters of such scripts, as `htm.unspaced_letters`.
+const LETTERS: [RangeInclusive<char>; 28] = [
     '\u{e01}'..='\u{e30}',
     '\u{e32}'..='\u{e33}',
     '\u{e40}'..='\u{e46}',
+    '\u{e81}'..='\u{eb0}',
+    '\u{eb2}'..='\u{eb3}',
+    '\u{ebd}'..='\u{ebd}',
+    '\u{ec0}'..='\u{ec6}',
+    '\u{edc}'..='\u{edf}',
+    '\u{1000}'..='\u{102a}',
+    '\u{103f}'..='\u{103f}',
+    '\u{1050}'..='\u{1055}',
+    '\u{105a}'..='\u{105d}',
+    '\u{1061}'..='\u{1061}',
+    '\u{1065}'..='\u{1066}',
+    '\u{106e}'..='\u{1070}',
+    '\u{1075}'..='\u{1081}',
+    '\u{108e}'..='\u{108e}',
+    '\u{1780}'..='\u{17b3}',
+    '\u{17d7}'..='\u{17d7}',
+    '\u{17dc}'..='\u{17dc}',
     '\u{3005}'..='\u{3005}',
     '\u{3041}'..='\u{3096}',
     '\u{30a1}'..='\u{30fa}',
@@ -18,9 +37,26 @@ const LETTERS: [RangeInclusive<char>; 11] = [
     '\u{ff66}'..='\u{ff9f}',
 ];
 
-/// The marks of the letter before them.
-const MARKS: [RangeInclusive<char>; 3] =
-    ['\u{e31}'..='\u{e31}', '\u{e34}'..='\u{e3a}', '\u{e47}'..='\u{e4e}'];
+/// The marks of the letter before them, as `htm.unspaced_marks`.
+const MARKS: [RangeInclusive<char>; 17] = [
+    '\u{e31}'..='\u{e31}',
+    '\u{e34}'..='\u{e3a}',
+    '\u{e47}'..='\u{e4e}',
+    '\u{eb1}'..='\u{eb1}',
+    '\u{eb4}'..='\u{ebc}',
+    '\u{ec8}'..='\u{ece}',
+    '\u{102b}'..='\u{103e}',
+    '\u{1056}'..='\u{1059}',
+    '\u{105e}'..='\u{1060}',
+    '\u{1062}'..='\u{1064}',
+    '\u{1067}'..='\u{106d}',
+    '\u{1071}'..='\u{1074}',
+    '\u{1082}'..='\u{108d}',
+    '\u{108f}'..='\u{108f}',
+    '\u{109a}'..='\u{109d}',
+    '\u{17b4}'..='\u{17d3}',
+    '\u{17dd}'..='\u{17dd}',
+];
 
 /// Whether a letter is of such a script.
 pub(crate) fn is_unspaced(c: char) -> bool {
@@ -30,6 +66,35 @@ pub(crate) fn is_unspaced(c: char) -> bool {
 /// Whether it is a mark of the letter before it.
 fn is_mark(c: char) -> bool {
     MARKS.iter().any(|range| range.contains(&c))
+}
+
+/// Whether it is of a word: a letter, a digit, or a mark of the letter before it, such as a virama.
+pub(super) fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c)
+}
+
+/// The words of Hangul in a text, of two letters or more.
+pub(super) fn hangul(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| is_hangul(word))
+}
+
+/// Whether a text is one word of Hangul, of two letters or more.
+pub(super) fn is_hangul(text: &str) -> bool {
+    text.chars().nth(1).is_some() && text.chars().all(|c| matches!(c, '\u{ac00}'..='\u{d7a3}'))
+}
+
+/// A word of Hangul with each particle that Korean writes after a noun, without a space. Some particles depend on whether the
+/// word ends with a consonant: `음악이` is music as a subject, `음악가` a musician.
+pub(super) fn with_particles(word: &str) -> Vec<String> {
+    let ends_with_consonant =
+        word.chars().next_back().is_some_and(|c| !(u32::from(c) - 0xac00).is_multiple_of(28));
+    let particles = match ends_with_consonant {
+        true => ["은", "이", "을", "과", "으로", "이나", "이다"].as_slice(),
+        false => &["는", "가", "를", "와", "나", "다"],
+    };
+    let any =
+        ["의", "에", "에서", "에게", "께", "로", "도", "만", "부터", "까지", "보다", "처럼", "입니다", "들"];
+    particles.iter().chain(&any).map(|particle| format!("{word}{particle}")).collect()
 }
 
 /// The letters and their marks, as a bracket expression of PostgreSQL's regular expressions.
@@ -46,7 +111,7 @@ pub(super) fn is_letter(text: &str) -> bool {
 
 /// The letters of such scripts that stand alone in a token. Within longer runs, full text has them in pairs.
 pub(super) fn lone_letters(token: &str) -> impl Iterator<Item = &str> {
-    token.split(|c: char| !c.is_alphanumeric() && !is_mark(c)).filter(|run| is_letter(run))
+    token.split(|c: char| !is_of_word(c)).filter(|run| is_letter(run))
 }
 
 /// A text with the pairs of adjacent letters in the place of a run of several: `東京都` is `東京 京都`. As a phrase, they find

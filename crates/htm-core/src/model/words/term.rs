@@ -1,5 +1,7 @@
 //! Exact terms: tokens that are meant as written.
 
+use super::script::is_of_word;
+
 /// The most characters of a term.
 const LONGEST: usize = 100;
 
@@ -26,7 +28,7 @@ pub(super) fn exact(token: &str) -> Option<&str> {
 /// A token without the punctuation around it. `--flag`, `#123`, `.env`, `/etc`, `@name` and `$x` keep their first sign,
 /// `C++` and `C#` their last.
 pub(super) fn trimmed(token: &str) -> &str {
-    let end = token.trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '+' | '#' | '_'));
+    let end = token.trim_end_matches(|c: char| !is_plain(c) && !matches!(c, '+' | '#' | '_'));
     // A sign that belongs to a name is next to a letter of it, unlike in `yes +`.
     let end = if end.ends_with(is_plain) || end.contains(is_plain) { end } else { "" };
     let Some(first) = end.find(char::is_alphanumeric) else { return "" };
@@ -47,7 +49,8 @@ pub(super) fn trimmed(token: &str) -> &str {
 
 /// The prefix of letters and digits that a token has before `*`, and the text after the star.
 pub(super) fn prefix(token: &str) -> Option<(&str, &str)> {
-    prefix_as_written(token).filter(|(prefix, _)| prefix.chars().all(char::is_alphanumeric))
+    prefix_as_written(token)
+        .filter(|(prefix, _)| prefix.starts_with(char::is_alphanumeric) && prefix.chars().all(is_plain))
 }
 
 /// As [`prefix`], with any signs: `foo_b*`, `db-0*`.
@@ -75,5 +78,5 @@ pub(super) fn can_be_looked_up(term: &str) -> bool {
 }
 
 fn is_plain(c: char) -> bool {
-    c.is_alphanumeric()
+    is_of_word(c)
 }

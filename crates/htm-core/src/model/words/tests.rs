@@ -97,7 +97,7 @@ fn a_dash_before_a_word_is_a_no() {
     assert_eq!(without, [("mysql", false), ("night watch", false), ("foo_bar", true), ("17.2", true)]);
     assert!(words.signs.iter().all(|sign| sign.kind == SignKind::Without));
     assert!(signs("state - of -- the--art co-occurring").iter().all(|(kind, _)| *kind != SignKind::Without));
-    for dash in ['–', '−'] {
+    for dash in ['–', '—', '−', '－'] {
         let words = Words::parse(&format!("{dash}mysql postgres {dash}\"night watch\" ({dash}ex*"));
         assert_eq!(words.plain, "postgres (", "{dash}");
         let texts: Vec<_> = words.signs.iter().map(|sign| sign.text.as_str()).collect();
@@ -106,6 +106,10 @@ fn a_dash_before_a_word_is_a_no() {
         for text in [format!("state {dash} of"), format!("1990{dash}2000 a{dash}b")] {
             assert!(!Words::parse(&text).filters(), "{text}");
         }
+    }
+    // Marks of direction are not seen.
+    for text in ["tea \u{200f}-\u{200e}green", "\u{2066}tea\u{2069} -green"] {
+        assert_eq!(signs(text), of(SignKind::Without, &["green"]), "{text:?}");
     }
     // That holds for up to four words; more of them are a sentence.
     assert!(Words::parse("notes of last summer -draft").filters());
@@ -182,6 +186,37 @@ fn a_star_after_a_word_is_a_beginning() {
     assert!(signs("a* a*b f** *x").is_empty());
     assert_eq!(Words::parse("night migrat*, watch").searched(), "night watch");
     assert_eq!(words.signs[1].also.as_deref(), Some("'zepp':* | 'zepp' | 'zep'"));
+}
+
+#[test]
+fn a_beginning_is_looked_for_without_its_accents_too() {
+    let beginnings = |text: &str| Words::parse(text).signs.remove(0).beginnings;
+    assert_eq!(beginnings("Zepp*"), ["zepp"]);
+    assert_eq!(beginnings("größ*"), ["gröss", "gross"]);
+    assert_eq!(beginnings("señór*"), ["señór", "senór", "señor", "senor"]);
+    assert_eq!(beginnings("İST*"), ["ist"]);
+    assert_eq!(beginnings("ΝΊΚΟΣ*"), ["νίκοσ", "νικοσ"]);
+    assert_eq!(beginnings("الثلاث*"), ["الثلاث", "ثلاث"]);
+    assert_eq!(beginnings("회의록*"), ["회의록"]);
+    // A virama is of its word.
+    assert_eq!(signs("कार्य*"), of(SignKind::Prefix, &["कार्य"]));
+    assert_eq!(beginnings("செவ்*"), ["செவ்"]);
+    // The pattern decides, and keeps the accents.
+    assert_ne!(beginning("größ"), beginning("gross"));
+}
+
+#[test]
+fn a_word_of_hangul_is_a_beginning_and_a_phrase_has_its_particles() {
+    let words = Words::parse("다음 회의는 언제 open 물");
+    assert_eq!(words.plain, "다음 회의는 언제 open 물");
+    assert_eq!(signs(&words.plain), of(SignKind::Prefix, &["다음", "회의는", "언제"]));
+    assert!(!words.has_beginning());
+    let also = |text: &str| Words::parse(text).signs[0].also.clone().unwrap_or_default();
+    assert!(also("\"다음 회의\"").starts_with("'다음' <-> ('회의는' | '회의가' | "));
+    assert!(also("-음악").contains("'음악이'") && !also("-음악").contains("'음악가'"));
+    assert_eq!(also("\"open 회의\""), "");
+    let many: String = ('가'..='갠').map(|c| format!("{c}{c} ")).collect();
+    assert_eq!(Words::parse(&many).signs.len(), MOST);
 }
 
 #[test]

@@ -8,12 +8,14 @@ select lexed.query, coalesce(lexed.is_short, true) as is_short,
                from unnest(:languages::text[]) l(config)
               cross join unnest(to_tsvector(l.config::regconfig, htm.normalized(concat_ws(' ', s.text, s.parts)))) x) as lexemes,
        (select coalesce(sum(x.node_count), 0)::float8
-          from (select node_count from htm.lexeme_statistics
-                 where s.kind = 'prefix' and namespace = any (:namespaces)
-                   and lexeme >= lower(s.text) and lexeme < lower(s.text) || chr(1114111)
-                 limit 1000) x) as nodes
-  from rows from (jsonb_to_recordset(:signs) as (kind text, text text, also text, within text, parts text))
-       with ordinality s(kind, text, also, within, parts, ord)
+          from unnest(s.beginnings) b(beginning)
+         cross join lateral (
+               select node_count from htm.lexeme_statistics
+                where namespace = any (:namespaces)
+                  and lexeme >= b.beginning and lexeme < b.beginning || chr(1114111)
+                limit 1000) x) as nodes
+  from rows from (jsonb_to_recordset(:signs) as (kind text, text text, beginnings text[], also text, within text, parts text))
+       with ordinality s(kind, text, beginnings, also, within, parts, ord)
  cross join lateral (
        select string_agg('(' || part || ')', ' | ') filter (where part <> '') as query, bool_or(part = '') as is_short
          from (select case when s.kind = 'prefix' then plainto_tsquery(l.config::regconfig, htm.normalized(s.text))
