@@ -74,6 +74,11 @@ async fn a_text_selects_every_form_of_its_letters() {
         ("they don’t say “wibble”", "don't say \"wibble\""),
         ("no\u{a0}break at db\u{2011}08", "no break at db-08"),
         ("the soft\u{ad}hyphen is ﬁne", "softhyphen is fine"),
+        ("Ahmet Işık borçlu", "IŞIK"),
+        ("IŞIK Ltd.", "ışık"),
+        ("Ο ΝΊΚΟΣ ΕΦΥΓΕ", "Νίκος"),
+        ("Ο Νίκος", "ΝΊΚΟΣ"),
+        ("Hauptstraße ٥", "HAUPTSTRASSE 5"),
     ] {
         let node = remember(&htm, Memory::new(stored)).await;
         let plan = htm.plan_forget(text, None, &Caller::Handle).await.unwrap();
@@ -81,6 +86,24 @@ async fn a_text_selects_every_form_of_its_letters() {
         let erased = erase_matching(&htm, &matching(text, None)).await;
         assert_eq!(erased.erased, 1, "{text}");
         assert_eq!(htm.get(node).await.unwrap_err().code(), "node_not_found");
+    }
+}
+
+/// A name in capitals, as a document has it, is also looked for as memories have it.
+#[tokio::test]
+async fn a_verification_finds_a_text_in_every_case() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    for (erased, left, text) in [("IŞIK Ltd.", "Ahmet Işık borçlu", "IŞIK"), ("Ο Νίκος", "ΝΊΚΟΣ", "Νίκος")]
+    {
+        let node = remember(&htm, Memory::new(erased)).await;
+        remember(&htm, Memory::new(left)).await;
+        let erasure = htm.erase(&Erase::Memories(vec![node]), None, Confirmed).await.unwrap();
+        let verified = htm.verify_erasure(erasure.id, Some(text)).await.unwrap();
+        let nodes = verified.places.iter().find(|place| place.table == "htm.nodes").unwrap();
+        assert_eq!((verified.is_clean, nodes.mentions), (false, Some(1)), "{text}");
+        let verified = htm.verify_erasure(erasure.id, Some("ظاهر")).await.unwrap();
+        assert!(verified.places.iter().all(|place| place.mentions.unwrap_or(0) == 0));
     }
 }
 

@@ -10,8 +10,10 @@ select count(distinct s.tablename)
                      and (coalesce(greatest(t.last_analyze, t.last_autoanalyze) <= e.changed_at, true) or c.reltuples = 0)),
        count(*)
            filter (where exists (select from unnest(:forms::text[]) f(form)
-                                  where strpos(lower(concat_ws(' ', s.most_common_vals::text, s.histogram_bounds::text,
-                                                               s.most_common_elems::text)), f.form) > 0))
+                                  where htm.caseless(f.form) <> ''
+                                    and strpos(htm.caseless(concat_ws(' ', s.most_common_vals::text, s.histogram_bounds::text,
+                                                                        s.most_common_elems::text)),
+                                               htm.caseless(f.form)) > 0))
   from htm.erasures e
  cross join pg_stats s
   join pg_stat_all_tables t on (t.schemaname, t.relname) = (s.schemaname, s.tablename)

@@ -4,7 +4,7 @@
 --
 -- Index: repeats_pk; nodes_namespace_created_at_idx (every text of the namespace is read)
 select n.id as node, n.revision, r.name as robot, n.created_at,
-       substr(n.content, greatest(1, strpos(lower(htm.folded(n.content)), lower(htm.folded(:text))) - 30), 100) as excerpt
+       substr(n.content, greatest(1, strpos(htm.caseless(htm.folded(n.content)), htm.caseless(htm.folded(:text))) - 30), 100) as excerpt
   from htm.nodes n
   join htm.robots r on r.id = n.robot_id
  where n.namespace = :namespace and n.deleted_at is null
