@@ -1,9 +1,9 @@
 //! The cut of a section into passages of a limited size: each is filled with whole blocks. A block that is larger is cut at
-//! the end of a part, a line, a sentence or a word. A passage that has room left repeats the end of the one before it.
+//! the end of a part, a line, a sentence, a word or a letter. A passage that has room left repeats the end of the one before it.
 
 use std::ops::Range;
 
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use crate::outline::{Outline, Section, Strength};
 
@@ -122,7 +122,17 @@ fn filled(
         .or_else(lines)
         .or_else(sentences)
         .or_else(words)
+        .or_else(|| letters_end(&text[fresh..], most - fresh).map(|at| fresh + at).filter(inside))
         .unwrap_or(most)
+}
+
+/// The last place up to `most` that is not within a letter with its marks, a flag or another emoji of several characters.
+fn letters_end(text: &str, most: usize) -> Option<usize> {
+    let mut cursor = GraphemeCursor::new(most, text.len(), true);
+    match cursor.is_boundary(text, 0) {
+        Ok(true) => Some(most),
+        _ => cursor.prev_boundary(text, 0).ok().flatten(),
+    }
 }
 
 /// Where the passage begins whose new text begins at `fresh`: at a line, a sentence or a word of the text before it, from

@@ -59,6 +59,26 @@ fn long_sections_are_cut_at_blocks_and_repeat_an_end() {
     assert!(second.starts_with("two") && second.contains("end of two.\n\nthree"), "{second}");
 }
 
+/// A run without spaces has no word to end at.
+#[test]
+fn a_letter_stays_with_its_marks() {
+    for letter in [
+        "\u{e19}\u{e49}",
+        "\u{915}\u{93f}\u{902}",
+        "e\u{301}\u{323}",
+        "\u{1f1e9}\u{1f1ea}",
+        "\u{1f44d}\u{1f3fd}",
+        "\u{1f469}\u{200d}\u{1f467}",
+    ] {
+        let read = of("a.txt", &letter.repeat(701));
+        assert!(read.passages.len() > 2);
+        for passage in &read.passages {
+            let text = &read.text[passage.range.clone()];
+            assert_eq!(text.replace(letter, ""), "", "{letter}");
+        }
+    }
+}
+
 #[test]
 fn no_passage_repeats_the_end_of_a_block_of_code() {
     let paragraph = "Then tell the others. ".repeat(11);
