@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::{InvalidTag, MAX_DEPTH, TagLimits, TagPath, TagRule, former::lineage, singular, too_many_tags};
 use crate::model::error::Error;
 
@@ -94,10 +96,15 @@ impl TagRules {
             match c {
                 'a'..='z' | '0'..='9' | '-' => ascii.push(c),
                 'A'..='Z' => ascii.push(c.to_ascii_lowercase()),
-                '_' | '.' | '/' => ascii.push('-'),
+                // The last one stands between syllables of Tibetan.
+                '_' | '.' | '/' | '\u{f0b}' => ascii.push('-'),
                 // The possessive: `user's` is `users`.
                 '\'' | '’' => {}
                 c if c.is_whitespace() => ascii.push('-'),
+                // A sign of a letter that has no letters of its own, such as an accent or a virama, and what joins
+                // letters or keeps them apart.
+                c if is_combining_mark(c) && !c.is_alphabetic() => {}
+                '\u{ad}' | '\u{200c}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {}
                 // Not emoji: `deunicode` has names for them too, but nobody means those.
                 c if c.is_alphanumeric() => {
                     let letters = deunicode::deunicode_char(c).ok_or(TagRule::Character { found: c })?;
@@ -105,8 +112,6 @@ impl TagRules {
                         if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' }
                     }));
                 }
-                // A combining accent, after its letter.
-                c if ('\u{300}'..='\u{36f}').contains(&c) => {}
                 found => return Err(TagRule::Character { found }),
             }
         }
@@ -140,6 +145,10 @@ mod tests {
             ("node.js:CI/CD", "node-js:ci-cd"),
             ("Größe:naïve café", "grosse:naive-cafe"),
             ("cafe\u{301}", "cafe"),
+            ("हिन्दी:किताब", "hindii:kitaab"),
+            ("தமிழ்:বিজ্ঞান", "tmilll:bijnyaan"),
+            ("ភាសាខ្មែរ:การ์ตูน", "bhaasaakhmaer:kaartuun"),
+            ("نیم\u{200c}فاصله:བོད་ཡིག", "nymfslh:bod-yig"),
             ("базы данных", "bazy-dannykh"),
             ("the user's  --  choices", "the-users-choice"),
             ("database:databases:index", "database:index"),
@@ -155,6 +164,7 @@ mod tests {
         assert_eq!(rule("a::b"), TagRule::EmptyLevel);
         assert_eq!(rule("a: - "), TagRule::EmptyLevel);
         assert_eq!(rule("🦀"), TagRule::Character { found: '🦀' });
+        assert_eq!(rule("a:\u{94d}"), TagRule::EmptyLevel);
         assert_eq!(rule("c++"), TagRule::Character { found: '+' });
         assert!(rule("ta\x1bg").to_string().ends_with("not `\\u{1b}`"));
         assert_eq!(rule("a:b:A"), TagRule::Repeated { level: "a".into() });
