@@ -93,8 +93,22 @@ async fn accents_may_be_left_out() {
                 recalled.corrected.iter().map(|it| (it.asked.as_str(), it.used.as_str())).collect();
             assert_eq!(corrected, [(asked, used)], "counted {counted}");
         }
-        // An ordinary word is meant as it is.
-        assert!(found(&htm, "resume", Strategy::Fulltext).await.is_empty(), "counted {counted}");
+        // An ordinary word of English may be that of another language.
+        assert_eq!(found(&htm, "resume", Strategy::Fulltext).await, [texts[2]], "counted {counted}");
+    }
+}
+
+/// A virama within a word is a mark of its letter.
+#[tokio::test]
+async fn words_with_marks_are_corrected() {
+    let db = TestDatabase::new().await;
+    let htm = filled(&db, &["विद्यालय में परीक्षा होगी", "कार्यालय मंगलवार खुलेगा"]).await;
+    for counted in [false, true] {
+        if counted {
+            statistics::refresh(&db.pool, "default").await.unwrap();
+        }
+        let hits = found(&htm, "विद्यालाय", Strategy::Fulltext).await;
+        assert_eq!(hits, ["विद्यालय में परीक्षा होगी"], "counted {counted}");
     }
 }
 

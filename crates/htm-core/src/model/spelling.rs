@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use deunicode::deunicode_char;
-use ordinary::is_ordinary;
+pub(crate) use ordinary::is_ordinary;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::model::words::is_unspaced;
 
@@ -53,10 +54,13 @@ impl Typed {
 
     /// The stems and the word itself, each with its number of letters and the most edits to a neighbour: two for a long
     /// word, one for a word beyond ASCII, of which no variants are made. With none, a neighbour differs in accents
-    /// only: a language may stem `kathe` to `kath`, and leave `käthe` as it is.
+    /// only: a language may stem `kathe` to `kath`, and leave `käthe` as it is. An ordinary word is no other one, even
+    /// if no node contains it: `spend` is not `speed`, but `conference` may be `conférence`.
     fn stems_with_neighbours(&self) -> impl Iterator<Item = (&str, usize, usize)> {
         let is_long = self.word.chars().count() >= TWO_EDITS;
+        let is_ordinary = is_ordinary(&self.word);
         let most = move |letters: usize| match is_long && letters >= LONG_STEM {
+            _ if is_ordinary => 0,
             true => 2,
             false => usize::from(!is_varied(&self.word)),
         };
@@ -154,34 +158,41 @@ pub(crate) struct Meant {
 
 /// Whether it is no part of a word. Letters of scripts without spaces are searched in pairs.
 fn is_between(c: char) -> bool {
-    !c.is_alphanumeric() || is_unspaced(c)
+    !(is_letter(c) || c.is_numeric()) || is_unspaced(c)
 }
 
-/// The words of a text that could be misspelled, each once, in lower case. Ordinary words are excluded, even if no node
-/// contains them: `spend` is not `speed`.
+/// Whether it is a letter or a mark of one, such as a virama.
+fn is_letter(c: char) -> bool {
+    c.is_alphabetic() || is_combining_mark(c)
+}
+
+/// The words of a text. Between letters of scripts without spaces, marks of these are left over.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(is_between).map(|word| word.trim_start_matches(is_combining_mark))
+}
+
+/// The words of a text that could be misspelled, each once, in lower case. The ordinary ones are last.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
-    text.split(is_between)
-        .filter(|word| {
-            (SHORTEST..=LONGEST).contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
-        })
+    let mut words: Vec<String> = words_of(text)
+        .filter(|word| (SHORTEST..=LONGEST).contains(&word.chars().count()) && word.chars().all(is_letter))
         .map(str::to_lowercase)
-        .filter(|word| seen.insert(word.clone()) && !is_ordinary(word))
-        .collect()
+        .filter(|word| seen.insert(word.clone()))
+        .collect();
+    words.sort_by_cached_key(|word| is_ordinary(word));
+    words
 }
 
 /// The words within compound names, by name in lower case: `TRPML2` and `TRPML` in `hTRPML2`, `IFIT` in `IFIT1`.
 /// Full-text search treats each name as one word.
 pub(crate) fn compounds(text: &str) -> Vec<(String, Vec<String>)> {
-    text.split(is_between)
+    words_of(text)
         .filter(|name| name.chars().count() <= LONGEST)
         .filter_map(|name| {
             let humps = split(name, |a, b| a.is_lowercase() && b.is_uppercase());
-            let runs =
-                humps.iter().flat_map(|hump| split(hump, |a, b| a.is_alphabetic() != b.is_alphabetic()));
+            let runs = humps.iter().flat_map(|hump| split(hump, |a, b| is_letter(a) != is_letter(b)));
             let parts: BTreeSet<&str> = humps.iter().copied().chain(runs).collect();
-            let is_word =
-                |part: &str| part != name && part.chars().filter(|c| c.is_alphabetic()).count() >= PART;
+            let is_word = |part: &str| part != name && part.chars().filter(|c| is_letter(*c)).count() >= PART;
             let parts: Vec<String> =
                 parts.into_iter().filter(|part| is_word(part)).map(str::to_lowercase).collect();
             (!parts.is_empty()).then(|| (name.to_lowercase(), parts))
@@ -373,6 +384,17 @@ mod tests {
         }
     }
 
+    /// A virama is no letter by itself, and stands within words.
+    #[test]
+    fn words_keep_the_marks_of_their_letters() {
+        assert_eq!(words("विद्यालाय, பள்ளிகூடம்!"), ["विद्यालाय", "பள்ளிகூடம்"]);
+        assert!(compounds("विद्यालाय").is_empty());
+        assert_eq!(words("ที่Zepeplin"), ["zepeplin"]);
+        let known = known(&["विद्यालय"]);
+        let meant = meant(&typed("विद्यालाय"), &known, 1_000.0);
+        assert_eq!(meant.map(|it| it.used).as_deref(), Some("विद्यालय"));
+    }
+
     #[test]
     fn the_letters_of_the_stem_count() {
         let remolding = Typed { stems: vec!["remold".into()], ..typed("remolding") };
@@ -475,9 +497,13 @@ mod tests {
 
     #[test]
     fn ordinary_words_are_not_misspelled() {
-        let text =
-            "What cured it? Spend, phrase, tastes, lookup, matches: Zepeplin, harbuor at 10:30 o'clock";
-        assert_eq!(words(text), ["zepeplin", "harbuor"]);
+        let text = "What cured it? Spend, matches: Zepeplin, harbuor at 10:30 o'clock";
+        assert_eq!(words(text), ["zepeplin", "harbuor", "cured", "spend", "matches", "clock"]);
+        let known = known(&["conférenc", "confers", "speed"]);
+        let meant = |word: &str, stem: &str| meant(&stemmed(word, stem, &[]), &known, 1_000.0);
+        assert_eq!(meant("conference", "conferenc").map(|it| it.used).as_deref(), Some("conférenc"));
+        assert_eq!(meant("spend", "spend"), None);
+        assert_eq!(meant("conferences", "confer"), None);
         assert_eq!(words("我们使用Zepeplin数据库"), ["zepeplin"]);
     }
 

@@ -285,7 +285,11 @@ impl Search<'_> {
         if unknown.is_empty() {
             return Ok(Vec::new());
         }
-        let variants: Vec<Vec<String>> = unknown.iter().map(|(word, _)| spelling::variants(word)).collect();
+        let variants = |word: &str| match spelling::is_ordinary(word) {
+            true => Vec::new(),
+            false => spelling::variants(word),
+        };
+        let variants: Vec<Vec<String>> = unknown.iter().map(|(word, _)| variants(word)).collect();
         let all: Vec<&str> = variants.iter().flatten().map(String::as_str).collect();
         let mut of_variants = reader.stems(&size.languages, &all).await?.into_iter();
         let typed = unknown.into_iter().zip(variants);

@@ -7,7 +7,7 @@
 const WORDS: &str = include_str!("ordinary.txt");
 
 /// Whether a word in lower case, of four letters or more, is ordinary.
-pub(super) fn is_ordinary(word: &str) -> bool {
+pub(crate) fn is_ordinary(word: &str) -> bool {
     let mut rest = WORDS;
     while !rest.is_empty() {
         let middle = rest.floor_char_boundary(rest.len() / 2);
