@@ -10,6 +10,8 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use htm_core::tag::{TagPath, TagRules};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// The most candidates per text. Each costs an embedding of about four tokens.
 const MAX_PHRASES: usize = 8;
@@ -36,7 +38,7 @@ pub(super) struct Words {
 
 impl Words {
     pub(super) fn of(text: &str, rules: &TagRules) -> Self {
-        let text = text[..text.floor_char_boundary(MAX_TEXT)].to_lowercase();
+        let text = text[..text.floor_char_boundary(MAX_TEXT)].nfc().collect::<String>().to_lowercase();
         let (mut all, mut naming, mut unspaced) = (HashSet::new(), HashSet::new(), HashSet::new());
         for run in parts(&text).flat_map(runs).collect::<HashSet<_>>() {
             if run.chars().all(is_unspaced) {
@@ -98,7 +100,12 @@ fn is_unspaced(c: char) -> bool {
 }
 
 fn parts(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty())
+    text.split(|c: char| !is_of_word(c)).filter(|part| !part.is_empty())
+}
+
+/// Whether it is a letter, a digit, or a mark of one, such as a virama or the tone of a letter of Thai.
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c)
 }
 
 /// Whether two words are the same but for their endings: the shorter one differs in its last letter at most, and the
@@ -116,10 +123,13 @@ fn are_forms(a: &str, b: &str) -> bool {
 pub(super) fn candidates(text: &str) -> Vec<String> {
     let (mut phrases, mut words): (Vec<String>, usize) = (Vec::new(), 0);
     let mut run: Vec<String> = Vec::new();
+    let text: String = text.nfc().collect();
+    let is_english = text.split_whitespace().any(|word| ENGLISH.contains(&word.to_lowercase().as_str()));
     for piece in text.split_whitespace().flat_map(|word| word.split_inclusive(ends_phrase)) {
         let ends = piece.ends_with(ends_phrase);
-        let word = piece.trim_matches(|c: char| ends_phrase(c) || c == '-').to_lowercase();
-        let names = names_something(&word);
+        let word = piece.trim_matches(|c: char| ends_phrase(c) || c == '-');
+        let word = word.trim_start_matches(is_combining_mark).to_lowercase();
+        let names = names_something(&word) && (is_english || !STOP_ELSEWHERE.contains(word.as_str()));
         if names {
             words += 1;
             run.push(word);
@@ -137,7 +147,8 @@ pub(super) fn candidates(text: &str) -> Vec<String> {
 
 /// Whether `text` has no word that could name a topic.
 pub(super) fn is_small_talk(text: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’'));
+    let text: String = text.nfc().collect();
+    let mut words = text.split(|c: char| !is_of_word(c) && !matches!(c, '\'' | '’'));
     !words.any(|word| {
         let word = word.to_lowercase();
         let stem = word.split(['\'', '’']).next().unwrap_or_default();
@@ -158,7 +169,7 @@ fn take(run: &mut Vec<String>, phrases: &mut Vec<String>) {
 }
 
 fn ends_phrase(c: char) -> bool {
-    !c.is_alphanumeric() && !matches!(c, '-' | '\'' | '’' | '_' | '/')
+    !is_of_word(c) && !matches!(c, '-' | '\'' | '’' | '_' | '/')
 }
 
 /// Whether a word may be part of a name. English participles and adverbs are excluded by their endings. Words with
@@ -166,12 +177,26 @@ fn ends_phrase(c: char) -> bool {
 fn names_something(word: &str) -> bool {
     word.chars().count() >= 3
         && word.len() <= 40
-        && word.chars().all(|c| c.is_alphabetic() || c == '-')
+        && word.chars().all(|c| c.is_alphabetic() || is_combining_mark(c) || c == '-')
         && !["ed", "ing", "ly"].iter().any(|ending| word.ends_with(ending))
         && !STOP_WORDS.contains(word)
 }
 
 static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.split_whitespace().collect());
+
+static STOP_ELSEWHERE: LazyLock<HashSet<&str>> = LazyLock::new(|| ELSEWHERE.split_whitespace().collect());
+
+/// The words of which a text of English has one.
+const ENGLISH: [&str; 8] = ["the", "of", "and", "to", "for", "with", "are", "that"];
+
+/// Function words of German, French, Spanish, Italian and Portuguese. Some of them name something in English: `die`, `MIT`.
+const ELSEWHERE: &str = "
+    auf aus bei beim damit dass die durch gegen hat hatte ihre mit nach ohne seit sein seine unter vom war waren wird
+    wurde wurden werden
+    aux avec ces cette dans des elle est ils les leur mais ont par pas pour que qui ses son sont sur une
+    como con del ella ellos esta este las los más muy para pero por porque sin sus una unas unos
+    che dei della delle gli nel nella non per più sono uno
+    com das dos foi nas nos não pelo são uma";
 
 /// Words that name no topic: function words, common verbs and adverbs, small talk, times. Some are German,
 /// without words that name something in English.
@@ -228,6 +253,25 @@ mod tests {
             candidates("the parish register book; a two-stroke engine"),
             ["parish register", "register book", "two-stroke engine"]
         );
+    }
+
+    #[test]
+    fn a_word_has_its_marks() {
+        assert_eq!(candidates("संस्कृत व्याकरण की पुस्तक"), ["संस्कृत व्याकरण", "पुस्तक"]);
+        let decomposed: String = "Königsplatz: Bürgermeister Müller, Brücke".nfd().collect();
+        assert_eq!(candidates(&decomposed), ["königsplatz", "bürgermeister müller", "brücke"]);
+        let schoen: String = "Schönen Abend!".nfd().collect();
+        assert!(is_small_talk(&schoen));
+        let rules = TagRules::default();
+        assert!(Words::of("यह व्याकरण है", &rules).name(&rules.normalise("व्याकरण").unwrap()));
+        assert!(!Words::of("यह व्याकरण है", &rules).name(&rules.normalise("याकरण").unwrap()));
+    }
+
+    #[test]
+    fn function_words_of_other_languages_name_nothing_in_these() {
+        assert_eq!(candidates("Die Häuser am Fluss, mit Jürgen"), ["häuser", "fluss", "jürgen"]);
+        assert_eq!(candidates("Les réunions dans les maisons, le lundi"), ["réunions", "maisons", "lundi"]);
+        assert_eq!(candidates("The MIT license, a die cast"), ["mit license", "die cast"]);
     }
 
     #[test]
@@ -300,7 +344,7 @@ mod tests {
         fn phrases_are_few_and_of_the_text(text in "\\PC{0,300}") {
             let phrases = candidates(&text);
             prop_assert!(phrases.len() <= MAX_PHRASES);
-            let lower = text.to_lowercase();
+            let lower = text.nfc().collect::<String>().to_lowercase();
             for phrase in phrases {
                 prop_assert!(phrase.split(' ').count() <= 2);
                 prop_assert!(phrase.split(' ').all(|word| lower.contains(word)), "{}", phrase);
