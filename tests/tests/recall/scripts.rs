@@ -170,6 +170,26 @@ async fn snippets_mark_words_beside_marks_of_any_script() {
     }
 }
 
+#[tokio::test]
+async fn snippets_show_the_match_in_scripts_that_write_no_spaces() {
+    let db = TestDatabase::new().await;
+    let filler = "这是一段没有特别内容的长文字，只是为了检验摘要功能，所以在进入正题之前有很多字。".repeat(5);
+    let long = format!("{filler}数据库迁移用了四个小时。{filler}");
+    let texts = [&*long, "我们选择了PostgreSQL 17.2", "次の会議は火曜日", "การประชุมใหญ่ที่กรุงเทพ"];
+    let htm = filled(&db, &texts).await;
+    for (word, marked) in [
+        ("数据库", "<mark>数据库</mark>迁移"),
+        ("\"数据库迁移\"", "<mark>数据库迁移</mark>"),
+        ("PostgreSQL", "我们选择了<mark>PostgreSQL</mark> 17.2"),
+        ("会議", "次の<mark>会議</mark>は火曜日"),
+        ("ประชุม", "การ<mark>ประชุม</mark>ใหญ่ที่กรุงเทพ"),
+    ] {
+        let query = RecallQuery { snippets: true, ..RecallQuery::new(word).strategy(Strategy::Fulltext) };
+        let html = htm.recall(&query).await.unwrap().hits.remove(0).snippet.unwrap().html();
+        assert!(html.contains(marked), "{word}: {html}");
+    }
+}
+
 /// PostgreSQL sorts the marks of a letter in quadratic time.
 #[tokio::test]
 async fn a_text_of_marks_alone_is_written_at_once() {

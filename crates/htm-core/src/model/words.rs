@@ -37,7 +37,7 @@ pub(crate) use pattern::folded;
 use pattern::{as_written, beginning, is_direction, lowered, spellings};
 pub(crate) use pieces::is_blank;
 use pieces::{Piece, Reading, negated, pieces};
-pub(crate) use script::is_unspaced;
+pub(crate) use script::{asked_runs, is_unspaced, letter, of_letters};
 
 /// The most characters of a text with signs.
 const LONGEST: usize = 1_000;

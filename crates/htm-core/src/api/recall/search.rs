@@ -18,7 +18,7 @@ use crate::model::recall::{
 use crate::model::relevance::{RelevanceWeights, Signals};
 use crate::model::settings::Settings;
 use crate::model::timeframe::Timeframe;
-use crate::model::words::Words;
+use crate::model::words::{Words, asked_runs};
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{self, Conditions, Scope};
 use crate::store::rankings::ActiveRanking;
@@ -145,7 +145,7 @@ impl Search<'_> {
             )
             .await?;
         drop(readers);
-        found.hits = self.hits(ranked, rows)?;
+        found.hits = self.hits(ranked, rows, shown.as_deref().unwrap_or_default())?;
         Ok(found)
     }
 
@@ -236,14 +236,14 @@ impl Search<'_> {
         }
     }
 
-    fn hits(&self, ranked: Vec<Ranked>, rows: Vec<HitRow>) -> Result<Vec<Hit>> {
+    fn hits(&self, ranked: Vec<Ranked>, rows: Vec<HitRow>, shown: &str) -> Result<Vec<Hit>> {
         let best = Best::of(&ranked, self.settings.recall.weight_vector);
         let mut by_id: HashMap<NodeId, Ranked> =
             ranked.into_iter().map(|ranked| (ranked.id, ranked)).collect();
-        let mut hits = Vec::with_capacity(rows.len());
+        let (mut hits, runs) = (Vec::with_capacity(rows.len()), asked_runs(shown));
         for row in rows {
             if let Some(ranked) = by_id.remove(&row.node.id) {
-                hits.push(self.hit(ranked, row, best)?);
+                hits.push(self.hit(ranked, row, best, &runs)?);
             }
         }
         if self.relevance.is_some() {
@@ -256,7 +256,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    fn hit(&self, ranked: Ranked, row: HitRow, best: Best) -> Result<Hit> {
+    fn hit(&self, ranked: Ranked, row: HitRow, best: Best, runs: &[&str]) -> Result<Hit> {
         let access_count = row.access_count.unwrap_or(0).max(0) as u64;
         let signals = Signals {
             similarity: ranked.similarity,
@@ -275,7 +275,10 @@ impl Search<'_> {
         };
         let node = row.node.into_node()?;
         Ok(Hit {
-            snippet: row.snippet.as_deref().map(|marked| Snippet::read(marked, &node.content)),
+            snippet: row
+                .snippet
+                .as_deref()
+                .map(|marked| Snippet::read(marked, &node.content).with_runs(runs)),
             node,
             scores: Scores {
                 score: score::in_proportion(best.degree, best.value, ranked.score.unwrap_or(0.0)),

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
+use crate::model::words::is_unspaced;
+
 /// The mark before a word of the query, in the database's passage.
 const START: char = '\u{2}';
 /// The mark after it.
@@ -60,6 +62,24 @@ impl Snippet {
             snippet.text.push(CUT);
         }
         snippet
+    }
+
+    /// Marks these runs of letters of scripts without spaces. The database has marked such letters one by one, wherever they
+    /// are.
+    pub(crate) fn with_runs(mut self, runs: &[&str]) -> Self {
+        self.marks.retain(|mark| !self.text[mark.clone()].starts_with(is_unspaced));
+        for run in runs {
+            self.marks.extend(self.text.match_indices(run).map(|(at, _)| at..at + run.len()));
+        }
+        self.marks.sort_by_key(|mark| (mark.start, mark.end));
+        self.marks.dedup_by(|next, mark| {
+            let is_of_it = next.start <= mark.end && self.text[next.clone()].starts_with(is_unspaced);
+            if is_of_it {
+                mark.end = mark.end.max(next.end);
+            }
+            is_of_it
+        });
+        self
     }
 
     /// The passage as HTML: `&`, `<`, `>` and quotes are escaped, the words of the query are in `<mark>`.
@@ -123,6 +143,9 @@ mod tests {
         let html = "the <mark>night</mark> &lt;b&gt;&amp; <mark>&quot;watch&quot;</mark>";
         assert_eq!(snippet.html(), html);
         assert_eq!(serde_json::to_value(&snippet).unwrap(), html);
+        let text = "的\u{2}数\u{3}\u{2}据\u{3}\u{2}库\u{3}根\u{2}据\u{3} \u{2}x\u{3}";
+        let snippet = Snippet::read(text, "的数据库根据 x").with_runs(&["数据", "据库"]);
+        assert_eq!(snippet.html(), "的<mark>数据库</mark>根据 <mark>x</mark>");
         let long = format!("{}\u{2}word\u{3}", "ä".repeat(598));
         let snippet = Snippet::read(&long, &long);
         assert_eq!((snippet.text.chars().count(), snippet.marks.len()), (LONGEST, 0));

@@ -103,6 +103,54 @@ pub(super) fn bracket() -> String {
     format!("[{}]", ranges.collect::<String>())
 }
 
+/// One letter with its marks, as a regular expression of PostgreSQL.
+pub(crate) fn letter() -> String {
+    let class = |ranges: &[RangeInclusive<char>]| -> String {
+        ranges.iter().map(|range| format!("{}-{}", range.start(), range.end())).collect()
+    };
+    format!("([{}][{}]*)", class(&LETTERS), class(&MARKS))
+}
+
+/// A `tsquery` of pairs for a text in which each letter is a word: each pair is its two letters, one behind the other. As pairs of
+/// a phrase have letters in common, the phrase is the pairs in any place.
+pub(crate) fn of_letters(query: &str) -> String {
+    if !query.contains(is_unspaced) {
+        return query.to_owned();
+    }
+    // Lexemes are between quotation marks.
+    let parts = query.split('\'').enumerate().map(|(place, part)| match place % 2 {
+        0 => in_any_place(part),
+        _ => {
+            let starts = part.char_indices().filter(|(_, c)| is_unspaced(*c)).map(|(at, _)| at);
+            let bounds: Vec<usize> = starts.chain([part.len()]).collect();
+            let letters: Vec<&str> = bounds.windows(2).map(|at| &part[at[0]..at[1]]).collect();
+            if bounds[0] == 0 && !letters.is_empty() { letters.join("' <-> '") } else { part.to_owned() }
+        }
+    });
+    parts.collect::<Vec<_>>().join("'")
+}
+
+/// The runs of letters of such scripts that a `tsquery` asks for. A letter at the end of a longer one is there with it.
+pub(crate) fn asked_runs(query: &str) -> Vec<&str> {
+    let lexemes = || query.split('\'').skip(1).step_by(2).filter(|lexeme| lexeme.starts_with(is_unspaced));
+    let is_end = |letter: &str| {
+        is_letter(letter)
+            && lexemes().any(|it| it != letter && (it.starts_with(letter) || it.ends_with(letter)))
+    };
+    lexemes().filter(|lexeme| !is_end(lexeme)).collect()
+}
+
+/// The operators between two lexemes, with "and" for "followed by".
+fn in_any_place(operators: &str) -> String {
+    match operators.split_once('<') {
+        Some((before, rest)) => {
+            let after = rest.split_once('>').map_or("", |(_, after)| after);
+            format!("{before}&{}", in_any_place(after))
+        }
+        None => operators.to_owned(),
+    }
+}
+
 /// Whether a text is one letter of such a script, with its marks.
 pub(super) fn is_letter(text: &str) -> bool {
     let mut chars = text.chars();
@@ -168,6 +216,20 @@ mod tests {
         ] {
             assert_eq!(pairs(text), expected);
         }
+    }
+
+    #[test]
+    fn a_query_of_pairs_is_one_of_letters() {
+        for (query, expected) in [
+            ("'plain' <-> 'text'", "'plain' <-> 'text'"),
+            ("'数据' | 'don''t' | '猫':*", "'数' <-> '据' | 'don''t' | '猫':*"),
+            ("('東京' <-> '京都' <2> 'v2')", "('東' <-> '京' & '京' <-> '都' & 'v2')"),
+            ("'ปร' | 'ตู้17'", "'ป' <-> 'ร' | 'ตู้17'"),
+        ] {
+            assert_eq!(of_letters(query), expected);
+        }
+        assert_eq!(asked_runs("'数' | '数据' | '据库' | 'x' | '猫':*"), ["数据", "据库", "猫"]);
+        assert!(letter().starts_with("([ก-ะ") && letter().ends_with("]*)"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::model::error::Result;
 use crate::model::id::NodeId;
 use crate::model::rank::Corpus;
 use crate::model::vector_index::VectorIndex;
+use crate::model::words::{letter, of_letters};
 use crate::store::connections::{Connections, Tx};
 use crate::store::embeddings::RegisteredModel;
 use crate::store::filter::{Conditions, only, placed};
@@ -293,12 +294,14 @@ impl Reader {
         shown: Option<&str>,
         boosts: &[Vec<i64>],
     ) -> Result<Vec<HitRow>> {
-        // "<" is replaced: text that looks like a tag would be left out.
+        // "<" is replaced: text that looks like a tag would be left out. Letters of scripts without spaces are parted: the
+        // parser would take a sentence for a word.
         let snippet = match shown {
             None => "null::text",
             Some(_) => {
                 "translate(ts_headline(m.language::regconfig,
-                                       htm.parted(translate(left(m.content, 100000), E'<\\x02\\x03\\x04\\x05', E'\\x04')),
+                                       regexp_replace(htm.parted(translate(left(m.content, 100000), E'<\\x02\\x03\\x04\\x05', E'\\x04')),
+                                                      :letter, E'\\x05\\\\1\\x05', 'g'),
                                        :shown::tsquery, E'StartSel=\"\\x02\", StopSel=\"\\x03\", MaxWords=35, MinWords=15'),
                            E'\\x05', '')"
             }
@@ -320,7 +323,8 @@ impl Reader {
         let (boosted, places) = placed(boosts);
         let statement = Named::new(&self.then.statement(&sql))
             .bind("nodes", ids(nodes))?
-            .bind("shown", shown)?
+            .bind("shown", shown.map(of_letters))?
+            .bind("letter", shown.is_some().then(letter))?
             .bind("boosts", boosted)?
             .bind("places", places)?
             .bind("count", boosts.len() as f64)?
