@@ -47,7 +47,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use etcetera::base_strategy::{BaseStrategy as _, Xdg};
-use htm_core::provider::{Embedder, Embedding, ModelName, ProviderError, Purpose, Reranker, Tagger};
+use htm_core::provider::{
+    Embedder, Embedding, ModelName, ProviderError, ProviderErrorKind, Purpose, Reranker, Tagger,
+};
 use htm_core::{Result, TagRules};
 use serde::Serialize;
 
@@ -235,6 +237,11 @@ impl Embedder for LocalEmbedder {
             Purpose::Document => &self.document,
             Purpose::Query => &self.query,
         };
+        if purpose == Purpose::Query && !texts.iter().all(|text| self.model.knows(text)) {
+            let message =
+                "the model does not know most words of the query, so nothing is near to it by meaning";
+            return Err(ProviderError::new(self.model.name(), ProviderErrorKind::BadInput, message));
+        }
         self.model.embed(texts.to_vec(), Arc::clone(prefix)).await
     }
 }

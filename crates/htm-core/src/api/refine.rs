@@ -25,7 +25,7 @@ use crate::model::filter::MAX_LIMIT;
 use crate::model::id::NodeId;
 use crate::model::models::ModelState;
 use crate::model::recall::{Degraded, Explanation, Hit, RecallQuery, Recalled, Step, facets};
-use crate::model::refine::diversity::{self, Candidate, NEAR_DUPLICATE};
+use crate::model::refine::diversity::{self, Candidate};
 use crate::model::refine::fuse;
 use crate::model::words::{Sign, Words};
 use crate::provider::{ModelName, ProviderError, ProviderErrorKind};
@@ -263,7 +263,7 @@ fn fused(first: f64, lists: Vec<(String, Vec<Hit>)>, explain: bool) -> Vec<Hit> 
 fn fold(hits: &mut Vec<Hit>, vectors: &HashMap<NodeId, Vec<f32>>) {
     let stands = {
         let compared = compared(hits, vectors);
-        diversity::folded(compared.len(), |a, b| compared[a].similarity(&compared[b]) >= NEAR_DUPLICATE)
+        diversity::folded(compared.len(), |a, b| compared[a].is_near_duplicate(&compared[b]))
     };
     for (at, stand) in stands.iter().enumerate() {
         if let Some(stand) = stand {

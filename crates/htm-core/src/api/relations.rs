@@ -10,7 +10,7 @@ use crate::model::id::NodeId;
 use crate::model::models::ModelState;
 use crate::model::nodes::{Node, not_found};
 use crate::model::recall::{Hit, RecallQuery, Strategy};
-use crate::model::refine::diversity::NEAR_DUPLICATE;
+use crate::model::refine::diversity::{NEAR_DUPLICATE, are_alike};
 use crate::model::relations::{
     self as model, Related, RelatedBy, RelatedNode, Relating, Relation, RelationKind, Superseded,
 };
@@ -198,7 +198,8 @@ impl Htm {
             similarity: hit.scores.similarity,
             tags: Vec::new(),
         };
-        let others = found.hits.into_iter().filter(|hit| hit.node.id != node.id);
+        let is_alike = |hit: &Hit| hit.node.id != node.id && are_alike(&hit.node.content, &node.content);
+        let others = found.hits.into_iter().filter(is_alike);
         Ok(Ok(others.take(limit).map(near).collect()))
     }
 }

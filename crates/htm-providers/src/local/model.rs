@@ -75,6 +75,11 @@ impl Model {
         self.windows.prefix(text)
     }
 
+    /// Whether the model knows at least half of a text's words.
+    pub(super) fn knows(&self, text: &str) -> bool {
+        self.windows.knows(text)
+    }
+
     /// As [`embed_blocking`](Self::embed_blocking), on a blocking thread of tokio. It ends early when this future is dropped.
     pub(super) async fn embed(
         self: &Arc<Self>,

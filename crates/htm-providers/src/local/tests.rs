@@ -69,6 +69,30 @@ fn agrees_with_candle() {
     }
 }
 
+#[tokio::test]
+async fn a_query_of_unknown_words_has_no_vector() {
+    let Some(model_dir) = model_dir() else { return };
+    let embedder = embedder(LocalSettings { model_dir, ..LocalSettings::default() }).unwrap();
+    for (text, is_known) in [
+        ("แมว", false),
+        ("รหัสผ่านของเซิร์ฟเวอร์?", false),
+        ("🚕🚕", false),
+        ("PostgreSQL แมว", true),
+        ("thanks 🚕", true),
+        ("Müller", true),
+        ("?", true),
+        ("", true),
+    ] {
+        let vectors = embedder.embed(&owned(&[text]), Purpose::Query).await;
+        assert_eq!(
+            vectors.map(|it| it.len()).map_err(|it| it.kind),
+            if is_known { Ok(1) } else { Err(ProviderErrorKind::BadInput) },
+            "{text}"
+        );
+        assert_eq!(embedder.embed(&owned(&[text]), Purpose::Document).await.unwrap().len(), 1, "{text}");
+    }
+}
+
 #[test]
 fn meaning_is_near() {
     let Some(dir) = model_dir() else { return };

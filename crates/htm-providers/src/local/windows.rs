@@ -92,6 +92,8 @@ pub(super) struct Windows {
     first: u32,
     last: u32,
     lower_case: bool,
+    /// `[UNK]` or `<unk>`, which stands for whatever the vocabulary lacks.
+    unknown: Option<u32>,
 }
 
 /// A prefix of texts.
@@ -114,7 +116,9 @@ impl Windows {
     /// Reads the tokenizer of `dir`.
     pub(super) fn load(dir: &Path, config: &Config, sentence: &Sentence) -> Result<Self> {
         let Marked { tokenizer, first, last } = Marked::load(dir, config)?;
-        Ok(Self { tokenizer, room: sentence.window - 2, first, last, lower_case: sentence.lower_case })
+        let unknown = ["[UNK]", "<unk>"].iter().find_map(|name| tokenizer.token_to_id(name));
+        let (room, lower_case) = (sentence.window - 2, sentence.lower_case);
+        Ok(Self { tokenizer, room, first, last, lower_case, unknown })
     }
 
     /// Makes a prefix of `text`. An error if it takes more than half of a window.
@@ -144,6 +148,18 @@ impl Windows {
         let alone = self.ids(self.cased(text))?;
         let parts = even_parts(&alone, self.room - prefix.tokens.len());
         Ok(parts.map(|part| self.window(index, &prefix.tokens, part)).collect())
+    }
+
+    /// Whether at most half of a text's tokens, beside punctuation, are unknown. Of texts of unknown tokens alone the vectors are
+    /// the same.
+    pub(super) fn knows(&self, text: &str) -> bool {
+        let Ok(encoding) = self.tokenizer.encode_fast(self.cased(text), false) else { return true };
+        let (unknown, known): (Vec<_>, Vec<_>) = encoding
+            .get_ids()
+            .iter()
+            .zip(encoding.get_tokens())
+            .partition(|(id, _)| Some(**id) == self.unknown);
+        unknown.len() <= known.iter().filter(|(_, token)| token.contains(char::is_alphanumeric)).count()
     }
 
     fn ids(&self, text: String) -> Result<Vec<u32>, String> {

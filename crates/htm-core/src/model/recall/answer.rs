@@ -237,6 +237,9 @@ impl Degraded {
         // The errors' own hints are about jobs.
         let hint = match step {
             Step::Vector if error.is(codes::PROVIDER_TIMEOUT) => "raise the provider's timeout",
+            Step::Vector if error.is(codes::PROVIDER_REFUSED_TEXT) => {
+                "ask in other words, or use a model that knows them (`htm models pull`)"
+            }
             Step::Rerank if error.is(codes::PROVIDER_TIMEOUT) => {
                 "raise the re-ranker's timeout, or let it read fewer candidates"
             }
@@ -251,7 +254,9 @@ impl Degraded {
 
     /// Whether the hint is of the step. That of the error is about jobs then.
     pub fn has_own_hint(&self) -> bool {
-        self.error.is(codes::PROVIDER_TIMEOUT) || self.error.is(codes::PROVIDER_UNUSABLE_ANSWER)
+        self.error.is(codes::PROVIDER_TIMEOUT)
+            || self.error.is(codes::PROVIDER_UNUSABLE_ANSWER)
+            || (self.step == Step::Vector && self.error.is(codes::PROVIDER_REFUSED_TEXT))
     }
 }
 
@@ -363,6 +368,7 @@ mod tests {
             for (code, is_own) in [
                 (codes::PROVIDER_TIMEOUT, true),
                 (codes::PROVIDER_UNUSABLE_ANSWER, true),
+                (codes::PROVIDER_REFUSED_TEXT, step == Step::Vector),
                 (codes::PROVIDER_UNREACHABLE, false),
             ] {
                 let degraded = Degraded::new(step, Error::new(code, "it failed"));

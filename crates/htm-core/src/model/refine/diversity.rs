@@ -3,6 +3,11 @@
 /// The least cosine of near-duplicates.
 pub(crate) const NEAR_DUPLICATE: f64 = 0.98;
 
+/// The least part of the letter pairs of both texts that near-duplicates have in common.
+const ALIKE: f64 = 0.5;
+/// The beginning of a text, in characters, that is compared with another.
+const COMPARED: usize = 1_000;
+
 /// A candidate to compare.
 pub(crate) struct Candidate<'a> {
     /// Its text.
@@ -22,6 +27,17 @@ impl Candidate<'_> {
         let lengths = (dot(a, a) * dot(b, b)).sqrt();
         if lengths > 0.0 { (dot(a, b) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
     }
+
+    /// Whether both say the same, by their vectors and by their letters.
+    pub(crate) fn is_near_duplicate(&self, other: &Self) -> bool {
+        self.similarity(other) >= NEAR_DUPLICATE && are_alike(self.text, other.text)
+    }
+}
+
+/// Whether two texts are alike in their letters. A model gives texts that it does not know the same vector.
+pub(crate) fn are_alike(one: &str, other: &str) -> bool {
+    let beginning = |text: &str| text.chars().take(COMPARED).collect::<String>().to_lowercase();
+    one == other || strsim::sorensen_dice(&beginning(one), &beginning(other)) >= ALIKE
 }
 
 /// The earlier candidate that each of `count` candidates, best first, is folded into; none if no earlier one is alike.
@@ -99,6 +115,15 @@ mod tests {
         assert_eq!(near(&candidate("a", &[]), &candidate("a", &[])), 1.0);
         assert_eq!(near(&candidate("a", &[]), &candidate("b", &[1.0])), 0.0);
         assert_eq!(near(&candidate("a", &[0.0]), &candidate("b", &[1.0])), 0.0);
+    }
+
+    #[test]
+    fn near_duplicates_are_alike_in_their_letters_too() {
+        let near = |a: &str, b: &str| candidate(a, &[1.0]).is_near_duplicate(&candidate(b, &[1.0]));
+        assert!(near("The database moved to port 5433", "the Database: moved to port 5433!"));
+        assert!(!near("แมวนอนหลับบนโซฟา", "ราคาหุ้นตกลงอย่างรุนแรงเมื่อวาน"));
+        assert!(!near("😀😀😀", "🚕🚕"));
+        assert!(near("x", "x"));
     }
 
     #[test]
