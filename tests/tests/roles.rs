@@ -73,6 +73,38 @@ async fn applications_and_workers_own_nothing_and_do_all_their_work() {
     );
 }
 
+/// Of a table with policies, PostgreSQL shows the planner's samples to its owner alone.
+#[tokio::test]
+async fn an_application_s_proof_of_an_erasure_sees_the_planner_s_samples() {
+    let db = TestDatabase::empty().await;
+    let (application, owner) = (application(&db).await, Sandbox::new(&db));
+    owner.htm(&["db", "migrate", "--application-role", ROLE]).await.succeeds();
+    db.without_autovacuum().await;
+    let node = application.remember(&["--tag", "ship:zeppelin", "The zeppelin lands."]).await;
+    for text in ["The ledger is full.", "The mast is up."] {
+        application.remember(&["--tag", "book:ledger", text]).await;
+    }
+    sqlx::query("analyze").execute(&db.pool).await.unwrap();
+    let shown = "select count(*) from pg_stats where schemaname = 'htm' and tablename like 'nodes%'";
+    let mut role = db.pool.acquire().await.unwrap();
+    sqlx::raw_sql("set role htm_tests_application").execute(&mut *role).await.unwrap();
+    let policies: bool =
+        sqlx::query_scalar("select row_security_active('htm.nodes')").fetch_one(&mut *role).await.unwrap();
+    sqlx::raw_sql("reset role").execute(&mut *role).await.unwrap();
+    assert!(policies && db.count(shown).await > 0);
+
+    application.htm(&["erase", &node, "--yes"]).await.succeeds();
+    let verify = &["--json", "erase", "verify", "1", "--text", "zeppelin"];
+    let left = application.htm(verify).await;
+    let left: serde_json::Value = serde_json::from_str(&left.exits(1).stdout).unwrap();
+    let samples = left["places"].as_array().unwrap().last().unwrap();
+    assert_eq!((&samples["table"], &left["is_clean"]), (&"pg_catalog.pg_statistic".into(), &false.into()));
+    assert!(samples["traces"].as_u64() > Some(0) && samples["mentions"].as_u64() > Some(0), "{samples}");
+    // Those of an index's expression are under the name of the index.
+    owner.htm(&["erase", "resume", "1"]).await.succeeds();
+    application.htm(verify).await.succeeds();
+}
+
 #[tokio::test]
 async fn applications_and_workers_cannot_change_the_schema() {
     let db = TestDatabase::new().await;

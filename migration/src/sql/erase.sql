@@ -43,3 +43,41 @@ create table htm.erased_nodes (
     erased_at  timestamptz,
     constraint erased_nodes_pk primary key (erasure_id, chunk)
 );
+
+-- The planner's samples of values, which nobody but the owner of a table with policies sees: pg_stats has no row of it for
+-- other roles. So this counts as the owner, for every role that verifies an erasure.
+--
+-- Traces are the tables from which an erasure removed rows, and of which there are samples from before: they were not
+-- analyzed since, or they are empty, which an analyze passes over. Mentions are the columns with samples that contain a
+-- form of a text. Unseen are the tables of which the owner of this function sees no samples either.
+create function htm.count_samples(in_erasure bigint, in_forms text[])
+    returns table (traces bigint, mentions bigint, unseen bigint)
+    language sql stable security definer set search_path = pg_catalog, pg_temp
+begin atomic
+    with places as materialized (
+        select c.oid, n.nspname, c.relname, n.nspname || '.' || coalesce(parent.relname, t.relname) as of_table,
+               coalesce(greatest(s.last_analyze, s.last_autoanalyze) <= e.changed_at, true) or t.reltuples = 0 as is_old
+          from htm.erasures e
+         cross join pg_class c
+          join pg_namespace n on n.oid = c.relnamespace
+          left join pg_index x on x.indexrelid = c.oid -- of an expression: its samples are under the index's name
+          join pg_class t on t.oid = coalesce(x.indrelid, c.oid)
+          join pg_stat_all_tables s on s.relid = t.oid
+          left join pg_inherits i on i.inhrelid = t.oid
+          left join pg_class parent on parent.oid = i.inhparent -- of a partition
+         where e.id = in_erasure and n.nspname in ('htm', 'apalis')
+    ), sampled as (
+        select p.of_table, p.is_old,
+               concat_ws(' ', s.most_common_vals::text, s.histogram_bounds::text, s.most_common_elems::text) as sample
+          from places p join pg_stats s on (s.schemaname, s.tablename) = (p.nspname, p.relname)
+    )
+    select (select count(distinct m.of_table) from sampled m, htm.erasures e
+             where e.id = in_erasure and m.is_old
+               and (e.removed ? m.of_table or m.of_table = 'htm.lexeme_statistics')), -- words are counted anew
+           (select count(*) from sampled m
+             where exists (select from unnest(in_forms) f(form) where htm.caseless(f.form) <> ''
+                                                                         and strpos(htm.caseless(m.sample), htm.caseless(f.form)) > 0)),
+           (select count(distinct p.of_table) from places p
+             where row_security_active(p.oid) or not has_table_privilege(p.oid, 'select'));
+end;
+revoke execute on function htm.count_samples from public;

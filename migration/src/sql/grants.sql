@@ -6,7 +6,8 @@ grant usage, select on all sequences in schema htm, apalis to {{role}};
 alter default privileges in schema htm grant select, insert, update, delete on tables to {{role}};
 -- Only a migration changes the schema's version and the oldest program that it serves.
 revoke insert, update, delete on htm.seaql_migrations, htm.compatibility from {{role}};
-grant execute on function htm.register_embedding_model(text, text, integer), htm.analyze_grown() to {{role}};
+grant execute on function htm.register_embedding_model(text, text, integer), htm.analyze_grown(),
+    htm.count_samples(bigint, text[]) to {{role}};
 -- A server in this role needs the tenants' role for the handles that see some namespaces only. Without `inherit` their
 -- policies do not restrict it. PostgreSQL 15 has no such grant.
 do $do$

@@ -18,7 +18,7 @@ exception
 end $$;
 select htm.set_all_row_policies();
 
--- These functions are for the schema's owner, and two of them for the roles that `htm db migrate --application-role` names.
+-- These functions are for the schema's owner, and three of them for the roles that `htm db migrate --application-role` names.
 -- A function is open to everybody once it is restored. Those that are closed are left alone, because only their owner may close
 -- them.
 do $$
@@ -32,7 +32,8 @@ begin
            and p.proname in (
                'register_embedding_model', 'make_embedding_store', 'revive_embedding_model', 'drop_embedding_store',
                'make_partitions', 'name_partial_indexes', 'lock_within_a_second', 'make_next', 'begin_layout',
-               'copy_to_next', 'finish_layout', 'move_table', 'drop_previous_layout', 'abandon_layout', 'analyze_grown')
+               'copy_to_next', 'finish_layout', 'move_table', 'drop_previous_layout', 'abandon_layout', 'analyze_grown',
+               'count_samples')
            and has_function_privilege('public', p.oid, 'execute')
     loop
         execute format('revoke execute on function %s from public', is_open);

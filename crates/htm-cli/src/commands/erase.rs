@@ -223,7 +223,7 @@ fn describe_found(erasure: i64, places: &[PlaceFound]) -> String {
         )),
     }
     if lines.is_empty() {
-        lines.push("nothing was found in the tables that this program knows; look into the others".into());
+        lines.push("nothing was found where the program could look; look into the tables that it does not know or see".into());
     }
     format!("\n{}", lines.join("\n"))
 }

@@ -150,9 +150,11 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
         let vacuumed_at = vacuumed.get(&table).copied();
         found.push(PlaceFound { table, holds, traces, mentions, vacuumed_at });
     }
-    found.push(samples(&mut tx, erasure.id, text.is_some().then_some(&forms[..])).await?);
+    let (sampled, unseen) = samples(&mut tx, erasure.id, text.is_some().then_some(&forms[..])).await?;
+    found.push(sampled);
     let names: BTreeSet<&str> = known.iter().map(|place| &*place.table).collect();
-    let mut is_clean = found.iter().all(|place| place.traces == 0 && place.mentions.unwrap_or(0) == 0);
+    let is_empty = |place: &PlaceFound| place.traces == 0 && place.mentions.unwrap_or(0) == 0;
+    let mut is_clean = unseen == 0 && found.iter().all(is_empty);
     for table in places::existing(&mut tx).await?.into_iter().filter(|it| !names.contains(it.as_str())) {
         // A table of a later version or of another program: its contents are unknown.
         is_clean = false;
@@ -245,24 +247,31 @@ async fn vacuumed_at(connection: &mut PgConnection, erasure: i64) -> Result<BTre
     Ok(rows.into_iter().collect())
 }
 
-/// The planner's samples of tables from which an erasure removed rows. Traces are tables that were not analyzed since.
+/// The planner's samples of tables from which an erasure removed rows. Traces are tables that were not analyzed since. And
+/// the number of tables whose samples nobody could look at.
 async fn samples(
     connection: &mut PgConnection,
     erasure: i64,
     forms: Option<&[String]>,
-) -> Result<PlaceFound> {
-    let (traces, mentions): (i64, i64) = sql!(include_str!("../sql/erase_sampled.sql"))
-        .bind("erasure", erasure)?
-        .bind("forms", forms.unwrap_or_default())?
-        .fetch_one(connection)
-        .await?;
-    Ok(PlaceFound {
+) -> Result<(PlaceFound, i64)> {
+    let (traces, mentions, unseen): (i64, i64, i64) =
+        sql!("select traces, mentions, unseen from htm.count_samples(:erasure, :forms)")
+            .bind("erasure", erasure)?
+            .bind("forms", forms.unwrap_or_default())?
+            .fetch_one(connection)
+            .await?;
+    let mut holds = "samples of values, for the planner".to_owned();
+    if unseen > 0 {
+        holds += &format!("; the owner of the schema does not see those of {unseen} tables");
+    }
+    let found = PlaceFound {
         table: SAMPLES.to_owned(),
-        holds: "samples of values, for the planner".to_owned(),
+        holds,
         traces: traces as u64,
         mentions: forms.map(|_| mentions as u64),
         vacuumed_at: None,
-    })
+    };
+    Ok((found, unseen))
 }
 
 /// A text as it may stand in a row that is written as JSON: as text, within JSON, within JSON that is a text, and as bytes;
