@@ -228,6 +228,44 @@ async fn a_revoked_or_expired_key_is_refused() {
     assert_eq!(refused.problem(), (401, "api_key_expired"));
 }
 
+/// Who sees a namespace sees which keys open it, and not which other namespaces they open.
+#[tokio::test]
+async fn a_key_for_two_namespaces_is_in_the_log_of_both() {
+    let mut served = Served::new().await;
+    let hour = Some(Duration::from_secs(3_600));
+    let two = ["tenant-7/*", "atlas"].map(str::to_owned).to_vec();
+    let admin = NewApiKey { namespaces: two, expires_in: hour, ..NewApiKey::new(Role::Admin) };
+    let maker = served.use_key(&admin).await;
+    let key = json!({"role": "admin", "namespaces": ["tenant-7/notes", "atlas"], "expires_in_seconds": 60});
+    let made = served.post("/v1/keys", key).await.is(201)["id"].clone();
+    served.delete(&format!("/v1/keys/{}", made.as_str().unwrap())).await.is(200);
+    let entries = |log: serde_json::Value| -> Vec<(String, serde_json::Value, serde_json::Value)> {
+        let entries = log["entries"].as_array().unwrap().iter();
+        let told = entries.map(|it| {
+            (it["action"].as_str().unwrap().to_owned(), it["namespace"].clone(), it["subject"].clone())
+        });
+        told.collect()
+    };
+    let of = |action: &str, namespace: &str, id: &serde_json::Value| {
+        (action.to_owned(), json!(namespace), id.clone())
+    };
+    let own = json!(maker.id);
+    let all = [
+        of("key.revoke", "atlas", &made),
+        of("key.revoke", "tenant-7/notes", &made),
+        of("key.create", "atlas", &made),
+        of("key.create", "tenant-7/notes", &made),
+        of("key.create", "atlas", &own),
+        of("key.create", "tenant-7/*", &own),
+    ];
+    assert_eq!(entries(served.get("/v1/audit").await.is(200)), all);
+    served.use_key(&NewApiKey { namespaces: vec!["atlas".into()], ..admin }).await;
+    let log = served.get("/v1/audit").await.is(200);
+    assert!(!log.to_string().contains("tenant-7"), "{log}");
+    let of_atlas: Vec<_> = all.into_iter().filter(|(_, namespace, _)| namespace == "atlas").collect();
+    assert_eq!(entries(log)[1..], of_atlas);
+}
+
 #[tokio::test]
 async fn a_key_creates_no_stronger_key_and_is_revoked_by_its_text() {
     let mut served = Served::new().await;

@@ -158,11 +158,10 @@ impl Htm {
         key: &ApiKey,
     ) -> Result<()> {
         let details = json!({
-            "name": key.name, "role": key.role, "namespaces": key.namespaces, "robot": key.robot,
-            "expires_at": key.expires_at,
+            "name": key.name, "role": key.role, "robot": key.robot,
+            "requests_per_minute": key.requests_per_minute, "expires_at": key.expires_at,
         });
-        // A key of one namespace is in the log of that namespace.
-        let namespace = key.namespaces.as_ref().filter(|it| it.len() == 1).map(|it| it[0].as_str());
-        self.record_in_tx(tx, self.done(action, namespace, Some(&key.id), details)).await
+        let namespaces = key.namespaces.as_deref().unwrap_or_default();
+        self.record_in_each_in_tx(tx, namespaces, self.done(action, None, Some(&key.id), details)).await
     }
 }

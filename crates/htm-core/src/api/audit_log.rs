@@ -25,6 +25,24 @@ impl Htm {
         store::record(tx, done).await.map(drop)
     }
 
+    /// Records an act in the log of each of these namespaces, so that who sees one of them sees it there, and nothing of the
+    /// others; without any, in that of all.
+    pub(crate) async fn record_in_each_in_tx(
+        &self,
+        tx: &mut PgConnection,
+        namespaces: &[impl AsRef<str>],
+        done: Done<'_>,
+    ) -> Result<()> {
+        if namespaces.is_empty() {
+            return self.record_in_tx(tx, done).await;
+        }
+        for namespace in namespaces {
+            let done = Done { namespace: Some(namespace.as_ref()), ..done.clone() };
+            self.record_in_tx(&mut *tx, done).await?;
+        }
+        Ok(())
+    }
+
     /// An entry for an action of the handle's actor.
     pub(crate) fn done<'a>(
         &'a self,

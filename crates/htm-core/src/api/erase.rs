@@ -122,13 +122,11 @@ impl Htm {
                 return Err(nothing("nothing is stored of the namespace"));
             }
         }
-        let one = match &of[..] {
-            [one] => Some(*one),
-            _ => None,
-        };
         let subject = erasure.to_string();
-        let details = json!({"kind": what.kind(), "robot": robot, "memories": recorded.memories});
-        self.record_in_tx(&mut tx, self.done("erase", one, Some(&subject), details)).await?;
+        // Of several namespaces together, the receipt has the number.
+        let memories = (of.len() == 1).then_some(recorded.memories);
+        let details = json!({"kind": what.kind(), "robot": robot, "memories": memories});
+        self.record_in_each_in_tx(&mut tx, &of, self.done("erase", None, Some(&subject), details)).await?;
         tx.commit().await?;
         self.erasure(erasure).await
     }
