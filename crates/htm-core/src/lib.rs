@@ -48,7 +48,9 @@ pub use model::documents::{
     Document, DocumentInfo, DocumentKind, DocumentPassage, LoadOutcome, LoadedDocument, MAX_PASSAGES,
     PassagePlace, UnloadedDocuments, normal_path,
 };
-pub use model::erase::{Erase, ErasePlan, Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
+pub use model::erase::{
+    Erase, ErasePlan, Erasure, ErasureKind, MemoryWithText, PlaceFound, Vacuumed, Verification,
+};
 pub use model::error::{Error, ErrorKind, Result};
 pub use model::events::{Event, EventCursor, EventKind, EventPage};
 pub use model::expiry::{Expiry, read_duration};

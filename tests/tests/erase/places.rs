@@ -59,11 +59,35 @@ async fn a_text_is_found_wherever_it_stands() {
     let text = "A \"zeppelin\"\nis due.";
     let node = htm.remember(Memory::new(text)).await.unwrap().node;
     let erased = erase(&htm, node).await;
-    htm.remember(Memory::new(format!("I heard: {text}")).namespace("other")).await.unwrap();
-    htm.remember(Memory::new("other").metadata("said", text)).await.unwrap();
+    let quoting = Memory::new(format!("I heard: {text}")).namespace("other");
+    let quoting = htm.remember(quoting).await.unwrap().node;
+    let beside = htm.remember(Memory::new("other").metadata("said", text)).await.unwrap().node;
     let verified = htm.verify_erasure(erased.id, Some(text)).await.unwrap();
     assert!(!verified.is_clean);
     let found: Vec<_> = verified.places.iter().filter(|place| place.mentions != Some(0)).collect();
     assert_eq!((&*found[0].table, found[0].mentions), ("htm.nodes", Some(2)), "{found:?}");
-    assert!(htm.verify_erasure(erased.id, None).await.unwrap().is_clean, "the memory itself is gone");
+    let named: Vec<_> = verified.with_text.iter().map(|it| (it.node, &*it.table, &*it.columns[0])).collect();
+    assert_eq!(named, [(quoting, "htm.nodes", "content"), (beside, "htm.nodes", "metadata")]);
+    let verified = htm.verify_erasure(erased.id, None).await.unwrap();
+    assert!(verified.is_clean && verified.with_text.is_empty(), "the memory itself is gone");
+}
+
+/// A text beside the content is not matched by an erasure of a text: the proof names the memories, so that they can be erased.
+#[tokio::test]
+async fn the_memories_with_a_text_are_named_wherever_it_stands_and_can_be_erased() {
+    let db = TestDatabase::new().await;
+    let htm = db.htm();
+    let first = htm.remember(Memory::new("Mara O'Neill is away.")).await.unwrap().node;
+    let erased = erase(&htm, first).await;
+    let mut beside = Memory::new("Tea is out.").key("mara-o'neill");
+    beside.source = Some("mail of Mara O'Neill".into());
+    let beside = htm.remember(beside).await.unwrap().node;
+    let edited = htm.remember(Memory::new("Mara O’Neill likes tea.").namespace("other")).await.unwrap().node;
+    htm.edit(edited, &htm_core::Edit::new().content("She likes tea.")).await.unwrap();
+    let verified = htm.verify_erasure(erased.id, Some("mara o'neill")).await.unwrap();
+    let named: Vec<_> = verified.with_text.iter().map(|it| (it.node, &*it.table, &*it.columns[0])).collect();
+    assert_eq!(named, [(edited, "htm.node_revisions", "content"), (beside, "htm.nodes", "source")]);
+    let nodes: Vec<_> = verified.with_text.iter().map(|it| it.node).collect();
+    htm.erase(&htm_core::Erase::Memories(nodes), None, htm_core::Confirmation::Confirmed).await.unwrap();
+    assert!(htm.verify_erasure(erased.id, Some("mara o'neill")).await.unwrap().is_clean);
 }

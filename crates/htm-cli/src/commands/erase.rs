@@ -1,10 +1,11 @@
 //! `htm erase`: removes memories with every trace, and looks for traces.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use htm_core::error::codes::NOTHING_TO_ERASE;
 use htm_core::{
-    Confirmation, Erase, ErasePlan, Erasure, Htm, MAX_MATCHES, PlaceFound, Vacuumed, Verification, Zone,
+    Confirmation, Erase, ErasePlan, Erasure, Htm, MAX_MATCHES, MemoryWithText, Vacuumed, Verification, Zone,
 };
 use htm_runtime::config::Config;
 
@@ -205,27 +206,36 @@ fn describe_list(erasures: &[Erasure], zone: &Zone) -> String {
 }
 
 /// The finds after the end of an erasure, and the command that removes them. A copy in another memory is no trace.
-fn describe_found(erasure: i64, places: &[PlaceFound]) -> String {
-    let mentions = |place: &PlaceFound| place.mentions.unwrap_or(0);
-    let memories = places.iter().filter(|place| place.table == "htm.nodes").map(mentions).sum::<u64>();
-    let rows = places.iter().map(mentions).sum::<u64>();
+fn describe_found(verified: &Verification) -> String {
+    let Verification { erasure, places, with_text, .. } = verified;
     let mut lines = Vec::new();
     if places.iter().any(|place| place.traces > 0) {
-        lines.push(format!("traces are left: `htm erase resume {erasure}`"));
+        lines.push(format!("traces are left: `htm erase resume {}`", erasure.id));
     }
-    match (memories, rows) {
-        (0, 0) => {}
-        (0, rows) => lines.push(format!("the text is in {} that belong to no memory", count(rows, "row"))),
-        (memories, _) => lines.push(format!(
-            "the text is in {} that the erasure was not about; to erase it there, one namespace at a time: \
-             `htm erase --matching TEXT --namespace N --dry-run`, then with the plan's number and `--yes`",
-            count(memories, "memory")
-        )),
+    let rows = places.iter().filter_map(|place| place.mentions).sum::<u64>();
+    match (with_text.is_empty(), rows) {
+        (true, 0) => {}
+        (true, rows) => lines.push(format!("the text is in {} that belong to no memory", count(rows, "row"))),
+        (false, _) => lines.push(describe_with_text(with_text)),
     }
     if lines.is_empty() {
-        lines.push("nothing was found where the program could look; look into the tables that it does not know or see".into());
+        lines.push(
+            "nothing was found where the program could look; look into the tables that it does not know or see".into(),
+        );
     }
     format!("\n{}", lines.join("\n"))
+}
+
+fn describe_with_text(rows: &[MemoryWithText]) -> String {
+    let nodes: BTreeSet<_> = rows.iter().map(|row| row.node).collect();
+    let nodes: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    let rows = rows.iter().map(|row| vec![row.node.to_string(), row.table.clone(), row.columns.join(", ")]);
+    format!(
+        "the text is in memories that the erasure was not about, of which these are the first:\n{}\n\
+         to erase these memories: `htm erase {}`, first with `--dry-run`, then with `--yes`",
+        table(&["node", "table", "columns"], &[0], rows.collect()),
+        nodes.join(" ")
+    )
 }
 
 fn describe_verification(verified: &Verification, zone: &Zone) -> String {
@@ -249,7 +259,7 @@ fn describe_verification(verified: &Verification, zone: &Zone) -> String {
             format!("\nno trace: {} erased, {}", count(erasure.erased, "memory"), local(at, zone))
         }
         (_, None) => format!("\nthe erasure is not at its end: `htm erase resume {}`", erasure.id),
-        (false, Some(_)) => describe_found(erasure.id, places),
+        (false, Some(_)) => describe_found(verified),
     });
     let redo = &verified.redo_position;
     text.push_str(&match (&erasure.wal_position, verified.is_behind_checkpoint) {

@@ -172,14 +172,28 @@ impl Vacuumed {
 pub struct Verification {
     /// The receipt.
     pub erasure: Erasure,
-    /// Whether nothing was found.
+    /// Whether nothing was found, in places that are all known and could be looked at.
     pub is_clean: bool,
     /// Every table of the database's schemas `htm` and `apalis`.
     pub places: Vec<PlaceFound>,
+    /// The first rows of other memories with the given text, 20 at most.
+    pub with_text: Vec<MemoryWithText>,
     /// Where recovery after a crash would begin to read the write-ahead log.
     pub redo_position: String,
     /// Whether that is after the erasure: a crash of the server would not read the erased rows again.
     pub is_behind_checkpoint: bool,
+}
+
+/// A row of a memory with the text that was looked for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryWithText {
+    /// The memory.
+    pub node: NodeId,
+    /// The table.
+    pub table: String,
+    /// The columns of the table that have the text.
+    pub columns: Vec<String>,
 }
 
 /// The traces in a table.

@@ -10,14 +10,18 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::places::{self, Holds, TableOfTraces};
 use super::rest;
-use crate::model::erase::{Erasure, ErasureKind, PlaceFound, Vacuumed, Verification};
+use crate::model::erase::{Erasure, ErasureKind, MemoryWithText, PlaceFound, Vacuumed, Verification};
 use crate::model::error::Result;
+use crate::model::id::NodeId;
 use crate::store::connections::Connections;
 use crate::store::named::{Named, sql};
 use crate::store::switches::answered;
 
 /// The longest wait for older transactions before a vacuum, which frees nothing that one of them may still read.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The most rows of memories with a text that a proof names.
+const NAMED: usize = 20;
 
 /// The table of the planner's samples of values.
 const SAMPLES: &str = "pg_catalog.pg_statistic";
@@ -114,7 +118,7 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
     let known: Vec<TableOfTraces> = places::all(&mut tx).await?;
     let vacuumed = vacuumed_at(&mut tx, erasure.id).await?;
     let forms = text.map(forms).unwrap_or_default();
-    let mut found = Vec::new();
+    let (mut found, mut with_text) = (Vec::new(), Vec::new());
     for place in &known {
         let (mut traces, table) = (of_nodes(&mut tx, erasure.id, place).await?, place.table.to_string());
         match place.holds {
@@ -146,6 +150,10 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
             None => None,
             Some(_) => Some(mentions(&mut tx, &table, &forms).await?),
         };
+        if let (Some(1..), Holds::Nodes(columns)) = (mentions, place.holds) {
+            let room = NAMED - with_text.len();
+            with_text.extend(memories(&mut tx, &table, columns[0], &forms, room).await?);
+        }
         let holds = place.holds.describe().to_owned();
         let vacuumed_at = vacuumed.get(&table).copied();
         found.push(PlaceFound { table, holds, traces, mentions, vacuumed_at });
@@ -170,7 +178,7 @@ pub(crate) async fn verify(pool: &PgPool, erasure: Erasure, text: Option<&str>) 
     .await?;
     tx.commit().await?;
     is_clean &= erasure.ended_at.is_some();
-    Ok(Verification { erasure, is_clean, places: found, redo_position, is_behind_checkpoint })
+    Ok(Verification { erasure, is_clean, places: found, with_text, redo_position, is_behind_checkpoint })
 }
 
 /// The namespace of an erasure of a whole one.
@@ -296,18 +304,42 @@ fn forms(text: &str) -> Vec<String> {
     texts.into_iter().flat_map(in_a_row).collect()
 }
 
+/// The condition that a text of SQL contains one of the forms of a text.
+fn contains_any(sql: &str) -> String {
+    format!(
+        "exists (select from (select htm.caseless({sql}) as text offset 0) written
+                  cross join (select htm.caseless(form) as form from unnest(:forms::text[]) form) f
+                  where f.form <> '' and strpos(written.text, f.form) > 0)"
+    )
+}
+
+/// The first memories with rows of a table that contain one of the forms of a text, by the column with the memory's number.
+async fn memories(
+    connection: &mut PgConnection,
+    table: &str,
+    node: &str,
+    forms: &[String],
+    limit: usize,
+) -> Result<Vec<MemoryWithText>> {
+    // Words for the full text are made of other columns.
+    let rows = format!(
+        "select distinct t.{node}, array(select c.key from jsonb_each(to_jsonb(t) - 'tsv') c where {} order by 1)
+           from {table} t where {} order by 1, 2 limit :limit",
+        contains_any("c.value::text"),
+        contains_any("to_jsonb(t)::text")
+    );
+    let rows: Vec<(i64, Vec<String>)> =
+        Named::new(&rows).bind("forms", forms)?.bind("limit", limit as i64)?.fetch_all(connection).await?;
+    let named = |(node, columns)| MemoryWithText { node: NodeId(node), table: table.to_owned(), columns };
+    Ok(rows.into_iter().map(named).collect())
+}
+
 /// The number of rows of a table that contain one of the forms of a text. Vectors contain none.
 async fn mentions(connection: &mut PgConnection, table: &str, forms: &[String]) -> Result<u64> {
     if table.starts_with("htm.embeddings_") {
         return Ok(0);
     }
-    let rows = format!(
-        "with forms as materialized (
-             select htm.caseless(form) as form from unnest(:forms::text[]) form where htm.caseless(form) <> '')
-         select count(*) from {table} t
-          cross join lateral (select htm.caseless(to_jsonb(t)::text) as text offset 0) written
-          where exists (select from forms f where strpos(written.text, f.form) > 0)"
-    );
+    let rows = format!("select count(*) from {table} t where {}", contains_any("to_jsonb(t)::text"));
     let rows: i64 = Named::new(&rows).bind("forms", forms)?.fetch_scalar(connection).await?;
     Ok(rows as u64)
 }
