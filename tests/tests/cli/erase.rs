@@ -50,17 +50,37 @@ async fn memories_are_erased_with_a_receipt_that_can_be_verified() {
     assert!(said.contains("namespace `defualt`; the nearest: default"), "{said}");
     // One without memories may have a policy.
     sandbox.htm(&["namespaces", "retention", "empty", "--forget-after", "90d"]).await.succeeds();
+    let dry = sandbox.htm(&["erase", "--namespace", "empty", "--dry-run"]).await;
+    assert!(dry.succeeds().starts_with("no memory to erase") && !dry.stdout.contains("plan"), "{dry:?}");
     let policy = sandbox.htm(&["erase", "--namespace", "empty", "--yes"]).await;
     assert!(!policy.succeeds().contains("no memory is stored"), "{policy:?}");
     sandbox.htm(&["erase", "--yes"]).await.fails(2, "nothing_to_erase");
     let none = sandbox.htm(&["erase", "--matching", "nowhere", "--dry-run"]).await;
     assert_eq!(none.succeeds(), "nothing to erase\n");
     let none = sandbox.htm(&["erase", "--namespace", "defualt", "--dry-run"]).await;
-    assert!(none.succeeds().starts_with("no memory to erase") && !none.stdout.contains("plan"), "{none:?}");
+    assert!(none.fails(2, "nothing_to_erase").contains("the nearest: default"), "{none:?}");
     let both = sandbox.htm(&["erase", &kept, "--namespace", "default", "--yes"]).await;
     both.exits(2);
     let shown = sandbox.htm(&["audit"]).await;
     assert!(shown.succeeds().contains("erase"), "{shown:?}");
+}
+
+/// What an older transaction still reads is not freed, whatever the tables' last vacuum.
+#[tokio::test]
+async fn the_proof_says_that_an_older_transaction_kept_the_rows() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let node = sandbox.remember(&["The password is hunter2."]).await;
+    let mut old = db.pool.begin_with("begin isolation level repeatable read, read only").await.unwrap();
+    sqlx::query("select count(*) from htm.nodes").execute(&mut *old).await.unwrap();
+    sandbox.htm(&["erase", &node, "--yes"]).await.succeeds();
+    old.commit().await.unwrap();
+    let verified = sandbox.htm(&["erase", "verify", "1"]).await;
+    let said = verified.succeeds();
+    assert!(said.contains("not freed yet: 1 transaction") && said.contains("htm erase resume 1"), "{said}");
+    sandbox.htm(&["erase", "resume", "1"]).await.succeeds();
+    let verified = sandbox.htm(&["erase", "verify", "1"]).await;
+    assert!(!verified.succeeds().contains("not freed yet"), "{verified:?}");
 }
 
 /// A process that is killed leaves an erasure that another one ends.

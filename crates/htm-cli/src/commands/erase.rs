@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use htm_core::error::codes::NOTHING_TO_ERASE;
 use htm_core::{
-    Confirmation, Erase, ErasePlan, Erasure, Htm, MAX_MATCHES, MemoryWithText, Vacuumed, Verification, Zone,
+    Confirmation, Erase, ErasePlan, Erasure, Error, Htm, MAX_MATCHES, MemoryWithText, Vacuumed, Verification,
+    Zone,
 };
 use htm_runtime::config::Config;
 
@@ -53,7 +54,11 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
     };
     if dry_run {
         let zone = &config.time.settings().zone;
-        let work = async |htm: &Htm| Ok((htm.plan_erase(&what).await?, unknown(htm, &what).await?));
+        let work = async |htm: &Htm| {
+            let notes = unknown(htm, &what).await?;
+            let plan = htm.plan_erase(&what).await.map_err(|error| with_note(error, &notes))?;
+            Ok((plan, notes))
+        };
         let (plan, notes) = with_htm(config, work).await?;
         output.value(&plan, || describe_plan(&plan, &what, zone) + &notes::describe(&notes));
         return Ok(ExitCode::SUCCESS);
@@ -67,15 +72,19 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
         // Before: the namespace has nothing afterwards.
         let notes = unknown(htm, &what).await?;
         let begun = htm.begin_erasure(&what, plan.as_deref(), confirmation).await;
-        let begun = begun.map_err(|error| match notes.first() {
-            Some(note) if error.is(NOTHING_TO_ERASE) => error.with_hint(note.clone()),
-            _ => error,
-        })?;
-        finish(htm, begun, output).await
+        finish(htm, begun.map_err(|error| with_note(error, &notes))?, output).await
     };
     let erasure = with_htm(config, work).await?;
     output.value(&erasure, || describe(&erasure));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The error that nothing is stored of a namespace names the nearest ones.
+fn with_note(error: Error, notes: &[String]) -> Error {
+    match notes.first() {
+        Some(note) if error.is(NOTHING_TO_ERASE) => error.with_hint(note.clone()),
+        _ => error,
+    }
 }
 
 /// A note if no memory is stored in the namespace: its name may be mistyped.
@@ -179,15 +188,18 @@ fn describe_vacuum(vacuum: &Vacuumed) -> String {
         let tables = vacuum.not_permitted.join(", ");
         text.push_str(&format!("\nnot vacuumed, because the role does not own them: {tables}"));
     }
+    text + &describe_older(vacuum)
+}
+
+/// The rows that the vacuum may have left.
+fn describe_older(vacuum: &Vacuumed) -> String {
     match vacuum.older_transactions {
-        Some(0) => {}
-        Some(open) => text.push_str(&format!(
-            "\nnot freed yet: {} of before may still read the rows",
-            count(open, "transaction")
-        )),
-        None => text.push_str("\nthe role does not see whether older transactions may still read the rows"),
+        Some(0) => String::new(),
+        Some(open) => {
+            format!("\nnot freed yet: {} of before may still read the rows", count(open, "transaction"))
+        }
+        None => "\nthe role does not see whether older transactions may still read the rows".into(),
     }
-    text
 }
 
 fn describe_list(erasures: &[Erasure], zone: &Zone) -> String {
@@ -261,6 +273,12 @@ fn describe_verification(verified: &Verification, zone: &Zone) -> String {
         (_, None) => format!("\nthe erasure is not at its end: `htm erase resume {}`", erasure.id),
         (false, Some(_)) => describe_found(verified),
     });
+    if let Some(vacuum) = &erasure.vacuum {
+        text.push_str(&describe_older(vacuum));
+        if vacuum.older_transactions != Some(0) {
+            text.push_str(&format!(" as of the vacuum; to vacuum again: `htm erase resume {}`", erasure.id));
+        }
+    }
     let redo = &verified.redo_position;
     text.push_str(&match (&erasure.wal_position, verified.is_behind_checkpoint) {
         (None, _) => format!("\nwrite-ahead log: the erasure has not ended; a recovery begins at {redo}"),

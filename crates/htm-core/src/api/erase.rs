@@ -39,7 +39,15 @@ impl Htm {
     /// `namespace_forbidden`, `robot_forbidden` on a handle that acts as a robot, or a database error.
     pub async fn plan_erase(&self, what: &Erase) -> Result<ErasePlan> {
         let resolved = self.resolve(what).await?;
-        store::plan(self.pool(), &resolved.selected).await
+        let plan = store::plan(self.pool(), &resolved.selected).await?;
+        if let (0, Erase::Namespace(namespace)) = (plan.memories, what) {
+            let mut tx = store::begin(self.shared_pool()).await?;
+            let is_open = store::interrupted_in_tx(&mut tx, namespace).await?.is_some();
+            if !is_open && !store::is_there(&mut tx, namespace).await? {
+                return Err(nothing("nothing is stored of the namespace"));
+            }
+        }
+        Ok(plan)
     }
 
     /// Erases memories, live and forgotten ones, with all that is stored about them, and returns the receipt. It cannot
