@@ -79,8 +79,12 @@ impl From<sea_orm::DbErr> for Error {
 fn unreachable(error: sqlx::Error) -> Error {
     losses::note();
     // Not values of the error: those are for its reader, who may be a client of a server.
-    let hint = busy_hint(&error).or_else(|| unproven_hint(&error)).or_else(|| missing_file_hint(&error));
-    let message = match error {
+    let hint = busy_hint(&error)
+        .or_else(|| unproven_hint(&error))
+        .or_else(|| missing_file_hint(&error))
+        .or_else(|| read_only_hint(&error));
+    let message = match &error {
+        _ if is_read_only(&error) => "the database takes no writes",
         sqlx::Error::PoolTimedOut => "no connection to the database was free in time",
         _ => "the database cannot be reached",
     };
@@ -165,6 +169,17 @@ fn missing_file_hint(error: &sqlx::Error) -> Option<&'static str> {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied).then_some(
         "start the server. If it runs, check the files that database.url names: the directory of the server's socket \
          (host), and sslrootcert, sslcert and sslkey",
+    )
+}
+
+/// Whether a server takes no writes now.
+fn is_read_only(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("25006"))
+}
+
+fn read_only_hint(error: &sqlx::Error) -> Option<&'static str> {
+    is_read_only(error).then_some(
+        "it is a replica: name the primary in database.url; or default_transaction_read_only is on for the server, the          database or the role: `show default_transaction_read_only`",
     )
 }
 
@@ -302,6 +317,14 @@ mod tests {
             assert_eq!((error.code(), error.values().count()), (codes::DATABASE_UNREACHABLE.name, 0));
             assert_eq!(error.hint() != usual, has_own_hint, "{}", error.hint());
         }
+    }
+
+    #[test]
+    fn a_server_that_takes_no_writes_is_told_from_one_that_is_away() {
+        let error = Error::from(sqlx::Error::Database(Box::new(Answer("25006"))));
+        assert_eq!((error.code(), error.fault()), (codes::DATABASE_UNREACHABLE.name, Fault::Transient));
+        assert!(error.to_string().contains("takes no writes"), "{error}");
+        assert!(error.hint().contains("default_transaction_read_only"), "{}", error.hint());
     }
 
     #[test]
