@@ -34,7 +34,9 @@ pub use doing::doing;
 pub use htm_migration::{Layout, LayoutChange, LayoutStep};
 pub use layout::{abandon_repartition, layout_of, repartition, set_partitions};
 pub use place::place;
-pub use runtime::{DatabaseServer, Runtime, drop_schemas, grant, migrate, schema_version};
+pub use runtime::{
+    DatabaseServer, Runtime, TO_TURN_ON_ROW_SECURITY, drop_schemas, grant, migrate, schema_version,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]

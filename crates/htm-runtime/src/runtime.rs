@@ -25,6 +25,11 @@ use crate::private_pg::{PrivatePg, ServerUse};
 use crate::providers;
 use crate::refiners::{self, Refiners};
 
+/// The statements that turn on row-level security. Since PostgreSQL 16 only a role with the admin option may grant a role.
+pub const TO_TURN_ON_ROW_SECURITY: &str = "as the owner of the schema: `htm db migrate`, for an application's role with \
+     `--application-role ROLE`; if the owner may not create or grant roles, an administrator first: `create role htm_tenant \
+     nologin; grant htm_tenant to OWNER with admin option`";
+
 /// The time limit for saving pending changes and for closing the connections. Without it, a vanished server would block
 /// the process.
 const CLOSE: Duration = Duration::from_secs(5);
@@ -173,8 +178,7 @@ impl Runtime {
     pub async fn htm_for_tenants(&self) -> Result<Htm> {
         if !self.htm.has_row_security().await? {
             tracing::warn!(
-                "row-level security is off: the role htm_tenant is missing, or this role may not set it; \
-                 `htm db migrate` by a role that may create roles turns it on"
+                "row-level security is off: the role htm_tenant is missing, or this role may not set it; {TO_TURN_ON_ROW_SECURITY}"
             );
             return Ok(self.htm());
         }

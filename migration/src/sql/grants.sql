@@ -17,5 +17,6 @@ begin
         execute $grant$grant htm_tenant to {{role}} with inherit false, set true$grant$;
     end if;
 exception when insufficient_privilege then
-    raise warning 'the role htm_tenant could not be granted: %', sqlerrm;
+    raise warning 'the role htm_tenant could not be granted: %; an administrator runs, before the same command again: grant htm_tenant to % with admin option',
+        sqlerrm, quote_ident(current_user);
 end $do$;

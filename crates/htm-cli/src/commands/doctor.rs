@@ -10,7 +10,7 @@ use htm_core::fault::Fault;
 use htm_core::{Error, LearningProblem, MAX_LIMIT, ReplicaState, Result, Stage};
 use htm_runtime::commands::in_namespace;
 use htm_runtime::config::Config;
-use htm_runtime::{Runtime, active_model, chain};
+use htm_runtime::{Runtime, TO_TURN_ON_ROW_SECURITY, active_model, chain};
 use htm_worker::Kind;
 use serde::Serialize;
 
@@ -110,7 +110,7 @@ async fn look(runtime: &Runtime, findings: &mut Findings<'_>) -> Result<()> {
     } else if htm.has_api_keys().await? {
         findings.push(warning(
             "row-level security is off: the library alone restricts keys with namespaces",
-            "run `htm db migrate` as a role that may create roles",
+            TO_TURN_ON_ROW_SECURITY,
         ));
     }
     look_at_unfinished(runtime, findings).await?;
@@ -179,7 +179,8 @@ fn from_replica(replica: ReplicaState) -> Finding {
         true => ok(format!("the replica {host} answers reads")),
         false => warning(
             format!("the replica {host} is not read: {}", replica.reason),
-            "check its replication on the primary: select * from pg_stat_replication",
+            "if it was promoted, take it out of database.replica_urls, or make it a replica again; otherwise check its \
+             replication on the primary: select * from pg_stat_replication",
         ),
     }
 }
