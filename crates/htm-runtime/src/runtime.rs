@@ -441,7 +441,9 @@ fn hosts(config: &Config, url: &str) -> Result<Hosts> {
     // Compiling a plan never pays here, because no statement runs long enough.
     Ok(Hosts::of(url)?.with(|options| {
         let options = options.application_name("htm").options(KEEPALIVE);
-        options.options([("statement_timeout", timeout.as_str()), ("jit", "off"), (DIRECT, DIRECT)])
+        // A role or a database may have other ones: the extensions are in `public`, and texts are written as the standard has it.
+        let own = [("search_path", "public"), ("standard_conforming_strings", "on"), (DIRECT, DIRECT)];
+        options.options([("statement_timeout", timeout.as_str()), ("jit", "off")]).options(own)
     }))
 }
 
