@@ -1,6 +1,6 @@
 //! The role of applications and workers: it reads and writes, owns nothing, and cannot change the schema.
 
-use htm_tests::{Sandbox, TestDatabase};
+use htm_tests::{OwnServer, Sandbox, TestDatabase};
 
 /// One role for all tests of a server; what it may do is granted a database.
 const ROLE: &str = "htm_tests_application";
@@ -103,6 +103,63 @@ async fn an_application_s_proof_of_an_erasure_sees_the_planner_s_samples() {
     // Those of an index's expression are under the name of the index.
     owner.htm(&["erase", "resume", "1"]).await.succeeds();
     application.htm(verify).await.succeeds();
+}
+
+/// Policies restrict every role but the owner; `pg_dump` would say so in its own words.
+#[tokio::test]
+async fn a_backup_by_a_role_with_policies_is_refused() {
+    let db = TestDatabase::empty().await;
+    let home = htm_runtime::paths::Paths::from_env().unwrap().home().display().to_string();
+    let application = application(&db).await.set("HTM_HOME", &home);
+    Sandbox::new(&db).htm(&["db", "migrate", "--application-role", ROLE]).await.succeeds();
+    let refused = application.htm(&["db", "backup", "saved"]).await;
+    let said = refused.fails(1, "database_denied");
+    assert!(said.contains("the role that owns the schema"), "{said}");
+}
+
+/// A role may have a path without `public`, where the extensions are.
+#[tokio::test]
+async fn settings_of_a_role_do_not_break_statements() {
+    let db = TestDatabase::new().await;
+    let url = db.url();
+    let and = if url.contains('?') { '&' } else { '?' };
+    let settings = "options[search_path]=pg_catalog&options[standard_conforming_strings]=off";
+    let sandbox = Sandbox::on(&format!("{url}{and}{settings}"));
+    sandbox.remember(&["--tag", "ship:zeppelin", "The zeppelin lands."]).await;
+    let found = sandbox.htm(&["recall", "zeppelin", "--strategy", "fulltext"]).await;
+    assert!(found.succeeds().contains("The zeppelin lands."), "{found:?}");
+    sandbox.htm(&["timeline", "--json"]).await.succeeds();
+}
+
+/// Roles belong to a server, so this one has a server of its own.
+#[tokio::test]
+async fn the_guide_s_statements_turn_on_row_level_security_where_the_owner_may_not_create_roles() {
+    let server = OwnServer::start().await;
+    htm_migration::down(&server.url().parse().unwrap()).await.unwrap();
+    sqlx::raw_sql(
+        "create role htm_tests_owner;
+         create role htm_tests_application;
+         do $$ begin execute format('grant create on database %I to htm_tests_owner', current_database()); end $$",
+    )
+    .execute(&server.pool)
+    .await
+    .unwrap();
+    let url = server.url();
+    let and = if url.contains('?') { '&' } else { '?' };
+    let of = |role: &str| Sandbox::on(&format!("{url}{and}options[role]={role}"));
+    let (owner, application) = (of("htm_tests_owner"), of(ROLE));
+    owner.htm(&["db", "migrate", "--application-role", ROLE]).await.succeeds();
+    application.htm(&["keys", "create", "--namespace", "atlas", "--role", "reader"]).await.succeeds();
+    let doctor = application.htm(&["doctor"]).await;
+    let said = &doctor.stdout;
+    assert!(said.contains("grant htm_tenant to OWNER with admin option"), "{doctor:?}");
+    sqlx::raw_sql("grant htm_tenant to htm_tests_owner with admin option")
+        .execute(&server.pool)
+        .await
+        .unwrap();
+    owner.htm(&["db", "migrate", "--application-role", ROLE]).await.succeeds();
+    let doctor = application.htm(&["doctor"]).await;
+    assert!(doctor.stdout.contains("row-level security restricts keys with namespaces"), "{doctor:?}");
 }
 
 #[tokio::test]

@@ -124,6 +124,14 @@ pub(crate) async fn dump(
     if is_changing {
         return Err(Error::new(codes::LAYOUT_CHANGING, "the number of partitions is being changed"));
     }
+    // pg_dump refuses to leave out rows that policies hide, and asks about each table.
+    let has_policies: bool =
+        sqlx::query_scalar("select row_security_active('htm.nodes')").fetch_one(&mut *tx).await?;
+    if has_policies {
+        let message = "row-level security is on for this role, and a backup has all rows";
+        return Err(Error::new(htm_core::error::codes::DATABASE_DENIED, message)
+            .with_hint("back up as the role that owns the schema, or as one with `bypassrls`"));
+    }
     let tables = counts(&mut tx).await?;
     let manifest = Manifest::now(&mut tx, version, tables).await?;
 
