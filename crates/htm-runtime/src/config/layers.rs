@@ -163,13 +163,11 @@ fn with_secrets(mut layers: Vec<Layer>) -> Result<Vec<Layer>> {
     Ok(layers)
 }
 
-/// The layer of a secret from the file at `path`. A blank URL of the database is an error: it would be the private
-/// PostgreSQL.
+/// The layer of a secret from the file at `path`. A blank file is an error, as a file that is being written may be: without
+/// its URL the database would be the private PostgreSQL, and without its key a call would be refused.
 fn secret(name: &str, text: &str, path: &Path, source: Source, trust: Trust) -> Result<Layer> {
     match text.trim() {
-        "" if name == "database.url" => {
-            Err(error::bad_value(name, "blank", &path.display().to_string(), "a file that holds it"))
-        }
+        "" => Err(error::bad_value(name, "blank", &path.display().to_string(), "a file that holds it")),
         text => Ok(Layer { source, trust, values: vec![(name.to_owned(), Value::from(text))] }),
     }
 }
