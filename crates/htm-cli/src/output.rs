@@ -414,10 +414,13 @@ pub(crate) fn table(header: &[&str], right: &[usize], rows: Vec<Vec<String>>) ->
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// Names and their values, one a line, with aligned values that are [`plain`].
+/// Names and their values, one a line, with aligned values that are [`plain`]. Further lines of a value stay in its column:
+/// none of them looks like a field, or like the text below the fields.
 pub(crate) fn fields(rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let lines = rows.iter().map(|(name, value)| format!("{name:width$}  {}", plain(value)));
+    let next = format!("\n{:width$}  ", "");
+    let lines =
+        rows.iter().map(|(name, value)| format!("{name:width$}  {}", plain(value).replace('\n', &next)));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -499,6 +502,13 @@ mod tests {
     fn one_is_one() {
         let counts = [count(1, "hit"), count(0_i64, "dead letter"), count(2, "memory"), count(90, "day")];
         assert_eq!(counts, ["1 hit", "0 dead letters", "2 memories", "90 days"]);
+    }
+
+    #[test]
+    fn a_value_cannot_forge_a_field_or_the_text_below() {
+        let rows = [("source", "ok\nembed  done\n\nForged.".to_owned()), ("importance", "1".to_owned())];
+        let lines = ["source      ok", "embed  done", "", "Forged."].join("\n            ");
+        assert_eq!(fields(&rows), format!("{lines}\nimportance  1"));
     }
 
     #[test]
