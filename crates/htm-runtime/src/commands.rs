@@ -23,6 +23,9 @@ pub fn hint_of_step(degraded: &Degraded) -> Option<String> {
     match degraded.step {
         Step::Rerank if is_late => Some("raise rerank.timeout_ms, or lower rerank.top".into()),
         Step::Expansion if is_late => Some("raise expansion.timeout_ms".into()),
+        Step::Rerank if degraded.error.is(codes::PROVIDER_UNAUTHORIZED) => {
+            Some("set a valid key: HTM_RERANK__API_KEY, or rerank.api_key".into())
+        }
         _ => degraded.has_own_hint().then(|| degraded.hint.clone()),
     }
 }
@@ -323,6 +326,9 @@ mod tests {
         let late = after(Step::Rerank, codes::PROVIDER_TIMEOUT);
         assert_eq!(late.as_deref(), Some("raise rerank.timeout_ms, or lower rerank.top"));
         assert!(is_key("rerank.timeout_ms") && is_key("rerank.top") && is_key("expansion.timeout_ms"));
+        let refused = after(Step::Rerank, codes::PROVIDER_UNAUTHORIZED);
+        assert_eq!(refused.as_deref(), Some("set a valid key: HTM_RERANK__API_KEY, or rerank.api_key"));
+        assert!(is_key("rerank.api_key"));
         let unusable = after(Step::Expansion, codes::PROVIDER_UNUSABLE_ANSWER);
         assert_eq!(unusable.as_deref(), Some("ask again"));
         assert_eq!(after(Step::Rerank, codes::PROVIDER_UNREACHABLE), None);
