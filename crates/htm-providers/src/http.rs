@@ -94,7 +94,11 @@ impl Http {
         if !status.is_success() {
             return Err(classify::status(&self.model, status, &headers, &bytes, &excerpt()));
         }
-        serde_json::from_slice(&bytes).map_err(|error| {
+        let parsed = serde_json::from_slice(&bytes).or_else(|error| {
+            let mended = with_nulls(&bytes);
+            mended.and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or(error)
+        });
+        parsed.map_err(|error| {
             let kind = ProviderErrorKind::BadResponse;
             if let Some(stated) = classify::stated(&self.model, &headers, &bytes, &excerpt(), kind) {
                 return stated;
@@ -134,6 +138,27 @@ impl Http {
     }
 }
 
+/// A body with `null` for the numbers that JSON does not have and Python writes. None if it has none of them.
+fn with_nulls(body: &[u8]) -> Option<Vec<u8>> {
+    const NUMBERS: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
+    let (mut mended, mut rest) = (Vec::with_capacity(body.len()), body);
+    let (mut in_string, mut has_any) = (false, false);
+    while let Some(&byte) = rest.first() {
+        let number = NUMBERS.iter().find(|number| !in_string && rest.starts_with(number));
+        let length = match (number, byte) {
+            (Some(number), _) => number.len(),
+            (None, b'\\') => rest.len().min(2),
+            _ => 1,
+        };
+        let (taken, left) = rest.split_at(length);
+        mended.extend_from_slice(if number.is_some() { &b"null"[..] } else { taken });
+        has_any |= number.is_some();
+        in_string ^= byte == b'"';
+        rest = left;
+    }
+    has_any.then_some(mended)
+}
+
 fn base(base_url: &str) -> Result<Url, String> {
     let url: Url = base_url.trim().parse().map_err(|error| format!("{error}"))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -148,6 +173,19 @@ fn base(base_url: &str) -> Result<Url, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_json_does_not_have_are_null_and_texts_stay() {
+        for (body, mended) in [
+            ("[[1, NaN],[Infinity,-Infinity]]", Some("[[1, null],[null,null]]")),
+            (r#"{"NaN":"a \" NaN","b":NaN}"#, Some(r#"{"NaN":"a \" NaN","b":null}"#)),
+            (r#"{"a":"\\","b":NaN}"#, Some(r#"{"a":"\\","b":null}"#)),
+            (r#"["Infinity", -1"#, None),
+            ("\\", None),
+        ] {
+            assert_eq!(with_nulls(body.as_bytes()).as_deref(), mended.map(str::as_bytes), "{body}");
+        }
+    }
 
     #[test]
     fn bad_settings_are_named() {

@@ -112,12 +112,7 @@ async fn a_broken_answer_is_a_bad_response() {
             let error = failure(api, &server.uri(), 5_000).await;
             assert_eq!(error.kind, ProviderErrorKind::BadResponse, "{api:?}, {what}: {error}");
         }
-        for body in [
-            "<html>Welcome</html>",
-            "",
-            "[NaN]",
-            r#"{"data":[{"index":0,"embedding":[NaN]}],"embeddings":[[NaN]]}"#,
-        ] {
+        for body in ["<html>Welcome</html>", "", "[NaN]"] {
             let server = serve(ResponseTemplate::new(200).set_body_string(body)).await;
             let error = failure(api, &server.uri(), 5_000).await;
             assert_eq!(error.kind, ProviderErrorKind::BadResponse, "{api:?}, {body}: {error}");
@@ -125,6 +120,20 @@ async fn a_broken_answer_is_a_bad_response() {
         let server =
             serve(ResponseTemplate::new(302).insert_header("Location", "http://elsewhere.invalid/")).await;
         assert_eq!(failure(api, &server.uri(), 5_000).await.kind, ProviderErrorKind::BadResponse);
+    }
+}
+
+#[tokio::test]
+async fn a_number_that_json_does_not_have_is_traced_to_its_text() {
+    for api in APIS {
+        let (good, mut bad) = (json!(vec![1.0; DIMENSIONS]), vec![json!(1.0); DIMENSIONS]);
+        bad[3] = json!("NaN");
+        let body = api.vectors(&[(0, good), (1, json!(bad))]).to_string().replace("\"NaN\"", "NaN");
+        let server = serve(ResponseTemplate::new(200).set_body_string(body)).await;
+        let texts = [TEXT.to_owned(), "another".to_owned()];
+        let error = api.embedder(&server.uri(), 5_000).embed(&texts, Purpose::Document).await.unwrap_err();
+        assert_eq!(error.message, "vector 1 has a component that is not finite", "{api:?}");
+        assert!(error.spares_others, "{api:?}");
     }
 }
 
