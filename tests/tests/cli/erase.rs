@@ -83,6 +83,25 @@ async fn the_proof_says_that_an_older_transaction_kept_the_rows() {
     assert!(!verified.succeeds().contains("not freed yet"), "{verified:?}");
 }
 
+#[tokio::test]
+async fn an_erasure_that_is_stopped_while_it_is_recorded_may_have_begun() {
+    let db = TestDatabase::new().await;
+    let sandbox = Sandbox::new(&db);
+    let node = sandbox.remember(&["zeppelin"]).await;
+    let mut held = db.pool.begin().await.unwrap();
+    // Writers wait, and readers do not.
+    sqlx::query("lock table htm.erasures in share mode").execute(&mut *held).await.unwrap();
+    let waiting = "select count(*) from pg_stat_activity
+                    where datname = current_database() and wait_event_type = 'Lock'";
+    let mut erasing = sandbox.start("htm", &["erase", &node, "--yes"]);
+    wait_until(async || db.count(waiting).await > 0).await;
+    erasing.signal(Signal::SIGINT);
+    assert_eq!(erasing.end().await.code(), Some(130), "{}", erasing.log());
+    let left = "stopped; an erasure may have begun; look: `htm erase list`";
+    assert!(erasing.log().contains(left), "{}", erasing.log());
+    held.rollback().await.unwrap();
+}
+
 /// A process that is killed leaves an erasure that another one ends.
 #[tokio::test]
 async fn a_killed_erasure_is_resumed() {

@@ -71,6 +71,10 @@ async fn erase(config: &Config, args: EraseArgs, output: &Output) -> Result<Exit
     let work = async |htm: &Htm| {
         // Before: the namespace has nothing afterwards.
         let notes = unknown(htm, &what).await?;
+        output.leaves(
+            serde_json::json!({ "stopped": true, "erasure": "unknown" }),
+            "an erasure may have begun; look: `htm erase list`",
+        );
         let begun = htm.begin_erasure(&what, plan.as_deref(), confirmation).await;
         finish(htm, begun.map_err(|error| with_note(error, &notes))?, output).await
     };
