@@ -1,13 +1,14 @@
 //! Arguments of `htm learning`, `htm feedback` and `htm ranking`.
 
 use clap::builder::TypedValueParser;
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use htm_core::{NodeId, Signal};
 
 use super::words::Words;
 
 #[derive(Args)]
 #[command(
+    group(ArgGroup::new("verdicts").required(true).multiple(true).args(["used", "useless"])),
     after_help = "Where learning is on, `htm recall` prints the recall's id. A later verdict replaces an earlier one.
 
 Examples:
@@ -21,7 +22,7 @@ pub(crate) struct FeedbackArgs {
     #[arg(long, value_name = "N")]
     pub(crate) namespace: Option<String>,
     /// The ids of the used memories
-    #[arg(long, value_name = "NODE,…", value_delimiter = ',', required_unless_present = "useless")]
+    #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub(crate) used: Vec<NodeId>,
     /// The ids of the useless memories
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]

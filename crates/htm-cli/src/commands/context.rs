@@ -399,8 +399,12 @@ pub(crate) fn whole(what: &str, text: &str, range: RangeInclusive<usize>) -> Res
     text.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
         let (from, to) = range.into_inner();
         let code = if what == "limit" { codes::LIMIT_OUT_OF_RANGE } else { codes::BUDGET_OUT_OF_RANGE };
-        CliError::new(code, format!("{what} {text} is outside {from} to {to}"))
-            .with_hint(format!("give a {what} from {from} to {to}"))
+        let digits = text.trim_start_matches(['-', '+']);
+        let message = match !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit()) {
+            true => format!("{what} {text} is outside {from} to {to}"),
+            false => format!("{what} `{text}` is not a whole number"),
+        };
+        CliError::new(code, message).with_hint(format!("give a {what} from {from} to {to}"))
     })
 }
 
@@ -426,6 +430,20 @@ fn unescape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use htm_core::{LeftOut, LeftOutReason, NodeId, Oversized};
+
+    #[test]
+    fn what_is_no_whole_number_is_not_outside_of_a_range() {
+        for (text, message) in [
+            ("abc", "budget `abc` is not a whole number"),
+            ("1e3", "budget `1e3` is not a whole number"),
+            ("", "budget `` is not a whole number"),
+            ("-1", "budget -1 is outside 1 to 9"),
+            ("99999999999999999999", "budget 99999999999999999999 is outside 1 to 9"),
+        ] {
+            let error = super::whole("budget", text, 1..=9).unwrap_err();
+            assert_eq!((error.code, error.message.as_str()), ("budget_out_of_range", message));
+        }
+    }
 
     #[test]
     fn only_the_first_omitted_memories_are_named() {

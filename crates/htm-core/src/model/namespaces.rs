@@ -1,7 +1,7 @@
 //! Namespaces: a path of labels, such as `tenant-7/agents/ada`. A namespace is created by its first memory.
 
 use crate::model::error::Result;
-use crate::model::filter::validate_limit;
+use crate::model::filter::{MAX_LIMIT, validate_limit, within};
 use crate::model::memory::validate_namespace;
 
 /// A namespace in which no memory is stored.
@@ -107,7 +107,7 @@ impl NamespaceQuery {
     /// `limit_out_of_range` (also for a depth of 0), `namespace_invalid`.
     pub fn validate(&self) -> Result<()> {
         validate_limit(self.limit)?;
-        self.depth.map_or(Ok(()), validate_limit)?;
+        self.depth.map_or(Ok(()), |depth| within("depth", depth, 1..=MAX_LIMIT))?;
         [&self.prefix, &self.suffix, &self.after]
             .into_iter()
             .flatten()
@@ -148,6 +148,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_depth_is_called_so() {
+        let refused = NamespaceQuery::new().depth(0).validate().unwrap_err();
+        assert_eq!(refused.code(), "limit_out_of_range");
+        assert_eq!(refused.to_string(), "depth 0 is outside 1 to 10000");
+    }
 
     #[test]
     fn labels_are_matched_whole() {
