@@ -26,14 +26,7 @@ pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
             to_stderr(&format!("{}\n", missing_subcommand()));
             return ExitCode::from(2);
         }
-        let text = in_plain_words(&error.to_string());
-        let (what, usage) = text.split_once("\n\nUsage: ").unwrap_or((&text, ""));
-        let what = what.split("\n\nFor more information").next().unwrap_or(what);
-        let message = one_line(what.strip_prefix("error: ").unwrap_or(what), usize::MAX);
-        let hint = match usage.lines().next() {
-            Some(usage) => format!("usage: {usage}"),
-            None => "see `htm --help`".into(),
-        };
+        let (message, hint) = message_and_hint(&in_plain_words(&error.to_string()));
         let error = serde_json::json!({ "code": codes::USAGE.name, "message": message, "hint": hint });
         to_stderr(&format!("{}\n", serde_json::json!({ "error": error })));
     } else if error.use_stderr() {
@@ -51,6 +44,20 @@ pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
         }
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// The message of clap's text, and the next step: its tips and the usage.
+fn message_and_hint(text: &str) -> (String, String) {
+    let (what, usage) = text.split_once("\n\nUsage: ").unwrap_or((text, ""));
+    let what = what.split("\n\nFor more information").next().unwrap_or(what);
+    let mut parts = what.strip_prefix("error: ").unwrap_or(what).split("\n  tip: ");
+    let message = one_line(parts.next().unwrap_or_default(), usize::MAX);
+    let usage = match usage.lines().next() {
+        Some(usage) => format!("usage: {usage}"),
+        None => "see `htm --help`".into(),
+    };
+    let steps: Vec<String> = parts.map(|tip| one_line(tip, usize::MAX)).chain([usage]).collect();
+    (message, steps.join("; "))
 }
 
 /// Whether a word follows the text of a command: the text's second word, as a rule.
@@ -98,6 +105,27 @@ fn missing_subcommand() -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tip_is_a_next_step_and_no_part_of_the_message() {
+        for (line, message, hint) in [
+            (
+                &["recall", "--bogus"][..],
+                "unexpected argument '--bogus' found",
+                "to pass '--bogus' as a value, use '-- --bogus'; usage: htm recall ",
+            ),
+            (
+                &["groupz"],
+                "unrecognized subcommand 'groupz'",
+                "a similar subcommand exists: 'groups'; usage: htm ",
+            ),
+        ] {
+            let error = Arguments::command().try_get_matches_from([&["htm"], line].concat()).unwrap_err();
+            let (said, step) = message_and_hint(&error.to_string());
+            assert_eq!(said, message);
+            assert!(step.starts_with(hint), "{step}");
+        }
+    }
 
     #[test]
     fn a_text_that_was_not_quoted_is_told_from_other_words_too_many() {
