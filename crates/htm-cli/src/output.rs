@@ -303,12 +303,12 @@ impl Output {
 
     /// A progress bar on standard error. It is hidden without a terminal, with `--json`, or if there is nothing to do.
     pub(crate) fn progress(&self, total: u64, unit: &str) -> ProgressBar {
-        self.bar_of(total, &format!("{{msg:<10}} {{bar:30}} {{pos}}/{{len}} {unit}  {{elapsed}}{{pace}}"))
+        self.bar_of(total, &template(unit))
     }
 
     /// As [`progress`](Self::progress), of bytes.
     pub(crate) fn progress_of_bytes(&self, total: u64) -> ProgressBar {
-        self.bar_of(total, "{msg} {bar:30} {bytes}/{total_bytes}  {elapsed}{pace_of_bytes}")
+        self.bar_of(total, TEMPLATE_OF_BYTES)
     }
 
     /// As [`progress`](Self::progress), of steps whose number does not matter.
@@ -357,10 +357,7 @@ impl Output {
         if !self.has_bars() {
             return ProgressBar::hidden();
         }
-        let bar = bar();
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.with_key("pace", pace).with_key("pace_of_bytes", pace_of_bytes));
-        }
+        let bar = styled(bar(), template);
         bar.enable_steady_tick(Duration::from_millis(200));
         bar
     }
@@ -372,6 +369,21 @@ pub(crate) fn unwritable(error: &io::Error) -> CliError {
     let hint = "make room where the output goes; what the command has stored or changed stays, so look at it before you repeat \
                 the command";
     CliError { fault: Fault::Permanent, ..CliError::new(codes::IO_ERROR, message).with_hint(hint) }
+}
+
+/// The form of a progress bar of these things. A bar takes the width that the rest leaves: a line that wraps flickers.
+fn template(unit: &str) -> String {
+    format!("{{msg:<10}} {{wide_bar}} {{human_pos}}/{{human_len}} {unit}  {{elapsed}}{{pace}}")
+}
+
+/// As [`template`], of bytes.
+const TEMPLATE_OF_BYTES: &str = "{msg:<10} {wide_bar} {bytes}/{total_bytes}  {elapsed}{pace_of_bytes}";
+
+fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.with_key("pace", pace).with_key("pace_of_bytes", pace_of_bytes));
+    }
+    bar
 }
 
 /// How fast the work of a bar goes on, and how long it will take.
@@ -458,8 +470,63 @@ mod tests {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
+    use std::sync::Arc;
+
+    use indicatif::{ProgressDrawTarget, TermLike};
 
     use super::*;
+
+    /// A terminal of 80 columns, and what is written to it.
+    #[derive(Clone, Debug, Default)]
+    struct Terminal(Arc<Mutex<String>>);
+
+    impl TermLike for Terminal {
+        fn width(&self) -> u16 {
+            80
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(text)
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().unwrap().push_str(text);
+            Ok(())
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_progress_bar_fits_a_line_of_a_new_terminal() {
+        for (what, template) in
+            [("export", &*template("memories")), ("BAAI/bge-small-en-v1.5", TEMPLATE_OF_BYTES)]
+        {
+            let terminal = Terminal::default();
+            let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+            let bar = styled(ProgressBar::with_draw_target(Some(12_447_000), target), template);
+            bar.set_message(what);
+            bar.set_position(2_208);
+            terminal.0.lock().unwrap().clear();
+            bar.tick();
+            let drawn = strip_ansi_codes(terminal.0.lock().unwrap().trim()).into_owned();
+            assert!(drawn.contains("(ETA ") && drawn.chars().count() <= 80, "{drawn}");
+        }
+    }
 
     #[test]
     fn an_answer_that_is_no_json_is_an_error_and_no_answer() {

@@ -195,7 +195,7 @@ pub(crate) async fn import(
 ) -> Result<Report, CliError> {
     let started = Instant::now();
     let bar = match bytes {
-        Some(bytes) => output.progress(bytes, "bytes"),
+        Some(bytes) => output.progress_of_bytes(bytes),
         None => output.progress_of_steps(),
     };
     bar.set_message("import");

@@ -349,7 +349,7 @@ impl Iterator for Queries {
 async fn answer_batch(htm: &Htm, base: &RecallQuery, file: &Path, output: &Output) -> Result<(), CliError> {
     let mut queries = read_queries(file)?;
     let bytes = std::fs::metadata(file).map_or(0, |metadata| metadata.len());
-    let bar = output.progress(bytes, "bytes");
+    let bar = output.progress_of_bytes(bytes);
     let (mut lines, mut refused, mut first) = (0_u64, 0_u64, None);
     while let Some(query) = queries.next() {
         lines += 1;
