@@ -174,8 +174,8 @@ function Understood({ recalled }: { recalled: models.Recalled }): JSX.Element {
       {unembedded > 0 && (
         <p class="notice warn small">
           {unembedded > 1_000
-            ? "More than 1,000 memories await their embeddings"
-            : count(unembedded, "memory awaits its embedding", "memories await their embeddings")}
+            ? "More than 1,000 memories are not embedded"
+            : count(unembedded, "memory is not embedded", "memories are not embedded")}
           : vectors find {unembedded === 1 ? "it" : "them"} by a former text or not at all.
         </p>
       )}

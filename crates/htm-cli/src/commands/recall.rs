@@ -211,11 +211,13 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     }
     if recalled.unembedded > 0 {
         text.push_str(&match recalled.unembedded {
-            1 => "; 1 memory awaits its embedding: vectors find it by a former text or not at all".into(),
-            waiting => {
-                let waiting = if waiting > 1_000 { "over 1,000".to_owned() } else { waiting.to_string() };
+            1 => "; 1 memory is not embedded (why: `htm doctor`): vectors find it by a former text or not at all"
+                .into(),
+            some => {
+                let some = if some > 1_000 { "over 1,000".to_owned() } else { some.to_string() };
                 format!(
-                    "; {waiting} memories await their embeddings: vectors find them by a former text or not at all"
+                    "; {some} memories are not embedded (why: `htm doctor`): vectors find them by a former text or not at \
+                     all"
                 )
             }
         });
