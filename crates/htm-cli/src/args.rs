@@ -73,7 +73,7 @@ pub(crate) use self::tags::{
 };
 pub(crate) use self::time::{NeighboursArgs, TimelineArgs};
 pub(crate) use self::way::WayArgs;
-use self::words::Words;
+use self::words::{Words, stage};
 
 /// Durable memory for LLM agents
 #[derive(Parser)]
@@ -379,7 +379,7 @@ pub(crate) struct StatusArgs {
     /// The node's id
     pub(crate) node: NodeId,
     /// Wait for this stage: embed or tag
-    #[arg(long, value_name = "STAGE")]
+    #[arg(long, value_name = "STAGE", value_parser = stage(), hide_possible_values = true)]
     pub(crate) wait: Option<Stage>,
     /// The longest wait, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "wait")]

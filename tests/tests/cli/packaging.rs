@@ -57,6 +57,13 @@ async fn bash_completes_commands_and_options() {
     assert_eq!(completed(&["htm", "learning", "on", "--signal", "ci"]), ["cited"]);
     assert_eq!(completed(&["htm", "models", "index", "--kind", "disk"]), ["diskann"]);
     assert_eq!(completed(&["htm", "related", "--kind", "shared"]), ["shared_tags"]);
+    assert_eq!(completed(&["htm", "status", "--wait", "t"]), ["tag"]);
+    assert_eq!(completed(&["htm", "backfill", ""]), ["embed", "tag"]);
+    assert_eq!(completed(&["htm", "load", "--gl"]), ["--glob"]);
+    // None of its own: bash offers files.
+    for line in [&["htm", "load", ""][..], &["htm", "db", "restore", ""], &["htm", "tags", "import", ""]] {
+        assert_eq!(completed(line), [""], "{line:?}");
+    }
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, value_parser};
 use htm_core::Stage;
 use htm_core::models::VectorIndex;
 
-use super::words::Words;
+use super::words::{Words, stage};
 
 #[derive(Subcommand)]
 pub(crate) enum ModelsCommand {
@@ -159,6 +159,7 @@ Examples:
 )]
 pub(crate) struct BackfillArgs {
     /// The stage: embed or tag
+    #[arg(value_parser = stage(), hide_possible_values = true)]
     pub(crate) stage: Stage,
     /// The embedding model, see `htm models list`. Default: the active one
     #[arg(long, value_name = "LABEL")]

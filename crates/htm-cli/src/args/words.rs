@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
-use htm_core::Error;
+use htm_core::{Error, Stage};
 
 /// Any text, of which a shell completes these words. The library rejects others, with codes of its own.
 #[derive(Clone)]
@@ -25,6 +25,11 @@ impl TypedValueParser for Words {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(self.0.iter().map(|word| PossibleValue::new(*word))))
     }
+}
+
+/// A stage, by its name.
+pub(super) fn stage() -> impl TypedValueParser<Value = Stage> {
+    Words(&["embed", "tag"]).try_map(|text| text.parse::<Stage>())
 }
 
 /// The error of a word with its hint: clap shows one text.

@@ -1,10 +1,12 @@
 //! `htm completions` and `htm man`: completions for shells and man pages, made from the definition of the command line.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::iter;
 use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
+use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::args::{Arguments, CompletionsArgs, ManArgs, Program};
@@ -19,8 +21,41 @@ pub(crate) fn completions(args: &CompletionsArgs, output: &Output) -> ExitCode {
     let name = command.get_name().to_owned();
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, name, &mut script);
+    if args.shell == Shell::Bash {
+        let completed = of_bash(&String::from_utf8_lossy(&script), &command);
+        script = completed.into_bytes();
+    }
     text("script", &script, output);
     ExitCode::SUCCESS
+}
+
+/// A script for bash, without options for the empty word of a command that takes words. They would be all there is: bash
+/// would type their `-` and offer no files.
+fn of_bash(script: &str, command: &Command) -> String {
+    let places = places_of_words(command, command.get_name());
+    let (mut completed, mut is_place) = (String::new(), false);
+    for line in script.lines() {
+        completed.push_str(line);
+        completed.push('\n');
+        let line = line.trim();
+        let words = line.strip_prefix("opts=\"").and_then(|words| words.strip_suffix('"'));
+        if let Some(words) = words.filter(|_| is_place) {
+            let words: Vec<&str> = words.split(' ').filter(|word| !word.starts_with('-')).collect();
+            completed.push_str(&format!("            [[ -n ${{cur}} ]] || opts=\"{}\"\n", words.join(" ")));
+        }
+        is_place = line.strip_suffix(')').is_some_and(|place| places.contains(place));
+    }
+    completed
+}
+
+/// The places of a script for bash that are of a command that takes words: of this one, and of those below.
+fn places_of_words(command: &Command, place: &str) -> BTreeSet<String> {
+    let below = command.get_subcommands().flat_map(|it| {
+        let place = format!("{place} {}", it.get_name()).replace([' ', '-'], "__subcmd__");
+        places_of_words(it, &place)
+    });
+    let itself = command.get_positionals().next().map(|_| place.to_owned());
+    below.chain(itself).collect()
 }
 
 pub(crate) fn man(args: &ManArgs, output: &Output) -> Result<ExitCode, CliError> {
