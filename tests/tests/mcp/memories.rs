@@ -241,6 +241,24 @@ async fn a_context_is_of_a_query_or_of_the_working_memory() {
 }
 
 #[tokio::test]
+async fn a_context_names_the_memory_that_does_not_fit() {
+    let client = Client::start(&["--no-workers", "--tools", "all"]).await;
+    let text = format!("Runbook for the payments rollback: {}", "drain the queue, ".repeat(100));
+    let id = client.remember(&text).await;
+    client.succeeds("create_group", json!({ "group": "crew" })).await;
+    client.succeeds("group_remember", json!({ "group": "crew", "text": text })).await;
+    for (tool, arguments) in [
+        ("context", json!({ "query": "payments rollback", "max_tokens": 300 })),
+        ("context", json!({ "max_tokens": 300 })),
+        ("group_context", json!({ "group": "crew", "max_tokens": 300 })),
+    ] {
+        let (text, facts) = client.succeeds(tool, arguments).await;
+        assert!(text.contains(&format!(": none fits.\nnote: 1 memory left out: [{id}] (")), "{tool}: {text}");
+        assert_eq!(facts["left_out_first"][0]["node"], id, "{tool}: {facts}");
+    }
+}
+
+#[tokio::test]
 async fn tags_and_statistics_are_counted() {
     let client = Client::start(&["--no-workers"]).await;
     assert_eq!(client.succeeds("tags", json!({})).await.0, "No tags yet.");

@@ -15,13 +15,16 @@ use super::{Answer, Effect, ToolSpec, Who};
 use crate::McpServer;
 use crate::arguments::{Arguments, Kind, MAX_TOKENS, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
-use crate::text::{MAX_SUCCESSORS, count, plain};
+use crate::text::{MAX_SUCCESSORS, compact, count, plain};
 
 /// The candidates of a context about a query. The budget decides how many of them are in it.
 const CANDIDATES: usize = 100;
 
 /// The tokens that are kept free for the lines around the memories.
 pub(super) const RESERVE: usize = 60;
+
+/// The most memories without room that are named, in the order of the context: the first may be the best hit.
+const MAX_LEFT_OUT: usize = 5;
 
 pub(super) const CONTEXT: ToolSpec = ToolSpec {
     name: "context",
@@ -116,7 +119,7 @@ pub(super) fn smaller_budget(
     (over > 0 && budget > 0).then(|| budget.saturating_sub(over).max(budget / 2))
 }
 
-/// A context with lines that say what it is, what is missing, and what others supersede.
+/// A context with lines that say what it is, which memories are missing, and what others supersede.
 pub(super) fn framed(what: &str, context: &Context) -> Answer {
     let mut text = match (context.included.len(), context.left_out.len()) {
         (0, 0) => format!("{what}: empty."),
@@ -129,12 +132,23 @@ pub(super) fn framed(what: &str, context: &Context) -> Answer {
     if !context.text.is_empty() {
         text.push_str(&format!("\n{}", context.text));
     }
-    let is_duplicate = |it: &&LeftOut| it.reason == LeftOutReason::Duplicate;
-    let duplicates = context.left_out.iter().filter(is_duplicate).count();
-    if duplicates < context.left_out.len() {
-        let left_out = count(context.left_out.len() - duplicates, "memory");
-        text.push_str(&format!("\nnote: {left_out} left out; raise max_tokens to see more"));
+    let (duplicates, lacking): (Vec<LeftOut>, Vec<LeftOut>) =
+        context.left_out.iter().copied().partition(|it| it.reason == LeftOutReason::Duplicate);
+    let first = &lacking[..lacking.len().min(MAX_LEFT_OUT)];
+    if !lacking.is_empty() {
+        let named: Vec<String> =
+            first.iter().map(|it| format!("[{}] ({})", it.node, count(it.tokens, "token"))).collect();
+        let more = match lacking.len() - first.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        text.push_str(&format!(
+            "\nnote: {} left out: {}{more}; raise max_tokens, or read one with timeline around",
+            count(lacking.len(), "memory"),
+            named.join(" ")
+        ));
     }
+    let duplicates = duplicates.len();
     if duplicates > 0 {
         let left_out = count(duplicates, "memory");
         text.push_str(&format!("\nnote: {left_out} left out: the text is above already"));
@@ -155,17 +169,51 @@ pub(super) fn framed(what: &str, context: &Context) -> Answer {
     if !told.is_empty() {
         text.push_str(&format!("\nnote: superseded, and so perhaps no longer right: {}", told.join(", ")));
     }
-    let facts = json!({
+    let mut facts = json!({
         "text": context.text,
         "included": context.included,
         "left_out": context.left_out.len(),
     });
+    if !first.is_empty() {
+        facts["left_out_first"] = compact(first);
+    }
     Answer::new(text, facts)
 }
 
 #[cfg(test)]
 mod tests {
+    use htm_core::ContextOrder;
+
     use super::*;
+
+    #[test]
+    fn the_first_memories_without_room_are_named() {
+        let left_out = |node: i64, reason| LeftOut { node: NodeId(node), tokens: 3_000, reason };
+        let mut context = Context {
+            text: "Mara likes jazz.".into(),
+            tokens: 4,
+            max_tokens: 1_940,
+            order: ContextOrder::default(),
+            included: vec![NodeId(7)],
+            left_out: vec![
+                left_out(1, LeftOutReason::Duplicate),
+                left_out(2, LeftOutReason::Oversized),
+                left_out(3, LeftOutReason::NoRoom),
+            ],
+            superseded: Vec::new(),
+        };
+        let answer = framed("Relevant memories", &context);
+        let told = "\nnote: 2 memories left out: [2] (3000 tokens) [3] (3000 tokens); raise max_tokens, or read one with timeline around\n";
+        assert!(answer.text.contains(told), "{}", answer.text);
+        let nodes = |facts: &serde_json::Value| -> Vec<i64> {
+            facts["left_out_first"].as_array().unwrap().iter().filter_map(|it| it["node"].as_i64()).collect()
+        };
+        assert_eq!((&answer.facts["left_out"], nodes(&answer.facts)), (&json!(3), vec![2, 3]));
+        context.left_out = (10..30).map(|node| left_out(node, LeftOutReason::NoRoom)).collect();
+        let answer = framed("Relevant memories", &context);
+        assert!(answer.text.contains(" [14] (3000 tokens) and 15 more; "), "{}", answer.text);
+        assert_eq!(nodes(&answer.facts), [10, 11, 12, 13, 14]);
+    }
 
     #[test]
     fn the_last_try_has_no_memories() {
