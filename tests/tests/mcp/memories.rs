@@ -83,6 +83,26 @@ async fn a_repeat_and_an_expiry_are_told() {
 }
 
 #[tokio::test]
+async fn a_repeat_names_what_it_does_not_take_over() {
+    let client = Client::start(&["--no-workers", "--tools", "all"]).await;
+    let kept = json!({ "text": "Mara likes jazz.", "source": "chat", "metadata": { "a": 1 } });
+    client.succeeds("remember", kept.clone()).await;
+    let (text, _) = client.succeeds("remember", kept).await;
+    assert!(text.ends_with("got the new tags."), "{text}");
+    let other = json!({
+        "text": "Mara likes jazz.", "importance": 9, "type": "preference", "source": "mail", "metadata": { "a": 2 },
+    });
+    let (text, _) = client.succeeds("remember", other.clone()).await;
+    let told = " Not taken over: importance (it has 1), type (it has none), source (it has chat), metadata. ";
+    assert!(text.contains(told), "{text}");
+    client.succeeds("create_group", json!({ "group": "crew" })).await;
+    let mut of_group = other;
+    of_group["group"] = "crew".into();
+    let (text, _) = client.succeeds("group_remember", of_group).await;
+    assert!(text.contains(told), "{text}");
+}
+
+#[tokio::test]
 async fn the_budget_bounds_the_answer() {
     let client = Client::start(&["--no-workers"]).await;
     for number in 0..30 {

@@ -5,14 +5,14 @@ mod memberships;
 use htm_core::groups::{AfterShutdown, TransferTarget, Transferred};
 use htm_core::{
     ContextHeader, ContextOptions, DEFAULT_BUDGET, Group, GroupInfo, GroupRole, JoinOptions, MAX_BUDGET,
-    NodeId, RecallQuery, Scope,
+    NodeId, Outcome, RecallQuery, Scope,
 };
 use serde_json::json;
 
 pub(crate) use self::memberships::Memberships;
 use super::context::{RESERVE, framed, smaller_budget};
 use super::recall::{LIMIT, STRATEGY, TAGS, TIMEFRAME, filter, strategy};
-use super::remember::memory;
+use super::remember::{memory, not_taken_over};
 use super::{Answer, Effect, ToolSpec, Who, answer_hits};
 use crate::arguments::{Argument, Arguments, Kind, MAX_TOKENS, NAMESPACE, ROBOT, argument};
 use crate::error::ToolError;
@@ -243,7 +243,10 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     let (_, called, who) = group(&server, &arguments);
     let member = server.memberships().get(&who, &called).await?;
     let receipt = member.remember(memory(&server, &arguments)?).await?;
-    let text = format!("[{}] is in the working memory of {}.", receipt.node, name(&called));
+    let mut text = format!("[{}] is in the working memory of {}.", receipt.node, name(&called));
+    if receipt.outcome != Outcome::Written {
+        text.push_str(&not_taken_over(&server, &arguments, receipt.node).await);
+    }
     Ok(Answer::new(text, compact(receipt)))
 }
 

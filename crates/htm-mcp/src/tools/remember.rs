@@ -1,7 +1,7 @@
 //! `remember`.
 
 use chrono::Utc;
-use htm_core::{Memory, NodeId, Outcome, RelationKind, read_expiry, read_instant};
+use htm_core::{Memory, Node, NodeId, Outcome, RelationKind, read_expiry, read_instant};
 use serde_json::{Map, json};
 
 use super::{Answer, Effect, ToolSpec, Who};
@@ -70,6 +70,9 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
             )
         }
     };
+    if remembered.receipt.outcome == Outcome::Repeated {
+        text.push_str(&not_taken_over(&server, &arguments, node).await);
+    }
     if who.robot != server.configured_robot() {
         text.push_str(&format!(" The robot is {}.", name(&who.robot)));
     }
@@ -99,6 +102,46 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     facts["namespace"] = json!(who.namespace);
     facts["robot"] = json!(who.robot);
     Ok(Answer::new(text, facts))
+}
+
+/// What a memory that was there already has otherwise than the call gives it. Empty: nothing.
+pub(super) async fn not_taken_over(server: &McpServer, arguments: &Arguments, node: NodeId) -> String {
+    let has_others = arguments.number("importance") > Some(1.0)
+        || ["type", "source", "metadata"].iter().any(|it| arguments.is_filled(it));
+    if !has_others {
+        return String::new();
+    }
+    // The repeat is stored. A memory that cannot be read now does not make it fail.
+    match server.htm().get(node).await {
+        Ok(node) => differences(arguments, &node),
+        Err(_) => String::new(),
+    }
+}
+
+fn differences(arguments: &Arguments, node: &Node) -> String {
+    // 1 is the default: nobody may have given it.
+    let importance = arguments.number("importance").map(|it| it as f32);
+    let importance = importance
+        .filter(|it| *it > 1.0 && *it != node.importance)
+        .map(|_| format!("importance (it has {})", node.importance));
+    let text = |what: &str, its: Option<&str>| {
+        let given = arguments.filled(what).filter(|given| Some(*given) != its);
+        given.map(|_| format!("{what} (it has {})", its.map_or_else(|| "none".into(), name)))
+    };
+    let metadata = arguments
+        .object("metadata")
+        .filter(|it| !it.is_empty() && node.metadata.as_object() != Some(*it))
+        .map(|_| "metadata".to_owned());
+    let all =
+        [importance, text("type", node.kind.as_deref()), text("source", node.source.as_deref()), metadata];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    match all.is_empty() {
+        true => String::new(),
+        false => format!(
+            " Not taken over: {}. To change that, remember it in other words, with supersedes.",
+            all.join(", ")
+        ),
+    }
 }
 
 /// The memory of a call, without namespace and robot.
