@@ -53,7 +53,13 @@ impl From<htm_core::Error> for ToolError {
 
 /// The next step by the tools. The library's hints name its functions.
 pub(crate) fn hint(error: &htm_core::Error) -> Cow<'static, str> {
-    match for_tools(error.code()) {
+    let own = match error.code() {
+        "key_taken" if error.value("restored").is_some() => Some(
+            "if the user wants the old one back, forget the memory that the message names, then restore again",
+        ),
+        code => for_tools(code),
+    };
+    match own {
         Some(hint) => hint.into(),
         None => error.hint().to_owned().into(),
     }
@@ -63,7 +69,7 @@ pub(crate) fn hint(error: &htm_core::Error) -> Cow<'static, str> {
 fn for_tools(code: &str) -> Option<&'static str> {
     Some(match code {
         "key_taken" => {
-            "use another key, or none; to correct the memory that the message names, give its id as supersedes"
+            "leave key out, or use another one; to correct the memory that the message names, also give its id as supersedes"
         }
         "content_taken" => "nothing is left to do: the memory that the message names has this text",
         "namespace_forbidden" => "leave out namespace, or use one that the message names",

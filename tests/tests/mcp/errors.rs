@@ -54,7 +54,7 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
             "remember",
             json!({ "text": "another", "key": "taken" }),
             "key_taken",
-            "to correct the memory that the message names, give its id as supersedes",
+            "next: leave key out, or use another one; to correct the memory that the message names, also give its id",
         ),
         ("forget", json!({}), "arguments_conflict", "give either id or text"),
         (
@@ -101,6 +101,27 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
         );
         assert!(text.contains("\nnext: ") && !text.contains("Jobs::") && !text.contains("Htm::"), "{text}");
     }
+}
+
+#[tokio::test]
+async fn the_next_step_of_a_taken_key_leads_on() {
+    let client = Client::start(&["--no-workers"]).await;
+    let slow = json!({ "text": "The API tests take 14 minutes.", "key": "ci-time" });
+    let (_, facts) = client.succeeds("remember", slow.clone()).await;
+    let first = facts["node"].clone();
+    let fast = "The API tests take 6 minutes.";
+    let (text, code) =
+        client.fails("remember", json!({ "text": fast, "key": "ci-time", "supersedes": [first] })).await;
+    assert!(code == "key_taken" && text.contains("\nnext: leave key out"), "{text}");
+    client.succeeds("remember", json!({ "text": fast, "supersedes": [first] })).await;
+    client.succeeds("forget", json!({ "id": first, "confirm": true })).await;
+    let (_, facts) = client.succeeds("remember", slow).await;
+    let second = facts["node"].clone();
+    let (text, code) = client.fails("restore", json!({ "id": first })).await;
+    assert!(code == "key_taken" && text.contains(&format!("is taken by node {second}\n")), "{text}");
+    assert!(text.contains("forget the memory that the message names, then restore again"), "{text}");
+    client.succeeds("forget", json!({ "id": second, "confirm": true })).await;
+    client.succeeds("restore", json!({ "id": first })).await;
 }
 
 #[tokio::test]
