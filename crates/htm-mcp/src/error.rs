@@ -90,7 +90,9 @@ fn for_tools(code: &str) -> Option<&'static str> {
             "the last relation of the chain is another robot's; to remove it, set any_robot: true, if the user agrees"
         }
         "relation_unknown" => "list the relations of the memory with related",
-        "recall_unknown" => "give the recall id that the answer of recall names, within a day",
+        "recall_unknown" => {
+            "give the recall id that an answer names, within a day; if answers name none, learning is off: send no feedback"
+        }
         "ranking_unknown" | "ranking_unusable" => {
             "tell the user; rankings are chosen with the command `htm ranking`"
         }

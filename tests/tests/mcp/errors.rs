@@ -92,6 +92,12 @@ async fn a_failure_says_what_was_wrong_and_what_is_next() {
             "a plan is for text: an id needs none\nnext: leave out plan",
         ),
         ("tags", json!({ "below": "nothing" }), "tag_unknown", "nothing"),
+        (
+            "feedback",
+            json!({ "recall": "latest", "used": [id] }),
+            "recall_unknown",
+            "if answers name none, learning is off: send no feedback",
+        ),
     ] {
         let (text, found) = client.fails(tool, arguments.clone()).await;
         assert_eq!(found, code, "{tool} {arguments}: {text}");

@@ -10,7 +10,7 @@ use crate::text::{compact, count};
 
 pub(super) const FEEDBACK: ToolSpec = ToolSpec {
     name: "feedback",
-    about: "Say which memories you used, by the recall id of an answer.",
+    about: "Say which memories you used, if an answer has a recall id.",
     arguments: &[
         argument("recall", Kind::Text).required(),
         argument("used", Kind::Numbers),
