@@ -23,6 +23,11 @@ async fn namespace_and_robot_come_from_the_call_or_the_command_line() {
 async fn a_robot_is_set_for_later_calls() {
     let client = Client::start(&["--no-workers", "--tools", "all"]).await;
     assert_eq!(client.succeeds("get_robot", json!({})).await.0, "The robot is htm; it has no memories yet.");
+    let (text, facts) = client.succeeds("get_working_memory", json!({})).await;
+    assert!(text.starts_with("The working memory of htm: 0 memories, 0 of "), "{text}");
+    assert_eq!(facts["memories"], json!([]));
+    let (_, code) = client.fails("get_working_memory", json!({ "robot": "nobody" })).await;
+    assert_eq!(code, "robot_unknown");
     let (text, _) = client.succeeds("set_robot", json!({ "name": "ada" })).await;
     assert_eq!(text, "The robot is ada; its working memory has 0 memories.");
     client.remember("Ada likes tabs.").await;

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::memories::notes;
 use super::recall::{filter, strategy};
+use super::robots::working_memory;
 use super::{Answer, Effect, ToolSpec, Who};
 use crate::McpServer;
 use crate::arguments::{Arguments, Kind, MAX_TOKENS, NAMESPACE, ROBOT, argument};
@@ -39,12 +40,7 @@ async fn context(server: McpServer, arguments: Arguments) -> Result<Answer, Tool
     let who = Who::of(&server, &arguments);
     let (htm, max_tokens) = (server.htm(), arguments.size("max_tokens"));
     let Some(query) = arguments.text("query") else {
-        let entries: Vec<Entry> = match htm.working_memory(Some(&who.namespace), &who.robot).await {
-            Ok(memory) => memory.iter().cloned().collect(),
-            // The server's own robot is registered by its first memory.
-            Err(error) if error.code() == "robot_unknown" && arguments.text("robot").is_none() => Vec::new(),
-            Err(error) => return Err(error.into()),
-        };
+        let entries: Vec<Entry> = working_memory(htm, &who, &arguments).await?.iter().cloned().collect();
         let nodes: Vec<NodeId> = entries.iter().map(|entry| entry.node).collect();
         let superseded = htm.superseded(&nodes).await?;
         return Ok(answer(htm, "The working memory", entries, &superseded, &[], &[], max_tokens));

@@ -1,6 +1,7 @@
 //! `set_robot`, `get_robot` and `get_working_memory`.
 
 use htm_core::working_memory::Entry;
+use htm_core::{Htm, WorkingMemory};
 use serde_json::json;
 
 use super::{Answer, Effect, ToolSpec, Who};
@@ -86,9 +87,24 @@ async fn get_robot(server: McpServer, arguments: Arguments) -> Result<Answer, To
     }
 }
 
+/// The working memory of the robot of a call. The server's own robot is registered by its first memory; until then its
+/// working memory is empty.
+pub(super) async fn working_memory(
+    htm: &Htm,
+    who: &Who,
+    arguments: &Arguments,
+) -> Result<WorkingMemory, ToolError> {
+    match htm.working_memory(Some(&who.namespace), &who.robot).await {
+        Err(error) if error.code() == "robot_unknown" && arguments.text("robot").is_none() => {
+            Ok(WorkingMemory::new(htm.settings().working_memory_tokens))
+        }
+        found => Ok(found?),
+    }
+}
+
 async fn get_working_memory(server: McpServer, arguments: Arguments) -> Result<Answer, ToolError> {
     let who = Who::of(&server, &arguments);
-    let memory = server.htm().working_memory(Some(&who.namespace), &who.robot).await?;
+    let memory = working_memory(server.htm(), &who, &arguments).await?;
     let entries: Vec<Entry> = memory.in_eviction_order().cloned().collect();
     let stats = memory.stats();
     let header = format!(
