@@ -1,6 +1,8 @@
 //! The arguments of a tool. Each is declared once: the JSON schema for the model and the check of a call come from the
 //! same table.
 
+use std::collections::HashSet;
+
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -215,8 +217,11 @@ impl Arguments {
         whole(self.0.get(name)?)
     }
 
+    /// The whole numbers of a list, in their order: ids, each of them once.
     pub(crate) fn wholes(&self, name: &str) -> Vec<i64> {
-        self.0.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(whole).collect()
+        let all = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
+        let mut seen = HashSet::new();
+        all.filter_map(whole).filter(|it| seen.insert(*it)).collect()
     }
 
     /// A whole number that is at least 0 by its declaration.
@@ -301,6 +306,12 @@ mod tests {
         for given in [json!({ "query": "q", "limit": 10.5 }), json!({ "query": "q", "ids": [1e300] })] {
             assert_eq!(checked(given.clone()).unwrap_err().code, "argument_invalid", "{given}");
         }
+    }
+
+    #[test]
+    fn an_id_that_is_given_twice_is_one() {
+        let arguments = checked(json!({ "query": "q", "ids": [36, 7, 36.0, 36] })).unwrap();
+        assert_eq!(arguments.wholes("ids"), [36, 7]);
     }
 
     #[test]

@@ -332,7 +332,7 @@ async fn a_memory_supersedes_another_one() {
     let (text, facts) = client.succeeds("related", json!({ "id": 1 })).await;
     assert!(text.contains("[2] 2026-03-01 | supersedes it, because \"certified\""), "{text}");
     assert_eq!(facts["related"][0]["by"], "superseded_by");
-    let newer = json!({ "text": "The ledger runs PostgreSQL 19.", "supersedes": [2] });
+    let newer = json!({ "text": "The ledger runs PostgreSQL 19.", "supersedes": [2, 2] });
     let (text, facts) = client.succeeds("remember", newer).await;
     assert_eq!((text.as_str(), &facts["supersedes"]), ("Remembered as [3]. It supersedes [2].", &json!([2])));
     let removal = json!({ "id": 2, "kind": "supersedes", "to": 1, "remove": true });
