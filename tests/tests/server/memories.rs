@@ -492,9 +492,17 @@ async fn a_stream_is_imported_with_a_result_a_line() {
         let reply = import(many.clone()).await;
         assert_eq!(reply.text.matches(outcome).count(), 1_200, "{}", &reply.text[..200]);
     }
-    let long = format!("{{\"id\":\"x\",\"ns\":\"n\",\"text\":\"ok\"}}\n{}\n", "y".repeat(9 << 20));
-    let reply = import(long).await;
-    assert!(reply.text.contains("written") && reply.text.contains("line_too_long"), "{}", reply.text);
+    // Two lines are too long, and one of them is the last.
+    let line = |id: &str| format!("{{\"id\":\"{id}\",\"ns\":\"n\",\"text\":\"text {id}\"}}\n");
+    let long = "y".repeat(9 << 20);
+    let reply = import(format!("{}{long}\n{}{}{long}", line("x"), line("y"), line("z"))).await;
+    let told = |it: &str| reply.text.matches(it).count();
+    assert_eq!(
+        (told("\"outcome\":\"written\""), told("\"code\":\"line_too_long\""), reply.text.lines().count()),
+        (3, 2, 5),
+        "{}",
+        reply.text
+    );
     assert_eq!(served.post("/v1/import", json!({})).await.problem(), (415, "media_type_unfit"));
     let keyed = served.request(Method::POST, "/v1/import").header("idempotency-key", "k");
     assert_eq!(served.send(keyed.body("")).await.problem(), (400, "idempotency_unfit"));

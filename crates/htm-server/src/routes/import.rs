@@ -8,13 +8,13 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::{StreamExt, TryStreamExt, stream};
 use htm_core::{ImportedLine, LineResult, MAX_LINE_BYTES, Role};
 use serde::Serialize;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
-use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, FramedRead};
+use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, Decoder, FramedRead};
 use tokio_util::io::StreamReader;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -128,11 +128,42 @@ impl Results {
     }
 }
 
+/// Cuts a body into lines; `None` stands for one that is too long. As an error, it would end the stream of lines.
+struct Lines(AnyDelimiterCodec);
+
+impl Lines {
+    fn new() -> Self {
+        Self(AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), MAX_LINE_BYTES))
+    }
+}
+
+impl Decoder for Lines {
+    type Item = Option<Bytes>;
+    type Error = io::Error;
+
+    fn decode(&mut self, read: &mut BytesMut) -> io::Result<Option<Self::Item>> {
+        line_of(self.0.decode(read))
+    }
+
+    fn decode_eof(&mut self, read: &mut BytesMut) -> io::Result<Option<Self::Item>> {
+        line_of(self.0.decode_eof(read))
+    }
+}
+
+fn line_of(
+    decoded: std::result::Result<Option<Bytes>, AnyDelimiterCodecError>,
+) -> io::Result<Option<Option<Bytes>>> {
+    match decoded {
+        Ok(line) => Ok(line.map(Some)),
+        Err(AnyDelimiterCodecError::MaxChunkLengthExceeded) => Ok(Some(None)),
+        Err(AnyDelimiterCodecError::Io(cause)) => Err(cause),
+    }
+}
+
 /// Reads lines and writes them until the end of the body. If the body cannot be read further, the last result says why.
 async fn run(app: App, body: Body, _permit: Permit, results: Results) {
     let reader = StreamReader::new(body.into_data_stream().map_err(io::Error::other));
-    let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), Vec::new(), MAX_LINE_BYTES);
-    let mut lines = FramedRead::new(reader, codec);
+    let mut lines = FramedRead::new(reader, Lines::new());
     let mut import = app.htm.importer(CHUNK.0, CHUNK.1);
     if app.role < Role::Admin {
         import = import.plain_only();
@@ -164,12 +195,7 @@ async fn run(app: App, body: Body, _permit: Permit, results: Results) {
                 return;
             }
             Ok(Some(Ok(line))) => line,
-            Ok(Some(Err(AnyDelimiterCodecError::MaxChunkLengthExceeded))) => {
-                // Where the next line begins is not known without reading to the end of this one.
-                let what = format!("the line has more than {MAX_LINE_BYTES} bytes");
-                break error(htm_core::error::codes::LINE_TOO_LONG, what);
-            }
-            Ok(Some(Err(AnyDelimiterCodecError::Io(cause)))) => {
+            Ok(Some(Err(cause))) => {
                 break error(codes::BODY_INCOMPLETE, format!("the body ended early: {cause}"));
             }
         };
@@ -179,8 +205,11 @@ async fn run(app: App, body: Body, _permit: Permit, results: Results) {
         if app.shared.stop.is_cancelled() {
             break error(codes::STOPPING, "the server is stopping".into());
         }
-        let of_line = match weight::within_limit("line", &line) {
-            Ok(of_line) => of_line,
+        let weighed = line
+            .ok_or_else(|| format!("the line has more than {MAX_LINE_BYTES} bytes"))
+            .and_then(|line| Ok((weight::within_limit("line", &line)?, line)));
+        let (of_line, line) = match weighed {
+            Ok(weighed) => weighed,
             Err(problem) => {
                 import.unread(error(htm_core::error::codes::LINE_TOO_LONG, problem));
                 continue;
