@@ -158,6 +158,10 @@ async fn a_backfill_that_is_interrupted_says_how_to_go_on() {
     running.signal(Signal::SIGINT);
     assert_eq!(running.end().await.code(), Some(130), "{}", running.log());
     assert!(running.log().contains("the next run continues from here"), "{}", running.log());
+    // Without a wait, a full queue ends the command.
+    let full = ["backfill", "embed", "--model", "fake/wide", "--max-queued", "10", "--no-wait", "--json"];
+    let report = sandbox.htm(&full).await.json();
+    assert_eq!((&report["queue_full"], &report["finished"]), (&json!(true), &json!(false)));
     let _worker = sandbox.start("embed-worker", &["--queue", "htm.embed.2"]);
     let again = ["backfill", "embed", "--model", "fake/wide", "--max-queued", "10", "--json"];
     let report = sandbox.htm(&again).await.json();

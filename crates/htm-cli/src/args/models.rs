@@ -190,7 +190,7 @@ pub(crate) struct BackfillOptions {
     /// The most queued jobs of this backfill at once
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) max_queued: u64,
-    /// Enqueue the jobs and return, without waiting for the workers
+    /// Enqueue up to --max-queued jobs and return, without waiting
     #[arg(long)]
     pub(crate) no_wait: bool,
 }

@@ -71,8 +71,11 @@ pub(crate) struct Report {
     /// The duration of the build of the model's vector index after that.
     #[serde(skip_serializing_if = "Option::is_none")]
     index_s: Option<f64>,
-    /// Whether it ended by itself, and not by a signal or because it was cancelled.
+    /// Whether it ended by itself, and not by a signal, a full queue or because it was cancelled.
     finished: bool,
+    /// Whether it returned because the queue is full. The next run enqueues more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    queue_full: bool,
     /// Whether somebody has cancelled the run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cancelled: bool,
@@ -83,7 +86,7 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn exit_code(&self) -> ExitCode {
-        if self.finished { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) }
+        if self.finished || self.queue_full { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) }
     }
 
     /// The model's vector index was built in this time.
@@ -134,6 +137,11 @@ impl Report {
         }
         if self.cancelled {
             text.push_str("\nthe run was cancelled; enqueued jobs stay");
+        } else if self.queue_full {
+            let queue = &self.queue;
+            text.push_str(&format!(
+                "\n{queue} is full; the next run enqueues more when a worker has made room"
+            ));
         } else if !self.finished {
             text.push_str("\nstopped; enqueued jobs stay, and the next run continues from here");
         }
@@ -141,7 +149,8 @@ impl Report {
     }
 }
 
-/// Enqueues the jobs and waits for the workers, unless `no_wait` is set. A stop leaves the enqueued jobs in place.
+/// Enqueues the jobs and waits for the workers. With `no_wait`, it returns when all are enqueued or the queue is full. A
+/// stop leaves the enqueued jobs in place.
 pub(crate) async fn backfill(
     runtime: &Runtime,
     request: &BackfillRequest,
@@ -154,7 +163,8 @@ pub(crate) async fn backfill(
     let mut backfill = htm.start_backfill(request).await?;
     let before = backfill.enqueued();
     let mut held = Held::default();
-    let mut finished = enqueue(runtime, &mut backfill, &mut held, output, stop).await?;
+    let ending = enqueue(runtime, &mut backfill, &mut held, options.no_wait, output, stop).await?;
+    let mut finished = ending == Ending::All;
     let enqueued_now = (backfill.enqueued() - before) as i64;
     let mut left = backfill.progress().await?;
     let mut done = (enqueued_now - left.open).max(0);
@@ -178,6 +188,7 @@ pub(crate) async fn backfill(
         seconds: started.elapsed().as_secs_f64(),
         index_s: None,
         finished,
+        queue_full: ending == Ending::Full,
         cancelled: backfill.is_cancelled(),
         waited: !options.no_wait,
     };
@@ -225,25 +236,43 @@ pub(crate) fn with_options(
     })
 }
 
-/// Enqueues the jobs. True if all are enqueued, false after a stop, or if somebody has cancelled the run.
+/// The end of the enqueuing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// All jobs are enqueued.
+    All,
+    /// The queue is full, and nobody waits.
+    Full,
+    /// A stop, or somebody has cancelled the run.
+    Early,
+}
+
+/// Enqueues the jobs. It waits while the queue is full, unless `no_wait` is set.
 async fn enqueue(
     runtime: &Runtime,
     backfill: &mut Backfill,
     held: &mut Held,
+    no_wait: bool,
     output: &Output,
     stop: &CancellationToken,
-) -> Result<bool, CliError> {
+) -> Result<Ending, CliError> {
     let bar = output.progress(backfill.position().1, "nodes");
     bar.set_message("enqueue");
+    let mut ending = Ending::Early;
     while !stop.is_cancelled() {
         let step = backfill.step().await?;
         bar.set_position(backfill.position().0);
         match step {
+            BackfillStep::Finished if backfill.is_cancelled() => break,
             BackfillStep::Finished => {
-                bar.finish_and_clear();
-                return Ok(!backfill.is_cancelled());
+                ending = Ending::All;
+                break;
             }
             BackfillStep::Enqueued => {}
+            BackfillStep::QueueFull if no_wait => {
+                ending = Ending::Full;
+                break;
+            }
             BackfillStep::QueueFull => {
                 held.look(runtime, backfill, &bar, output).await?;
                 stop.run_until_cancelled(tokio::time::sleep(LOOK)).await;
@@ -251,7 +280,7 @@ async fn enqueue(
         }
     }
     bar.finish_and_clear();
-    Ok(false)
+    Ok(ending)
 }
 
 /// Waits until no job is open, or for a stop. Returns the last progress, and whether no job is open.
@@ -342,6 +371,7 @@ mod tests {
             seconds: 0.1,
             index_s: None,
             finished: true,
+            queue_full: false,
             cancelled: false,
             waited: false,
         }
@@ -358,6 +388,15 @@ mod tests {
         assert_eq!(idle.describe(), "fake: no job enqueued");
         let waited = Report { waited: true, ..report() };
         assert_eq!(waited.describe(), "fake: 1 job enqueued, 0 done in 0.1 s (0.0/s), 1 open");
+    }
+
+    #[test]
+    fn a_full_queue_is_no_failure() {
+        let full = Report { finished: false, queue_full: true, ..report() };
+        let said =
+            "fake: 1 job enqueued\nhtm.tag is full; the next run enqueues more when a worker has made room";
+        assert_eq!(full.describe(), said);
+        assert!(!full.is_done());
     }
 
     #[test]
