@@ -314,7 +314,8 @@ pub(crate) async fn set_budget(
     Ok(unparked)
 }
 
-/// The tokens of the jobs of a namespace that were done today.
+/// The tokens of the results of a namespace that were made today and are there now. Repeated work counts once: only a
+/// budget counts what is spent.
 async fn spent_today(connection: &mut sqlx::PgConnection, namespace: &str) -> Result<i64> {
     sql!(
         "select coalesce(sum(n.token_count), 0)::bigint
