@@ -57,7 +57,7 @@ pub use model::expiry::{Expiry, read_duration};
 pub use model::export::{ImportedLine, LineKind};
 pub use model::field_change::FieldChange;
 pub use model::files::FileReply;
-pub use model::filter::{Filter, MAX_LIMIT, TagFilter};
+pub use model::filter::{Filter, MAX_LIMIT, NameKind, TagFilter, UnknownName};
 pub use model::forget::{
     ForgetPlan, ForgetReason, Forgotten, ForgottenNode, MAX_MATCHES, Match, Removed, Restored,
 };

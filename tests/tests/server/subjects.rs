@@ -196,6 +196,37 @@ async fn namespaces_are_listed_by_pages_and_have_policies() {
 }
 
 #[tokio::test]
+async fn a_search_tells_the_names_of_its_filter_that_nothing_has() {
+    let served = Served::new().await;
+    let tea = json!({"content": "Ada drinks tea.", "namespace": "hon", "robot": "ada", "tags": ["food"]});
+    served.post("/v1/memories", tea).await.is(201);
+    let told =
+        |kind: &str, name: &str, nearest: &str| json!({"kind": kind, "name": name, "nearest": [nearest]});
+    let namespace = told("namespace", "hom", "hon");
+    let robot = told("robot", "adda", "ada");
+    let tag = told("tag", "foood", "food");
+    for (filter, unknown) in [
+        (json!({"namespaces": ["hom"]}), json!([namespace])),
+        (json!({"namespaces": ["hon"], "robots": ["adda"], "tags": ["foood"]}), json!([robot, tag])),
+        // One of several is enough to find something.
+        (json!({"namespaces": ["hon", "hom"]}), json!([namespace])),
+        (json!({"namespaces": ["hon"], "robots": ["ada", "adda"]}), json!([robot])),
+        (json!({"namespaces": ["hon"], "robots": ["ada"], "tags": ["food"]}), json!([])),
+    ] {
+        let recall = json!({"query": "tea", "strategy": "fulltext", "filter": filter});
+        assert_eq!(served.post("/v1/recall", recall).await.is(200)["unknown_names"], unknown, "{filter}");
+        let timeline = served.post("/v1/timeline", json!({"filter": filter})).await.is(200);
+        assert_eq!(timeline["unknown_names"], unknown, "{filter}");
+    }
+    let boosted = json!({"query": "tea", "strategy": "fulltext", "filter": {"namespaces": ["hon"]}, "boost_tags": ["foood"]});
+    assert_eq!(served.post("/v1/recall", boosted).await.is(200)["unknown_names"], json!([tag]));
+    let by_url = served.get("/v1/recall?q=tea&strategy=fulltext&namespace=hom").await.is(200);
+    assert_eq!(by_url["unknown_names"], json!([namespace]));
+    let context = json!({"robot": "ada", "filter": {"namespaces": ["hon"], "tags": ["foood"]}});
+    assert_eq!(served.post("/v1/context", context).await.is(200)["unknown_names"], json!([tag]));
+}
+
+#[tokio::test]
 async fn health_and_metrics_are_for_monitoring() {
     let served = Served::new().await;
     assert_eq!(served.get("/livez").await.text, "ok\n");

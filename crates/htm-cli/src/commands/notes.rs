@@ -1,8 +1,8 @@
 //! Notes about unknown names in a question. Without them, a mistyped name would find nothing for no visible reason.
 
 use htm_core::{
-    AsOf, Correction, Degraded, Filter, Htm, RankingUsed, Step, TagFilter, TimeFilter, TimePhrase, Zone,
-    ignored_exclusions,
+    AsOf, Correction, Degraded, Filter, Htm, NameKind, RankingUsed, Step, TagFilter, TimeFilter, TimePhrase,
+    UnknownName, Zone, ignored_exclusions,
 };
 use htm_runtime::commands;
 
@@ -25,8 +25,10 @@ pub(crate) async fn of(
         [] => vec![&htm.settings().namespace],
         named => named.iter().map(String::as_str).collect(),
     };
-    let tags = [&filter.tags[..], preferred].concat();
-    let mut notes = unknown_namespaces(htm, &namespaces, !filter.namespaces.is_empty()).await?;
+    let named: Vec<String> = namespaces.iter().map(|name| format!("`{}`", one_line(name, 60))).collect();
+    let named = named.join(" or ");
+    let unknown = htm.unknown_names(filter, preferred).await?;
+    let mut notes: Vec<String> = unknown.iter().map(|it| unknown_name(it, &named)).collect();
     if filter.timeframe == TimeFilter::Auto && phrase.is_none() {
         notes.push("no time that has begun was recognised in the query; all times were searched".into());
     }
@@ -40,36 +42,18 @@ pub(crate) async fn of(
         };
         notes.push(format!("{}{others} excluded nothing, because {}", named.join(" "), ignored.reason));
     }
-    for robot in &filter.robots {
-        let mut unknown = Vec::new();
-        for namespace in &namespaces {
-            match htm.find_robot(Some(namespace), robot).await {
-                Err(error) if error.code() == "robot_unknown" => {
-                    let alike = htm.nearest_robots(Some(namespace), robot).await?;
-                    unknown.push(format!("{error}{}", nearest(&alike)));
-                }
-                found => drop(found?),
-            }
-        }
-        // One namespace that knows the robot is enough.
-        if unknown.len() == namespaces.len() {
-            notes.extend(unknown);
-        }
-    }
-    let mut unmatched = Vec::new();
-    for (place, namespace) in namespaces.iter().enumerate() {
-        let here = htm.ontology(Some(namespace))?.unmatched(&tags).await?;
-        match place {
-            0 => unmatched = here,
-            _ => unmatched.retain(|tag| here.iter().any(|it| it.tag == tag.tag)),
-        }
-    }
-    let named: Vec<String> = namespaces.iter().map(|name| format!("`{}`", one_line(name, 60))).collect();
-    for unmatched in unmatched {
-        let nearest = nearest(&unmatched.nearest);
-        notes.push(format!("no tag of namespace {} is `{}`{nearest}", named.join(" or "), unmatched.tag));
-    }
     Ok(notes)
+}
+
+/// A note about a name that none of the searched namespaces has.
+fn unknown_name(unknown: &UnknownName, namespaces: &str) -> String {
+    let UnknownName { kind, name, nearest: alike } = unknown;
+    let alike = nearest(alike);
+    match kind {
+        NameKind::Namespace => unknown_namespace(name, &unknown.nearest),
+        NameKind::Robot => format!("namespace {namespaces} has no robot `{}`{alike}", one_line(name, 60)),
+        NameKind::Tag => format!("no tag of namespace {namespaces} is `{name}`{alike}"),
+    }
 }
 
 /// A note's sentence about the names that are nearest to an unknown one.
@@ -89,15 +73,15 @@ pub(crate) async fn unknown_namespaces(
 ) -> htm_core::Result<Vec<String>> {
     let unknown = htm.unknown_namespaces(namespaces).await?;
     let told = unknown.iter().filter(|it| are_named || !it.nearest.is_empty());
-    Ok(told
-        .map(|it| {
-            let nearest = match &it.nearest[..] {
-                [] => "there are no others".into(),
-                nearest => format!("the nearest: {}", nearest.join(", ")),
-            };
-            format!("no memory is stored in namespace `{}`; {nearest}", one_line(&it.namespace, 60))
-        })
-        .collect())
+    Ok(told.map(|it| unknown_namespace(&it.namespace, &it.nearest)).collect())
+}
+
+fn unknown_namespace(namespace: &str, nearest: &[String]) -> String {
+    let nearest = match nearest {
+        [] => "there are no others".into(),
+        nearest => format!("the nearest: {}", nearest.join(", ")),
+    };
+    format!("no memory is stored in namespace `{}`; {nearest}", one_line(namespace, 60))
 }
 
 /// Says beside an answer in which of the named namespaces no memory is stored: they may be mistyped.

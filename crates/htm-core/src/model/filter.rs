@@ -35,6 +35,31 @@ impl TagFilter {
     }
 }
 
+/// A name in a filter that nothing has.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UnknownName {
+    /// What it names.
+    pub kind: NameKind,
+    /// The name.
+    pub name: String,
+    /// Similar names that there are, the nearest first.
+    pub nearest: Vec<String>,
+}
+
+/// What a name in a filter names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum NameKind {
+    /// A namespace in which no memory is stored.
+    Namespace,
+    /// A robot that no namespace of the filter has.
+    Robot,
+    /// A tag that no namespace of the filter has.
+    Tag,
+}
+
 /// The conditions on the memories of a query. A memory passes if it meets every condition; the default has none.
 ///
 /// ```

@@ -1,8 +1,8 @@
 //! Answers that are lists of memories.
 
 use htm_core::{
-    Correction, Degraded, Filter, Hit, Htm, Node, RecallQuery, Recalled, Step, TimePhrase, Timeframe,
-    ignored_exclusions,
+    Correction, Degraded, Filter, Hit, Htm, NameKind, Node, RecallQuery, Recalled, Step, TimePhrase,
+    Timeframe, UnknownName, ignored_exclusions,
 };
 use serde_json::{Value, json};
 
@@ -68,32 +68,19 @@ pub(crate) async fn answer_hits(
 
 /// Why a filter may have found nothing: names in it that nothing has, with the nearest that there are.
 pub(super) async fn unknown_names(htm: &Htm, filter: &Filter) -> Result<Vec<String>, ToolError> {
-    let nearest = |all: &[String]| match all {
-        [] => String::new(),
-        all => format!("; the nearest are: {}", text::names(all)),
+    let note = |unknown: UnknownName| {
+        let (name, nearest) = (text::name(&unknown.name), &unknown.nearest);
+        let known = match nearest.is_empty() {
+            true => String::new(),
+            false => format!("; the nearest are: {}", text::names(nearest)),
+        };
+        match unknown.kind {
+            NameKind::Namespace => format!("namespace {name} has no memories{known}"),
+            NameKind::Robot => format!("no robot is {name}{known}"),
+            NameKind::Tag => format!("no tag is {name}{known}"),
+        }
     };
-    let mut notes = Vec::new();
-    let namespaces: Vec<&str> = filter.namespaces.iter().map(String::as_str).collect();
-    for unknown in htm.unknown_namespaces(&namespaces).await? {
-        let known = nearest(&unknown.nearest);
-        notes.push(format!("namespace {} has no memories{known}", text::name(&unknown.namespace)));
-    }
-    for namespace in namespaces {
-        for robot in &filter.robots {
-            match htm.find_robot(Some(namespace), robot).await {
-                Err(error) if error.code() == "robot_unknown" => {
-                    let known = nearest(&htm.nearest_robots(Some(namespace), robot).await?);
-                    notes.push(format!("no robot is {}{known}", text::name(robot)));
-                }
-                found => drop(found?),
-            }
-        }
-        for unmatched in htm.ontology(Some(namespace))?.unmatched(&filter.tags).await? {
-            let known = nearest(&unmatched.nearest);
-            notes.push(format!("no tag is {}{known}", text::name(unmatched.tag.as_str())));
-        }
-    }
-    Ok(notes)
+    Ok(htm.unknown_names(filter, &[]).await?.into_iter().map(note).collect())
 }
 
 /// The answer with memories in the order of `nodes`. `first`, an index, is shown in any case, at full length if

@@ -3,8 +3,9 @@
 use axum::Json;
 use htm_core::error::codes::BUDGET_OUT_OF_RANGE;
 use htm_core::{
-    ContextHeader, ContextOptions, CountBy, Intake, MemoryMap, NodeId, RecallQuery, Recalled, RobotContext,
-    Role, Strategy, TimeCount, TimeStep, Timeline, TimelineQuery, WorkingMemoryStats,
+    ContextHeader, ContextOptions, CountBy, Filter, Intake, MemoryMap, NodeId, RecallQuery, Recalled,
+    RobotContext, Role, Strategy, TagFilter, TimeCount, TimeStep, Timeline, TimelineQuery, UnknownName,
+    WorkingMemoryStats,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -133,6 +134,23 @@ struct Answer {
     recalled: Recalled,
     /// The changes of the working memory. Null if no robot asked.
     working_memory: Option<Intake>,
+    /// The names in the filter, and among preferred tags, that nothing has.
+    unknown_names: Vec<UnknownName>,
+}
+
+/// The names in a filter, and among preferred tags, that nothing has. Something that was found has all that the filter
+/// requires: then they are looked up only if the filter requires one of several.
+async fn unknown_names(
+    app: &App,
+    filter: &Filter,
+    preferred: &[TagFilter],
+    is_found: bool,
+) -> Result<Vec<UnknownName>> {
+    let requires_one_of = filter.namespaces.len() > 1 || filter.robots.len() > 1 || filter.any_tag;
+    match is_found && !requires_one_of && preferred.is_empty() {
+        true => Ok(Vec::new()),
+        false => Ok(app.htm.unknown_names(filter, preferred).await?),
+    }
 }
 
 /// Recall memories.
@@ -154,7 +172,9 @@ async fn recall(app: App, Body(body): Body<RecallBody>) -> Result<Json<Answer>> 
             (answer.recalled, Some(answer.intake))
         }
     };
-    Ok(Json(Answer { recalled, working_memory }))
+    let is_found = !recalled.hits.is_empty();
+    let unknown_names = unknown_names(&app, &query.filter, &query.boost_tags, is_found).await?;
+    Ok(Json(Answer { recalled, working_memory, unknown_names }))
 }
 
 /// A query of a few parameters.
@@ -182,8 +202,8 @@ struct SimpleQuery {
 ///
 /// POST has all parameters, and keeps the query out of the logs of proxies.
 #[utoipa::path(get, path = "/v1/recall", tag = "recall", params(SimpleQuery),
-    responses((status = 200, body = Recalled)))]
-async fn recall_simply(app: App, Asked(asked): Asked<SimpleQuery>) -> Result<Json<Recalled>> {
+    responses((status = 200, body = Answer)))]
+async fn recall_simply(app: App, Asked(asked): Asked<SimpleQuery>) -> Result<Json<Answer>> {
     let filter = FilterBody {
         namespaces: asked.namespace.into_iter().collect(),
         timeframe: asked.timeframe,
@@ -198,7 +218,9 @@ async fn recall_simply(app: App, Asked(asked): Asked<SimpleQuery>) -> Result<Jso
         as_of: app.as_of(asked.as_of.as_deref())?,
         ..plain
     };
-    Ok(Json(app.htm.recall(&query).await?))
+    let recalled = app.htm.recall(&query).await?;
+    let unknown_names = unknown_names(&app, &query.filter, &[], !recalled.hits.is_empty()).await?;
+    Ok(Json(Answer { recalled, working_memory: None, unknown_names }))
 }
 
 /// The text for a prompt.
@@ -243,6 +265,8 @@ struct ContextAnswer {
     left_behind: Vec<NodeId>,
     /// The use of the working memory.
     working_memory: WorkingMemoryStats,
+    /// The names in the filter that nothing has.
+    unknown_names: Vec<UnknownName>,
 }
 
 /// The options of a context.
@@ -305,7 +329,9 @@ async fn context(app: App, Body(body): Body<ContextBody>) -> Result<Json<Context
     let context = robot.context_after(recalled.as_ref(), &filter, &options).await?;
     let (left_behind, working_memory) = (robot.left_behind().to_vec(), robot.working_memory_stats());
     robot.close().await?;
-    Ok(Json(ContextAnswer { context, recalled, left_behind, working_memory }))
+    let is_found = recalled.as_ref().is_some_and(|it| !it.hits.is_empty());
+    let unknown_names = unknown_names(&app, &filter, &[], is_found).await?;
+    Ok(Json(ContextAnswer { context, recalled, left_behind, working_memory, unknown_names }))
 }
 
 /// The query of a timeline.
@@ -326,10 +352,19 @@ struct TimelineBody {
     as_of: Option<String>,
 }
 
+/// The memories, in chronological order.
+#[derive(Debug, Serialize, ToSchema)]
+struct TimelineAnswer {
+    #[serde(flatten)]
+    timeline: Timeline,
+    /// The names in the filter that nothing has.
+    unknown_names: Vec<UnknownName>,
+}
+
 /// List memories in chronological order.
 #[utoipa::path(post, path = "/v1/timeline", tag = "recall", request_body = TimelineBody,
-    responses((status = 200, body = Timeline)))]
-async fn timeline(app: App, Body(body): Body<TimelineBody>) -> Result<Json<Timeline>> {
+    responses((status = 200, body = TimelineAnswer)))]
+async fn timeline(app: App, Body(body): Body<TimelineBody>) -> Result<Json<TimelineAnswer>> {
     let query = TimelineQuery {
         topic: body.topic,
         filter: body.filter.read(&app)?,
@@ -338,7 +373,9 @@ async fn timeline(app: App, Body(body): Body<TimelineBody>) -> Result<Json<Timel
         limit: body.limit.unwrap_or(20),
         as_of: app.as_of(body.as_of.as_deref())?,
     };
-    Ok(Json(app.htm.conversation_timeline(&query).await?))
+    let timeline = app.htm.conversation_timeline(&query).await?;
+    let unknown_names = unknown_names(&app, &query.filter, &[], !timeline.entries.is_empty()).await?;
+    Ok(Json(TimelineAnswer { timeline, unknown_names }))
 }
 
 /// The query of counts over time.
