@@ -67,6 +67,10 @@ async fn a_recall_answers_as_the_memory_stood() {
         "{}",
         as_of.warning
     );
+    assert!(!as_of.warning.contains("neighbours"), "{}", as_of.warning);
+    let beside = RecallQuery { neighbours: 1, ..RecallQuery::new("kettle") }.as_of(then);
+    let warning = htm.recall(&beside).await.unwrap().as_of.unwrap().warning;
+    assert!(warning.ends_with("; the neighbours of hits are not shown"), "{warning}");
     let of_edited = recalled.hits.iter().find(|hit| hit.node.id == edited).unwrap();
     assert_eq!((of_edited.node.revision, of_edited.scores.similarity), (1, None));
     assert!(htm.recall(&RecallQuery::new("kettle")).await.unwrap().as_of.is_none());

@@ -17,7 +17,8 @@ pub(crate) struct RefineArgs {
     /// Show one hit a document: its best passage, with the ids of the others
     #[arg(long)]
     pub(crate) fold_documents: bool,
-    /// Also show N memories before and after each hit in its conversation or document, 0 to 10
+    /// Also show N memories before and after each hit in its conversation or document, 0 to 10; none with
+    /// --as-of
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) neighbours: usize,
     /// Also search for rephrasings of the query, by a language model (expansion.provider)

@@ -75,9 +75,10 @@ impl Htm {
         if query.as_of.is_some() {
             recalled.hits.iter_mut().for_each(|hit| self.count_tokens_of(&mut hit.node));
         }
-        // Neighbours have their current texts, so an answer as of an earlier time has none.
-        if query.neighbours > 0 && query.as_of.is_none() {
-            self.add_neighbours(&mut recalled.hits, query.neighbours).await?;
+        match &mut recalled.as_of {
+            _ if query.neighbours == 0 => {}
+            Some(as_of) => as_of.lacks_neighbours(),
+            None => self.add_neighbours(&mut recalled.hits, query.neighbours).await?,
         }
         Ok(recalled)
     }

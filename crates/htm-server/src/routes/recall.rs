@@ -75,7 +75,8 @@ struct RecallBody {
     /// Whether the passages of a document become one hit.
     #[serde(default)]
     fold_documents: bool,
-    /// The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10. Default: 0.
+    /// The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10, none with
+    /// `as_of`. Default: 0.
     #[serde(default)]
     #[schema(maximum = 10)]
     neighbours: usize,

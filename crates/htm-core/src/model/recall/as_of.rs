@@ -33,6 +33,11 @@ impl AsOf {
         }
         Self { at, former_texts, warning }
     }
+
+    /// Neighbours were asked for. They have their current texts, so the answer has none.
+    pub(crate) fn lacks_neighbours(&mut self) {
+        self.warning.push_str("; the neighbours of hits are not shown");
+    }
 }
 
 /// Refuses a time that has not come.
