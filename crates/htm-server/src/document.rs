@@ -10,7 +10,7 @@ use htm_core::error::Code;
 use serde_json::{Value, json};
 
 use crate::app::Shared;
-use crate::problem::{MEDIA_TYPE, of_code, of_precondition};
+use crate::problem::{MEDIA_TYPE, of_code, of_pause, of_precondition};
 use crate::routes::Routes;
 use crate::{access, codes};
 
@@ -122,7 +122,7 @@ fn problem_schema() -> Value {
     })
 }
 
-/// A code with its status, and with that after `If-Match` if it is another.
+/// A code with its status, and with those after `If-Match` and after a pause of the client if they are others.
 fn described_code(code: &Code) -> Value {
     let mut described = json!({
         "code": code.name,
@@ -131,6 +131,9 @@ fn described_code(code: &Code) -> Value {
     });
     if let Some(status) = of_precondition(code.name) {
         described["status_after_if_match"] = json!(status.as_u16());
+    }
+    if let Some(status) = of_pause(code.name) {
+        described["status_after_pause"] = json!(status.as_u16());
     }
     described
 }

@@ -12,7 +12,7 @@ use htm_core::error::Code;
 use serde_json::Value;
 
 use crate::app::Shared;
-use crate::problem::{of_code, of_precondition};
+use crate::problem::{of_code, of_pause, of_precondition};
 use crate::{codes, document};
 
 /// The policy of a page: it may load its own styles alone.
@@ -209,6 +209,9 @@ fn errors() -> String {
         if let Some(other) = of_precondition(code.name) {
             let _ = write!(status, ", with <code>If-Match</code> {}", other.as_u16());
         }
+        if let Some(other) = of_pause(code.name) {
+            let _ = write!(status, ", after a pause of the client {}", other.as_u16());
+        }
         let _ = write!(
             body,
             "<tr id=\"{0}\"><td><code>{0}</code></td><td>{status}</td><td>{1}</td></tr>",
@@ -239,5 +242,8 @@ mod tests {
         }
         assert!(!page.contains("<script"));
         assert!(errors().contains("id=\"key_taken\"") && errors().contains("id=\"body_invalid\""));
+        assert!(
+            errors().contains("<code>body_incomplete</code></td><td>400, after a pause of the client 408<")
+        );
     }
 }

@@ -181,6 +181,11 @@ pub(crate) fn of_precondition(code: &str) -> Option<StatusCode> {
     (code == "revision_conflict").then_some(StatusCode::PRECONDITION_FAILED)
 }
 
+/// The status of a code after a pause of the client, if it has another one then.
+pub(crate) fn of_pause(code: &str) -> Option<StatusCode> {
+    (code == "body_incomplete").then_some(StatusCode::REQUEST_TIMEOUT)
+}
+
 /// The status of a code with a fault.
 pub(crate) fn of_code(code: &str, fault: Fault) -> StatusCode {
     match code {
