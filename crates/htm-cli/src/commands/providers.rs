@@ -82,7 +82,10 @@ async fn set(
 }
 
 async fn budget(htm: &Htm, namespace: &str, tokens: Option<i64>, output: &Output) -> Result<(), CliError> {
-    let unparked = htm.providers()?.set_budget(namespace, tokens).await?;
+    let providers = htm.providers()?;
+    let unparked = providers.set_budget(namespace, tokens).await?;
+    let own = providers.budgets().await?.into_iter().find(|it| it.namespace == namespace);
+    let spent = own.filter(|it| it.tokens_used > 0 && it.tokens_used >= it.tokens_per_day);
     let notes = namespaces::unknown(htm, namespace).await?;
     let mut answer =
         serde_json::json!({ "namespace": namespace, "tokens_per_day": tokens, "unparked": unparked });
@@ -99,7 +102,10 @@ async fn budget(htm: &Htm, namespace: &str, tokens: Option<i64>, output: &Output
             1 => "; 1 parked job is due again".into(),
             count => format!("; {count} parked jobs are due again"),
         };
-        format!("{} {may}{unparked}{}", plain(namespace), notes::describe(&notes))
+        let spent = spent.as_ref().map_or_else(String::new, |it| {
+            format!("; {} spent today already", count(it.tokens_used, "token"))
+        });
+        format!("{} {may}{spent}{unparked}{}", plain(namespace), notes::describe(&notes))
     });
     Ok(())
 }

@@ -70,7 +70,7 @@ impl Providers<'_> {
     }
 
     /// Sets a namespace's daily token budget; none: no limit. Jobs parked for the budget are due at once if it was
-    /// raised or removed; returns their number.
+    /// removed, or raised beyond what is spent today; returns their number.
     ///
     /// # Errors
     /// `namespace_invalid`, `budget_out_of_range` for a budget below 0, or a database error.

@@ -264,7 +264,7 @@ pub(crate) async fn usage(pool: &dyn Connections, days: u32) -> Result<Vec<Token
 }
 
 /// Sets the daily token budget of a namespace; none: no limit. Jobs that were parked for the budget are due at once if
-/// it was raised or removed; returns their number.
+/// it was removed, or raised beyond what is spent today; returns their number.
 ///
 /// # Errors
 /// `namespace_invalid`, `budget_out_of_range` for a budget below 0, or a database error.
@@ -304,8 +304,13 @@ pub(crate) async fn set_budget(
             budget::Entity::insert(budget).on_conflict(changed).exec_without_returning(&on(&mut tx)).await?;
         }
     }
-    let lowered = tokens_per_day.is_some_and(|after| before.is_some_and(|before| after <= before));
-    let unparked = if lowered { 0 } else { unpark(&mut tx, namespace).await? };
+    let has_room = match tokens_per_day {
+        None => true,
+        Some(after) => {
+            before.is_none_or(|before| after > before) && after > used_today(&mut tx, namespace).await?
+        }
+    };
+    let unparked = if has_room { unpark(&mut tx, namespace).await? } else { 0 };
     audit_log::record(&mut tx, done.clone()).await?;
     tx.commit().await?;
     if unparked > 0 {
@@ -322,6 +327,17 @@ async fn spent_today(connection: &mut sqlx::PgConnection, namespace: &str) -> Re
            from htm.completions c
            join htm.nodes n on n.id = c.node_id and n.namespace = c.namespace
           where c.namespace = :namespace and c.done_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'"
+    )
+    .bind("namespace", namespace)?
+    .fetch_scalar(connection)
+    .await
+}
+
+/// The tokens that count against the budget of a namespace today.
+async fn used_today(connection: &mut sqlx::PgConnection, namespace: &str) -> Result<i64> {
+    sql!(
+        "select case when day = (now() at time zone 'utc')::date then tokens_used else 0 end
+           from htm.budgets where namespace = :namespace"
     )
     .bind("namespace", namespace)?
     .fetch_scalar(connection)
