@@ -116,6 +116,16 @@ async fn a_model_goes_from_its_registration_to_recall_and_back() {
     // It comes back under its label.
     sandbox.htm(&["models", "add", "fake/wide", "--dimensions", "768"]).await.succeeds();
     assert_eq!(fields(&sandbox, "fake/wide", &["state"]).await, [json!("building")]);
+    // A dead letter is no open job.
+    sandbox.htm(&["models", "backfill", "fake/wide", "--no-wait", "--max-queued", "1"]).await.succeeds();
+    sqlx::query(
+        "update apalis.jobs set status = 'Killed', done_at = now() where job_type like 'htm.embed.%'",
+    )
+    .execute(&db.pool)
+    .await
+    .unwrap();
+    let said = sandbox.htm(&["models", "retire", "fake/wide"]).await;
+    assert_eq!(said.succeeds(), "fake/wide is retired: 1 job removed, its vectors stay\n");
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ pub(crate) enum ModelsCommand {
     Activate(ActivateArgs),
     /// Show the kinds of a vector index, or change a model's
     Index(IndexArgs),
-    /// Stop writing to a model, and delete its open jobs
+    /// Stop writing to a model, and delete its open jobs and dead letters
     Retire(RetireArgs),
 }
 

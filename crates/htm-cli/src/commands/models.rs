@@ -255,7 +255,7 @@ async fn retire(runtime: &Runtime, args: RetireArgs, output: &Output) -> Result<
     let answer = serde_json::json!({ "retired": args.label, "jobs_removed": removed, "dropped": args.drop });
     output.value(&answer, || {
         let vectors = if args.drop { "its vectors are deleted" } else { "its vectors stay" };
-        format!("{} is retired: {} removed, {vectors}", args.label, count(removed, "open job"))
+        format!("{} is retired: {} removed, {vectors}", args.label, count(removed, "job"))
     });
     // The model is retired, whether or not the others can be read.
     let listed = models.list().await.unwrap_or_default();

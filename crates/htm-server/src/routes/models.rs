@@ -88,7 +88,7 @@ struct RetiredModel {
     deleted_jobs: u64,
 }
 
-/// Retire a model: writes to it end, and its open jobs are deleted.
+/// Retire a model: writes to it end, and its open jobs and dead letters are deleted.
 #[utoipa::path(post, path = "/v1/models/retire", tag = "models", request_body = Retire,
     responses((status = 200, body = RetiredModel)))]
 async fn retire(app: App, Body(body): Body<Retire>) -> Result<Json<RetiredModel>> {
