@@ -94,7 +94,7 @@ async fn while_an_edit_waits_for_its_workers_it_is_said_what_stands() {
     sandbox.run("embed-worker", &["--drain"], b"").await.succeeds();
     sandbox.htm(&["edit", &node, "the new words"]).await.succeeds();
     let said = sandbox.htm(&["status", &node]).await;
-    let stands = "waits for a worker; until then the result of revision 1 stays";
+    let stands = "waits in its queue; until then the result of revision 1 stays";
     assert!(said.succeeds().contains(stands), "{said:?}");
     let status = sandbox.htm(&["status", "--json", &node]).await.json();
     assert_eq!((&status["stages"][0]["stale"], &status["stages"][1]["stale"]), (&json!(1), &Value::Null));

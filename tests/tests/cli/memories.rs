@@ -107,7 +107,7 @@ async fn a_memory_goes_round_for_people() {
     assert!(got.succeeds().ends_with("\n\nMara prefers tabs.\n"), "{got:?}");
     assert!(got.stdout.contains("key         tabs\n"), "{got:?}");
     let status = sandbox.htm(&["status", node]).await;
-    assert!(status.succeeds().contains("waits for a worker"), "{status:?}");
+    assert!(status.succeeds().contains("waits in its queue"), "{status:?}");
     for stage in Stage::ALL {
         drain(&db, stage).await;
     }

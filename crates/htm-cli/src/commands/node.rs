@@ -173,7 +173,7 @@ fn progress_of(stage: &StageStatus, zone: &Zone) -> String {
 fn progress(state: &StageState, zone: &Zone) -> String {
     let time = |at: &Option<DateTime<Utc>>| at.map(|at| local(at, zone)).unwrap_or_default();
     match state {
-        StageState::Pending { attempts: 0, last_error: None, .. } => "waits for a worker".into(),
+        StageState::Pending { attempts: 0, last_error: None, .. } => "waits in its queue".into(),
         StageState::Pending { attempts: 0, last_error: Some(error), due_at, .. } => {
             format!("put off: {error}; next attempt at {}", time(due_at))
         }
