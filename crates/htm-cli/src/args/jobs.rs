@@ -51,7 +51,7 @@ pub(crate) enum JobsCommand {
         /// The queue
         queue: String,
     },
-    /// Delete done jobs and old workers; results stay
+    /// Delete done jobs, and workers not seen for a day; results stay
     Prune(PruneArgs),
     /// Check that every memory has its result, a job or a dead letter; exit code 1 if not
     Audit {
@@ -153,7 +153,7 @@ Examples:
   htm jobs prune --dead --older-than 30d --yes"
 )]
 pub(crate) struct PruneArgs {
-    /// The minimum time since the end: 30s, 15m, 12h, 7d. Default: jobs.keep_done_ms
+    /// The minimum time since the end of jobs: 30s, 15m, 12h, 7d. Default: jobs.keep_done_ms
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) older_than: Option<Duration>,
     /// Delete obsolete dead letters instead of done jobs
