@@ -193,7 +193,7 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
         }
         if let Some(explanation) = &hit.explanation {
             text.push_str(&format!("     {}\n", describe_candidate(&hit.scores)));
-            text.push_str(&format!("     {}\n", describe_order(explanation)));
+            text.push_str(&format!("     {}\n", describe_order(explanation, &hit.scores)));
         }
     }
     if recalled.hits.is_empty() {
@@ -262,11 +262,20 @@ fn describe_candidate(scores: &Scores) -> String {
     }
 }
 
-/// The value that orders a hit, and its parts.
-fn describe_order(explanation: &Explanation) -> String {
+/// The value that orders a hit, and its parts. A part of relevance of which the hit has no score is one half by rule.
+fn describe_order(explanation: &Explanation, scores: &Scores) -> String {
     // Without -0.
     let rounded = |value: f64| format!("{:.3}", (value * 1_000.0).round() / 1_000.0 + 0.0);
-    let part = |part: &ScorePart| format!("{} {}", one_line(&part.name, 80), rounded(part.score));
+    let part = |part: &ScorePart| {
+        let is_unknown = match &*part.name {
+            "similarity" => scores.similarity.is_none(),
+            "text" => scores.text.is_none(),
+            "tags" => scores.tags.is_none(),
+            _ => false,
+        };
+        let unknown = if is_unknown { " (not known)" } else { "" };
+        format!("{} {}{unknown}", one_line(&part.name, 80), rounded(part.score))
+    };
     let parts: Vec<String> = explanation.parts.iter().map(part).collect();
     let is = if parts.is_empty() { "" } else { " = " };
     format!("ordered by {}{is}{}", rounded(explanation.sum()), parts.join(" + "))
@@ -407,7 +416,7 @@ mod tests {
     fn no_sum_is_minus_zero() {
         let explained = |parts: &[(&'static str, f64)]| {
             let part = |&(name, score): &(&'static str, f64)| ScorePart { name: name.into(), score };
-            describe_order(&Explanation { parts: parts.iter().map(part).collect() })
+            describe_order(&Explanation { parts: parts.iter().map(part).collect() }, &Scores::default())
         };
         assert_eq!(explained(&[]), "ordered by 0.000");
         assert_eq!(explained(&[("words", -0.0001)]), "ordered by 0.000 = words 0.000");
@@ -415,5 +424,7 @@ mod tests {
             explained(&[("words", 0.5), ("time", 0.3)]),
             "ordered by 0.800 = words 0.500 + time 0.300"
         );
+        // Half of the weight of a signal that is not known.
+        assert_eq!(explained(&[("similarity", 0.5)]), "ordered by 0.500 = similarity 0.500 (not known)");
     }
 }
