@@ -161,7 +161,7 @@ pub struct Context {
 pub struct LeftOut {
     /// The node.
     pub node: NodeId,
-    /// The number of tokens of its text.
+    /// The number of tokens of its text, with its header if it was too large or found no room.
     pub tokens: usize,
     /// The reason.
     pub reason: LeftOutReason,
@@ -243,7 +243,7 @@ pub fn assemble<'a>(
                 || joined.is_empty()
                 || !block.append_to(&mut Joined::new(encoding), "", options.max_tokens);
             let reason = if is_too_large { LeftOutReason::Oversized } else { LeftOutReason::NoRoom };
-            left_out.push(leave_out(reason));
+            left_out.push(LeftOut { tokens: block.tokens(encoding), ..leave_out(reason) });
         }
     }
     let (text, tokens) = joined.into_text();
@@ -306,6 +306,14 @@ impl<'a> Block<'a> {
             Cow::Owned(content) => encoding.count(content),
         };
         Self { header, content, tokens, end: Some((frame::END, encoding.count(frame::END))) }
+    }
+
+    /// The tokens of the whole block.
+    fn tokens(&self, encoding: TokenEncoding) -> usize {
+        match self.end {
+            None => self.tokens,
+            Some((end, _)) => encoding.count(&format!("{}{}\n{end}", self.header, self.content)),
+        }
     }
 
     /// Appends the whole block and returns true, or appends nothing.
@@ -485,7 +493,8 @@ mod tests {
         let context =
             assemble(&[entry(5, "a", 9.0, 0), entry(4, "last of all", 1.0, 0)], &[], &tight, ENCODING, now());
         let left: Vec<_> = context.left_out.iter().map(|left| (left.tokens, left.reason)).collect();
-        assert_eq!(left, [(1, LeftOutReason::Oversized), (3, LeftOutReason::Oversized)]);
+        let whole = |text: &str| ENCODING.count(&framed.replace("first", text));
+        assert_eq!(left, ["a", "last of all"].map(|text| (whole(text), LeftOutReason::Oversized)));
         let nothing = assemble(&entries, &[], &ContextOptions::new(0), ENCODING, now());
         assert_eq!((nothing.text.as_str(), nothing.tokens, nothing.left_out.len()), ("", 0, 4));
     }
