@@ -293,7 +293,7 @@ async fn tags_and_statistics_are_counted() {
     assert!(text.contains("\ndatabase:postgresql 0."), "{text}");
     let (text, facts) = client.succeeds("stats", json!({})).await;
     assert!(text.starts_with("Namespace default: 1 memory of "), "{text}");
-    let ages = "1 of the last day, 0 more of the last week, 0 more of the last month, 0 older";
+    let ages = "1 of the last day or dated later, 0 more of the last week, 0 more of the last month, 0 older";
     assert!(text.contains(ages), "{text}");
     assert!(text.contains("\nrobots: htm 1\ntypes: fact 1\ntags: "), "{text}");
     assert!(text.contains("\nembed: 0 done, 1 open, 0 failed"), "{text}");

@@ -61,7 +61,7 @@ fn show(stats: &MemoryStats, zone: &Zone, output: &Output) {
         output.say(format!("from {} to {}", local(oldest, zone), local(newest, zone)));
         let ages = stats.ages;
         output.say(format!(
-            "{} of the last day, {} more of the last week, {} more of the last month, {} older",
+            "{} of the last day or dated later, {} more of the last week, {} more of the last month, {} older",
             ages.day, ages.week, ages.month, ages.older
         ));
     }

@@ -42,7 +42,7 @@ fn describe(stats: &MemoryStats) -> String {
     );
     if let (Some(oldest), Some(newest)) = (totals.oldest, totals.newest) {
         text.push_str(&format!(
-            "\nfrom {} to {}; {} of the last day, {} more of the last week, {} more of the last month, {} older",
+            "\nfrom {} to {}; {} of the last day or dated later, {} more of the last week, {} more of the last month, {} older",
             oldest.format("%Y-%m-%d"),
             newest.format("%Y-%m-%d"),
             ages.day,
