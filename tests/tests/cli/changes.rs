@@ -105,7 +105,7 @@ async fn while_an_edit_waits_for_its_workers_it_is_said_what_stands() {
     assert!(said.contains("by vector, the vector of its former text\n"), "{said}");
     assert!(
         said.contains(
-            "; 1 memory is not embedded (why: `htm doctor`): vectors find it by a former text or not at all"
+            "; 1 memory of the namespace is not embedded (why: `htm doctor`): vectors find it by a former text or not at all"
         ),
         "{said}"
     );

@@ -211,13 +211,13 @@ pub(crate) fn describe(recalled: &Recalled, zone: &Zone) -> String {
     }
     if recalled.unembedded > 0 {
         text.push_str(&match recalled.unembedded {
-            1 => "; 1 memory is not embedded (why: `htm doctor`): vectors find it by a former text or not at all"
+            1 => "; 1 memory of the namespace is not embedded (why: `htm doctor`): vectors find it by a former text or not at all"
                 .into(),
             some => {
                 let some = if some > 1_000 { "over 1,000".to_owned() } else { some.to_string() };
                 format!(
-                    "; {some} memories are not embedded (why: `htm doctor`): vectors find them by a former text or not at \
-                     all"
+                    "; {some} memories of the namespace are not embedded (why: `htm doctor`): vectors find them by a former \
+                     text or not at all"
                 )
             }
         });

@@ -148,12 +148,12 @@ pub(super) fn notes(recalled: &Recalled, query: &str, htm: &Htm) -> Vec<String> 
         1..=1_000 => notes.push(format!(
             "{} not embedded yet: search by words works; search by meaning finds a former text at most",
             match recalled.unembedded {
-                1 => "1 memory is".into(),
-                several => format!("{several} memories are"),
+                1 => "1 memory of the namespace is".into(),
+                several => format!("{several} memories of the namespace are"),
             }
         )),
         _ => notes.push(
-            "many memories are not embedded yet: search by words works; search by meaning finds a former text at most"
+            "many memories of the namespace are not embedded yet: search by words works; search by meaning finds a former text at most"
                 .into(),
         ),
     }

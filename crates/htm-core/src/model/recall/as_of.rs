@@ -26,9 +26,10 @@ impl AsOf {
                 .to_owned();
         match (wants_vectors, former_texts) {
             (false, _) | (_, 0) => {}
-            (_, 1) => warning.push_str("; 1 memory had another text then, which was searched by words alone"),
+            (_, 1) => warning
+                .push_str("; 1 memory of the namespace had another text then, which words alone can find"),
             (_, count) => warning.push_str(&format!(
-                "; {count} memories had other texts then, which were searched by words alone"
+                "; {count} memories of the namespace had other texts then, which words alone can find"
             )),
         }
         Self { at, former_texts, warning }
