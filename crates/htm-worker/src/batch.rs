@@ -9,7 +9,7 @@ use htm_core::worker::jobs::{Claimed, Lease};
 use htm_core::worker::priorities::LIVE;
 use prometheus_client::metrics::gauge::Gauge;
 
-use crate::slots::{Others, Slot};
+use crate::slots::Slot;
 use crate::turns::Turn;
 
 /// Jobs held under one lease.
@@ -29,6 +29,9 @@ impl LeasedBatch {
         }
         if jobs.iter().any(|job| job.priority >= LIVE) {
             slot.has_live();
+        }
+        if !jobs.iter().any(|job| job.suspect) {
+            slot.is_unsuspected();
         }
         held.ids().extend(jobs.iter().map(|job| (job.id.clone(), lease.claimed_at)));
         held.gauge.inc_by(jobs.len() as i64);
@@ -50,11 +53,6 @@ impl LeasedBatch {
     /// Whether any of its jobs was held by a worker that was lost.
     pub(crate) fn is_suspect(&self) -> bool {
         self.jobs.iter().any(|job| job.suspect)
-    }
-
-    /// Keeps all other batches from beginning until this one ends.
-    pub(crate) fn is_alone(&self, others: Others) {
-        self.slot().is_alone(others);
     }
 
     fn slot(&self) -> MutexGuard<'_, Slot> {

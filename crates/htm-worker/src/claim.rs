@@ -8,6 +8,7 @@ use htm_core::worker::jobs::{self, Claimed, Lease};
 use htm_core::worker::queues;
 use sqlx::PgPool;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::batch::{Held, LeasedBatch};
@@ -22,6 +23,10 @@ use crate::verdict::Backoff;
 
 /// The claimer's backoff after database errors.
 const RECONNECT: Backoff = Backoff { base: Duration::from_millis(100), cap: Duration::from_secs(5) };
+
+/// The longest time for which a suspect is waited for at its start and at its end, so that it is alone. A text that
+/// crashes workers mostly does so at once; a long one takes minutes, and the queue must not stand still meanwhile.
+const ALONE: Duration = Duration::from_secs(10);
 
 /// Claims jobs until it is stopped or, when draining, until the queue is empty.
 pub(crate) struct Claimer {
@@ -49,7 +54,7 @@ impl Claimer {
         let stop = self.stop.clone();
         let monitor = self.monitor.clone();
         let pings = Pings::listen(self.pool.clone(), self.queue.clone(), self.poll, self.fleet.clone());
-        let mut failures = 0;
+        let (mut failures, mut is_crowded) = (0, false);
         loop {
             let room = stop.run_until_cancelled(async {
                 tokio::select! {
@@ -65,19 +70,32 @@ impl Claimer {
                     failures = 0;
                     tracing::debug!(jobs = claimed.len(), "claimed");
                     let batch = LeasedBatch::new(lease, claimed, self.held.clone(), slot);
-                    if batch.is_suspect() {
-                        let others = stop.run_until_cancelled(self.slots.others());
-                        let Some(Some(others)) = monitor.vitals.while_waiting(others).await else { return };
-                        batch.is_alone(others);
+                    let is_suspect = batch.is_suspect();
+                    if is_suspect {
+                        // Those that have outlasted one wait are not waited for again.
+                        let most = if is_crowded { Duration::ZERO } else { ALONE };
+                        let others = stop.run_until_cancelled(timeout(most, self.slots.until_one()));
+                        let Some(waited) = monitor.vitals.while_waiting(others).await else { return };
+                        is_crowded = waited.is_err();
                     }
                     if batches.send(batch).await.is_err() {
                         return;
                     }
+                    if is_suspect {
+                        let end = stop.run_until_cancelled(timeout(ALONE, self.slots.until_unsuspected()));
+                        if let Some(Err(_)) = monitor.vitals.while_waiting(end).await {
+                            tracing::info!(
+                                queue = self.queue,
+                                "jobs of a lost worker take long; other jobs now run beside them"
+                            );
+                        }
+                    }
                 }
                 // Another worker was first. The usual slots are still taken.
-                Ok(None) if slot.is_ahead() => failures = 0,
+                Ok(None) if slot.wanted() == Wanted::Live => failures = 0,
                 Ok(None) => {
                     failures = 0;
+                    let may_be_suspects = slot.wanted() == Wanted::Unsuspected;
                     drop(slot);
                     if self.drain && monitor.vitals.while_waiting(self.is_drained()).await {
                         return;
@@ -86,6 +104,7 @@ impl Claimer {
                         tokio::select! {
                             () = pings.next_within(self.poll) => {}
                             // The last jobs may be held by this worker.
+                            () = self.slots.until_unsuspected(), if may_be_suspects => {}
                             () = self.slots.until_free(), if self.drain && !self.slots.are_free() => {}
                         }
                     });
@@ -115,9 +134,8 @@ impl Claimer {
                 tracing::info!(released, "released jobs that were claimed but not held");
             }
         }
-        let wanted = if slot.is_ahead() { Wanted::Live } else { Wanted::Any };
         let began = Instant::now();
-        let next = self.deadline.of(self.claims.next(&self.pool, self.batch, wanted)).await?;
+        let next = self.deadline.of(self.claims.next(&self.pool, self.batch, slot.wanted())).await?;
         if let Some((_, claimed)) = &next {
             self.monitor.metrics.claimed(claimed.len(), began.elapsed());
         }

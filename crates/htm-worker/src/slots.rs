@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use htm_core::worker::claims::Wanted;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -18,11 +19,14 @@ const OVERTAKING: usize = 2;
 /// number of slots bounds what waits for a slow database.
 ///
 /// A few more slots are for live jobs only. They do not wait for a turn behind the batches of a backfill.
+///
+/// Of all slots one may have suspects.
 pub(crate) struct Slots {
     usual: Arc<Semaphore>,
     held: usize,
     turns: Arc<Turns>,
     overtaking: Arc<Semaphore>,
+    suspects: Arc<Semaphore>,
     backfilling: Arc<AtomicUsize>,
     stop: CancellationToken,
 }
@@ -35,6 +39,7 @@ impl Slots {
             held,
             turns: Arc::new(Turns::new(concurrency, stop.clone())),
             overtaking: Arc::new(Semaphore::new(OVERTAKING)),
+            suspects: Arc::new(Semaphore::new(1)),
             backfilling: Arc::default(),
             stop,
         }
@@ -43,7 +48,8 @@ impl Slots {
     /// Waits for a slot for a batch of any jobs. None if the semaphore is closed, which never happens.
     pub(crate) async fn room(&self) -> Option<Slot> {
         let permit = self.usual.clone().acquire_owned().await.ok()?;
-        Some(Slot { way: Way::Usual(self.turns.soon().await), ..self.slot(permit) })
+        let way = Way::Usual(self.turns.soon().await);
+        Some(Slot { way, suspects: self.suspects.clone().try_acquire_owned().ok(), ..self.slot(permit) })
     }
 
     /// Waits for a ping while the worker holds a backfill, and for a slot for live jobs that overtake it.
@@ -57,12 +63,16 @@ impl Slots {
         }
     }
 
-    /// Waits until all batches but one have ended, and takes their slots. The remaining batch has a usual slot. None
-    /// if a semaphore is closed, which never happens.
-    pub(crate) async fn others(&self) -> Option<Others> {
-        let usual = self.usual.clone().acquire_many_owned(self.held as u32 - 1).await.ok()?;
-        let overtaking = self.overtaking.clone().acquire_many_owned(OVERTAKING as u32).await.ok()?;
-        Some(Others { _usual: usual, _overtaking: overtaking })
+    /// Waits until all batches but one have ended. The remaining batch has a usual slot.
+    pub(crate) async fn until_one(&self) {
+        // An error means that the semaphore is closed, and thus free.
+        self.usual.acquire_many(self.held as u32 - 1).await.ok();
+        self.overtaking.acquire_many(OVERTAKING as u32).await.ok();
+    }
+
+    /// Waits until the worker holds no suspects.
+    pub(crate) async fn until_unsuspected(&self) {
+        self.suspects.acquire().await.ok();
     }
 
     pub(crate) fn are_free(&self) -> bool {
@@ -81,8 +91,8 @@ impl Slots {
             backfilling: Backfilling { all: self.backfilling.clone(), counted: false },
             overtaking: self.overtaking.clone(),
             has_live: false,
+            suspects: None,
             _permit: permit,
-            _others: None,
         }
     }
 }
@@ -93,14 +103,8 @@ pub(crate) struct Slot {
     backfilling: Backfilling,
     overtaking: Arc<Semaphore>,
     has_live: bool,
+    suspects: Option<OwnedSemaphorePermit>,
     _permit: OwnedSemaphorePermit,
-    _others: Option<Others>,
-}
-
-/// Every slot but one.
-pub(crate) struct Others {
-    _usual: OwnedSemaphorePermit,
-    _overtaking: OwnedSemaphorePermit,
 }
 
 enum Way {
@@ -110,14 +114,18 @@ enum Way {
 }
 
 impl Slot {
-    /// Whether it is for live jobs only.
-    pub(crate) fn is_ahead(&self) -> bool {
-        matches!(self.way, Way::Ahead(_))
+    /// The jobs that it is for.
+    pub(crate) fn wanted(&self) -> Wanted {
+        match (&self.way, &self.suspects) {
+            (Way::Ahead(_), _) => Wanted::Live,
+            (_, Some(_)) => Wanted::Any,
+            (_, None) => Wanted::Unsuspected,
+        }
     }
 
-    /// Keeps the other slots too, so that no other batch begins until this one ends.
-    pub(crate) fn is_alone(&mut self, others: Others) {
-        self._others = Some(others);
+    /// Marks that the batch has no suspects. Another one may have them.
+    pub(crate) fn is_unsuspected(&mut self) {
+        self.suspects = None;
     }
 
     /// Marks that the batch has jobs of a backfill or an import. Live jobs may overtake it.
@@ -175,5 +183,27 @@ impl Drop for Backfilling {
         if self.counted {
             self.all.fetch_sub(1, Ordering::AcqRel);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn one_batch_of_suspects_is_held_at_a_time_and_others_beside_it() {
+        let slots = Slots::new(2, CancellationToken::new());
+        let mut innocent = slots.room().await.unwrap();
+        assert_eq!(innocent.wanted(), Wanted::Any);
+        innocent.is_unsuspected();
+        let suspect = slots.room().await.unwrap();
+        assert_eq!(suspect.wanted(), Wanted::Any);
+        drop(innocent);
+        slots.until_one().await;
+        let beside = slots.room().await.unwrap();
+        assert_eq!(beside.wanted(), Wanted::Unsuspected);
+        drop(suspect);
+        slots.until_unsuspected().await;
+        assert_eq!(slots.room().await.unwrap().wanted(), Wanted::Any);
     }
 }

@@ -134,6 +134,28 @@ fn fastrand(seed: u64) -> impl FnMut() -> u64 {
 }
 
 #[tokio::test]
+async fn a_long_text_of_a_lost_worker_does_not_stop_the_queue() {
+    let db = TestDatabase::new().await;
+    let provider = Provider::new(|texts, _| {
+        let is_long = texts.iter().any(|text| text.contains("long"));
+        vectors(texts).set_delay(Duration::from_secs(if is_long { 600 } else { 0 }))
+    })
+    .await;
+    let sandbox = provider.sandbox(&db.url()).set("HTM_EMBEDDING__TIMEOUT_MS", "600000");
+    remember(&db.pool, "long", 1).await;
+    let mut worker = sandbox.start("embed-worker", &[]);
+    wait_until(|| async { provider.calls().len() == 1 }).await;
+    worker.signal(Signal::SIGKILL);
+    worker.end().await;
+    let survivor = sandbox.start("embed-worker", &[]);
+    wait_until(|| async { provider.calls().len() == 2 }).await;
+    remember(&db.pool, "short", 20).await;
+    wait_until(|| async { depth(&db.pool, Stage::Embed).await.open() == 1 }).await;
+    assert!(survivor.log().contains("other jobs now run beside them"), "{}", survivor.log());
+    assert_eq!(provider.calls().iter().filter(|call| call.texts[0].contains("long")).count(), 2);
+}
+
+#[tokio::test]
 async fn promise_03_what_runs_twice_has_one_effect() {
     let db = TestDatabase::new().await;
     let provider = Provider::new(|texts, _| vectors(texts).set_delay(Duration::from_millis(300))).await;

@@ -231,12 +231,18 @@ async fn a_suspect_waits_after_the_loss_and_is_none_after_a_failure_that_it_surv
     let waits = "select count(*) from apalis.jobs where job_type = 'htm.embed'
                   and run_at between now() and now() + interval '1 hour'";
     assert_eq!(db.count(waits).await, 1);
-    sqlx::raw_sql("update apalis.jobs set run_at = now()").execute(&db.pool).await.unwrap();
+    sqlx::raw_sql("update apalis.jobs set run_at = now() - interval '1 hour'")
+        .execute(&db.pool)
+        .await
+        .unwrap();
     workers::register(&db.pool, QUEUE, "other", "test", 30_000).await.unwrap();
     let mut claims = Claims::new(QUEUE, Some(MODEL), "other");
     assert!(claims.next(&db.pool, 1, Wanted::Live).await.unwrap().is_none(), "never beside others");
+    db.htm().remember(Memory::new("newer")).await.unwrap();
+    let (_, beside) = claims.next(&db.pool, 1, Wanted::Unsuspected).await.unwrap().unwrap();
+    assert!(!beside[0].suspect, "never two suspects beside each other");
     let (lease, jobs) = claims.next(&db.pool, 1, Wanted::Any).await.unwrap().unwrap();
-    assert!(jobs[0].suspect);
+    assert!(jobs[0].suspect, "it is found at once, although it was due before the newer one");
     let verdict = jobs::Verdict::Retry { delay_ms: 0 };
     let failed = [jobs::Failed { job: jobs[0].id.clone(), reason: "a test".into(), verdict }];
     jobs::fail(&db.pool, &lease, &failed, hour).await.unwrap();

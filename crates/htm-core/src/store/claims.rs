@@ -42,8 +42,10 @@ pub struct Lease {
 /// The jobs that a claim looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Any jobs, in the order of claims. A batch of [suspects](Claimed::suspect) has to be processed alone.
+    /// Any jobs, in the order of claims. A batch of [suspects](Claimed::suspect) has to be begun alone.
     Any,
+    /// Any jobs but suspects: the batch may run beside some.
+    Unsuspected,
     /// Only live jobs, without suspects: the batch may run beside others.
     Live,
 }
@@ -55,6 +57,8 @@ pub struct Claims {
     model: Option<String>,
     worker: String,
     frontier: Frontier,
+    /// Whether the frontier may have passed suspects.
+    passed_suspects: bool,
 }
 
 impl Claims {
@@ -66,6 +70,7 @@ impl Claims {
             model: model.map(str::to_owned),
             worker: worker.into(),
             frontier: Frontier::default(),
+            passed_suspects: false,
         }
     }
 
@@ -85,8 +90,13 @@ impl Claims {
         wanted: Wanted,
     ) -> Result<Option<(Lease, Vec<Claimed>)>> {
         let begun = Instant::now();
+        match wanted {
+            Wanted::Any if std::mem::take(&mut self.passed_suspects) => self.frontier = Frontier::default(),
+            Wanted::Unsuspected => self.passed_suspects = true,
+            Wanted::Any | Wanted::Live => {}
+        }
         let (looked_at, from_start) = match wanted {
-            Wanted::Any => (priorities::ALL.len(), self.frontier.is_outdated(begun)),
+            Wanted::Any | Wanted::Unsuspected => (priorities::ALL.len(), self.frontier.is_outdated(begun)),
             Wanted::Live => (1, false),
         };
         let since = if from_start { Frontier::default().since } else { self.frontier.since };
