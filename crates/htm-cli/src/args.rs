@@ -399,7 +399,7 @@ pub(crate) enum DbCommand {
     Up,
     /// Stop the private PostgreSQL, unless it is in use
     Down {
-        /// Stop it even if it is in use; open connections end
+        /// Stop it even if it is in use or hangs; open connections end
         #[arg(long)]
         force: bool,
     },

@@ -48,7 +48,10 @@ pub fn quoted(word: &str) -> String {
 fn of_unreachable(private_log: Option<&Path>, address: Option<&str>) -> String {
     if let Some(log) = private_log {
         let log = log.display();
-        return format!("see in its log why the private PostgreSQL does not answer: {log}");
+        return format!(
+            "see in its log why the private PostgreSQL does not answer: {log}; if it hangs: `htm db down --force`, then \
+             `htm db up`"
+        );
     }
     let server = address.map_or_else(|| "the server".into(), |it| format!("the server at {it}"));
     format!("check that {server} runs, and database.url: `htm db status`, `htm config show`")

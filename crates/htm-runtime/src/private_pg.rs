@@ -173,14 +173,15 @@ impl PrivatePg {
         .await
     }
 
-    /// Stops the server, even if it is in use, and removes the mark to stay up. Connections are ended. No data is lost.
+    /// Stops the server, even if it is in use or hangs, and removes the mark to stay up. Connections are ended. No data is
+    /// lost.
     ///
     /// # Errors
     /// `private_pg_busy`, `private_pg_program_failed`, `private_pg_io`.
     pub async fn down(&self) -> Result<()> {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
-            pg.stop_for_good()
+            pg.stop_for_good(Cluster::stop_anyway)
         })
         .await
     }
@@ -193,7 +194,7 @@ impl PrivatePg {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
             let Some(_nobody) = Held::try_exclusive(&pg.users_lock())? else { return Ok(Released::InUse) };
-            pg.stop_for_good()?;
+            pg.stop_for_good(Cluster::stop)?;
             Ok(Released::Stopped)
         })
         .await
@@ -207,7 +208,7 @@ impl PrivatePg {
     pub async fn reset(&self) -> Result<()> {
         self.blocking(|pg| {
             let _server = pg.lock_server()?;
-            pg.stop_for_good()?;
+            pg.stop_for_good(Cluster::stop_anyway)?;
             remove_dir(&pg.cluster.upgraded())?;
             remove_dir(&pg.cluster.upgrade_dir)?;
             remove_dir(&pg.cluster.data)?;
@@ -264,9 +265,9 @@ impl PrivatePg {
         remove(&self.down_mark())
     }
 
-    fn stop_for_good(&self) -> Result<()> {
+    fn stop_for_good(&self, stop: fn(&Cluster) -> Result<()>) -> Result<()> {
         remove(&self.stay_mark())?;
-        self.cluster.stop()?;
+        stop(&self.cluster)?;
         let mark = self.down_mark();
         fs::write(&mark, "programs that use the server do not start it again\n").or_io("write", &mark)
     }

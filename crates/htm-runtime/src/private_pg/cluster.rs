@@ -18,7 +18,7 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use sha2::{Digest as _, Sha256};
 
-use super::error::{IoContext as _, other_major, program, socket_dir_taken, still_in_use};
+use super::error::{IoContext as _, not_stopped, other_major, program, socket_dir_taken, still_in_use};
 use super::install::Installation;
 use super::orphans;
 use super::owned_dir::OwnedDir;
@@ -175,19 +175,33 @@ impl Cluster {
 
     /// Stops the server if it runs, ending its connections.
     pub(super) fn stop(&self) -> Result<()> {
+        self.stop_by("fast")
+    }
+
+    /// As [`stop`](Self::stop). A server that does not end in time, because it hangs, is ended without a checkpoint: it
+    /// recovers at its next start.
+    pub(super) fn stop_anyway(&self) -> Result<()> {
+        self.stop().or_else(|error| {
+            tracing::warn!(code = error.code(), %error, "the private PostgreSQL is ended at once");
+            self.stop_by("immediate")
+        })
+    }
+
+    fn stop_by(&self, mode: &str) -> Result<()> {
         if self.state()? == ServerState::Stopped {
             return Ok(());
         }
         let mut command = self.command("pg_ctl");
         command
-            .args(["stop", "--mode=fast", "--wait", "--timeout=60", "--silent", "--pgdata"])
+            .args(["stop", "--wait", "--timeout=60", "--silent", "--mode", mode, "--pgdata"])
             .arg(&self.data);
         let Err(output) = output_of(&mut command) else { return Ok(()) };
         // `pg_ctl` of a killed process may have stopped it meanwhile.
         if self.state()? == ServerState::Stopped {
             return Ok(());
         }
-        Err(program("pg_ctl stop", &self.data, &output, &self.log_since(0)))
+        let error = program(&format!("pg_ctl stop --mode {mode}"), &self.data, &output, &self.log_since(0));
+        Err(if mode == "fast" { not_stopped(error) } else { error })
     }
 
     /// The server's state, by its pid file, process and socket.
@@ -512,6 +526,32 @@ mod tests {
         remove_dir(&removed).unwrap();
         writer.join().unwrap();
         assert!(!removed.exists());
+    }
+
+    #[test]
+    fn a_server_that_hangs_is_ended_if_it_has_to_be_stopped_anyway() {
+        let dir = tempfile::tempdir().unwrap();
+        let [bin, data, socket_dir, conf_dir, upgrade_dir] =
+            ["bin", "data", "run", "conf", "upgrade"].map(|name| dir.path().join(name));
+        for made in [&bin, &data] {
+            create_private_dir(made, &ServerUser::Same).unwrap();
+        }
+        let mut server = Command::new("sleep").arg("600").current_dir(&data).spawn().unwrap();
+        let pid = server.id();
+        fs::write(data.join("postmaster.pid"), pid.to_string()).unwrap();
+        let script = format!("#!/bin/sh\ncase \"$*\" in *immediate*) kill {pid};; *) exit 1;; esac\n");
+        fs::write(bin.join("pg_ctl"), script).unwrap();
+        fs::set_permissions(bin.join("pg_ctl"), fs::Permissions::from_mode(0o700)).unwrap();
+        let installation = Installation { bin, version: "18.6".into() };
+        let cluster =
+            Cluster { installation, user: ServerUser::Same, data, socket_dir, conf_dir, upgrade_dir };
+
+        let error = cluster.stop().unwrap_err();
+        assert!(error.hint().contains("`htm db down --force`"), "{error}: {}", error.hint());
+        assert!(server.try_wait().unwrap().is_none());
+        cluster.stop_anyway().unwrap();
+        server.wait().unwrap();
+        assert!(cluster.has_ended().unwrap());
     }
 
     #[test]

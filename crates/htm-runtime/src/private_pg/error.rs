@@ -86,6 +86,13 @@ pub(super) fn program(program: &str, data_dir: &Path, output: &str, log: &str) -
     ))
 }
 
+/// The server did not end in time.
+pub(super) fn not_stopped(error: Error) -> Error {
+    error.with_hint(
+        "end it at once: `htm db down --force`; nothing is lost, since PostgreSQL recovers at its next start",
+    )
+}
+
 /// A start failed because processes of a killed server do not end. Those that are known are named.
 pub(super) fn still_in_use(error: Error, orphans: &[i32]) -> Error {
     let pids: Vec<String> = orphans.iter().map(i32::to_string).collect();
