@@ -71,10 +71,11 @@ create function htm.unspaced_marks() returns text language sql immutable paralle
 $$;
 
 -- Whether a text can be normalised. PostgreSQL sorts a run of accents in quadratic time and cannot be interrupted. No word
--- has 255 letters beyond ASCII, but for scripts without spaces, whose letters are no accents.
+-- has 255 letters beyond ASCII, but for scripts without spaces, whose letters are no accents. Only `ﾞ` and `ﾟ` are: NFKC makes
+-- accents of them.
 create function htm.is_normal(content text) returns boolean language sql immutable parallel safe as $$
     select content !~ ('[^\u0001-\u007F\u3000-\u3029\u3030-\u3098\u309B-\u30FF\uAC00-\uD7A3\uFF01-\uFF60'
-                    || htm.unspaced_letters() || ']{255}')
+                    || replace(htm.unspaced_letters(), '\uFF9F', '\uFF9D') || ']{255}')
 $$;
 
 -- A text for PostgreSQL's parser, the same in any locale. Its marks are spaces, also the few that NFKC makes: of a letter
