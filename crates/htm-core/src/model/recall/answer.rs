@@ -302,8 +302,7 @@ pub struct Hit {
 pub struct Scores {
     /// The score, 0 to 1. The best hit has its similarity, its [`text_share`](Scores::text_share), or both by the
     /// vectors' weight. The scores of the other hits are in proportion to the values that order them, whose parts are
-    /// in [`Explanation`](crate::Explanation). Of several models or
-    /// phrasings, it is the best of the lists that have the hit.
+    /// in [`Explanation`](crate::Explanation). Of several models or phrasings, it is the best that a list gives the hit.
     pub score: f64,
     /// Cosine similarity, -1 to 1; none while the node's embedding is pending.
     pub similarity: Option<f64>,
