@@ -256,7 +256,8 @@ impl Search<'_> {
                 corrected = self.correct(reader, size, texts, &searched, &mut lexemes).await?;
             }
         }
-        text.mentions = Mentions::of(&searched, &self.settings.time.zone);
+        // Words that are searched as beginnings, as those of Hangul are, may be names too.
+        text.mentions = Mentions::of(&self.words.plain, &self.settings.time.zone);
         text.spoken = spoken(&searched, &corrected);
         text.weigh(Asked::new(corpus, lexemes));
         Ok(corrected)
