@@ -68,15 +68,17 @@ begin atomic
          where e.id = in_erasure and n.nspname in ('htm', 'apalis')
     ), sampled as (
         select p.of_table, p.is_old,
-               concat_ws(' ', s.most_common_vals::text, s.histogram_bounds::text, s.most_common_elems::text) as sample
+               htm.caseless(concat_ws(' ', s.most_common_vals::text, s.histogram_bounds::text,
+                                      s.most_common_elems::text)) as sample
           from places p join pg_stats s on (s.schemaname, s.tablename) = (p.nspname, p.relname)
+    ), sought as materialized (
+        select distinct htm.caseless(form) as form from unnest(in_forms) form
     )
     select (select count(distinct m.of_table) from sampled m, htm.erasures e
              where e.id = in_erasure and m.is_old
                and (e.removed ? m.of_table or m.of_table = 'htm.lexeme_statistics')), -- words are counted anew
            (select count(*) from sampled m
-             where exists (select from unnest(in_forms) f(form) where htm.caseless(f.form) <> ''
-                                                                         and strpos(htm.caseless(m.sample), htm.caseless(f.form)) > 0)),
+             where exists (select from sought f where f.form <> '' and strpos(m.sample, f.form) > 0)),
            (select count(distinct p.of_table) from places p
              where row_security_active(p.oid) or not has_table_privilege(p.oid, 'select'));
 end;

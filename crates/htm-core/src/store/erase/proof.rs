@@ -304,11 +304,12 @@ fn forms(text: &str) -> Vec<String> {
     texts.into_iter().flat_map(in_a_row).collect()
 }
 
-/// The condition that a text of SQL contains one of the forms of a text.
+/// The condition that a text of SQL contains one of the forms of a text. The forms are written in lower case once, not for
+/// each row.
 fn contains_any(sql: &str) -> String {
     format!(
         "exists (select from (select htm.caseless({sql}) as text offset 0) written
-                  cross join (select htm.caseless(form) as form from unnest(:forms::text[]) form) f
+                  cross join unnest(array(select distinct htm.caseless(form) from unnest(:forms::text[]) form)) f(form)
                   where f.form <> '' and strpos(written.text, f.form) > 0)"
     )
 }
