@@ -70,6 +70,11 @@ async fn a_text_is_found_wherever_it_stands() {
     assert_eq!(named, [(quoting, "htm.nodes", "content"), (beside, "htm.nodes", "metadata")]);
     let verified = htm.verify_erasure(erased.id, None).await.unwrap();
     assert!(verified.is_clean && verified.with_text.is_empty(), "the memory itself is gone");
+    let verified = htm.verify_erasure(erased.id, Some("forget_reason")).await.unwrap();
+    assert!(
+        verified.is_clean && verified.with_text.is_empty(),
+        "the name of a column is no text of a memory"
+    );
 }
 
 /// A text beside the content is not matched by an erasure of a text: the proof names the memories, so that they can be erased.

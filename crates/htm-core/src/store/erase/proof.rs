@@ -314,6 +314,10 @@ fn contains_any(sql: &str) -> String {
     )
 }
 
+/// The values of a row `t`, as a text of SQL: a text may be the name of a column, or `null`.
+const VALUES: &str =
+    "(select string_agg(c.value::text, ' ') from jsonb_each(to_jsonb(t)) c where c.value <> 'null')";
+
 /// The first memories with rows of a table that contain one of the forms of a text, by the column with the memory's number.
 async fn memories(
     connection: &mut PgConnection,
@@ -327,7 +331,7 @@ async fn memories(
         "select distinct t.{node}, array(select c.key from jsonb_each(to_jsonb(t) - 'tsv') c where {} order by 1)
            from {table} t where {} order by 1, 2 limit :limit",
         contains_any("c.value::text"),
-        contains_any("to_jsonb(t)::text")
+        contains_any(VALUES)
     );
     let rows: Vec<(i64, Vec<String>)> =
         Named::new(&rows).bind("forms", forms)?.bind("limit", limit as i64)?.fetch_all(connection).await?;
@@ -340,7 +344,7 @@ async fn mentions(connection: &mut PgConnection, table: &str, forms: &[String]) 
     if table.starts_with("htm.embeddings_") {
         return Ok(0);
     }
-    let rows = format!("select count(*) from {table} t where {}", contains_any("to_jsonb(t)::text"));
+    let rows = format!("select count(*) from {table} t where {}", contains_any(VALUES));
     let rows: i64 = Named::new(&rows).bind("forms", forms)?.fetch_scalar(connection).await?;
     Ok(rows as u64)
 }
