@@ -179,7 +179,8 @@ fn is_read_only(error: &sqlx::Error) -> bool {
 
 fn read_only_hint(error: &sqlx::Error) -> Option<&'static str> {
     is_read_only(error).then_some(
-        "it is a replica: name the primary in database.url; or default_transaction_read_only is on for the server, the          database or the role: `show default_transaction_read_only`",
+        "it is a replica: name the primary in database.url; or default_transaction_read_only is on for the server, the \
+         database or the role: `show default_transaction_read_only`",
     )
 }
 
