@@ -71,8 +71,9 @@ impl Claimer {
                     tracing::debug!(jobs = claimed.len(), "claimed");
                     let batch = LeasedBatch::new(lease, claimed, self.held.clone(), slot);
                     let is_suspect = batch.is_suspect();
+                    // Those that have outlasted one wait are not waited for again. This one may end soon.
+                    is_crowded &= is_suspect;
                     if is_suspect {
-                        // Those that have outlasted one wait are not waited for again.
                         let most = if is_crowded { Duration::ZERO } else { ALONE };
                         let others = stop.run_until_cancelled(timeout(most, self.slots.until_one()));
                         let Some(waited) = monitor.vitals.while_waiting(others).await else { return };
