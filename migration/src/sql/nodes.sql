@@ -118,7 +118,7 @@ end $$;
 create function htm.caseless(content text) returns text language plpgsql immutable parallel safe as $$
 begin
     return case when octet_length(content) = length(content) then lower(content)
-                else replace(lower(htm.alike(content)), 'ı', 'i') end;
+                else translate(lower(htm.alike(content)), 'ıς', 'iσ') end; -- some locales make a final ς of Σ
 end $$;
 
 -- Whether a text has another in it, in any case, letter by letter or in another form of the letters.
