@@ -267,6 +267,21 @@ async fn a_key_for_two_namespaces_is_in_the_log_of_both() {
 }
 
 #[tokio::test]
+async fn a_mistyped_namespace_does_not_tell_of_those_that_the_key_does_not_see() {
+    let mut served = Served::new().await;
+    for namespace in ["home", "tenant-7/home", "tenant-7/homes", "tenant-70/home"] {
+        let memory = json!({"content": "Ada drinks tea.", "namespace": namespace});
+        served.post("/v1/memories", memory).await.is(201);
+    }
+    let seen = ["tenant-7/*", "atlas"].map(str::to_owned).to_vec();
+    served.use_key(&NewApiKey { namespaces: seen, ..NewApiKey::new(Role::Reader) }).await;
+    let filter = json!({"namespaces": ["tenant-7/hom", "atlas"]});
+    let found = served.post("/v1/timeline", json!({"filter": filter})).await.is(200);
+    let unknown = |name: &str| json!({"kind": "namespace", "name": name, "nearest": ["tenant-7/home", "tenant-7/homes"]});
+    assert_eq!(found["unknown_names"], json!([unknown("atlas"), unknown("tenant-7/hom")]));
+}
+
+#[tokio::test]
 async fn a_key_creates_no_stronger_key_and_is_revoked_by_its_text() {
     let mut served = Served::new().await;
     let operator = served.db.htm();
