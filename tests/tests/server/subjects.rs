@@ -224,6 +224,12 @@ async fn a_search_tells_the_names_of_its_filter_that_nothing_has() {
     assert_eq!(by_url["unknown_names"], json!([namespace]));
     let context = json!({"robot": "ada", "filter": {"namespaces": ["hon"], "tags": ["foood"]}});
     assert_eq!(served.post("/v1/context", context).await.is(200)["unknown_names"], json!([tag]));
+    // A tag of each namespace is named.
+    let car = json!({"content": "The car is red.", "namespace": "garage", "tags": ["foot"]});
+    served.post("/v1/memories", car).await.is(201);
+    let filter = json!({"namespaces": ["garage", "hon"], "tags": ["foood"]});
+    let of_both = served.post("/v1/timeline", json!({"filter": filter})).await.is(200);
+    assert_eq!(of_both["unknown_names"][0]["nearest"], json!(["foot", "food"]));
 }
 
 #[tokio::test]

@@ -62,7 +62,13 @@ impl Htm {
             let here = self.ontology(Some(namespace))?.unmatched(&tags).await?;
             match place {
                 0 => unmatched = here,
-                _ => unmatched.retain(|tag| here.iter().any(|it| it.tag == tag.tag)),
+                _ => unmatched.retain_mut(|tag| match here.iter().find(|it| it.tag == tag.tag) {
+                    Some(same) => {
+                        add_new(&mut tag.nearest, &same.nearest);
+                        true
+                    }
+                    None => false,
+                }),
             }
         }
         unknown.extend(unmatched.into_iter().map(|it| {
@@ -79,11 +85,7 @@ impl Htm {
             if robots::get(self.pool(), namespace, name).await?.is_some() {
                 return Ok(None);
             }
-            for alike in robots::nearest(self.pool(), namespace, name).await? {
-                if !nearest.contains(&alike) {
-                    nearest.push(alike);
-                }
-            }
+            add_new(&mut nearest, &robots::nearest(self.pool(), namespace, name).await?);
         }
         Ok(Some(nearest))
     }
@@ -96,5 +98,14 @@ impl Htm {
         timeframe: &'a Timeframe,
     ) -> Scope<'a> {
         Scope { filter, namespaces, timeframe, rules: self.tag_rules() }
+    }
+}
+
+/// Adds the names that are not there yet.
+fn add_new(names: &mut Vec<String>, others: &[String]) {
+    for other in others {
+        if !names.contains(other) {
+            names.push(other.clone());
+        }
     }
 }

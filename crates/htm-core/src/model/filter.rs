@@ -43,7 +43,7 @@ pub struct UnknownName {
     pub kind: NameKind,
     /// The name.
     pub name: String,
-    /// Similar names that there are, the nearest first.
+    /// Similar names that there are, the nearest first; of several namespaces, those of one after those of another.
     pub nearest: Vec<String>,
 }
 
