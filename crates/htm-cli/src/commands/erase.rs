@@ -279,7 +279,7 @@ fn describe_verification(verified: &Verification, zone: &Zone) -> String {
     });
     if let Some(vacuum) = &erasure.vacuum {
         text.push_str(&describe_older(vacuum));
-        if vacuum.older_transactions != Some(0) {
+        if vacuum.older_transactions.is_some_and(|open| open > 0) {
             text.push_str(&format!(" as of the vacuum; to vacuum again: `htm erase resume {}`", erasure.id));
         }
     }
