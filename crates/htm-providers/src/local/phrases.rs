@@ -124,12 +124,12 @@ pub(super) fn candidates(text: &str) -> Vec<String> {
     let (mut phrases, mut words): (Vec<String>, usize) = (Vec::new(), 0);
     let mut run: Vec<String> = Vec::new();
     let text: String = text.nfc().collect();
-    let is_english = text.split_whitespace().any(|word| ENGLISH.contains(&word.to_lowercase().as_str()));
+    let is_of_elsewhere = is_of_elsewhere(&text);
     for piece in text.split_whitespace().flat_map(|word| word.split_inclusive(ends_phrase)) {
         let ends = piece.ends_with(ends_phrase);
         let word = piece.trim_matches(|c: char| ends_phrase(c) || c == '-');
         let word = word.trim_start_matches(is_combining_mark).to_lowercase();
-        let names = names_something(&word) && (is_english || !STOP_ELSEWHERE.contains(word.as_str()));
+        let names = names_something(&word) && !(is_of_elsewhere && STOP_ELSEWHERE.contains(word.as_str()));
         if names {
             words += 1;
             run.push(word);
@@ -143,6 +143,14 @@ pub(super) fn candidates(text: &str) -> Vec<String> {
     }
     take(&mut run, &mut phrases);
     if words < MIN_WORDS { Vec::new() } else { phrases }
+}
+
+/// Whether a text is of another language than English. One function word is not enough: `Red Hat`, `NAS`, `my son`.
+fn is_of_elsewhere(text: &str) -> bool {
+    let words = text.split_whitespace().map(|word| word.trim_matches(ends_phrase).to_lowercase());
+    let words: HashSet<String> = words.collect();
+    let is_english = ENGLISH.iter().any(|word| words.contains(*word));
+    !is_english && words.iter().filter(|word| STOP_ELSEWHERE.contains(word.as_str())).count() > 1
 }
 
 /// Whether `text` has no word that could name a topic.
@@ -272,6 +280,7 @@ mod tests {
         assert_eq!(candidates("Die Häuser am Fluss, mit Jürgen"), ["häuser", "fluss", "jürgen"]);
         assert_eq!(candidates("Les réunions dans les maisons, le lundi"), ["réunions", "maisons", "lundi"]);
         assert_eq!(candidates("The MIT license, a die cast"), ["mit license", "die cast"]);
+        assert_eq!(candidates("Chess club: Red Hat"), ["chess club", "red hat"]);
     }
 
     #[test]
