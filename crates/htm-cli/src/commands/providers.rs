@@ -84,7 +84,8 @@ async fn set(
 async fn budget(htm: &Htm, namespace: &str, tokens: Option<i64>, output: &Output) -> Result<(), CliError> {
     let providers = htm.providers()?;
     let unparked = providers.set_budget(namespace, tokens).await?;
-    let own = providers.budgets().await?.into_iter().find(|it| it.namespace == namespace);
+    // It is set, whatever comes of this.
+    let own = providers.budgets().await.unwrap_or_default().into_iter().find(|it| it.namespace == namespace);
     let spent = own.filter(|it| it.tokens_used > 0 && it.tokens_used >= it.tokens_per_day);
     let notes = namespaces::unknown(htm, namespace).await?;
     let mut answer =

@@ -9,7 +9,7 @@ use crate::store::robots;
 
 /// The most namespaces of a filter whose names are looked up, and the most robots and tags: each costs statements. A
 /// program that gives more has read them from a list.
-const MOST_LOOKED_UP: usize = 20;
+const MOST_LOOKED_UP: usize = 5;
 
 impl Htm {
     /// The conditions of a filter, as of now.
@@ -29,7 +29,7 @@ impl Htm {
     /// The names in a filter, and among preferred tags, that nothing has: without a word of them, a mistyped name finds
     /// nothing for no visible reason. One namespace that knows a robot or a tag is enough. The handle's own namespace, if
     /// the filter names none, is told only if there are others, because a new database is empty. Of a filter with more
-    /// than 20 namespaces nothing is looked up, and no more than 20 robots and 20 tags.
+    /// than 5 namespaces nothing is looked up, and no more than 5 robots and 5 tags.
     ///
     /// # Errors
     /// Those of the filter ([`Filter`]), `namespace_forbidden`, or a database error.

@@ -38,15 +38,6 @@ impl Htm {
         robots::get(self.pool(), namespace, name).await?.ok_or_else(|| unknown(namespace, name))
     }
 
-    /// Up to three robots of a namespace (default: the handle's), the most similar name first: for a name that it does not
-    /// know.
-    ///
-    /// # Errors
-    /// `namespace_invalid`, or a database error.
-    pub async fn nearest_robots(&self, namespace: Option<&str>, name: &str) -> Result<Vec<String>> {
-        robots::nearest(self.pool(), self.namespace_or_own(namespace)?, name).await
-    }
-
     /// Registers a robot before its first memory. Without a name it gets one, such as `quiet-heron-7`.
     ///
     /// # Errors

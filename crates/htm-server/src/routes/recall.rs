@@ -140,18 +140,23 @@ struct Answer {
 }
 
 /// The names in a filter, and among preferred tags, that nothing has. Something that was found has all that the filter
-/// requires: then they are looked up only if the filter requires one of several.
+/// requires: then they are looked up only if the filter requires one of several. An answer is not lost to a failed look-up.
 async fn unknown_names(
     app: &App,
     filter: &Filter,
     preferred: &[TagFilter],
     is_found: bool,
-) -> Result<Vec<UnknownName>> {
+) -> Vec<UnknownName> {
     let requires_one_of = filter.namespaces.len() > 1 || filter.robots.len() > 1 || filter.any_tag;
-    match is_found && !requires_one_of && preferred.is_empty() {
-        true => Ok(Vec::new()),
-        false => Ok(app.htm.unknown_names(filter, preferred).await?),
+    let names_any = !(filter.namespaces.is_empty() && filter.robots.is_empty() && filter.tags.is_empty());
+    let may_have_missed = names_any && (!is_found || requires_one_of);
+    if !may_have_missed && preferred.is_empty() {
+        return Vec::new();
     }
+    app.htm.unknown_names(filter, preferred).await.unwrap_or_else(|error| {
+        tracing::warn!(error = error.code(), "the names in a filter could not be looked up");
+        Vec::new()
+    })
 }
 
 /// Recall memories.
@@ -174,7 +179,7 @@ async fn recall(app: App, Body(body): Body<RecallBody>) -> Result<Json<Answer>> 
         }
     };
     let is_found = !recalled.hits.is_empty();
-    let unknown_names = unknown_names(&app, &query.filter, &query.boost_tags, is_found).await?;
+    let unknown_names = unknown_names(&app, &query.filter, &query.boost_tags, is_found).await;
     Ok(Json(Answer { recalled, working_memory, unknown_names }))
 }
 
@@ -220,7 +225,7 @@ async fn recall_simply(app: App, Asked(asked): Asked<SimpleQuery>) -> Result<Jso
         ..plain
     };
     let recalled = app.htm.recall(&query).await?;
-    let unknown_names = unknown_names(&app, &query.filter, &[], !recalled.hits.is_empty()).await?;
+    let unknown_names = unknown_names(&app, &query.filter, &[], !recalled.hits.is_empty()).await;
     Ok(Json(Answer { recalled, working_memory: None, unknown_names }))
 }
 
@@ -331,7 +336,7 @@ async fn context(app: App, Body(body): Body<ContextBody>) -> Result<Json<Context
     let (left_behind, working_memory) = (robot.left_behind().to_vec(), robot.working_memory_stats());
     robot.close().await?;
     let is_found = recalled.as_ref().is_some_and(|it| !it.hits.is_empty());
-    let unknown_names = unknown_names(&app, &filter, &[], is_found).await?;
+    let unknown_names = unknown_names(&app, &filter, &[], is_found).await;
     Ok(Json(ContextAnswer { context, recalled, left_behind, working_memory, unknown_names }))
 }
 
@@ -375,7 +380,7 @@ async fn timeline(app: App, Body(body): Body<TimelineBody>) -> Result<Json<Timel
         as_of: app.as_of(body.as_of.as_deref())?,
     };
     let timeline = app.htm.conversation_timeline(&query).await?;
-    let unknown_names = unknown_names(&app, &query.filter, &[], !timeline.entries.is_empty()).await?;
+    let unknown_names = unknown_names(&app, &query.filter, &[], !timeline.entries.is_empty()).await;
     Ok(Json(TimelineAnswer { timeline, unknown_names }))
 }
 

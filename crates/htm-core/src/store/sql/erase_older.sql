@@ -13,6 +13,7 @@ select case when pg_has_role('pg_read_all_stats', 'USAGE') then
              where a.pid <> pg_backend_pid() and a.backend_type in ('client backend', 'walsender')
                and (a.datname = current_database() or a.backend_type = 'walsender')
                and greatest(age(a.backend_xmin), age(a.backend_xid)) >= r.age)
-         + (select count(*) from pg_prepared_xacts p, removal r where age(p.transaction) >= r.age)
+         + (select count(*) from pg_prepared_xacts p, removal r
+             where p.database = current_database() and age(p.transaction) >= r.age)
          + (select count(*) from pg_replication_slots s, removal r where s.xmin is not null and age(s.xmin) >= r.age)
        end
