@@ -88,7 +88,9 @@ async fn the_memories_with_a_text_are_named_wherever_it_stands_and_can_be_erased
     beside.source = Some("mail of Mara O'Neill".into());
     let beside = htm.remember(beside).await.unwrap().node;
     let edited = htm.remember(Memory::new("Mara O’Neill likes tea.").namespace("other")).await.unwrap().node;
-    htm.edit(edited, &htm_core::Edit::new().content("She likes tea.")).await.unwrap();
+    htm.edit(edited, &htm_core::Edit::new().content("She likes tea.").caller(htm_core::Caller::AnyRobot))
+        .await
+        .unwrap();
     let verified = htm.verify_erasure(erased.id, Some("mara o'neill")).await.unwrap();
     let named: Vec<_> = verified.with_text.iter().map(|it| (it.node, &*it.table, &*it.columns[0])).collect();
     assert_eq!(named, [(edited, "htm.node_revisions", "content"), (beside, "htm.nodes", "source")]);

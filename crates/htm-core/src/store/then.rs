@@ -53,9 +53,9 @@ const THEN: [(&str, &str); 7] = [
 /// What a statement as of a time must not read by another alias than those of [`THEN`].
 const NOW: [&str; 5] = ["htm.nodes", "htm.visible_nodes", "htm.node_tags", "htm.relations", "now()"];
 
-/// What is read as it is now, outside of comment lines.
+/// What is read as it is now, outside of comments.
 fn read_now(part: &str) -> Option<&'static str> {
-    let mut code = part.lines().filter(|line| !line.trim_start().starts_with("--"));
+    let mut code = part.lines().filter_map(|line| line.split("--").next());
     code.find_map(|line| NOW.into_iter().find(|name| line.contains(name)))
 }
 
@@ -142,10 +142,10 @@ mod tests {
     #[test]
     fn what_is_read_by_an_alias_without_a_past_is_found() {
         for (part, found) in [
-            ("exists (select from htm.node_tags t)", Some("htm.node_tags")),
-            ("select m.id\n  from htm.visible_nodes v", Some("htm.visible_nodes")),
+            ("m.id, htm.node_tags t", Some("htm.node_tags")),
+            ("m.id,\n  htm.visible_nodes v", Some("htm.visible_nodes")),
             ("where m.expires_at > now()", Some("now()")),
-            ("-- Rows of htm.nodes.\nselect from htm.node_accesses a", None),
+            ("-- Rows of htm.nodes.\nm.id, -- of htm.nodes\nhtm.node_accesses a", None),
         ] {
             assert_eq!(read_now(part), found, "{part}");
         }

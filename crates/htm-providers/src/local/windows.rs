@@ -153,7 +153,7 @@ impl Windows {
     /// Whether at most half of a text's tokens, beside punctuation, are unknown. Of texts of unknown tokens alone the vectors are
     /// the same.
     pub(super) fn knows(&self, text: &str) -> bool {
-        let Ok(encoding) = self.tokenizer.encode_fast(self.cased(text), false) else { return true };
+        let Ok(encoding) = self.tokenizer.encode(self.cased(text), false) else { return true };
         let (unknown, known): (Vec<_>, Vec<_>) = encoding
             .get_ids()
             .iter()
