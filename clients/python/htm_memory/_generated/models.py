@@ -2371,7 +2371,7 @@ class Scores(BaseModel):
     """
     The score, 0 to 1. The best hit has its similarity, its `text_share`, or both by the
     vectors' weight. The scores of the other hits are in proportion to the values that order them, whose parts are
-    in `Explanation`. Of several models, it is the best of the lists that have the hit.
+    in `Explanation`. Of several models or phrasings, it is the best that a list gives the hit.
     """
     similarity: float | None = None
     """
@@ -3223,6 +3223,25 @@ class TryBody(BaseModel):
     version: int | None = None
     """
     The version; null ends the trial.
+    """
+
+
+class UnknownName(BaseModel):
+    """
+    A name in a filter that nothing has.
+    """
+
+    kind: Literal['namespace', 'robot', 'tag']
+    """
+    What it names.
+    """
+    name: str
+    """
+    The name.
+    """
+    nearest: list[str]
+    """
+    Similar names that there are, the nearest first; of several namespaces, those of one after those of another.
     """
 
 
@@ -4861,7 +4880,7 @@ class LeftOut(BaseModel):
     """
     tokens: Annotated[int, Field(ge=0)]
     """
-    The number of tokens of its text.
+    The number of tokens of its text, with its header if it was too large or found no room.
     """
 
 
@@ -5007,6 +5026,25 @@ class MemoryMap(BaseModel):
     variance_y: float
     """
     The share that is along y.
+    """
+
+
+class MemoryWithText(BaseModel):
+    """
+    A row of a memory with the text that was looked for.
+    """
+
+    columns: list[str]
+    """
+    The columns of the table that have the text.
+    """
+    node: int
+    """
+    The memory.
+    """
+    table: str
+    """
+    The table.
     """
 
 
@@ -5507,7 +5545,8 @@ class RecallBody(BaseModel):
     """
     neighbours: Annotated[int | None, Field(ge=0, le=10)] = None
     """
-    The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10. Default: 0.
+    The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10, none with
+    `as_of`. Default: 0.
     """
     order_by: str | None = None
     """
@@ -5929,7 +5968,7 @@ class Verification(BaseModel):
     """
     is_clean: bool
     """
-    Whether nothing was found.
+    Whether nothing was found, in places that are all known and could be looked at.
     """
     places: list[PlaceFound]
     """
@@ -5938,6 +5977,10 @@ class Verification(BaseModel):
     redo_position: str
     """
     Where recovery after a crash would begin to read the write-ahead log.
+    """
+    with_text: list[MemoryWithText]
+    """
+    The first rows of other memories with the given text, 20 at most.
     """
 
 
@@ -6522,11 +6565,26 @@ class Timeline(BaseModel):
     """
 
 
+class TimelineAnswer(Timeline):
+    """
+    The memories, in chronological order.
+    """
+
+    unknown_names: list[UnknownName]
+    """
+    The names in the filter that nothing has.
+    """
+
+
 class Answer(Recalled):
     """
     The hits, and what they did to the working memory of the robot that asked.
     """
 
+    unknown_names: list[UnknownName]
+    """
+    The names in the filter, and among preferred tags, that nothing has.
+    """
     working_memory: Intake | None = None
 
 
@@ -6540,6 +6598,10 @@ class ContextAnswer(RobotContext):
     Memories that no longer fit, because the token budget is smaller than it was.
     """
     recalled: Recalled | None = None
+    unknown_names: list[UnknownName]
+    """
+    The names in the filter that nothing has.
+    """
     working_memory: WorkingMemoryStats
     """
     The use of the working memory.

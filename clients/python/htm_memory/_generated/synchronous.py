@@ -2790,7 +2790,7 @@ class Models:
         drop: bool | None = None,
         idempotency_key: str | None = None,
     ) -> m.RetiredModel:
-        """Retire a model: writes to it end, and its open jobs are deleted.
+        """Retire a model: writes to it end, and its open jobs and dead letters are deleted.
 
         Args:
             drop: Whether its vectors are deleted too.
@@ -3298,7 +3298,7 @@ class Recall:
             min_similarity: The least cosine similarity of hits by vectors, 0 to 1.
             models: The labels of the embedding models to search. Default: the active one.
             neighbours: The neighbours to return of each hit in a conversation or a document, on
-                each side: 0 to 10. Default: 0.
+                each side: 0 to 10, none with `as_of`. Default: 0.
             order_by: Weights of relevance: `similarity=0.7,recency=0.3`, or `relevance`.
             query: The question or the words. `"a phrase"` is preferred, `-word` is excluded,
                 `word*` is a prefix. With `vector` and strategy `vector` it may be left out.
@@ -3354,7 +3354,7 @@ class Recall:
         strategy: Literal["vector", "fulltext", "hybrid", "auto"] | None = None,
         limit: int | None = None,
         as_of: str | None = None,
-    ) -> m.Recalled:
+    ) -> m.Answer:
         """Recall memories, by a URL.
 
         POST has all parameters, and keeps the query out of the logs of proxies.
@@ -3372,7 +3372,7 @@ class Recall:
             Call(
                 "GET",
                 "/v1/recall",
-                m.Recalled,
+                m.Answer,
                 query={
                     "q": q,
                     "namespace": namespace,
@@ -3394,7 +3394,7 @@ class Recall:
         limit: int | None = None,
         strategy: Literal["vector", "fulltext", "hybrid", "auto"] | None = None,
         topic: str | None = None,
-    ) -> m.Timeline:
+    ) -> m.TimelineAnswer:
         """List memories in chronological order.
 
         Args:
@@ -3411,7 +3411,7 @@ class Recall:
             Call(
                 "POST",
                 "/v1/timeline",
-                m.Timeline,
+                m.TimelineAnswer,
                 body={
                     "as_of": as_of,
                     "correct": correct,

@@ -79,6 +79,8 @@ export interface Ages {
 
 /** The hits, and what they did to the working memory of the robot that asked. */
 export interface Answer extends Recalled {
+  /** The names in the filter, and among preferred tags, that nothing has. */
+  unknown_names: UnknownName[];
   /** The changes of the working memory. Null if no robot asked. */
   working_memory?: Intake | null;
 }
@@ -378,6 +380,8 @@ export interface ContextAnswer extends RobotContext {
   left_behind: NodeId[];
   /** The hits of the query. Null without a query. */
   recalled?: Recalled | null;
+  /** The names in the filter that nothing has. */
+  unknown_names: UnknownName[];
   /** The use of the working memory. */
   working_memory: WorkingMemoryStats;
 }
@@ -1426,7 +1430,7 @@ export interface LeftOut {
   node: NodeId;
   /** The reason. */
   reason: LeftOutReason;
-  /** The number of tokens of its text. */
+  /** The number of tokens of its text, with its header if it was too large or found no room. */
   tokens: number;
 }
 
@@ -1666,6 +1670,16 @@ export interface MemoryStats {
   working_memory_tokens: number;
 }
 
+/** A row of a memory with the text that was looked for. */
+export interface MemoryWithText {
+  /** The columns of the table that have the text. */
+  columns: string[];
+  /** The memory. */
+  node: NodeId;
+  /** The table. */
+  table: string;
+}
+
 /** The receipt of a merge. */
 export interface MergeReceipt {
   /** The deleted robots. */
@@ -1766,6 +1780,9 @@ export interface Moved {
   /** Its new name, or the tag that it was merged into. */
   to: string;
 }
+
+/** What a name in a filter names. */
+export type NameKind = "namespace" | "robot" | "tag";
 
 /** A page of namespaces. */
 export interface Namespaces {
@@ -2450,8 +2467,8 @@ export interface RecallBody {
   /** The labels of the embedding models to search. Default: the active one. */
   models?: string[];
   /**
-   * The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10.
-   * Default: 0.
+   * The neighbours to return of each hit in a conversation or a document, on each side: 0 to 10,
+   * none with `as_of`. Default: 0.
    */
   neighbours?: number;
   /** Weights of relevance: `similarity=0.7,recency=0.3`, or `relevance`. */
@@ -2933,7 +2950,8 @@ export interface Scores {
   /**
    * The score, 0 to 1. The best hit has its similarity, its `text_share`, or both by the vectors'
    * weight. The scores of the other hits are in proportion to the values that order them, whose
-   * parts are in `Explanation`. Of several models, it is the best of the lists that have the hit.
+   * parts are in `Explanation`. Of several models or phrasings, it is the best that a list gives
+   * the hit.
    */
   score: number;
   /** Cosine similarity, -1 to 1; none while the node's embedding is pending. */
@@ -3352,6 +3370,12 @@ export interface Timeline {
   timeframe: TimeRange[];
 }
 
+/** The memories, in chronological order. */
+export interface TimelineAnswer extends Timeline {
+  /** The names in the filter that nothing has. */
+  unknown_names: UnknownName[];
+}
+
 /** The query of a timeline. */
 export interface TimelineBody {
   /** As the memory stood at this time: a date, an RFC 3339 time, or words. Default: now. */
@@ -3468,6 +3492,19 @@ export interface TryBody {
   version?: number | null;
 }
 
+/** A name in a filter that nothing has. */
+export interface UnknownName {
+  /** What it names. */
+  kind: NameKind;
+  /** The name. */
+  name: string;
+  /**
+   * Similar names that there are, the nearest first; of several namespaces, those of one after
+   * those of another.
+   */
+  nearest: string[];
+}
+
 /** The result of unloading documents. */
 export interface UnloadedDocuments {
   /** The paths of the documents. */
@@ -3523,12 +3560,14 @@ export interface Verification {
    * Whether that is after the erasure: a crash of the server would not read the erased rows again.
    */
   is_behind_checkpoint: boolean;
-  /** Whether nothing was found. */
+  /** Whether nothing was found, in places that are all known and could be looked at. */
   is_clean: boolean;
   /** Every table of the database's schemas `htm` and `apalis`. */
   places: PlaceFound[];
   /** Where recovery after a crash would begin to read the write-ahead log. */
   redo_position: string;
+  /** The first rows of other memories with the given text, 20 at most. */
+  with_text: MemoryWithText[];
 }
 
 /** A text to look for besides the numbers of the erased memories. */

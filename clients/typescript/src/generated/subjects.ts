@@ -1584,7 +1584,7 @@ export class Models {
     );
   }
 
-  /** Retire a model: writes to it end, and its open jobs are deleted. */
+  /** Retire a model: writes to it end, and its open jobs and dead letters are deleted. */
   async retire(fields: models.Retire, options: WriteOptions = {}): Promise<models.RetiredModel> {
     return this.#sender.send(
       {
@@ -1817,7 +1817,7 @@ export class Recall {
       as_of?: string | null | undefined;
     },
     options: Options = {},
-  ): Promise<models.Recalled> {
+  ): Promise<models.Answer> {
     return this.#sender.send({ method: "GET", path: "/v1/recall", query: fields }, options);
   }
 
@@ -1825,7 +1825,7 @@ export class Recall {
   async timeline(
     fields: models.TimelineBody = {},
     options: Options = {},
-  ): Promise<models.Timeline> {
+  ): Promise<models.TimelineAnswer> {
     return this.#sender.send({ method: "POST", path: "/v1/timeline", body: fields }, options);
   }
 }
