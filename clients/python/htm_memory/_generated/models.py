@@ -3233,7 +3233,7 @@ class UnknownName(BaseModel):
 
     kind: Literal['namespace', 'robot', 'tag']
     """
-    What it names.
+    The kind of thing that the name was expected to be of.
     """
     name: str
     """

@@ -1781,7 +1781,7 @@ export interface Moved {
   to: string;
 }
 
-/** What a name in a filter names. */
+/** The kinds of names in a filter. */
 export type NameKind = "namespace" | "robot" | "tag";
 
 /** A page of namespaces. */
@@ -3494,7 +3494,7 @@ export interface TryBody {
 
 /** A name in a filter that nothing has. */
 export interface UnknownName {
-  /** What it names. */
+  /** The kind of thing that the name was expected to be of. */
   kind: NameKind;
   /** The name. */
   name: string;

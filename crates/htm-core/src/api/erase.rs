@@ -41,9 +41,10 @@ impl Htm {
         let resolved = self.resolve(what).await?;
         let plan = store::plan(self.pool(), &resolved.selected).await?;
         if let (0, Erase::Namespace(namespace)) = (plan.memories, what) {
-            let mut tx = store::begin(self.shared_pool()).await?;
-            let is_open = store::interrupted_in_tx(&mut tx, namespace).await?.is_some();
-            if !is_open && !store::is_there(&mut tx, namespace).await? {
+            let mut connection = self.shared_pool().acquire().await?;
+            if !store::is_interrupted(&mut connection, namespace).await?
+                && !store::is_there(&mut connection, namespace).await?
+            {
                 return Err(nothing("nothing is stored of the namespace"));
             }
         }

@@ -39,7 +39,7 @@ impl TagFilter {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnknownName {
-    /// What it names.
+    /// The kind of thing that the name was expected to be of.
     pub kind: NameKind,
     /// The name.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct UnknownName {
     pub nearest: Vec<String>,
 }
 
-/// What a name in a filter names.
+/// The kinds of names in a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -115,6 +115,17 @@ pub(crate) async fn digest_in_tx(connection: &mut PgConnection, selected: &Selec
     Ok(Recorded { memories, digest })
 }
 
+/// Whether an erasure of a whole namespace has not ended.
+pub(crate) async fn is_interrupted(connection: &mut PgConnection, namespace: &str) -> Result<bool> {
+    sql!(
+        "select exists (select from htm.erasures e
+                         where e.ended_at is null and e.selection = 'namespace' and e.namespaces = array[:namespace::text])"
+    )
+    .bind("namespace", namespace)?
+    .fetch_scalar(connection)
+    .await
+}
+
 /// The erasure of a whole namespace that has not ended, locked until the transaction's end. Two erasures of one namespace do
 /// not begin at the same time.
 pub(crate) async fn interrupted_in_tx(connection: &mut PgConnection, namespace: &str) -> Result<Option<i64>> {

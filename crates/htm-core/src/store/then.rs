@@ -50,10 +50,10 @@ const THEN: [(&str, &str); 7] = [
     ("from now()", "from :as_of::timestamptz"),
 ];
 
-/// What a statement as of a time must not read by another alias than those of [`THEN`].
+/// Names that a statement as of a time must not read by another alias than those of [`THEN`].
 const NOW: [&str; 5] = ["htm.nodes", "htm.visible_nodes", "htm.node_tags", "htm.relations", "now()"];
 
-/// What is read as it is now, outside of comments.
+/// The first name that is read as it is now, outside of comments.
 fn read_now(part: &str) -> Option<&'static str> {
     let mut code = part.lines().filter_map(|line| line.split("--").next());
     code.find_map(|line| NOW.into_iter().find(|name| line.contains(name)))

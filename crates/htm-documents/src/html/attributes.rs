@@ -4,7 +4,7 @@
 /// The most attributes of a tag.
 const MOST: usize = 1_000;
 
-/// What a `<` has begun, while the tokenizer has not said what it was.
+/// The beginning of a tag or another construct at a `<`, before the tokenizer has told which it is.
 pub(super) struct Opened {
     at: At,
     attributes: usize,

@@ -1,4 +1,4 @@
-//! What is typed in two ways, written in one: as `htm.alike` of the database.
+//! One form of texts that are typed in two: the same as `htm.alike` of the database.
 
 /// The zeros of scripts beyond ASCII. Their other digits follow them.
 const ZEROS: [char; 35] = [

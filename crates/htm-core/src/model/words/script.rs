@@ -99,15 +99,16 @@ pub(super) fn with_particles(word: &str) -> Vec<String> {
 
 /// The letters and their marks, as a bracket expression of PostgreSQL's regular expressions.
 pub(super) fn bracket() -> String {
-    let ranges = LETTERS.iter().chain(&MARKS).map(|range| format!("{}-{}", range.start(), range.end()));
-    format!("[{}]", ranges.collect::<String>())
+    format!("[{}{}]", class(&LETTERS), class(&MARKS))
+}
+
+/// The inside of a bracket expression.
+fn class(ranges: &[RangeInclusive<char>]) -> String {
+    ranges.iter().map(|range| format!("{}-{}", range.start(), range.end())).collect()
 }
 
 /// One letter with its marks, as a regular expression of PostgreSQL.
 pub(crate) fn letter() -> String {
-    let class = |ranges: &[RangeInclusive<char>]| -> String {
-        ranges.iter().map(|range| format!("{}-{}", range.start(), range.end())).collect()
-    };
     format!("([{}][{}]*)", class(&LETTERS), class(&MARKS))
 }
 
