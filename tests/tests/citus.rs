@@ -134,7 +134,7 @@ const ELSEWHERE: &[(&str, Rows)] = &[
         "an erasure or a purge, or what proves one",
         &[
             ("erase.rs", &[("n", 3), ("t", 3), ("", 1)]),
-            ("erase/proof.rs", &[("t", 2), ("", 2)]),
+            ("erase/proof.rs", &[("t", 3), ("", 2)]),
             ("erase/rest.rs", &[("", 2)]),
             ("erase_digest.sql", &[("n", 1)]),
             ("erase_jobs.sql", &[("n", 1)]),

@@ -139,7 +139,7 @@ async fn the_guide_s_statements_turn_on_row_level_security_where_the_owner_may_n
     sqlx::raw_sql(
         "create role htm_tests_owner;
          create role htm_tests_application;
-         do $$ begin execute format('grant create on database %I to htm_tests_owner', current_database()); end $$",
+         do $$ begin execute format('alter database %I owner to htm_tests_owner', current_database()); end $$",
     )
     .execute(&server.pool)
     .await

@@ -53,7 +53,7 @@ impl Htm {
         if self.refresh(&[node]).await? > 0 {
             return Ok(true);
         }
-        let found = nodes::get(self.pool(), node).await?;
+        let found = nodes::get(self.pool(), None, node).await?;
         let owner = Owner { namespace: &found.namespace, robot: &found.robot };
         refuse_others(self.bound_robot().map(|robot| Owner { robot, ..owner }), node, owner)?;
         Ok(false)

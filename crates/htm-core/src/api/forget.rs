@@ -81,7 +81,7 @@ impl Htm {
         tx.rollback().await?;
         let Some(found) = locked.first() else { return Err(nodes::missing(self.pool(), node).await) };
         self.refuse_forgetting(caller, found)?;
-        let found = nodes::get(self.pool(), node).await?;
+        let found = nodes::get(self.pool(), None, node).await?;
         let excerpt = found.content.chars().take(100).collect();
         let Node { revision, robot, created_at, .. } = found;
         let matches = vec![Match { node, revision, robot, created_at, excerpt }];

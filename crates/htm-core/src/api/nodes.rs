@@ -34,7 +34,7 @@ impl Htm {
         let tags = nodes::tags(self.pool(), node).await?;
         if tags.is_empty() {
             // An error if that is because there is no such node.
-            nodes::get(self.pool(), node).await?;
+            nodes::get(self.pool(), None, node).await?;
         }
         Ok(tags)
     }
@@ -45,7 +45,11 @@ impl Htm {
     /// `node_not_found`, also for one that was forgotten, or a database error.
     pub async fn get(&self, node: NodeId) -> Result<Node> {
         self.admit_nodes(&[node]).await?;
-        let found = nodes::get(self.pool(), node).await?;
+        self.get_in(None, node).await
+    }
+
+    async fn get_in(&self, namespace: Option<&str>, node: NodeId) -> Result<Node> {
+        let found = nodes::get(self.pool(), namespace, node).await?;
         self.signal(&found.namespace, Signal::Read, &[node]).await;
         Ok(found)
     }
@@ -74,7 +78,7 @@ impl Htm {
         let namespace = self.namespace_or_own(namespace)?;
         let get = || async {
             match nodes::id_by_key(self.pool(), namespace, key).await? {
-                Some(id) => self.get(id).await.map(Some),
+                Some(id) => self.get_in(Some(namespace), id).await.map(Some),
                 None => Ok(None),
             }
         };

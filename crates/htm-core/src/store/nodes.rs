@@ -359,22 +359,33 @@ pub(crate) async fn keepers(
 
 /// Those of the nodes that are live as of a time, in the order of the ids.
 pub(crate) async fn as_of(pool: &dyn Connections, nodes: &[NodeId], then: Then) -> Result<Vec<Node>> {
+    read(pool, None, nodes, then).await
+}
+
+/// As [`as_of`], of a namespace if it is known: it tells the partition.
+async fn read(
+    pool: &dyn Connections,
+    namespace: Option<&str>,
+    nodes: &[NodeId],
+    then: Then,
+) -> Result<Vec<Node>> {
+    let of_namespace = if namespace.is_some() { " and n.namespace = :namespace" } else { "" };
     let sql = format!(
         "select {} from unnest(:nodes::bigint[]) with ordinality h(id, ord)
           -- One by one: as of a time, a join would read all nodes.
-          cross join lateral (select n.* from htm.nodes n where n.id = h.id and n.deleted_at is null offset 0) m
+          cross join lateral (select n.* from htm.nodes n where n.id = h.id and n.deleted_at is null{of_namespace} offset 0) m
            join htm.robots r on r.id = m.robot_id
           order by h.ord",
         node_columns()
     );
-    let statement = Named::new(&then.statement(&sql)).bind("nodes", nodes)?;
+    let statement = Named::new(&then.statement(&sql)).bind("nodes", nodes)?.bind("namespace", namespace)?;
     let rows: Vec<NodeRow> = then.bind(statement)?.fetch_answer(pool).await?;
     rows.into_iter().map(NodeRow::into_node).collect()
 }
 
-/// A live node by its id.
-pub(crate) async fn get(pool: &dyn Connections, id: NodeId) -> Result<Node> {
-    match as_of(pool, &[id], Then::NOW).await?.pop() {
+/// A live node by its id, of a namespace if it is known.
+pub(crate) async fn get(pool: &dyn Connections, namespace: Option<&str>, id: NodeId) -> Result<Node> {
+    match read(pool, namespace, &[id], Then::NOW).await?.pop() {
         Some(node) => Ok(node),
         None => Err(missing(pool, id).await),
     }
