@@ -55,7 +55,7 @@ pub(crate) struct Fence<'a> {
 /// The working memory that a transfer goes to.
 enum Destination<'a> {
     Robot(&'a str),
-    Group(Group, GroupId),
+    Group(Box<Group>, GroupId),
 }
 
 /// A group by name, existing or not; the calls that need no membership. See [`Htm::group`].
@@ -245,7 +245,7 @@ impl Group {
                 let group = Self { name: name.clone(), ..self.clone() };
                 let id = group.id().await?;
                 locked.push(id);
-                Destination::Group(group, id)
+                Destination::Group(Box::new(group), id)
             }
         };
         let mut tx = self.htm.pool().begin().await?;
