@@ -33,7 +33,7 @@ impl Embedder for Stored {
     }
 }
 
-/// 20,000 nodes in 500 clusters: 20 of them in a namespace of their own, 2,500 in another, the others with filters of each
+/// 10,000 nodes in 250 clusters: 10 of them in a namespace of their own, 1,250 in another, the others with filters of each
 /// width.
 const FILL: &str = "
     select setseed(0.5), htm.register_embedding_model('test', 'stored', 32);
@@ -46,18 +46,18 @@ const FILL: &str = "
            'node', sha256(i::text::bytea), 1, 'none',
            case when i % 1000 = 7 then '{\"rare\": true}' when i % 100 = 8 then '{\"some\": 1}' else '{}' end::jsonb,
            case when i % 1000 = 5 then 'standup' end, now() - i * interval '1 second'
-      from generate_series(1, 20000) i;
+      from generate_series(1, 10000) i;
     insert into htm.tags (namespace, path) values ('default', 'half'), ('default', 'hundredth');
     insert into htm.node_tags (namespace, node_id, tag_id, origin)
     select namespace, id, tag, 'manual' from htm.nodes, (values (1), (2)) t(tag)
      where namespace = 'default' and case tag when 1 then id / 500 % 2 = 0 else id % 100 = 1 end;
     create temporary table centre as
     select c, array(select random() - 0.5 from generate_series(1, 32) where c is not null) as v
-      from generate_series(0, 499) c;
+      from generate_series(0, 249) c;
     insert into htm.embeddings_1 (node_id, namespace, created_at, revision, embedding)
     select n.id, n.namespace, n.created_at, 1,
            array(select x + (random() - 0.5) * 0.6 from unnest(e.v) x where n.id is not null)::real[]::halfvec
-      from htm.nodes n join centre e on e.c = n.id * 7919 % 500;
+      from htm.nodes n join centre e on e.c = n.id * 7919 % 250;
     set maintenance_work_mem = '512MB';
     do $$ declare index text; begin for index in select htm.embedding_index(1, '') loop execute index; end loop; end $$;
     analyze htm.nodes; analyze htm.node_tags; analyze htm.embeddings_1";
@@ -74,7 +74,7 @@ async fn filled(db: &TestDatabase) -> (Htm, Arc<Stored>) {
     let vectors = rows.into_iter().map(|(vector,)| vector.to_vec().iter().map(|x| x.to_f32()).collect());
     let stored = Arc::new(Stored { model: ModelName::new("test", "stored"), vectors: vectors.collect() });
     // As many as a tenth are compared, as of 100,000 with the default.
-    let recall = RecallSettings { exact_scope: 2_000, ..RecallSettings::default() };
+    let recall = RecallSettings { exact_scope: 1_000, ..RecallSettings::default() };
     let embedding_model = stored.model.clone();
     let settings = Settings { embedding_model, recall, ..db.htm().settings().clone() };
     (Htm::with_pool(db.pool.clone(), settings, Some(stored.clone())), stored)
@@ -161,7 +161,7 @@ async fn the_nodes_of_a_robot_are_read_from_its_index_alone() {
     let query = query.strategy(Strategy::Vector).filter(Filter::default().robot("tenth")).limit(10);
     let before = nodes_read().await;
     assert_eq!(htm.recall(&query).await.unwrap().hits.len(), 10);
-    // The nearest of them and the hits, not all 2,000.
+    // The nearest of them and the hits, not all 1,000.
     let read = nodes_read().await - before;
     assert!(read < 500, "{read} nodes");
 }

@@ -143,7 +143,7 @@ fn long_calls_that_let_queries_go_first_lose_nothing() {
     let Some(dir) = model_dir() else { return };
     let model = &Model::shared(&dir, 2).unwrap();
     let texts = |call: usize| -> Vec<String> {
-        (0..40).map(|text| format!("Text {text} of call {call} is about the budget. ").repeat(20)).collect()
+        (0..20).map(|text| format!("Text {text} of call {call} is about the budget. ").repeat(20)).collect()
     };
     let alone: Vec<Vec<Embedding>> = (0..3).map(|call| embed(model, &texts(call))).collect();
     let query = owned(&["penguins"]);
