@@ -11,7 +11,7 @@ pub struct OtherActive<'a> {
     pub active: &'a RegisteredModel,
     /// The label that the configured model has, or would get.
     pub configured: String,
-    /// What the two are.
+    /// A sentence with the labels of both.
     pub what: String,
     /// How to stay with the active model, and how to switch.
     pub help: String,

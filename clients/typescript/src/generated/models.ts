@@ -2291,8 +2291,7 @@ export interface Quota {
 export interface QuotaAndUse {
   quota: Quota;
   /**
-   * What the namespace uses. Null for a pattern such as `tenant-7/*`: its quota is of requests
-   * alone.
+   * The namespace's use. Null for a pattern such as `tenant-7/*`: its quota is of requests alone.
    */
   used?: QuotaUse | null;
 }

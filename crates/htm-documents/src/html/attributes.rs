@@ -25,7 +25,7 @@ enum At {
 }
 
 impl Opened {
-    /// What begins with this text after a `<`. None: nothing, as in `</>`.
+    /// The construct that begins with this text after a `<`. None: there is none, as in `</>`.
     pub(super) fn by(text: &str) -> Option<Self> {
         let tag = text.strip_prefix('/').unwrap_or(text);
         let at = match tag.bytes().next() {

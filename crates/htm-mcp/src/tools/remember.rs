@@ -104,7 +104,7 @@ async fn remember(server: McpServer, arguments: Arguments) -> Result<Answer, Too
     Ok(Answer::new(text, facts))
 }
 
-/// What a memory that was there already has otherwise than the call gives it. Empty: nothing.
+/// The differences between a memory that was there already and the call. Empty: there are none.
 pub(super) async fn not_taken_over(server: &McpServer, arguments: &Arguments, node: NodeId) -> String {
     let has_others = arguments.number("importance") > Some(1.0)
         || ["type", "source", "metadata"].iter().any(|it| arguments.is_filled(it));

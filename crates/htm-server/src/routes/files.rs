@@ -79,7 +79,7 @@ struct FileView {
     responses((status = 200, body = FileReply)))]
 async fn view(
     app: App,
-    // A caller may have one query string for all commands. Who reads does not matter.
+    // A caller may have one query string for all commands. The reader's name is ignored.
     Asked(Writing { namespace, .. }): Asked<Writing>,
     Body(body): Body<FileView>,
 ) -> Result<Json<FileReply>> {

@@ -21,7 +21,7 @@ pub(crate) fn router() -> OpenApiRouter<Shared> {
 #[derive(Debug, Serialize, ToSchema)]
 struct QuotaAndUse {
     quota: Quota,
-    /// What the namespace uses. Null for a pattern such as `tenant-7/*`: its quota is of requests alone.
+    /// The namespace's use. Null for a pattern such as `tenant-7/*`: its quota is of requests alone.
     used: Option<QuotaUse>,
 }
 

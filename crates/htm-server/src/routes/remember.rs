@@ -226,7 +226,7 @@ fn describe(results: Vec<Result<Receipt>>) -> Value {
     json!(each.collect::<Vec<_>>())
 }
 
-/// Remembers many memories, once if there is an operation. What cannot be read keeps its place among the results.
+/// Remembers many memories, once if there is an operation. An unreadable one keeps its place among the results.
 async fn remember_all(
     app: &App,
     waiting: Wait,
